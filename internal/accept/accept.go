@@ -1,0 +1,220 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Options of a walk.
+type Options struct {
+	Site    *site.Site
+	Profile *profile.Profile
+	// SiteFile and ProfileFile are kept in the evidence as they are.
+	SiteFile, ProfileFile []byte
+	// Playbook makes the plan of a run over a cluster; the ID is empty and the
+	// cluster nil when it is only described.
+	Playbook func(runID string, cluster Reach) (plan.Plan, error)
+	// Cluster may wait for the cluster to come up.
+	Cluster Reach
+	// Charts draws the report's pictures.
+	Charts evidence.ChartsFor
+
+	EvidenceDir string
+	// Resume is a run's ID or "latest"; Fresh never resumes by itself.
+	Resume string
+	Fresh  bool
+	// From re-runs from a gate on; Only looks at one gate alone.
+	From, Only string
+
+	// Tool, Command and Versions are for the evidence.
+	Tool     string
+	Command  []string
+	Versions map[string]string
+
+	Events func(plan.Event)
+	Note   func(string)
+	Clock  func() time.Time
+}
+
+// Reach gets at the cluster, once it is there.
+type Reach func(ctx context.Context) (*kube.Cluster, error)
+
+// walk is one walk under way.
+type walk struct {
+	opts        Options
+	run         *evidence.Run
+	earlier     map[string]plan.Result
+	interrupted []string
+	resumed     bool
+	from, only  string
+	// killed are runs that were killed: what they left in the cluster is removed
+	// before anything is done there.
+	killed []string
+
+	opening sync.Mutex // held while the cluster is being reached, which may take minutes
+	mu      sync.Mutex
+	cluster *kube.Cluster // once it was reached
+}
+
+// cleanupTimeout bounds the removal of everything of a run.
+const cleanupTimeout = 5 * time.Minute
+
+// Run walks. The report is valid whenever its Run is set, also with an error.
+func Run(ctx context.Context, o Options) (Report, error) {
+	w := &walk{opts: o, from: o.From, only: o.Only}
+	if err := w.open(); err != nil {
+		return Report{}, err
+	}
+	p, err := o.Playbook(w.run.ID(), w.reach)
+	if err != nil {
+		return Report{}, errors.Join(err, w.run.Close())
+	}
+	walker := plan.Walker{
+		Plan: p, Store: w.run, Clock: o.Clock, Events: o.Events,
+		From: w.fromHere(), Only: w.only, Earlier: w.earlier, Interrupted: w.interrupted,
+		Capacity: w.freeGPUs,
+		Cleanup:  w.cleanGate,
+	}
+	identified := make(chan struct{})
+	identifying, stop := context.WithCancel(ctx)
+	go func() { defer close(identified); w.identify(identifying) }()
+	outcome, walkErr := walker.Walk(ctx)
+	cleanErr := w.cleanRun(ctx)
+	if cleanErr != nil {
+		outcome.Notes = append(outcome.Notes, cleanErr.Error())
+	}
+	stop()
+	<-identified
+	finishErr := w.finish(outcome, walkErr)
+	report := w.report(p, outcome)
+	return report, errors.Join(walkErr, finishErr)
+}
+
+// fromHere: a resumed run goes on where it was, whatever it began with.
+func (w *walk) fromHere() string {
+	if w.resumed {
+		return ""
+	}
+	return w.from
+}
+
+func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
+	if walkErr != nil {
+		return w.run.Close(append(outcome.Notes, walkErr.Error())...) //nolint:wrapcheck // says what it was doing
+	}
+	return w.run.Finish(outcome, w.opts.Charts) //nolint:wrapcheck // says what it was doing
+}
+
+func (w *walk) note(format string, args ...any) {
+	if w.opts.Note != nil {
+		w.opts.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// identify notes in the evidence which cluster it is and whether it is
+// simulated, once it can be asked.
+func (w *walk) identify(ctx context.Context) {
+	c, err := w.reach(ctx)
+	if err != nil {
+		return // whoever needs the cluster says so
+	}
+	ns, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		w.note("which cluster this is could not be asked: %v", err)
+		return
+	}
+	simulated, why, err := c.Simulated(ctx)
+	if err != nil {
+		w.note("whether the nodes are simulated could not be asked: %v", err)
+		return
+	}
+	err = w.run.Amend(func(h *evidence.Header) {
+		h.Cluster, h.Simulated, h.SimulatedWhy = string(ns.UID), simulated, why
+	})
+	if err != nil {
+		w.note("%v", err)
+	}
+}
+
+func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
+	w.opening.Lock()
+	defer w.opening.Unlock()
+	if c := w.reached(); c != nil {
+		return c, nil
+	}
+	c, err := w.opts.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range w.killed {
+		if err := (kube.Guest{Cluster: c}).Cleanup(ctx, run); err != nil {
+			return nil, fmt.Errorf("remove what run %s left in the cluster when it was killed: %w", run, err)
+		}
+	}
+	w.mu.Lock()
+	w.cluster = c
+	w.mu.Unlock()
+	return c, nil
+}
+
+// reached is the cluster if it was reached. It never waits: a gate that needs
+// no cluster is cleaned up after while the cluster is still coming up.
+func (w *walk) reached() *kube.Cluster {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cluster
+}
+
+// freeGPUs is the capacity that claims are fitted into.
+func (w *walk) freeGPUs(ctx context.Context) (int, error) {
+	c, err := w.reach(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var nodes []string
+	for _, n := range w.opts.Site.Inventory.Nodes {
+		nodes = append(nodes, n.Name)
+	}
+	free, err := c.FreeGPUs(ctx, nodes)
+	if err != nil {
+		return 0, fmt.Errorf("count free GPUs: %w", err)
+	}
+	total := 0
+	for _, n := range free {
+		total += n
+	}
+	return total, nil
+}
+
+// cleanRun removes everything of the run from a cluster that was reached, and
+// what a killed run may have left in one that was not.
+func (w *walk) cleanRun(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	w.note("removing what the run created")
+	c := w.reached()
+	if c == nil && len(w.killed) > 0 {
+		var err error
+		if c, err = w.reach(ctx); err != nil {
+			return fmt.Errorf("what runs %v may have left in the cluster was not removed: %w", w.killed, err)
+		}
+	}
+	if c == nil {
+		return nil
+	}
+	if err := (kube.Guest{Cluster: c}).Cleanup(ctx, w.run.ID()); err != nil {
+		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
+	}
+	return nil
+}

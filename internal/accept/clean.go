@@ -1,0 +1,27 @@
+package accept
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// cleanGate removes what one gate of this run created, by its labels: Jobs,
+// and whatever else a gate leaves in the run's namespace. It reaches for no
+// cluster that nobody has reached.
+func (w *walk) cleanGate(ctx context.Context, gate string) error {
+	c := w.reached()
+	if c == nil {
+		return nil
+	}
+	background := metav1.DeletePropagationBackground
+	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + w.run.ID() + "," + kube.LabelGate + "=" + gate}
+	err := c.Client.BatchV1().Jobs(kube.NamespaceOf(w.run.ID())).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, selector)
+	if err != nil {
+		return fmt.Errorf("remove the jobs of gate %s: %w", gate, err)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package accept
+
+import (
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Report is what accept says at the end; its JSON is the -o json object.
+type Report struct {
+	Run       string        `json:"run"`
+	Verdict   check.Verdict `json:"verdict"`
+	Simulated bool          `json:"simulated"`
+	Site      string        `json:"site"`
+	Profile   string        `json:"profile"`
+	// Evidence is the run's directory.
+	Evidence    string   `json:"evidence"`
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Gates       []Gate   `json:"gates"`
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// Gate is one row of a Report.
+type Gate struct {
+	Gate    string        `json:"gate"`
+	Verdict check.Verdict `json:"verdict"`
+	Reason  string        `json:"reason"`
+	// Started is absent for a gate that was not observed.
+	Started time.Time `json:"started,omitzero"`
+	// Duration in seconds.
+	Duration float64 `json:"duration"`
+	// KeptFrom is the earlier run that reached this verdict.
+	KeptFrom string          `json:"keptFrom,omitempty"`
+	Figures  []check.Figure  `json:"figures"`
+	Findings []check.Finding `json:"findings"`
+}
+
+func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
+	h := w.run.Header()
+	r := Report{
+		Run: w.run.ID(), Verdict: outcome.Verdict, Simulated: h.Simulated, Site: h.Site, Profile: h.Profile,
+		Evidence: w.run.Dir(), Interrupted: outcome.Interrupted, Notes: outcome.Notes,
+	}
+	results := map[string]plan.Result{}
+	for _, res := range outcome.Results {
+		results[res.Step] = res
+	}
+	for _, s := range p.Steps {
+		res, ok := results[s.Name()]
+		if !ok {
+			if w.only == "" {
+				r.Gates = append(r.Gates, gateOf(plan.Result{Step: s.Name(), Judgement: check.CouldNotObserve("not reached")}))
+			}
+			continue
+		}
+		r.Gates = append(r.Gates, gateOf(res))
+	}
+	return r
+}
+
+// GateOf is the row of one result. Lists are never null.
+func gateOf(res plan.Result) Gate {
+	g := Gate{
+		Gate: res.Step, Verdict: res.Verdict, Reason: res.Reason, Started: res.Started,
+		Duration: res.Duration().Seconds(), KeptFrom: res.KeptFrom,
+		Figures: []check.Figure{}, Findings: []check.Finding{},
+	}
+	g.Figures = append(g.Figures, res.Figures...)
+	g.Findings = append(g.Findings, res.Findings...)
+	return g
+}
+
+// ReportOf is the report of a run that is on disk.
+func ReportOf(b *evidence.Bundle) Report {
+	v := b.Summary()
+	r := Report{
+		Run: b.Header.Run, Verdict: v.Verdict, Simulated: v.Simulated, Site: v.Site, Profile: v.Profile,
+		Evidence: b.Dir, Notes: v.Notes, Gates: []Gate{},
+	}
+	for _, res := range v.Results {
+		r.Gates = append(r.Gates, gateOf(res))
+	}
+	for _, name := range v.Omitted {
+		if b.Header.Only == "" {
+			r.Gates = append(r.Gates, gateOf(plan.Result{Step: name, Judgement: check.CouldNotObserve("not reached")}))
+		}
+	}
+	return r
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/display"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/gate"
+)
+
+func newEvidence(s Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "evidence",
+		Short: "Read, re-judge and verify the evidence of a run",
+		Example: `  firstlight evidence show evidence/20261121-014233-7f3a
+  firstlight evidence replay evidence/20261121-014233-7f3a
+  firstlight evidence verify evidence/20261121-014233-7f3a`,
+	}
+	cmd.AddCommand(newEvidenceShow(s), newEvidenceReplay(s), newEvidenceVerify(s))
+	return cmd
+}
+
+// bundleDir refuses what is no run's directory.
+func bundleDir(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", usage("%w: give the directory of a run, such as evidence/20261121-014233-7f3a", err)
+	}
+	if !info.IsDir() {
+		return "", usage("%s is no directory: give the directory of a run", path)
+	}
+	for _, name := range []string{"journal.jsonl", "run.json", "manifest.json"} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", usage("%s holds no run: it has neither journal nor manifest", path)
+}
+
+func newEvidenceShow(s Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "show DIR", Short: "Print the verdicts and findings of a run", Args: cobra.ExactArgs(1)}
+	out := addOutputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := bundleDir(args[0])
+		if err != nil {
+			return err
+		}
+		b, err := evidence.Load(dir)
+		if err != nil {
+			return usage("%w", err)
+		}
+		r := accept.ReportOf(b)
+		return out.write(s.Out, r, func(w io.Writer) error {
+			printReport(w, r, display.Style{Color: colourOf(s.Out)})
+			if !b.Finished {
+				fmt.Fprintln(w, "the run is unfinished: resume it with firstlight accept --resume "+b.Header.Run)
+			}
+			return nil
+		})
+	}
+	return cmd
+}
+
+func newEvidenceReplay(s Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "Judge a run again from its stored observations alone; exits 1 when a verdict differs",
+		Args:  cobra.ExactArgs(1),
+	}
+	out := addOutputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := bundleDir(args[0])
+		if err != nil {
+			return err
+		}
+		replayed, err := evidence.Replay(dir, func(b *evidence.Bundle) ([]check.Check, error) {
+			site, profile, err := accept.Used(b)
+			if err != nil {
+				return nil, err
+			}
+			return gate.Checks(site, profile), nil
+		})
+		if _, tampered := errors.AsType[*evidence.TamperedError](err); tampered {
+			return &exitError{code: ExitFailed, err: err}
+		}
+		if err != nil {
+			return usage("%w", err)
+		}
+		err = out.write(s.Out, replayed, func(w io.Writer) error {
+			for _, step := range replayed.Steps {
+				difference := "identical"
+				if step.Difference != "" {
+					difference = "DIFFERENT: " + step.Difference
+				}
+				fmt.Fprintf(w, "%-12s %-14s %s\n", step.Step, step.Again.Verdict, difference)
+			}
+			verdict := "identical"
+			if !replayed.Identical() {
+				verdict = "NOT identical"
+			}
+			_, err := fmt.Fprintf(w, "run %s: %s, replayed %s: %s\n", replayed.Run, replayed.Verdict, replayed.Again, verdict)
+			if replayed.Unfinished {
+				fmt.Fprintln(w, "the run has no manifest: nothing vouches for its files")
+			}
+			return err
+		})
+		if err == nil && !replayed.Identical() {
+			return &exitError{code: ExitFailed}
+		}
+		return err
+	}
+	return cmd
+}
+
+// verification is the -o json form of verify.
+type verification struct {
+	Dir      string            `json:"dir"`
+	Intact   bool              `json:"intact"`
+	Digest   string            `json:"digest,omitempty"`
+	Problems evidence.Problems `json:"problems"`
+}
+
+func newEvidenceVerify(s Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Check every file of a run against its manifest; exits 1 when one was changed",
+		Args:  cobra.ExactArgs(1),
+	}
+	out := addOutputFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := bundleDir(args[0])
+		if err != nil {
+			return err
+		}
+		problems, err := evidence.Verify(dir)
+		if err != nil {
+			return usage("%w", err)
+		}
+		v := verification{Dir: dir, Intact: len(problems) == 0, Problems: evidence.Problems{}}
+		v.Problems = append(v.Problems, problems...)
+		if v.Intact {
+			if v.Digest, err = evidence.Digest(dir); err != nil {
+				return infrastructure(err)
+			}
+		}
+		err = out.write(s.Out, v, func(w io.Writer) error {
+			if v.Intact {
+				_, err := fmt.Fprintf(w, "%s is intact: every file is as its manifest says\nmanifest sha256 %s\n", v.Dir, v.Digest)
+				return err
+			}
+			_, err := fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Dir, problems)
+			return err
+		})
+		if err == nil && !v.Intact {
+			return &exitError{code: ExitFailed}
+		}
+		return err
+	}
+	return cmd
+}

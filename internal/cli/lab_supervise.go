@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/upstream"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// specFlags say what hardware a lab has.
+type specFlags struct {
+	nodes int
+	seed  uint64
+	site  string
+}
+
+func addSpecFlags(cmd *cobra.Command) *specFlags {
+	f := &specFlags{}
+	cmd.Flags().IntVar(&f.nodes, "nodes", 4, "GPU nodes of the lab, 8 GPUs each")
+	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the simulated hardware: the same seed gives the same cluster")
+	cmd.Flags().StringVar(&f.site, "site", "", "take node names and the fabric's shape from this site file")
+	cmd.MarkFlagsMutuallyExclusive("nodes", "site")
+	return f
+}
+
+func (f *specFlags) args() []string {
+	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--seed=" + strconv.FormatUint(f.seed, 10)}
+	if f.site != "" {
+		args = []string{"--site=" + f.site, "--seed=" + strconv.FormatUint(f.seed, 10)}
+	}
+	return args
+}
+
+func (f *specFlags) spec() (world.Spec, error) {
+	if f.site == "" {
+		if f.nodes < 1 {
+			return world.Spec{}, fmt.Errorf("--nodes %d: a lab needs at least one GPU node", f.nodes)
+		}
+		spec := world.DefaultSpec(f.nodes)
+		spec.Seed = f.seed
+		return spec, nil
+	}
+	s, err := site.Load(f.site)
+	if err != nil {
+		return world.Spec{}, err //nolint:wrapcheck // names the file itself
+	}
+	spec := embedded.SpecOf(s)
+	spec.Seed = f.seed
+	return spec, nil
+}
+
+// newLabSupervise is the lab's own process; people use lab up.
+func newLabSupervise(s Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "supervise", Hidden: true, Short: "Run a lab in this process"}
+	name := addLabName(cmd)
+	dir := cmd.Flags().String("dir", "", "directory of the lab")
+	ownerFD := cmd.Flags().Int("owner-fd", 0, "file descriptor that reaches EOF when the lab's owner ends")
+	flags := addSpecFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		spec, err := flags.spec()
+		if err != nil {
+			return usage("%w", err)
+		}
+		log := slog.New(slog.NewTextHandler(s.Err, nil))
+		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, Programs: buildPrograms}
+		if *ownerFD > 0 {
+			opts.Owner = ownerPipe(*ownerFD)
+		}
+		return infrastructure(embedded.Supervise(cmd.Context(), opts))
+	}
+	return cmd
+}
+
+func ownerPipe(fd int) io.Reader { return lab.OwnerPipe(fd) }
+
+// buildPrograms makes sure that the upstream programs are built, telling how far it is.
+func buildPrograms(ctx context.Context, tell func(lab.Event)) (upstream.Programs, error) {
+	return upstream.Builder{}.Ensure(ctx, func(e upstream.Event) { //nolint:wrapcheck // says what it was doing
+		tell(lab.Event{Kind: lab.KindBuild, Name: e.Program, Build: &e})
+	})
+}

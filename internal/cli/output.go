@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// format is the -o flag: text, json or yaml.
+type format string
+
+func (f *format) String() string { return string(*f) }
+
+// Set refuses unknown formats.
+func (f *format) Set(s string) error {
+	if !slices.Contains(formats, s) {
+		return fmt.Errorf("%q is not one of text, json, yaml", s)
+	}
+	*f = format(s)
+	return nil
+}
+
+// Type names the value in help texts.
+func (f *format) Type() string { return "text|json|yaml" }
+
+var formats = []string{"text", "json", "yaml"}
+
+func addOutputFlag(cmd *cobra.Command) *format {
+	f := format("text")
+	cmd.Flags().VarP(&f, "output", "o", "output format: text, json or yaml")
+	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added one line above
+	}
+	return &f
+}
+
+// write prints v in the format asked for; text renders it for people.
+func (f *format) write(out io.Writer, v any, text func(io.Writer) error) error {
+	var err error
+	switch *f {
+	case "json":
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(v)
+	case "yaml":
+		var data []byte
+		if data, err = yaml.Marshal(v); err == nil {
+			_, err = out.Write(data)
+		}
+	default:
+		err = text(out)
+	}
+	if err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// catalogue is what `firstlight lab fault list --kinds -o json` says.
+type catalogue struct {
+	Kinds []struct {
+		Kind, Gate, DefaultTarget, Expect string
+		Variation                         bool
+	}
+}
+
+// TestEveryFaultFailsItsGate puts each fault of the catalogue alone into one
+// running lab: its gate must fail and no earlier one, a finding must name the
+// suspect, and the exit code must be 1.
+func TestEveryFaultFailsItsGate(t *testing.T) {
+	sharedLab(t)
+	var c catalogue
+	if err := json.Unmarshal([]byte(must(t, "lab", "fault", "list", "--kinds", "--name", labName, "-o", "json").stdout), &c); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Kinds) < 38 {
+		t.Fatalf("the catalogue has %d kinds, at least 38 are promised", len(c.Kinds))
+	}
+	for _, k := range c.Kinds {
+		t.Run(k.Kind, func(t *testing.T) {
+			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
+			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
+			var fault struct{ ID, Target, Suspect string }
+			if err := json.Unmarshal([]byte(added.stdout), &fault); err != nil {
+				t.Fatal(err)
+			}
+			a, r := accept(t, "--fresh", "--evidence", t.TempDir())
+			if k.Variation {
+				judgeVariation(t, a, r, k.Expect)
+				return
+			}
+			judgeFault(t, a, r, k.Gate, fault.Suspect)
+		})
+	}
+}
+
+func judgeFault(t *testing.T, a acceptance, r result, gate, suspect string) {
+	t.Helper()
+	if r.code != 1 || a.Verdict != "failed" {
+		t.Errorf("exit %d, verdict %s, want 1 and failed", r.code, a.Verdict)
+	}
+	want := regexp.MustCompile(suspect)
+	reached := false
+	for _, g := range a.Gates {
+		switch {
+		case g.Gate == gate:
+			reached = true
+			if g.Verdict != "failed" {
+				t.Errorf("gate %s is %s (%s), want failed", gate, g.Verdict, g.Reason)
+			}
+			named := false
+			for _, f := range g.Findings {
+				named = named || want.MatchString(f.Suspect)
+				if f.Remedy == "" || f.Message == "" {
+					t.Errorf("finding without message or remedy: %+v", f)
+				}
+			}
+			if !named {
+				t.Errorf("no finding names a suspect like %s: %+v", suspect, g.Findings)
+			}
+		case !reached && g.Verdict != "passed":
+			t.Errorf("gate %s before %s is %s (%s), want passed; findings %+v", g.Gate, gate, g.Verdict, g.Reason, g.Findings)
+		case reached && needs(gate, g.Gate) && g.Verdict != "blocked":
+			t.Errorf("gate %s after %s is %s, want blocked", g.Gate, gate, g.Verdict)
+		}
+	}
+	if !reached {
+		t.Errorf("no gate %s in %s", gate, a.verdicts())
+	}
+}
+
+// needs: every gate needs the one before it; training and inference both need
+// collective, not each other.
+func needs(failed, later string) bool {
+	return failed != "training" || later != "inference"
+}
+
+func judgeVariation(t *testing.T, a acceptance, r result, expect string) {
+	t.Helper()
+	wantCode := map[string]int{"passed": 0, "failed": 1, "unobserved": 3}[expect]
+	if a.Verdict != expect || r.code != wantCode {
+		t.Errorf("verdict %s, exit %d, want %s and %d: %s\n%s", a.Verdict, r.code, expect, wantCode, a.verdicts(), r.stderr)
+	}
+}
+
+// TestHealthyPasses walks the lab without a fault.
+func TestHealthyPasses(t *testing.T) {
+	sharedLab(t)
+	a, r := accept(t, "--fresh", "--evidence", t.TempDir())
+	if r.code != 0 || a.verdicts() != allPassed || !a.Simulated {
+		t.Errorf("exit %d, simulated %v, %s\n%s%s", r.code, a.Simulated, a.verdicts(), r.stdout, r.stderr)
+	}
+	if got := len(a.Gates); got != len(site.Gates()) {
+		t.Errorf("%d gates", got)
+	}
+	if strings.Contains(r.stdout, "\x1b") || strings.Contains(r.stderr, "\x1b") {
+		t.Error("escape sequences without a terminal")
+	}
+}

@@ -1,0 +1,47 @@
+package e2e_test
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestFromKeepsEarlierVerdicts re-runs from a gate on, as after a driver roll:
+// the gates before keep their verdicts and say from which run, and the new run
+// replays by itself.
+func TestFromKeepsEarlierVerdicts(t *testing.T) {
+	sharedLab(t)
+	dir := t.TempDir()
+	first, r := accept(t, "--fresh", "--evidence", dir)
+	if r.code != 0 {
+		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	again, r := accept(t, "--from", "7", "--evidence", dir)
+	if r.code != 0 || again.verdicts() != allPassed || again.Run == first.Run {
+		t.Fatalf("exit %d, run %s after %s: %s\n%s", r.code, again.Run, first.Run, again.verdicts(), r.stderr)
+	}
+	for i, g := range again.Gates {
+		kept := ""
+		if i < 6 {
+			kept = first.Run
+		}
+		if g.KeptFrom != kept {
+			t.Errorf("gate %s is kept from %q, want %q", g.Gate, g.KeptFrom, kept)
+		}
+		if i < 6 && !g.Started.Equal(first.Gates[i].Started) {
+			t.Errorf("gate %s lost its date: %s, was %s", g.Gate, g.Started, first.Gates[i].Started)
+		}
+	}
+	must(t, "evidence", "replay", filepath.Join(dir, again.Run))
+	must(t, "evidence", "verify", filepath.Join(dir, again.Run))
+
+	only, r := accept(t, "--only", "fabric", "--evidence", dir)
+	if r.code != 0 || only.verdicts() != "fabric=passed" {
+		t.Errorf("--only fabric exits %d: %s", r.code, only.verdicts())
+	}
+	must(t, "evidence", "replay", filepath.Join(dir, only.Run))
+	// A run of one gate is no run to keep verdicts from: the last whole one is.
+	third, r := accept(t, "--from", "inference", "--evidence", dir)
+	if r.code != 0 || third.verdicts() != allPassed || third.Gates[6].KeptFrom != again.Run {
+		t.Errorf("--from inference after --only fabric exits %d: %s, training kept from %q", r.code, third.verdicts(), third.Gates[6].KeptFrom)
+	}
+}

@@ -1,0 +1,190 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// kills is how many walks are killed: 5 in CI, 30 in the soak.
+func kills() int {
+	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
+		return 30
+	}
+	return 5
+}
+
+// TestKilledWalksResume kills accept with SIGKILL at random moments. Each
+// resume must end with the verdicts of an undisturbed walk, keep every
+// observation, and leave nothing in the cluster.
+func TestKilledWalksResume(t *testing.T) {
+	sharedLab(t)
+	_, undisturbed := accept(t, "--fresh", "--evidence", t.TempDir())
+	if undisturbed.code != 0 {
+		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.code, undisturbed.stderr)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d, an undisturbed walk took %s", seed, undisturbed.took)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range kills() {
+		after := time.Duration(random.Float64() * float64(undisturbed.took))
+		dir := t.TempDir()
+		killAccept(t, after, "--fresh", "--evidence", dir)
+		before := readAll(t, dir)
+		a, r := accept(t, "--evidence", dir)
+		if r.code != 0 || a.verdicts() != allPassed {
+			t.Fatalf("kill %d after %s: resume exited %d: %s\n%s%s", i, after, r.code, a.verdicts(), r.stdout, r.stderr)
+		}
+		for name, data := range before {
+			if !strings.Contains(name, "observations") || strings.Contains(filepath.Base(name), ".tmp") {
+				continue
+			}
+			now, err := os.ReadFile(name)
+			if err != nil || !bytes.Equal(data, now) {
+				t.Errorf("kill %d after %s: observation %s was lost or changed: %v", i, after, filepath.Base(name), err)
+			}
+		}
+		if v := firstlight(t.Context(), "evidence", "verify", filepath.Join(dir, a.Run)); v.code != 0 {
+			t.Errorf("kill %d: evidence of the resumed run: %s%s", i, v.stdout, v.stderr)
+		}
+		nothingLeft(t)
+	}
+}
+
+// killAccept starts a walk and kills it after a time; a walk that ended before
+// is fine: then there is nothing to resume and the next accept walks afresh.
+func killAccept(t *testing.T, after time.Duration, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := command(ctx, append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	timer := time.NewTimer(after)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if err := cmd.Process.Kill(); err != nil {
+			t.Logf("kill: %v", err)
+		}
+		<-done
+	case <-done:
+	}
+}
+
+func readAll(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[path] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// nothingLeft looks into the lab: no object of any run, no pod that holds GPUs.
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	cluster := openLab(t)
+	left, err := kube.Guest{Cluster: cluster}.Leftovers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) > 0 {
+		t.Errorf("left in the cluster: %+v", left)
+	}
+	pods, err := cluster.Client.CoreV1().Pods(corev1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pods.Items {
+		if kube.PodRequest(&p.Spec, kube.GPUResource) > 0 {
+			t.Errorf("pod %s/%s still claims GPUs", p.Namespace, p.Name)
+		}
+	}
+}
+
+func openLab(t *testing.T) *kube.Cluster {
+	t.Helper()
+	path := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", labName).stdout)
+	cluster, err := kube.Open(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+// TestKilledAcceptTakesItsLabAlong: an accept that started its own lab is
+// killed; no process of the lab survives, and a later walk is not disturbed.
+func TestKilledAcceptTakesItsLabAlong(t *testing.T) {
+	sharedLab(t) // upstream programs are built
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	own := command(ctx, "accept", "-o", "json", "--lab", "owned", "--evidence", t.TempDir())
+	if err := own.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a ready lab", func() bool {
+		r := firstlight(ctx, "lab", "status", "--name", "owned", "-o", "json")
+		var status struct{ State string }
+		return r.code == 0 && json.Unmarshal([]byte(r.stdout), &status) == nil && status.State == "ready"
+	})
+	if err := own.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = own.Wait() // killed: that is the point
+	waitFor(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(home, "labs", "owned"))) == 0 })
+}
+
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(5 * time.Minute)
+	defer deadline.Stop()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("waited 5 minutes for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// labProcesses finds processes whose command line or environment names the lab's directory.
+func labProcesses(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	entries, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range entries {
+		data, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(data, []byte(dir)) {
+			found = append(found, strings.ReplaceAll(string(data), "\x00", " "))
+		}
+	}
+	return found
+}

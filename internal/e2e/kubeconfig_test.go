@@ -1,0 +1,40 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// TestSecondProcessThroughKubeconfig walks the running lab as any cluster is
+// walked: a kubeconfig copied elsewhere, a site file, and a home of its own in
+// which there is no lab.
+func TestSecondProcessThroughKubeconfig(t *testing.T) {
+	sharedLab(t)
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", labName).stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", labName).stdout)
+	if _, err := site.Load(path); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t.Context(), "accept", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
+	cmd.Env = append(cmd.Env, "FIRSTLIGHT_HOME="+filepath.Join(dir, "home"))
+	r := finish(cmd)
+	a := decode(t, r)
+	if r.code != 0 || a.verdicts() != allPassed {
+		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
+	}
+	if !a.Simulated {
+		t.Error("the evidence does not say that the hardware is simulated")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "home")); !os.IsNotExist(err) {
+		t.Errorf("the walk made a lab's home of its own: %v", err)
+	}
+	nothingLeft(t)
+}

@@ -1,0 +1,164 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// labName is the shared lab's; its home is a directory of this test run alone.
+const labName = "e2e"
+
+var (
+	binary string // the built firstlight
+	home   string // FIRSTLIGHT_HOME of every command here
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Fprintln(os.Stderr, "e2e: not run with -short")
+		os.Exit(0)
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "firstlight-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // when the tests are over
+	home = filepath.Join(dir, "home")
+	binary = filepath.Join(dir, "firstlight")
+	build := exec.Command("go", "build", "-o", binary, "github.com/firstlight/firstlight/cmd/firstlight")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build firstlight: %v\n%s", err, out)
+		return 1
+	}
+	defer stopLab()
+	return m.Run()
+}
+
+var startLab = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 75*time.Minute) // upstream programs may have to be built
+	defer cancel()
+	r := firstlight(ctx, "lab", "up", "--name", labName)
+	if r.code != 0 {
+		return fmt.Errorf("lab up exited %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	return nil
+})
+
+func stopLab() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if r := firstlight(ctx, "lab", "down", "--name", labName); r.code != 0 {
+		fmt.Fprintf(os.Stderr, "lab down exited %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// sharedLab starts the lab of this package on first use.
+func sharedLab(t *testing.T) {
+	t.Helper()
+	if err := startLab(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// result is one finished command.
+type result struct {
+	code           int
+	stdout, stderr string
+	took           time.Duration
+}
+
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = append(os.Environ(), "FIRSTLIGHT_HOME="+home, "NO_COLOR=1")
+	return cmd
+}
+
+func firstlight(ctx context.Context, args ...string) result {
+	return finish(command(ctx, args...))
+}
+
+// finish runs cmd to its end.
+func finish(cmd *exec.Cmd) result {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	r := result{stdout: stdout.String(), stderr: stderr.String(), took: time.Since(began)}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		r.code = exit.ExitCode()
+	} else if err != nil {
+		r.code, r.stderr = -1, r.stderr+err.Error()
+	}
+	return r
+}
+
+// must runs a command that has to exit 0.
+func must(t *testing.T, args ...string) result {
+	t.Helper()
+	r := firstlight(t.Context(), args...)
+	if r.code != 0 {
+		t.Fatalf("firstlight %s exited %d:\n%s%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)
+	}
+	return r
+}
+
+// acceptance is the -o json object of accept.
+type acceptance struct {
+	Run       string
+	Verdict   string
+	Simulated bool
+	Evidence  string
+	Gates     []struct {
+		Gate     string
+		Verdict  string
+		Reason   string
+		KeptFrom string
+		Started  time.Time
+		Findings []struct{ Suspect, Message, Remedy string }
+	}
+}
+
+// accept walks and decodes; the exit code is for the caller to judge.
+func accept(t *testing.T, args ...string) (acceptance, result) {
+	t.Helper()
+	r := firstlight(t.Context(), append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
+	return decode(t, r), r
+}
+
+func decode(t *testing.T, r result) acceptance {
+	t.Helper()
+	var a acceptance
+	if err := json.Unmarshal([]byte(r.stdout), &a); err != nil {
+		t.Fatalf("accept exited %d, and its output is no JSON: %v\n%s%s", r.code, err, r.stdout, r.stderr)
+	}
+	return a
+}
+
+// verdicts are the gates' in order, for comparison.
+func (a acceptance) verdicts() string {
+	var out []string
+	for _, g := range a.Gates {
+		out = append(out, g.Gate+"="+g.Verdict)
+	}
+	return strings.Join(out, " ")
+}
+
+const allPassed = "facility=passed fabric=passed node=passed gpustack=passed telemetry=passed collective=passed training=passed inference=passed"

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestPrepare: commands and Helm releases run before their gate, their output
+// is kept, and their exit code is not the criterion.
+func TestPrepare(t *testing.T) {
+	sharedLab(t)
+	dir := t.TempDir()
+	chart := filepath.Join(dir, "chart")
+	files := map[string]string{
+		"Chart.yaml":        "apiVersion: v2\nname: prepared\nversion: 1.2.3\n",
+		"values.yaml":       "said: nothing\n",
+		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: prepared}\ndata: {said: \"{{ .Values.said }}\"}\n",
+		"../values.yaml":    "said: from the site\n",
+	}
+	for name, content := range files {
+		path := filepath.Join(chart, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	namespace := "prepare-test"
+	path := filepath.Join(dir, "site.yaml")
+	prepared := must(t, "lab", "site", "--name", labName).stdout + `
+prepare:
+  - gate: facility
+    command: [sh, -c, "echo to be kept; exit 7"]
+  - gate: facility
+    helm: {release: prepared, chart: ` + chart + `, version: 1.2.3, namespace: ` + namespace + `, valuesFile: values.yaml}
+  - gate: facility
+    helm: {release: other, chart: ` + chart + `, version: 9.9.9, namespace: ` + namespace + `}
+`
+	if err := os.WriteFile(path, []byte(prepared), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cluster := openLab(t)
+	t.Cleanup(func() {
+		if err := cluster.Client.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), namespace, metav1.DeleteOptions{}); err != nil {
+			t.Log(err) // the lab goes with the package
+		}
+	})
+	kubeconfig := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", labName).stdout)
+	evidence := filepath.Join(dir, "evidence")
+	r := firstlight(t.Context(), "accept", "-o", "json", "--only", "facility", "--site", path, "--kubeconfig", kubeconfig, "--evidence", evidence)
+	a := decode(t, r)
+	if r.code != 0 || a.verdicts() != "facility=passed" {
+		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
+	}
+	cm, err := cluster.Client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "prepared", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cm.Data["said"] != "from the site" {
+		t.Errorf("the release's values are not the site's: %v", cm.Data)
+	}
+	var kept strings.Builder
+	for name, data := range readAll(t, filepath.Join(evidence, a.Run, "observations")) {
+		if strings.Contains(name, "prepare") {
+			kept.Write(data)
+		}
+	}
+	for _, want := range []string{"to be kept", `"exit": 7`, "is installed in " + namespace, "the site pins 9.9.9"} {
+		if !strings.Contains(kept.String(), want) {
+			t.Errorf("the evidence lacks %q:\n%s", want, kept.String())
+		}
+	}
+}
+
+// TestSecretsStayOut searches a whole run for the password that was used in it.
+func TestSecretsStayOut(t *testing.T) {
+	sharedLab(t)
+	labSite := must(t, "lab", "site", "--path", "--name", labName).stdout
+	password, err := os.ReadFile(filepath.Join(filepath.Dir(strings.TrimSpace(labSite)), "world", "redfish-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.TrimSpace(string(password))
+	if len(secret) < 8 {
+		t.Fatalf("%q is no password to search for", secret)
+	}
+	dir := t.TempDir()
+	_, r := accept(t, "--only", "facility", "--evidence", dir)
+	if r.code != 0 {
+		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	for name, data := range readAll(t, dir) {
+		if strings.Contains(string(data), secret) {
+			t.Errorf("the password is in %s", name)
+		}
+	}
+	if strings.Contains(r.stdout+r.stderr, secret) {
+		t.Error("the password is in the output")
+	}
+}

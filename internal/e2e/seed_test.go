@@ -1,0 +1,28 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// TestSeeds walks healthy labs of different seeds: 20 in the soak, one beside
+// the shared lab's otherwise. Each accept starts a lab of its own and stops it.
+func TestSeeds(t *testing.T) {
+	sharedLab(t) // upstream programs are built
+	last := 2
+	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
+		last = 21
+	}
+	for seed := 2; seed <= last; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			name := fmt.Sprintf("seed-%d", seed)
+			must(t, "lab", "up", "--name", name, "--seed", fmt.Sprint(seed))
+			defer must(t, "lab", "down", "--name", name)
+			r := firstlight(t.Context(), "accept", "-o", "json", "--fresh", "--lab", name, "--evidence", t.TempDir())
+			if a := decode(t, r); r.code != 0 || a.verdicts() != allPassed {
+				t.Errorf("exit %d: %s\n%s%s", r.code, a.verdicts(), r.stdout, r.stderr)
+			}
+		})
+	}
+}

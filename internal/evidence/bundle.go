@@ -1,0 +1,123 @@
+package evidence
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Bundle is a run being read.
+type Bundle struct {
+	Dir           string
+	Header        Header
+	Plan          PlanFile
+	Site, Profile []byte
+	Entries       []Entry
+	// Torn says that the journal ends in a line that was being written.
+	Torn bool
+	// Finished says that the manifest is there.
+	Finished bool
+}
+
+// Load reads the run in dir, which may have any name and be unfinished. It does
+// not verify: see Verify.
+func Load(dir string) (*Bundle, error) {
+	b := &Bundle{Dir: dir, Finished: isFinished(dir)}
+	if err := b.load(); err != nil {
+		return nil, fmt.Errorf("load the run in %s: %w", dir, err)
+	}
+	return b, nil
+}
+
+func (b *Bundle) load() error {
+	if err := readJSON(filepath.Join(b.Dir, headerFile), &b.Header); err != nil {
+		return err
+	}
+	if b.Header.Format != FormatVersion {
+		return fmt.Errorf("its format is %d, this firstlight reads %d", b.Header.Format, FormatVersion)
+	}
+	if err := readJSON(filepath.Join(b.Dir, planFile), &b.Plan); err != nil {
+		return err
+	}
+	var data []byte
+	for _, f := range []struct {
+		name string
+		to   *[]byte
+	}{{siteFile, &b.Site}, {profileFile, &b.Profile}, {journalFile, &data}} {
+		content, err := os.ReadFile(filepath.Join(b.Dir, f.name))
+		if err != nil {
+			return fmt.Errorf("read %s: %w", f.name, err)
+		}
+		*f.to = content
+	}
+	entries, whole, err := parseJournal(data)
+	b.Entries, b.Torn = entries, whole < len(data)
+	return err
+}
+
+// state folds the journal.
+func (b *Bundle) state() *Run {
+	r := newRun(b.Dir, Options{}, nil, b.Header)
+	for _, e := range b.Entries {
+		r.apply(e)
+	}
+	return r
+}
+
+// Results are the verdicts, in the plan's order.
+func (b *Bundle) Results() []plan.Result {
+	results := b.state().results
+	var out []plan.Result
+	for _, s := range b.Plan.Steps {
+		if r, ok := results[s.Name]; ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Interrupted are the steps that were begun and have no verdict, sorted.
+func (b *Bundle) Interrupted() []string { return slices.Sorted(maps.Keys(b.state().begun)) }
+
+// Verdict is the run's overall one: over every step of the plan, or over the
+// one that it was told to walk only.
+func (b *Bundle) Verdict() check.Verdict {
+	results := b.state().results
+	var verdicts []check.Verdict
+	for _, s := range b.Plan.Steps {
+		r, ok := results[s.Name]
+		switch {
+		case ok:
+			verdicts = append(verdicts, r.Verdict)
+		case b.Header.Only == "" || b.Header.Only == s.Name:
+			verdicts = append(verdicts, check.Unobserved)
+		}
+	}
+	return check.Overall(verdicts)
+}
+
+// Notes are what went wrong beside the verdicts.
+func (b *Bundle) Notes() []string {
+	var notes []string
+	for _, e := range b.Entries {
+		notes = append(notes, e.Notes...)
+	}
+	return notes
+}
+
+// Observations reads those with the given IDs, in that order.
+func (b *Bundle) Observations(ids []string) ([]check.Observation, error) {
+	return readObservations(b.Dir, ids)
+}
+
+// Recorded lists the IDs of every observation in the run, also of attempts
+// that ended without a verdict.
+func (b *Bundle) Recorded() ([]string, error) {
+	ids, _, err := listObservations(filepath.Join(b.Dir, observationsDir))
+	return ids, err
+}

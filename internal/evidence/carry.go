@@ -1,0 +1,54 @@
+package evidence
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Carry takes the verdicts of steps over from an earlier, finished run, with
+// their dates and their observations, so that this run can be replayed by
+// itself. It comes before the walk. Steps that the earlier run has no verdict
+// for are left out. The result is the Earlier of the walk.
+func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error) {
+	problems, err := Verify(from.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("carry verdicts over from run %s: %w", from.Header.Run, err)
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("carry verdicts over from run %s: %w", from.Header.Run, &TamperedError{Problems: problems})
+	}
+	results := from.state().results
+	for _, step := range steps {
+		res, ok := results[step]
+		if !ok {
+			continue
+		}
+		if err := r.carryOne(from, res); err != nil {
+			return nil, fmt.Errorf("carry the verdict of %s over from run %s: %w", step, from.Header.Run, err)
+		}
+	}
+	return r.Results(), nil
+}
+
+func (r *Run) carryOne(from *Bundle, res plan.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range res.Observations {
+		s, err := readObservation(filepath.Join(from.Dir, observationsDir), id)
+		if err != nil {
+			return err
+		}
+		if err := writeObservation(filepath.Join(r.dir, observationsDir), s.Attempt, s.Observation); err != nil {
+			return err
+		}
+		if n, _ := sequence(id); n > r.lastSeq {
+			r.lastSeq = n
+		}
+	}
+	if res.KeptFrom == "" {
+		res.KeptFrom = from.Header.Run
+	}
+	return r.append(Entry{Type: EntryKept, Step: res.Step, Result: &res})
+}

@@ -1,0 +1,107 @@
+package evidence
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/chart"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// ChartsFor draws a step's observations; nil where there is nothing to draw.
+type ChartsFor func(step string, obs []check.Observation) []chart.Chart
+
+// Verdicts is verdicts.json.
+type Verdicts struct {
+	Run       string        `json:"run"`
+	Site      string        `json:"site"`
+	Profile   string        `json:"profile"`
+	Simulated bool          `json:"simulated"`
+	Verdict   check.Verdict `json:"verdict"`
+	// Only is the one step that the verdict is about, when the run walked just it.
+	Only     string        `json:"only,omitempty"`
+	Started  time.Time     `json:"started"`
+	Finished time.Time     `json:"finished"`
+	Results  []plan.Result `json:"results"`
+	Omitted  []string      `json:"omitted,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
+}
+
+// Finish closes the run: the journal's last entry, verdicts, reports, and the
+// manifest last of all. A run that was interrupted is not finished but closed.
+func (r *Run) Finish(outcome plan.Outcome, charts ChartsFor) error {
+	if outcome.Interrupted {
+		return r.Close(outcome.Notes...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.append(Entry{Type: EntryFinished, Verdict: outcome.Verdict, Notes: outcome.Notes})
+	if err == nil {
+		err = writeReports(r.dir, charts)
+	}
+	if err == nil {
+		err = writeManifest(r.dir, r.header.Run)
+	}
+	if cerr := r.journal.close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("finish run %s: %w", r.header.Run, err)
+	}
+	return nil
+}
+
+// writeReports makes every report from what is on disk, so that they say what
+// anybody else can read there.
+func writeReports(dir string, charts ChartsFor) error {
+	b, err := Load(dir)
+	if err != nil {
+		return err
+	}
+	v := b.Summary()
+	if err := writeJSON(filepath.Join(dir, verdictsFile), v); err != nil {
+		return err
+	}
+	ctrf, err := ctrfReport(b, v)
+	if err != nil {
+		return err
+	}
+	junit, err := junitReport(b, v)
+	if err != nil {
+		return err
+	}
+	html, err := htmlReport(b, v, charts)
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{ctrfFile: ctrf, junitFile: junit, reportFile: html} {
+		if err := writeDurable(filepath.Join(dir, name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summary is what verdicts.json holds of the run.
+func (b *Bundle) Summary() Verdicts {
+	v := Verdicts{
+		Run: b.Header.Run, Site: b.Header.Site, Profile: b.Header.Profile, Simulated: b.Header.Simulated,
+		Verdict: b.Verdict(), Only: b.Header.Only, Started: b.Header.Created, Finished: b.Header.Created,
+		Results: b.Results(), Notes: b.Notes(),
+	}
+	if n := len(b.Entries); n > 0 {
+		v.Finished = b.Entries[n-1].At
+	}
+	have := map[string]bool{}
+	for _, r := range v.Results {
+		have[r.Step] = true
+	}
+	for _, s := range b.Plan.Steps {
+		if !have[s.Name] {
+			v.Omitted = append(v.Omitted, s.Name)
+		}
+	}
+	return v
+}

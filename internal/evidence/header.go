@@ -1,0 +1,79 @@
+package evidence
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// FormatVersion is the version of a run's files.
+const FormatVersion = 1
+
+// Header is run.json: what the run is of. It names no machine.
+type Header struct {
+	Format int `json:"format"`
+	// Run is the run's ID, and its directory's name.
+	Run     string    `json:"run"`
+	Created time.Time `json:"created"`
+	// Tool is firstlight's version, Command what it was told.
+	Tool    string   `json:"tool"`
+	Command []string `json:"command"`
+	Site    string   `json:"site"`
+	Profile string   `json:"profile"`
+	// Cluster identifies the cluster (the UID of its kube-system namespace) once known.
+	Cluster string `json:"cluster,omitempty"`
+	// Simulated says that the hardware is, SimulatedWhy from what that is seen.
+	Simulated    bool   `json:"simulated"`
+	SimulatedWhy string `json:"simulatedWhy,omitempty"`
+	// From and Only are the selection of the walk.
+	From string `json:"from,omitempty"`
+	Only string `json:"only,omitempty"`
+	// Versions are those of the programs involved.
+	Versions map[string]string `json:"versions,omitempty"`
+}
+
+// PlanFile is plan.json: the Plan as walked, without code.
+type PlanFile struct {
+	Name  string     `json:"name"`
+	Steps []PlanStep `json:"steps"`
+}
+
+// PlanStep is one step, in the order walked.
+type PlanStep struct {
+	Name          string   `json:"name"`
+	Needs         []string `json:"needs,omitempty"`
+	GPUs          int      `json:"gpus,omitempty"`
+	NotApplicable string   `json:"notApplicable,omitempty"`
+	Prepare       []string `json:"prepare,omitempty"`
+	Describe      []string `json:"describe,omitempty"`
+}
+
+// DescribePlan is what plan.json holds of p.
+func DescribePlan(p plan.Plan) (PlanFile, error) {
+	order, err := p.Order()
+	if err != nil {
+		return PlanFile{}, fmt.Errorf("describe the plan: %w", err)
+	}
+	out := PlanFile{Name: p.Name}
+	for _, s := range order {
+		step := PlanStep{Name: s.Name(), Needs: s.Needs, GPUs: s.GPUs, NotApplicable: s.NotApplicable, Describe: s.Describe}
+		for _, prep := range s.Prepare {
+			step.Prepare = append(step.Prepare, prep.Name())
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out, nil
+}
+
+// newID is a run's ID: its time, in UTC, and what tells it from another of the
+// same second.
+func newID(now time.Time, random io.Reader) (string, error) {
+	var suffix [2]byte
+	if _, err := io.ReadFull(random, suffix[:]); err != nil {
+		return "", fmt.Errorf("make a run ID: %w", err)
+	}
+	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(suffix[:]), nil
+}

@@ -1,0 +1,141 @@
+package evidence
+
+import (
+	"bytes"
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+//go:embed report.gohtml
+var reportPage string
+
+// page is what report.gohtml shows.
+type page struct {
+	Header   Header
+	Plan     string
+	Verdict  check.Verdict
+	Headline string
+	Counts   []count
+	Started  time.Time
+	Took     string
+	Steps    []pageStep
+	Notes    []string
+}
+
+type count struct {
+	Verdict check.Verdict
+	N       int
+}
+
+type pageStep struct {
+	Number  int
+	Name    string
+	Result  plan.Result
+	Took    string
+	Omitted bool
+	Figures []pageFigure
+	Charts  []pageChart
+	Needs   []string
+	Seen    []check.Observation
+}
+
+type pageChart struct {
+	Title, Note string
+	Drawing     template.HTML
+	Legend      []legendEntry
+}
+
+type legendEntry struct {
+	Class, Name string
+}
+
+// htmlReport draws report.html. A panic or a lack of charts takes no report away.
+func htmlReport(b *Bundle, v Verdicts, charts ChartsFor) ([]byte, error) {
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"quantity": quantity,
+		"unit":     shownUnit,
+		"sign":     sign,
+		"took":     shortDuration,
+		"first":    firstLine,
+	}).Parse(reportPage)
+	if err != nil {
+		return nil, fmt.Errorf("parse the report's page: %w", err)
+	}
+	p, err := newPage(b, v, charts)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, p); err != nil {
+		return nil, fmt.Errorf("draw the report: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func newPage(b *Bundle, v Verdicts, charts ChartsFor) (page, error) {
+	p := page{
+		Header: b.Header, Plan: b.Plan.Name, Verdict: v.Verdict, Started: v.Started,
+		Took: shortDuration(v.Finished.Sub(v.Started)), Notes: v.Notes, Headline: headline(v),
+	}
+	results := map[string]plan.Result{}
+	counts := map[check.Verdict]int{}
+	for _, r := range v.Results {
+		results[r.Step] = r
+		counts[r.Verdict]++
+	}
+	for _, c := range []check.Verdict{check.Passed, check.Failed, check.Unobserved, check.Blocked, check.NotApplicable} {
+		if counts[c] > 0 {
+			p.Counts = append(p.Counts, count{c, counts[c]})
+		}
+	}
+	for i, s := range b.Plan.Steps {
+		r, ok := results[s.Name]
+		step := pageStep{Number: i + 1, Name: s.Name, Needs: s.Needs, Result: r, Omitted: !ok}
+		if ok {
+			if err := step.fill(b, charts); err != nil {
+				return page{}, err
+			}
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p, nil
+}
+
+func (s *pageStep) fill(b *Bundle, charts ChartsFor) error {
+	r := s.Result
+	s.Took = shortDuration(r.Duration())
+	for _, f := range r.Figures {
+		s.Figures = append(s.Figures, newPageFigure(f))
+	}
+	obs, err := b.Observations(r.Observations)
+	if err != nil {
+		return err
+	}
+	s.Charts = drawCharts(r.Step, obs, charts)
+	s.Seen = obs
+	return nil
+}
+
+// headline says the verdict in a sentence.
+func headline(v Verdicts) string {
+	about := "Every criterion"
+	if v.Only != "" {
+		about = "Only " + v.Only + " was walked: it"
+	}
+	switch v.Verdict {
+	case check.Passed:
+		return about + " was observed to hold."
+	case check.Failed:
+		return "A criterion was observed not to hold. The findings name the suspect and the next action."
+	case check.Unobserved, check.Blocked, check.NotApplicable:
+		return "Not everything could be observed, and what was not observed is not passed."
+	default:
+		return "There is no verdict."
+	}
+}

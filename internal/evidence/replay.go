@@ -1,0 +1,152 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// ChecksFor makes the Checks of a run from its site and profile alone, with
+// nothing to observe with.
+type ChecksFor func(b *Bundle) ([]check.Check, error)
+
+// TamperedError is what Replay refuses with: the run is not as it was written.
+type TamperedError struct{ Problems Problems }
+
+// Error names the files.
+func (e *TamperedError) Error() string {
+	return "the run was changed since it was written:\n" + e.Problems.String()
+}
+
+// Replayed is what Replay found.
+type Replayed struct {
+	Run string `json:"run"`
+	// Unfinished says that the run has no manifest, so nothing vouches for its files.
+	Unfinished bool           `json:"unfinished,omitempty"`
+	Steps      []ReplayedStep `json:"steps"`
+	// Verdict is the overall one as stored, Again as replayed.
+	Verdict check.Verdict `json:"verdict"`
+	Again   check.Verdict `json:"again"`
+}
+
+// ReplayedStep compares one verdict.
+type ReplayedStep struct {
+	Step   string          `json:"step"`
+	Stored check.Judgement `json:"stored"`
+	Again  check.Judgement `json:"again"`
+	// Difference is empty when both are the same in every figure and finding.
+	Difference string `json:"difference,omitempty"`
+}
+
+// Identical says that every verdict, figure and finding came out the same.
+func (r Replayed) Identical() bool {
+	for _, s := range r.Steps {
+		if s.Difference != "" {
+			return false
+		}
+	}
+	return len(r.Steps) > 0 && r.Verdict == r.Again
+}
+
+// Replay judges the run in dir again, from its stored observations alone. It
+// verifies first, and refuses a run that was changed.
+func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
+	problems, err := Verify(dir)
+	if err != nil {
+		return Replayed{}, err
+	}
+	unfinished := len(problems) == 1 && problems[0].What == NoManifest
+	if len(problems) > 0 && !unfinished {
+		return Replayed{}, &TamperedError{Problems: problems}
+	}
+	b, err := Load(dir)
+	if err != nil {
+		return Replayed{}, err
+	}
+	checks, err := checksFor(b)
+	if err != nil {
+		return Replayed{}, fmt.Errorf("replay run %s: make its checks: %w", b.Header.Run, err)
+	}
+	byName := map[string]check.Check{}
+	for _, c := range checks {
+		byName[c.Name()] = c
+	}
+	out := Replayed{Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict()}
+	again, err := b.replay(byName, &out)
+	if err != nil {
+		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)
+	}
+	out.Again = check.Overall(again)
+	return out, nil
+}
+
+// replay judges step by step, in the order walked.
+func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.Verdict, error) {
+	stored := b.state().results
+	replayed := map[string]plan.Result{}
+	var verdicts []check.Verdict
+	for _, s := range b.Plan.Steps {
+		was, ok := stored[s.Name]
+		if !ok {
+			if b.Header.Only == "" || b.Header.Only == s.Name {
+				verdicts = append(verdicts, check.Unobserved)
+			}
+			continue
+		}
+		j, err := b.judgeAgain(s, was, checks, replayed)
+		if err != nil {
+			return nil, err
+		}
+		replayed[s.Name] = plan.Result{Step: s.Name, Judgement: j}
+		verdicts = append(verdicts, j.Verdict)
+		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: difference(was.Judgement, j)})
+	}
+	return verdicts, nil
+}
+
+// judgeAgain follows the engine's rules for one step.
+func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
+	if s.NotApplicable != "" {
+		return plan.Excused(s.NotApplicable), nil
+	}
+	if b.Header.Only == "" {
+		if j, blocked := plan.Blocked(s.Needs, before); blocked {
+			return j, nil
+		}
+	}
+	c, ok := checks[s.Name]
+	if !ok {
+		return check.Judgement{}, fmt.Errorf("this firstlight has no check %q", s.Name)
+	}
+	obs, err := b.Observations(was.Observations)
+	if err != nil {
+		return check.Judgement{}, err
+	}
+	for _, o := range obs {
+		if o.Check != s.Name {
+			return check.Judgement{}, fmt.Errorf("%w: observation %s is of %s, not of %s", ErrCorrupt, o.ID, o.Check, s.Name)
+		}
+	}
+	return plan.Judge(c, obs), nil
+}
+
+// difference compares two judgements as they are stored.
+func difference(stored, again check.Judgement) string {
+	a, errA := json.Marshal(stored)
+	b, errB := json.Marshal(again)
+	switch {
+	case errA != nil || errB != nil:
+		return fmt.Sprintf("can not be compared: %v %v", errA, errB)
+	case bytes.Equal(a, b):
+		return ""
+	case stored.Verdict != again.Verdict:
+		return fmt.Sprintf("verdict %s, now %s: %s", stored.Verdict, again.Verdict, again.Reason)
+	case stored.Reason != again.Reason:
+		return fmt.Sprintf("reason %q, now %q", stored.Reason, again.Reason)
+	default:
+		return fmt.Sprintf("same verdict, other figures or findings: %s, now %s", a, b)
+	}
+}

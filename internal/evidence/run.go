@@ -1,0 +1,220 @@
+package evidence
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Start is what a run is made of.
+type Start struct {
+	// Header's Format, Run and Created are set by Create.
+	Header Header
+	Plan   plan.Plan
+	// Site and Profile are the files as used.
+	Site, Profile []byte
+}
+
+// Options are for tests; the zero value is right.
+type Options struct {
+	Clock  func() time.Time // time.Now
+	Random io.Reader        // crypto/rand
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	return o
+}
+
+// Run is a run being written. It is the Store of its walk.
+type Run struct {
+	dir   string
+	clock func() time.Time
+
+	mu       sync.Mutex
+	journal  *journal
+	header   Header
+	results  map[string]plan.Result
+	attempts map[string]int
+	begun    map[string]bool // and not concluded
+	lastSeq  int
+	index    map[attemptOf][]string // observation IDs
+}
+
+type attemptOf struct {
+	step    string
+	attempt int
+}
+
+var _ plan.Store = (*Run)(nil)
+
+// Create makes a new run under dir, whole or not at all.
+func Create(dir string, s Start, o Options) (*Run, error) {
+	o = o.withDefaults()
+	described, err := DescribePlan(s.Plan)
+	if err != nil {
+		return nil, err
+	}
+	h := s.Header
+	h.Format, h.Created = FormatVersion, o.Clock().UTC()
+	if h.Run, err = newID(h.Created, o.Random); err != nil {
+		return nil, err
+	}
+	done, err := beginCreating(dir)
+	if err != nil {
+		return nil, fmt.Errorf("create run %s: %w", h.Run, err)
+	}
+	defer done()
+	final := filepath.Join(dir, h.Run)
+	if _, err := os.Lstat(final); err == nil {
+		return nil, fmt.Errorf("create run %s: it exists", h.Run)
+	}
+	temp := filepath.Join(dir, "."+h.Run+tempMark)
+	if err := os.MkdirAll(filepath.Join(temp, observationsDir), dirMode); err != nil {
+		return nil, fmt.Errorf("create run %s: %w", h.Run, err)
+	}
+	j, err := fill(temp, h, described, s)
+	if err != nil {
+		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, os.RemoveAll(temp)))
+	}
+	if err := errors.Join(os.Rename(temp, final), syncDir(dir)); err != nil {
+		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, j.close(), os.RemoveAll(temp)))
+	}
+	return newRun(final, o, j, h), nil
+}
+
+// beginCreating makes dir, lets one process at a time create a run in it, and
+// removes what one left that was killed while it did.
+func beginCreating(dir string) (done func(), err error) {
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return nil, fmt.Errorf("make the evidence directory: %w", err)
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the evidence directory: %w", err)
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the evidence directory: %w", err), d.Close())
+	}
+	if err := removeTemps(dir); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return func() { _ = d.Close() }, nil
+}
+
+func newRun(dir string, o Options, j *journal, h Header) *Run {
+	return &Run{
+		dir: dir, clock: o.Clock, journal: j, header: h,
+		results: map[string]plan.Result{}, attempts: map[string]int{},
+		begun: map[string]bool{}, index: map[attemptOf][]string{},
+	}
+}
+
+// fill writes the first files of a run, and leaves its journal open.
+func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
+	err := errors.Join(
+		writeJSON(filepath.Join(dir, headerFile), h),
+		writeJSON(filepath.Join(dir, planFile), p),
+		writeDurable(filepath.Join(dir, siteFile), s.Site),
+		writeDurable(filepath.Join(dir, profileFile), s.Profile),
+	)
+	if err != nil {
+		return nil, err
+	}
+	j, _, err := openJournal(filepath.Join(dir, journalFile), os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.append(Entry{At: h.Created, Type: EntryCreated}); err != nil {
+		return nil, errors.Join(err, j.close())
+	}
+	return j, nil
+}
+
+// Open opens the unfinished run at path to go on writing it: ErrFinished when
+// it has its manifest, ErrLocked when another process writes it.
+func Open(path string, o Options) (*Run, error) {
+	o = o.withDefaults()
+	j, entries, err := openJournal(filepath.Join(path, journalFile), 0)
+	if err != nil {
+		return nil, fmt.Errorf("open run %s: %w", filepath.Base(path), err)
+	}
+	r, err := reopen(path, o, j, entries)
+	if err != nil {
+		return nil, fmt.Errorf("open run %s: %w", filepath.Base(path), errors.Join(err, j.close()))
+	}
+	return r, nil
+}
+
+func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
+	if isFinished(path) {
+		return nil, ErrFinished
+	}
+	if len(entries) == 0 {
+		return nil, fmt.Errorf("%w: its journal is empty", ErrCorrupt)
+	}
+	var h Header
+	if err := readJSON(filepath.Join(path, headerFile), &h); err != nil {
+		return nil, err
+	}
+	if h.Format != FormatVersion {
+		return nil, fmt.Errorf("its format is %d, this firstlight writes %d", h.Format, FormatVersion)
+	}
+	if err := errors.Join(removeTemps(path), removeTemps(filepath.Join(path, observationsDir))); err != nil {
+		return nil, err
+	}
+	r := newRun(path, o, j, h)
+	_, last, err := listObservations(filepath.Join(path, observationsDir))
+	if err != nil {
+		return nil, err
+	}
+	r.lastSeq = last
+	for _, e := range entries {
+		r.apply(e)
+	}
+	return r, r.append(Entry{Type: EntryResumed})
+}
+
+// apply takes an entry of the journal into the run's state.
+func (r *Run) apply(e Entry) {
+	switch e.Type {
+	case EntryBegun:
+		r.attempts[e.Step] = max(r.attempts[e.Step], e.Attempt)
+		r.begun[e.Step] = true
+		delete(r.results, e.Step)
+	case EntryVerdict, EntryKept:
+		if e.Result != nil {
+			r.results[e.Step] = *e.Result
+			delete(r.begun, e.Step)
+		}
+	case EntryCreated, EntryResumed, EntryInterrupted, EntryFinished:
+	}
+}
+
+// append journals e and takes it into the state. Callers hold mu, or are alone.
+func (r *Run) append(e Entry) error {
+	e.At = r.clock()
+	if err := r.journal.append(e); err != nil {
+		return err
+	}
+	r.apply(e)
+	return nil
+}
+
+func isFinished(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, manifestFile))
+	return err == nil
+}

@@ -1,0 +1,121 @@
+package evidence
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// ID is the run's ID.
+func (r *Run) ID() string { return r.header.Run }
+
+// Dir is the run's directory.
+func (r *Run) Dir() string { return r.dir }
+
+// Header is run.json as it stands.
+func (r *Run) Header() Header {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.header
+}
+
+// Amend changes run.json with what is only known later, such as the cluster's
+// identity. The run's ID, format and time stay.
+func (r *Run) Amend(change func(*Header)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.header
+	change(&h)
+	h.Run, h.Format, h.Created = r.header.Run, r.header.Format, r.header.Created
+	if err := writeJSON(filepath.Join(r.dir, headerFile), h); err != nil {
+		return fmt.Errorf("amend run %s: %w", h.Run, err)
+	}
+	r.header = h
+	return nil
+}
+
+// Results are the verdicts in the journal: the Earlier of a resumed walk.
+func (r *Run) Results() map[string]plan.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.results)
+}
+
+// Interrupted are the steps that were begun and have no verdict, sorted.
+func (r *Run) Interrupted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.begun))
+}
+
+// Begin implements plan.Store.
+func (r *Run) Begin(step string, _ time.Time) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	attempt := r.attempts[step] + 1
+	return attempt, r.append(Entry{Type: EntryBegun, Step: step, Attempt: attempt})
+}
+
+// Record implements plan.Store. Observations are written side by side.
+func (r *Run) Record(attempt int, o check.Observation) (check.Observation, error) {
+	r.mu.Lock()
+	r.lastSeq++
+	o.ID = observationID(r.lastSeq, o)
+	r.mu.Unlock()
+	o.At = o.At.UTC()
+	if err := writeObservation(filepath.Join(r.dir, observationsDir), attempt, o); err != nil {
+		return o, fmt.Errorf("store observation %s: %w", o.ID, err)
+	}
+	key := attemptOf{step: o.Check, attempt: attempt}
+	r.mu.Lock()
+	r.index[key] = append(r.index[key], o.ID)
+	r.mu.Unlock()
+	return o, nil
+}
+
+// Observations implements plan.Store: it reads the files back.
+func (r *Run) Observations(step string, attempt int) ([]check.Observation, error) {
+	r.mu.Lock()
+	ids := slices.Clone(r.index[attemptOf{step: step, attempt: attempt}])
+	r.mu.Unlock()
+	sortIDs(ids)
+	return readObservations(r.dir, ids)
+}
+
+func readObservations(dir string, ids []string) ([]check.Observation, error) {
+	out := make([]check.Observation, 0, len(ids))
+	for _, id := range ids {
+		s, err := readObservation(filepath.Join(dir, observationsDir), id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.Observation)
+	}
+	return out, nil
+}
+
+// Conclude implements plan.Store.
+func (r *Run) Conclude(res plan.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.append(Entry{Type: EntryVerdict, Step: res.Step, Result: &res})
+}
+
+// Close leaves the run unfinished, to be resumed.
+func (r *Run) Close(notes ...string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.append(Entry{Type: EntryInterrupted, Notes: notes})
+	if cerr := r.journal.close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("close run %s: %w", r.header.Run, err)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package evidence
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+func mustVerify(t *testing.T, dir string) Problems {
+	t.Helper()
+	problems, err := Verify(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problems
+}
+
+func TestVerifyFindsOneByteInEveryFile(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, testPlan())
+	if problems := mustVerify(t, dir); len(problems) != 0 {
+		t.Fatalf("untouched: %s", problems)
+	}
+	files := filesOf(t, dir)
+	if len(files) < 10+9*2 {
+		t.Fatalf("the run holds only %v", files)
+	}
+	for _, name := range files {
+		path := filepath.Join(dir, name)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int{0, len(whole) / 2, len(whole) - 1} {
+			changed := append([]byte(nil), whole...)
+			changed[at] ^= 0x01
+			edit(t, path, func([]byte) []byte { return changed })
+			if problems := mustVerify(t, dir); len(problems) != 1 || problems[0].File != filepath.ToSlash(name) || problems[0].What != Changed {
+				t.Errorf("byte %d of %s: %s", at, name, problems)
+			}
+			if _, err := Replay(dir, testChecks); err == nil {
+				t.Errorf("byte %d of %s: replayed", at, name)
+			}
+		}
+		edit(t, path, func([]byte) []byte { return whole })
+	}
+	if problems := mustVerify(t, dir); len(problems) != 0 {
+		t.Errorf("restored: %s", problems)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(dir string) error
+		want   Problems
+	}{
+		"missing": {func(d string) error { return os.Remove(filepath.Join(d, junitFile)) }, Problems{{File: junitFile, What: Missing}}},
+		"extra": {func(d string) error { return os.WriteFile(filepath.Join(d, "observations", "new"), nil, 0o600) },
+			Problems{{File: "observations/new", What: Extra}}},
+		"a link in place of a file": {
+			func(d string) error {
+				target := filepath.Join(d, siteFile)
+				return errors.Join(os.Rename(target, d+".moved"), os.Symlink(d+".moved", target))
+			},
+			Problems{{File: siteFile, What: Extra, Detail: "is no regular file"}, {File: siteFile, What: Missing}},
+		},
+		"no manifest": {func(d string) error { return os.Remove(filepath.Join(d, manifestFile)) },
+			Problems{{File: manifestFile, What: NoManifest, Detail: "the run is unfinished, or its manifest was removed"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := finished(t, passingPlan())
+			if err := tt.change(dir); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, mustVerify(t, dir)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, err := Verify(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("nothing there, and verified")
+	}
+}
+
+func TestTheDigestStandsForTheRun(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, passingPlan())
+	one, err := Digest(dir)
+	if err != nil || len(one) != 64 {
+		t.Fatalf("%q, %v", one, err)
+	}
+	if two, err := Digest(copyTree(t, dir)); err != nil || two != one {
+		t.Errorf("moved: %q, %v", two, err)
+	}
+}
+
+func TestReplayElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := copyTree(t, finished(t, testPlan()))
+	r, err := Replay(dir, testChecks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Identical() || r.Unfinished || r.Verdict != check.Failed || len(r.Steps) != 5 {
+		t.Errorf("replayed %+v", r)
+	}
+}
+
+func TestReplayTellsDifferences(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, testPlan())
+	for name, tt := range map[string]struct {
+		b    check.Check
+		step map[string]bool // that differ
+	}{
+		"another verdict blocks others too": {counter{"b", 4, 7}, map[string]bool{"b": true, "c": true, "d": true}},
+		"other figures, same verdict":       {otherFigures{counter{"b", 4, 6}}, map[string]bool{"b": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Replay(dir, func(b *Bundle) ([]check.Check, error) {
+				checks, err := testChecks(b)
+				checks[1] = tt.b
+				return checks, err
+			})
+			if err != nil || r.Identical() {
+				t.Fatalf("replayed %+v, %v", r, err)
+			}
+			got := map[string]bool{}
+			for _, s := range r.Steps {
+				if s.Difference != "" {
+					got[s.Step] = true
+				}
+			}
+			if diff := cmp.Diff(tt.step, got); diff != "" {
+				t.Errorf("steps that differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+type otherFigures struct{ counter }
+
+func (o otherFigures) Judge(obs []check.Observation) check.Judgement {
+	j := o.counter.Judge(obs)
+	j.Figures[0].Value++
+	return j
+}
+
+func TestReplayRefuses(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, testPlan())
+	if _, err := Replay(dir, func(*Bundle) ([]check.Check, error) { return nil, errTest }); !errors.Is(err, errTest) {
+		t.Errorf("no checks: %v", err)
+	}
+	if _, err := Replay(dir, func(*Bundle) ([]check.Check, error) { return nil, nil }); err == nil {
+		t.Error("an unknown check was replayed")
+	}
+	edit(t, filepath.Join(dir, profileFile), func([]byte) []byte { return []byte("name: lenient\n") })
+	_, err := Replay(dir, testChecks)
+	if tampered, ok := errors.AsType[*TamperedError](err); !ok || tampered.Problems[0].File != profileFile {
+		t.Errorf("tampered: %v", err)
+	}
+}
+
+func TestReplayOfAnUnfinishedRunSaysSo(t *testing.T) {
+	t.Parallel()
+	r := create(t, t.TempDir(), testPlan())
+	walk(t, r, plan.Walker{Plan: testPlan()})
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Replay(r.Dir(), testChecks)
+	if err != nil || !got.Unfinished || !got.Identical() {
+		t.Errorf("replayed %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,113 @@
+package collective
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// point is the bandwidth at one size over the repetitions.
+type point struct {
+	bytes  int64
+	median float64
+	lowest float64
+}
+
+// points are the largest sizes of a job, the largest first. A size that a
+// repetition did not reach is not among them.
+func (f Figures) points(largest int) []point {
+	bySize := map[int64][]float64{}
+	for _, run := range f.Runs {
+		for _, row := range run.Rows {
+			if bw, ok := row.BusBW(); ok {
+				bySize[row.Bytes] = append(bySize[row.Bytes], bw)
+			}
+		}
+	}
+	var out []point
+	for bytes, values := range bySize {
+		if len(values) < len(f.Runs) {
+			continue
+		}
+		slices.Sort(values)
+		out = append(out, point{bytes: bytes, median: median(values), lowest: values[0]})
+	}
+	slices.SortFunc(out, func(a, b point) int { return cmp.Compare(b.bytes, a.bytes) })
+	return out[:min(largest, len(out))]
+}
+
+// median of sorted values; the lower one of two in the middle.
+func median(sorted []float64) float64 { return sorted[(len(sorted)-1)/2] }
+
+// worst is the lowest median of the largest sizes; 0 when there is none.
+func (g *Gate) worst(f Figures) point {
+	points := f.points(int(g.profile.Collective.LargestSizes.Value))
+	if len(points) == 0 {
+		return point{}
+	}
+	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.median, b.median) })
+}
+
+// limit is the least bus bandwidth for a number of nodes.
+func (g *Gate) limit(nodes int) (gbps float64, row profile.Ceiling, ok bool) {
+	row, ok = g.profile.Collective.CeilingFor(nodes)
+	return g.profile.Collective.MinFraction.Value * row.Busbw.Value, row, ok && row.Busbw.Value > 0 && g.profile.Collective.MinFraction.Value > 0
+}
+
+const remedySlow = "look at the pairs in the evidence; compare link widths and PCIe generations of the nodes' HCAs, and clocks, power limits and throttle reasons of their GPUs; then run again with --from collective"
+
+// bandwidth holds the largest sizes against the ceiling.
+func (r *review) bandwidth() {
+	if len(r.f.Runs) == 0 {
+		return
+	}
+	limit, row, ok := r.gate.limit(len(r.f.Nodes))
+	if !ok {
+		r.blind("profile "+r.gate.profile.Name, "add a row for this node count to collective.ceilings, with its source", "the profile has no ceiling for %d nodes", len(r.f.Nodes))
+		return
+	}
+	for _, run := range r.f.Runs {
+		if !run.Complete() {
+			return // its largest sizes are not those asked for; that it ended early is said already
+		}
+	}
+	points := r.f.points(int(r.gate.profile.Collective.LargestSizes.Value))
+	if len(points) == 0 {
+		r.blind(r.launcher(), remedyRerun, "no size was reached in every repetition")
+		return
+	}
+	for _, p := range points {
+		if p.median < limit {
+			r.searchable = true
+			r.fail("cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %.0f %% of the %.0f GB/s of %d nodes",
+				p.bytes, p.median, len(r.f.Runs), limit, 100*r.gate.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+			return
+		}
+	}
+}
+
+// headline are the figures of the judgement.
+func (g *Gate) headline(f Figures) []check.Figure {
+	limit, row, ok := g.limit(len(f.Nodes))
+	worst := g.worst(f)
+	if !ok || worst.bytes == 0 {
+		return nil
+	}
+	points := f.points(int(g.profile.Collective.LargestSizes.Value))
+	r := review{f: f}
+	var figures []check.Figure
+	if points[0].bytes == f.MaxBytes { // what a run reached that ended early says nothing
+		figures = []check.Figure{
+			{Name: "busbw", Value: worst.median, Unit: "GB/s", Limit: limit, Relation: ">=", Source: "profile collective.minFraction x collective.ceilings: " + row.Busbw.Source},
+			{Name: "busbw at the largest size", Value: points[0].median, Unit: "GB/s"},
+			{Name: "busbw ceiling", Value: row.Busbw.Value, Unit: "GB/s"},
+		}
+	}
+	return append(figures, []check.Figure{
+		{Name: "largest size", Value: float64(points[0].bytes), Unit: "B", Limit: float64(f.MaxBytes), Relation: "==", Source: "profile collective.maxBytes or site workloads.collective.maxBytes"},
+		{Name: "wrong elements", Value: float64(r.wrongElements()), Unit: "elements", Limit: 0, Relation: "==", Source: "nccl-tests' own comparison"},
+		{Name: "repetitions", Value: float64(len(f.Runs)), Unit: "runs", Limit: float64(f.Repetitions), Relation: "==", Source: "profile collective.repetitions"},
+	}...)
+}

@@ -1,0 +1,123 @@
+package collective
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/nccltests"
+)
+
+const (
+	remedyHang  = "look for XIDs, links that are down and a fabric manager that is not running on the nodes named; then run it again with --from collective"
+	remedyRerun = "read the whole log in the evidence; run it again with --from collective; when it ends early again, look for what ends it (time limits, evictions, a log that is rotated)"
+)
+
+// completeness demands every size of every repetition, with its footer.
+func (r *review) completeness() {
+	f := r.f
+	if f.Outcome.Ended == gangjob.EndedTimeout {
+		r.hang()
+	}
+	r.exits()
+	if len(f.Runs) == 0 {
+		r.noTable()
+		return
+	}
+	// mpirun ends with an error when data is wrong, and the repetitions with it
+	if len(f.Runs) != f.Repetitions && r.wrongElements() == 0 {
+		r.fail("incomplete output of "+r.launcher(), remedyRerun, "the log is incomplete: %d of %d repetitions are in it", len(f.Runs), f.Repetitions)
+	}
+	for i, run := range f.Runs {
+		r.wholeRun(i+1, run)
+	}
+}
+
+func (r *review) wholeRun(n int, run nccltests.Run) {
+	for _, text := range run.Errors {
+		r.searchable = true
+		r.fail(r.launcher(), remedyHang, "repetition %d: %s", n, text)
+	}
+	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
+		r.fail(r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
+	}
+	want := nccltests.Run{MinBytes: r.f.MinBytes, MaxBytes: r.f.MaxBytes, StepFactor: 2}.Sizes()
+	var have []int64
+	for _, row := range run.Rows {
+		have = append(have, row.Bytes)
+	}
+	switch {
+	case !run.Complete():
+		last := "no size at all"
+		if len(have) > 0 {
+			last = fmt.Sprintf("%d bytes", have[len(have)-1])
+		}
+		r.fail("truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
+	case len(run.Problems) > 0:
+		r.blind(r.launcher(), "read the lines in the evidence", "repetition %d has lines that can't be read: %s", n, strings.Join(run.Problems, "; "))
+	case !slices.Equal(have, want):
+		r.fail("incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, asked for %v", n, have, want)
+	}
+}
+
+// noTable is a job without any output of nccl-tests.
+func (r *review) noTable() {
+	text := r.f.LogProblem
+	if len(r.f.LogTail) > 0 {
+		text += "; its last lines: " + strings.Join(r.f.LogTail, " | ")
+	}
+	if r.f.Outcome.Succeeded || len(r.f.LogTail) == 0 {
+		r.blind(r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "there is no table of results: %s", text)
+		return
+	}
+	r.searchable = true
+	r.fail(r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
+}
+
+// exits names pods that failed, unless the tables say why.
+func (r *review) exits() {
+	if r.f.Outcome.Succeeded || r.f.Outcome.Ended != gangjob.EndedDone || r.wrongElements() > 0 {
+		return
+	}
+	r.searchable = true
+	var bad []string
+	for _, p := range r.f.Outcome.Pods {
+		if p.ExitCode == nil || *p.ExitCode != 0 {
+			bad = append(bad, p.String())
+		}
+	}
+	r.fail(r.launcher(), remedyHang, "the collective failed: %s %s", r.f.Outcome.Problem, list(bad))
+}
+
+// hang names the nodes whose ranks never finished initialising, where others have.
+func (r *review) hang() {
+	done := map[int]bool{}
+	for _, rank := range r.f.NCCL.Ranks {
+		done[rank.Rank] = rank.Inits > 0
+	}
+	late := map[string]bool{}
+	for rank, node := range r.place.ranks {
+		if !done[rank] {
+			late[node] = true
+		}
+	}
+	if len(late) > 0 && len(late) < len(r.f.Nodes) {
+		for _, node := range slices.Sorted(maps.Keys(late)) {
+			r.blame(node, remedyHang, "the collective hangs: ranks on %s never finished initialising, those of the other nodes did", node)
+		}
+		return
+	}
+	r.searchable = true
+	r.fail("cluster", remedyHang, "the collective hangs: it had not ended in its time%s", r.warnings())
+}
+
+// warnings are what NCCL warned of.
+func (r *review) warnings() string {
+	if len(r.f.NCCL.Warnings) == 0 {
+		return ""
+	}
+	w := r.f.NCCL.Warnings[0]
+	return fmt.Sprintf("; NCCL on %s warned: %s", r.place.node(w.Host), w.Text)
+}

@@ -1,0 +1,66 @@
+package collective
+
+import (
+	"context"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// Name of the gate.
+const Name = "collective"
+
+// Deps is what observing needs.
+type Deps = gangjob.Deps
+
+// Gate is gate 6.
+type Gate struct {
+	site    *site.Site
+	profile *profile.Profile
+	deps    Deps
+	// run runs a job; gangjob.Run in production.
+	run func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error)
+	// launcher makes what starts jobs.
+	launcher func(context.Context) (*workload.Launcher, error)
+}
+
+var _ check.Check = (*Gate)(nil)
+
+// New makes the gate; deps may be zero when it only judges.
+func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
+	g := &Gate{site: s, profile: p, deps: deps}
+	g.run = func(ctx context.Context, l *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+		return gangjob.Run(ctx, l, spec, s.Workloads.Collective.Timeout.D(), func(index int) bool { return index == 0 })
+	}
+	g.launcher = func(ctx context.Context) (*workload.Launcher, error) { return deps.Launcher(ctx, s) }
+	return g
+}
+
+// Name implements check.Check.
+func (g *Gate) Name() string { return Name }
+
+// Claims is how many GPUs the gate holds while it observes: all of them.
+func (g *Gate) Claims() int { return len(g.site.Inventory.Nodes) * g.gpus() }
+
+// Describe says what would be run.
+func (g *Gate) Describe() []string {
+	return []string{
+		"start a gang of one pod a node on every GPU node and run in it: " + g.command(g.repetitions()),
+		"read what NCCL says of its transports (NCCL_DEBUG=INFO)",
+		"when something is wrong and no node is named by it: the same on pairs of nodes, then on single nodes",
+	}
+}
+
+func (g *Gate) gpus() int        { return int(g.profile.Node.GPUs.Value) }
+func (g *Gate) repetitions() int { return max(1, int(g.profile.Collective.Repetitions.Value)) }
+
+func (g *Gate) nodes() []string {
+	names := make([]string, 0, len(g.site.Inventory.Nodes))
+	for _, n := range g.site.Inventory.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}

@@ -1,0 +1,111 @@
+package collective
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/nccllog"
+)
+
+// gpudirect demands GDRDMA on every network channel between nodes. The one who
+// prints a channel is the one whose HCA reads or writes the memory.
+func (r *review) gpudirect() {
+	if !r.gate.profile.Collective.GPUDirect {
+		return
+	}
+	without := map[string]map[string]bool{} // node, HCA
+	channels := map[string]int{}
+	for _, c := range r.f.NCCL.Channels {
+		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
+		if c.GDR || from == to || !strings.HasPrefix(c.Transport, "NET/") || !r.allowed(c.Transport) {
+			continue
+		}
+		node := r.place.node(c.Host)
+		if without[node] == nil {
+			without[node] = map[string]bool{}
+		}
+		without[node][r.hcaName(c)] = true
+		channels[node] += c.Count
+	}
+	for _, node := range slices.Sorted(maps.Keys(without)) {
+		hcas := slices.Sorted(maps.Keys(without[node]))
+		suspect := node
+		if len(hcas) == 1 && len(r.gate.site.Fabric.HCAs) > 1 {
+			suspect = node + "/" + hcas[0]
+		}
+		r.blame(suspect, remedyGDR, "%d channels of %s run over %s without GPUDirect RDMA", channels[node], node, list(hcas))
+	}
+	r.rings(without)
+}
+
+// rings blames a node whose ranks say "GDR 0" while its channels look right.
+func (r *review) rings(known map[string]map[string]bool) {
+	off := map[string]int{}
+	for _, rank := range r.f.NCCL.Ranks {
+		if rank.RingGDR != nil && !*rank.RingGDR {
+			off[r.place.node(rank.Host)]++
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(off)) {
+		if known[node] == nil && !r.socketNode(node) {
+			r.blame(node, remedyGDR, "%d ranks of %s say that their rings run without GPUDirect RDMA (GDR 0)", off[node], node)
+		}
+	}
+}
+
+// socketNode says that a node's network is TCP, which has no GPUDirect anyway.
+func (r *review) socketNode(node string) bool {
+	return slices.ContainsFunc(r.f.NCCL.Hosts, func(h nccllog.Host) bool {
+		return r.place.node(h.Name) == node && (h.NoDevice || len(h.HCAs) == 0)
+	})
+}
+
+// hcaName is the device of a channel, by the list of the host that printed it.
+func (r *review) hcaName(c nccllog.Channel) string {
+	for _, h := range r.f.NCCL.Hosts {
+		if h.Name != c.Host {
+			continue
+		}
+		for _, used := range h.HCAs {
+			for _, hca := range used {
+				if hca.Index == c.Device {
+					return hca.Name
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("device %d", c.Device)
+}
+
+const remedyNVLS = "on the node: systemctl status nvidia-fabricmanager (active, same version as the driver), nvidia-smi nvlink -s (all links up); then reset the GPUs"
+
+// nvls demands NVLink SHARP on every GPU.
+func (r *review) nvls() {
+	if !r.gate.profile.Collective.NVLS || len(r.f.Runs) == 0 {
+		return
+	}
+	type count struct{ lost, seen int }
+	by := map[string]count{}
+	for _, rank := range r.f.NCCL.Ranks {
+		if rank.NVLS == nil {
+			continue
+		}
+		node := r.place.node(rank.Host)
+		c := by[node]
+		c.seen++
+		if !*rank.NVLS {
+			c.lost++
+		}
+		by[node] = c
+	}
+	for _, node := range r.f.Nodes {
+		switch c := by[node]; {
+		case c.lost > 0:
+			r.blame(node, remedyNVLS, "NVLS multicast is not available on %d of %d GPUs of %s", c.lost, c.seen, node)
+		case c.seen < r.f.GPUsPerNode:
+			r.blind(node, remedySilent, "NCCL says only of %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package collective
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/probe/nccltests"
+)
+
+// wrongElements is the largest count of wrong elements of any row.
+func (r *review) wrongElements() int64 {
+	var most int64
+	for _, run := range r.f.Runs {
+		if run.OutOfBounds != nil {
+			most = max(most, *run.OutOfBounds)
+		}
+		for _, row := range run.Rows {
+			for _, s := range row.Sides() {
+				if s.Wrong != nil {
+					most = max(most, *s.Wrong)
+				}
+			}
+		}
+	}
+	return most
+}
+
+// data demands that every result was compared and was right.
+func (r *review) data() {
+	if wrong := r.wrongElements(); wrong > 0 {
+		r.searchable = true
+		r.fail("cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes that the bad runs have in common, and check NVLink and HCA error counters there",
+			"the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
+	}
+	for i, run := range r.f.Runs {
+		for _, row := range run.Rows {
+			if slices.ContainsFunc(row.Sides(), func(s nccltests.Side) bool { return s.Wrong == nil }) {
+				r.blind(r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
+				return
+			}
+		}
+	}
+}
+
+func (r *review) firstWrong() string {
+	for i, run := range r.f.Runs {
+		for _, row := range run.Rows {
+			for _, s := range row.Sides() {
+				if s.Wrong != nil && *s.Wrong > 0 {
+					return fmt.Sprintf(", first in repetition %d at %d bytes", i+1, row.Bytes)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ratio demands busbw/algbw = 2(n-1)/n for the ranks that took part: figures
+// that were made up or belong to another run don't agree.
+func (r *review) ratio() {
+	n := float64(r.expectedRanks())
+	if n < 2 {
+		return
+	}
+	want := 2 * (n - 1) / n
+	tolerance := r.gate.profile.Collective.RatioTolerance.Value
+	for i, run := range r.f.Runs {
+		for _, row := range run.Rows {
+			for _, s := range row.Sides() {
+				if tooSmallToPrint(row.Bytes, s) {
+					continue
+				}
+				if s.AlgBW <= 0 || s.BusBW <= 0 {
+					r.fail(r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
+					return
+				}
+				// printed figures are rounded to two decimals
+				rounding := printedStep / 2 * (1 + want) / s.AlgBW
+				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
+					r.fail(r.launcher(), "find out where these figures come from: they don't belong to a run on these GPUs",
+						"busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
+					return
+				}
+			}
+		}
+	}
+}
+
+// printedStep is the last digit that nccl-tests prints of a bandwidth.
+const printedStep = 0.01
+
+// tooSmallToPrint says that a bandwidth is rightly printed as 0.00.
+func tooSmallToPrint(bytes int64, s nccltests.Side) bool {
+	const bytesPerMicrosecond = 1e3 // in a GB/s
+	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
+}
+
+// implied is the number of ranks that a ratio belongs to.
+func implied(ratio float64) string {
+	if ratio >= 2 || ratio <= 0 {
+		return "no number of"
+	}
+	return fmt.Sprintf("%.0f", 2/(2-ratio))
+}
+
+// devices demands each expected rank once, on the nodes asked for.
+func (r *review) devices() {
+	for i, run := range r.f.Runs {
+		if len(run.Devices) == 0 {
+			r.blind(r.launcher(), remedyRerun, "repetition %d lists no devices", i+1)
+			return
+		}
+	}
+	if strangers := r.place.strangers(r.f.Nodes); len(strangers) > 0 {
+		r.fail(strangers[0], "find out why the job ran there", "ranks ran on %s, which the job was not placed on", list(strangers))
+	}
+	for i, run := range r.f.Runs {
+		gpus := map[string]map[string]bool{}
+		ranks := map[int]bool{}
+		for _, d := range run.Devices {
+			node := r.place.node(d.Host)
+			if gpus[node] == nil {
+				gpus[node] = map[string]bool{}
+			}
+			gpus[node][fmt.Sprintf("%d %s", d.Device, d.BusID)] = true
+			ranks[d.Rank] = true
+		}
+		for _, node := range r.f.Nodes {
+			if have := len(gpus[node]); have != r.f.GPUsPerNode {
+				r.blame(node, "look at nvidia-smi and at the device plugin on the node", "%d of %d GPUs of %s took part in repetition %d", have, r.f.GPUsPerNode, node, i+1)
+			}
+		}
+		if len(ranks) != r.expectedRanks() || len(run.Devices) != r.expectedRanks() {
+			r.fail(r.launcher(), remedyRerun, "repetition %d ran with %d ranks, expected %d", i+1, len(ranks), r.expectedRanks())
+			return
+		}
+	}
+}

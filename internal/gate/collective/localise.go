@@ -1,0 +1,159 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// culprits makes findings of what the small jobs say; none when they say nothing.
+func (g *Gate) culprits(nodes []string, trials []trial) []check.Finding {
+	c := classify(nodes, trials)
+	var out []check.Finding
+	for _, n := range c.guilty {
+		out = append(out, g.nodeFinding(n, trials))
+	}
+	for _, link := range c.links {
+		out = append(out, g.linkFinding(link, trials))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if out = g.outliers(trials); len(out) > 0 {
+		return out
+	}
+	return g.alone(trials)
+}
+
+// nodeFinding names a node that is in every bad pair.
+func (g *Gate) nodeFinding(node string, trials []trial) check.Finding {
+	with, ids := evidence(trials, func(t trial) bool { return t.bad && slices.Contains(t.nodes, node) })
+	without, more := evidence(trials, func(t trial) bool { return !t.bad && !slices.Contains(t.nodes, node) })
+	message := fmt.Sprintf("every pair with %s is bad: %s", node, with)
+	if without != "" {
+		message += "; pairs without it are good: " + without
+	}
+	return check.Finding{
+		Suspect: node, Message: message, Observations: slices.Concat(ids, more),
+		Remedy: "take " + node + " out of service; " + remedyOf(trials, node),
+	}
+}
+
+// remedyOf is what a node's bad pairs call for.
+func remedyOf(trials []trial, node string) string {
+	for _, t := range trials {
+		if t.bad && t.remedy != "" && slices.Contains(t.nodes, node) {
+			return t.remedy
+		}
+	}
+	return remedySlow
+}
+
+// linkFinding names the way between two nodes that are good with others.
+func (g *Gate) linkFinding(pair []string, trials []trial) check.Finding {
+	text, ids := evidence(trials, func(t trial) bool { return slices.Equal(t.nodes, pair) })
+	return check.Finding{
+		Suspect: strings.Join(pair, "<->"), Observations: ids,
+		Message: fmt.Sprintf("%s and %s are good with other nodes and bad with each other: %s", pair[0], pair[1], text),
+		Remedy:  "look at the links and switches between the two (ibtracert, iblinkinfo, ibqueryerrors), and at routing",
+	}
+}
+
+// outliers compares pairs with the best pair, when none reaches the ceiling.
+func (g *Gate) outliers(trials []trial) []check.Finding {
+	best := 0.0
+	for _, t := range trials {
+		if len(t.nodes) == 2 && t.ran {
+			best = max(best, t.busbw)
+		}
+	}
+	relative := make([]trial, 0, len(trials))
+	var nodes []string
+	for _, t := range trials {
+		if len(t.nodes) != 2 || !t.ran {
+			continue
+		}
+		t.bad = t.broken || t.busbw < g.profile.Collective.MinFraction.Value*best
+		relative = append(relative, t)
+		for _, n := range t.nodes {
+			if !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	slices.Sort(nodes)
+	var out []check.Finding
+	for _, n := range classify(nodes, relative).guilty {
+		out = append(out, g.nodeFinding(n, relative))
+	}
+	return out
+}
+
+// alone names nodes that are bad without any other.
+func (g *Gate) alone(trials []trial) []check.Finding {
+	var out []check.Finding
+	single, bad := 0, 0
+	for _, t := range trials {
+		if len(t.nodes) != 1 || !t.ran {
+			continue
+		}
+		single++
+		if !t.bad {
+			continue
+		}
+		bad++
+		text, ids := evidence([]trial{t}, func(trial) bool { return true })
+		out = append(out, check.Finding{
+			Suspect: t.nodes[0], Message: fmt.Sprintf("%s is bad by itself: %s", t.nodes[0], text), Observations: ids,
+			Remedy: "the fault is inside the node: look at NVLink (nvidia-smi nvlink -s), the fabric manager, GPU clocks and power limits; run dcgmi diag -r 3",
+		})
+	}
+	if bad == single {
+		return nil // all of them: no node is the cause
+	}
+	return out
+}
+
+// verdictOnAll is what the small jobs say when they name nobody.
+func (g *Gate) verdictOnAll(trials []trial) string {
+	pairs, bad := 0, 0
+	for _, t := range trials {
+		if len(t.nodes) == 2 && t.ran {
+			pairs++
+			if t.bad {
+				bad++
+			}
+		}
+	}
+	switch {
+	case pairs == 0:
+		return ""
+	case bad == 0:
+		return fmt.Sprintf("; all %d pairs of nodes are good: what they share beyond pairs is the suspect (spine switches, routing, adaptive routing, SHARP)", pairs)
+	case bad == pairs:
+		return fmt.Sprintf("; all %d pairs of nodes are bad: it is no single node (image, NCCL version or settings, subnet manager, whole fabric)", pairs)
+	default:
+		return fmt.Sprintf("; %d of %d pairs of nodes are bad and no node explains them", bad, pairs)
+	}
+}
+
+// evidence lists small jobs with their bandwidths.
+func evidence(trials []trial, wanted func(trial) bool) (text string, ids []string) {
+	var parts []string
+	for _, t := range trials {
+		if !t.ran || !wanted(t) {
+			continue
+		}
+		part := fmt.Sprintf("%s %.1f GB/s", strings.Join(t.nodes, "+"), t.busbw)
+		if t.why != "" {
+			part = strings.Join(t.nodes, "+") + " " + t.why
+		}
+		parts = append(parts, part)
+		if t.id != "" {
+			ids = append(ids, t.id)
+		}
+	}
+	return list(parts), ids
+}

@@ -1,0 +1,44 @@
+package collective
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// jobName is unique within a run, and short enough for a pod's host name.
+func jobName(scope string, nodes []string) string {
+	if scope == ScopeAll {
+		return "collective"
+	}
+	h := fnv.New32a()
+	for _, n := range nodes {
+		_, _ = fmt.Fprintln(h, n) // never fails
+	}
+	return fmt.Sprintf("collective-%s-%08x", scope, h.Sum32())
+}
+
+// target is what an observation says it looked at.
+func target(scope string, nodes []string) string {
+	if scope == ScopeAll {
+		return "all nodes"
+	}
+	return strings.Join(nodes, "+")
+}
+
+func names(groups [][]string) string {
+	out := make([]string, 0, len(groups))
+	for _, nodes := range groups {
+		out = append(out, strings.Join(nodes, "+"))
+	}
+	return strings.Join(out, ", ")
+}
+
+// list writes at most ten names.
+func list(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

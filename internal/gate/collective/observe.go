@@ -1,0 +1,156 @@
+package collective
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/logline"
+	"github.com/firstlight/firstlight/internal/probe/nccllog"
+	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// Observe implements check.Check: the run over all nodes, and what it takes to
+// name a culprit when that run shows none.
+func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+	l, err := g.launcher(ctx)
+	if err != nil {
+		return err
+	}
+	nodes := g.nodes()
+	rec.Progress("all_reduce over %d nodes, %d repetitions", len(nodes), g.repetitions())
+	all, err := g.observe(ctx, rec, l, ScopeAll, nodes, g.repetitions())
+	if err != nil {
+		return err
+	}
+	if !g.needsLocalising(all) {
+		return nil
+	}
+	return g.localise(ctx, rec, l, nodes)
+}
+
+// localise runs ever other pairs until the culprit is named, nothing is left to
+// run, or as much time has gone as the run over all nodes may take.
+func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, nodes []string) error {
+	var tried []Figures
+	until := g.deps.Now().Add(g.site.Workloads.Collective.Timeout.D())
+	for round := 1; ; round++ {
+		groups := g.next(nodes, tried)
+		if len(groups) == 0 || g.deps.Now().After(until) {
+			return nil
+		}
+		rec.Progress("localising, round %d: %s", round, names(groups))
+		more, err := g.round(ctx, rec, l, groups)
+		if err != nil {
+			return err
+		}
+		tried = append(tried, more...)
+	}
+}
+
+// round runs disjoint groups of nodes side by side, once each.
+func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launcher, groups [][]string) ([]Figures, error) {
+	out := make([]Figures, len(groups))
+	jobs, ctx := errgroup.WithContext(ctx)
+	for i, nodes := range groups {
+		jobs.Go(func() error {
+			scope := ScopePair
+			if len(nodes) == 1 {
+				scope = ScopeNode
+			}
+			f, err := g.observe(ctx, rec, l, scope, nodes, 1)
+			out[i] = f
+			return err
+		})
+	}
+	if err := jobs.Wait(); err != nil {
+		return nil, fmt.Errorf("localise: %w", err)
+	}
+	return out, nil
+}
+
+// observe runs one job and records it.
+func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, scope string, nodes []string, repetitions int) (Figures, error) {
+	name := jobName(scope, nodes)
+	o := check.Observation{Kind: KindRun, Target: target(scope, nodes), Command: g.command(repetitions), At: g.deps.Now()}
+	spec, err := g.spec(name, nodes, repetitions)
+	if err != nil {
+		return Figures{}, err
+	}
+	outcome, logs, err := g.run(ctx, l, spec)
+	if err != nil {
+		return Figures{}, err
+	}
+	f := Figures{Scope: scope, Nodes: nodes, Job: name, GPUsPerNode: g.gpus(), Repetitions: repetitions, Outcome: outcome}
+	least, most := g.sizes()
+	if f.MinBytes, err = nccltests.ParseSize(least); err != nil {
+		return f, fmt.Errorf("minBytes: %w", err)
+	}
+	if f.MaxBytes, err = nccltests.ParseSize(most); err != nil {
+		return f, fmt.Errorf("maxBytes: %w", err)
+	}
+	o.Took = g.deps.Now().Sub(o.At)
+	f.read(logs, &o)
+	if outcome.Ended == gangjob.EndedNotRun {
+		o.Err = outcome.Problem
+	}
+	if o, err = o.WithFigures(f); err != nil {
+		return f, err //nolint:wrapcheck // says what
+	}
+	if _, err := rec.Record(o); err != nil {
+		return f, fmt.Errorf("record %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// read parses the log of index 0.
+func (f *Figures) read(logs []gangjob.Log, o *check.Observation) {
+	if len(logs) == 0 {
+		f.LogProblem = "there is no log"
+		return
+	}
+	o.Raw = logs[0].Data
+	if code := logs[0].Pod.ExitCode; code != nil {
+		exit := int(*code)
+		o.Exit = &exit
+	}
+	var problems []string
+	if logs[0].Err != "" {
+		problems = append(problems, logs[0].Err)
+	}
+	var err error
+	if f.Runs, err = nccltests.Parse(bytes.NewReader(o.Raw)); err != nil {
+		problems = append(problems, err.Error())
+	}
+	if f.NCCL, err = nccllog.Parse(bytes.NewReader(o.Raw)); err != nil {
+		problems = append(problems, err.Error())
+	}
+	f.LogProblem = strings.Join(problems, "; ")
+	if len(f.Runs) == 0 {
+		f.LogTail = tail(o.Raw)
+	}
+}
+
+// tail is the last few lines that say something.
+func tail(raw []byte) []string {
+	const lines, width = 5, 240
+	var out []string
+	_ = logline.Scan(bytes.NewReader(raw), func(l logline.Line) error { // a log too long has its beginning
+		text := strings.ToValidUTF8(strings.TrimSpace(l.Text), "?")
+		if text == "" {
+			return nil
+		}
+		out = append(out, text[:min(len(text), width)])
+		if len(out) > lines {
+			out = out[1:]
+		}
+		return nil
+	})
+	return out
+}

@@ -1,0 +1,214 @@
+package collective
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+)
+
+// trial is what one small job says of its nodes.
+type trial struct {
+	id    string
+	nodes []string
+	// ran says that it says anything at all.
+	ran bool
+	// bad says that it is wrong or slower than the profile's ceiling allows.
+	bad bool
+	// broken says that it is bad for another reason than its bandwidth.
+	broken bool
+	busbw  float64
+	why    string
+	// remedy is for what it is broken by.
+	remedy string
+}
+
+// trial judges one small job by itself.
+func (g *Gate) trial(id string, f Figures) trial {
+	t := trial{id: id, nodes: f.Nodes, ran: f.Outcome.Ended != gangjob.EndedNotRun, busbw: g.worst(f).median}
+	r := &review{gate: g, f: f, place: f.where()}
+	r.completeness()
+	r.data()
+	if len(r.failed) > 0 {
+		t.bad, t.broken = true, true
+		t.why, t.remedy = r.failed[0].Message, r.failed[0].Remedy
+		return t
+	}
+	limit, _, ok := g.limit(len(f.Nodes))
+	if !ok || t.busbw == 0 {
+		t.ran = false
+		return t
+	}
+	t.bad = t.busbw < limit
+	return t
+}
+
+func (g *Gate) trials(tried []Figures) []trial {
+	out := make([]trial, 0, len(tried))
+	for _, f := range tried {
+		out = append(out, g.trial("", f))
+	}
+	return out
+}
+
+// needsLocalising says that the run over all nodes is wrong, in a way that
+// runs on fewer nodes may explain, and that nobody is named yet.
+func (g *Gate) needsLocalising(all Figures) bool {
+	if len(all.Nodes) < 2 || all.Outcome.Ended == gangjob.EndedNotRun {
+		return false
+	}
+	r := g.reviewRun("", all)
+	return r.searchable && !r.named
+}
+
+// next chooses what to run after what was tried: pairs until each node is
+// either cleared by a good pair or guilty by bad ones, and single nodes when no
+// pair is good. Nothing is left to run when it returns none. It is pure.
+func (g *Gate) next(nodes []string, tried []Figures) [][]string {
+	trials := g.trials(tried)
+	if len(nodes) == 2 { // the run over all nodes was the pair
+		return singles(nodes, trials)
+	}
+	c := classify(nodes, trials)
+	rounds := tournament(nodes)
+	switch {
+	case len(c.open) == 0 && (len(c.guilty) > 0 || len(c.links) > 0):
+		return nil
+	case len(c.open) > 0 && len(c.cleared) > 0:
+		if groups := withCleared(c, trials); len(groups) > 0 {
+			return groups
+		}
+	}
+	for _, round := range rounds {
+		if fresh := notTried(round, trials); len(fresh) > 0 {
+			return fresh
+		}
+	}
+	if len(c.cleared) == 0 {
+		return singles(nodes, trials)
+	}
+	return nil
+}
+
+// classes are what pairs say of nodes.
+type classes struct {
+	// cleared nodes were in a good pair.
+	cleared []string
+	// guilty nodes are bad with every cleared partner they met, and met at least two
+	// (or all there are).
+	guilty []string
+	// open nodes are neither yet.
+	open []string
+	// links are bad pairs of cleared nodes.
+	links [][]string
+}
+
+func classify(nodes []string, trials []trial) classes {
+	var c classes
+	good, bad := pairsOf(trials)
+	cleared := map[string]bool{}
+	for _, pair := range good {
+		cleared[pair[0]], cleared[pair[1]] = true, true
+	}
+	failures := map[string]int{} // with cleared partners
+	for _, pair := range bad {
+		a, b := pair[0], pair[1]
+		switch {
+		case cleared[a] && cleared[b]:
+			c.links = append(c.links, pair)
+		case cleared[a]:
+			failures[b]++
+		case cleared[b]:
+			failures[a]++
+		}
+	}
+	for _, n := range nodes {
+		switch {
+		case cleared[n]:
+			c.cleared = append(c.cleared, n)
+		case failures[n] >= min(2, len(cleared)) && len(cleared) > 0:
+			c.guilty = append(c.guilty, n)
+		default:
+			c.open = append(c.open, n)
+		}
+	}
+	return c
+}
+
+// pairsOf are the pairs that ran, good and bad ones.
+func pairsOf(trials []trial) (good, bad [][]string) {
+	for _, t := range trials {
+		switch {
+		case len(t.nodes) != 2 || !t.ran:
+		case t.bad:
+			bad = append(bad, t.nodes)
+		default:
+			good = append(good, t.nodes)
+		}
+	}
+	return good, bad
+}
+
+// withCleared pairs each open node with a cleared one it has not met, disjoint.
+func withCleared(c classes, trials []trial) [][]string {
+	var groups [][]string
+	taken := map[string]bool{}
+	for _, n := range c.open {
+		for _, partner := range c.cleared {
+			pair := ordered(n, partner)
+			if taken[partner] || len(notTried([][]string{pair}, trials)) == 0 {
+				continue
+			}
+			taken[partner] = true
+			groups = append(groups, pair)
+			break
+		}
+	}
+	return groups
+}
+
+// tournament is every pair of nodes once, in rounds of disjoint pairs.
+func tournament(nodes []string) [][][]string {
+	ring := slices.Clone(nodes)
+	if len(ring)%2 == 1 {
+		ring = append(ring, "") // whoever meets it rests
+	}
+	var rounds [][][]string
+	for range len(ring) - 1 {
+		var round [][]string
+		for i := range len(ring) / 2 {
+			a, b := ring[i], ring[len(ring)-1-i]
+			if a != "" && b != "" {
+				round = append(round, ordered(a, b))
+			}
+		}
+		rounds = append(rounds, round)
+		ring = slices.Concat(ring[:1], ring[len(ring)-1:], ring[1:len(ring)-1])
+	}
+	return rounds
+}
+
+func singles(nodes []string, trials []trial) [][]string {
+	groups := make([][]string, 0, len(nodes))
+	for _, n := range nodes {
+		groups = append(groups, []string{n})
+	}
+	return notTried(groups, trials)
+}
+
+func notTried(groups [][]string, trials []trial) [][]string {
+	var fresh [][]string
+	for _, group := range groups {
+		if !slices.ContainsFunc(trials, func(t trial) bool { return slices.Equal(t.nodes, group) }) {
+			fresh = append(fresh, group)
+		}
+	}
+	return fresh
+}
+
+func ordered(a, b string) []string {
+	if strings.Compare(a, b) > 0 {
+		a, b = b, a
+	}
+	return []string{a, b}
+}

@@ -1,0 +1,36 @@
+# Every pod runs an SSH server; index 0 runs mpirun over all of them, and the
+# others end when it has ended. The exit code of index 0 is mpirun's.
+set -o pipefail
+port=2222
+mkdir -p ~/.ssh /run/sshd
+chmod 700 ~/.ssh
+base64 -d <<<"$SSH_IDENTITY" >~/.ssh/id_ed25519
+chmod 600 ~/.ssh/id_ed25519
+ssh-keygen -y -f ~/.ssh/id_ed25519 >~/.ssh/authorized_keys
+ssh-keygen -A >/dev/null
+export -p | grep -E ' (PATH|LD_LIBRARY_PATH)=' | sed 's/^declare -x //' >~/.ssh/environment
+/usr/sbin/sshd -p "$port" -o StrictModes=no -o PermitUserEnvironment=yes -o PasswordAuthentication=no
+
+host() { echo "$JOB_NAME-$1.$JOB_NAME"; }
+reach=(-p "$port" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5)
+
+if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
+  until [ -e /tmp/done ]; do sleep 1; done
+  exit 0
+fi
+
+release() {
+  for i in $(seq 1 $((NNODES - 1))); do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || true; done
+}
+trap release EXIT
+for i in $(seq 0 $((NNODES - 1))); do
+  until ssh "${reach[@]}" "$(host "$i")" true; do sleep 1; done
+  echo "$(host "$i") slots=$GPUS_PER_NODE"
+done >/tmp/hosts
+
+for _ in $(seq "$REPETITIONS"); do
+  mpirun --allow-run-as-root -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
+    --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" \
+    -x PATH -x LD_LIBRARY_PATH -x NCCL_DEBUG -x NCCL_IB_HCA \
+    all_reduce_perf -b "$MIN_BYTES" -e "$MAX_BYTES" -f 2 -g 1
+done

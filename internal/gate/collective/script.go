@@ -1,0 +1,76 @@
+package collective
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	_ "embed"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// script starts an SSH server in every pod and mpirun in the first.
+//
+//go:embed run.sh
+var script string
+
+// command is what is run, for a person.
+func (g *Gate) command(repetitions int) string {
+	least, most := g.sizes()
+	return fmt.Sprintf("mpirun all_reduce_perf -b %s -e %s -f 2 -g 1, %d times", least, most, repetitions)
+}
+
+// sizes are the ends of the range, as nccl-tests takes them.
+func (g *Gate) sizes() (least, most string) {
+	least, most = g.profile.Collective.MinBytes, g.profile.Collective.MaxBytes
+	if s := g.site.Workloads.Collective.MinBytes; s != "" {
+		least = s
+	}
+	if s := g.site.Workloads.Collective.MaxBytes; s != "" {
+		most = s
+	}
+	return least, most
+}
+
+// spec is the job for some nodes.
+func (g *Gate) spec(name string, nodes []string, repetitions int) (workload.Spec, error) {
+	identity, err := newIdentity()
+	if err != nil {
+		return workload.Spec{}, err
+	}
+	least, most := g.sizes()
+	return workload.Spec{
+		Name: name, Gate: Name, Pods: len(nodes), MinCount: len(nodes),
+		GPUs:            g.gpus(),
+		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
+		Image: g.site.Workloads.Collective.Image, Container: "nccl-tests", Script: script,
+		Env: map[string]string{
+			"JOB_NAME": name, "NNODES": strconv.Itoa(len(nodes)), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
+			"MIN_BYTES": least, "MAX_BYTES": most, "REPETITIONS": strconv.Itoa(repetitions),
+			"NCCL_DEBUG":   "INFO",
+			"NCCL_IB_HCA":  "=" + strings.Join(g.site.Fabric.HCAs, ","),
+			"SSH_IDENTITY": identity,
+		},
+		Nodes: nodes, OnePerNode: true,
+	}, nil
+}
+
+// newIdentity makes the key by which mpirun reaches the job's own pods. It is
+// made for one job, opens nothing else, and is worthless when the job is gone.
+func newIdentity() (string, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", fmt.Errorf("make the job's SSH key: %w", err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		return "", fmt.Errorf("encode the job's SSH key: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(block)), nil
+}

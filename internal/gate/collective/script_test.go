@@ -1,0 +1,59 @@
+package collective
+
+import (
+	"encoding/base64"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+func TestScriptIsBash(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bash, "-n", "-c", script)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestSpec(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite())
+	spec, err := g.spec("collective", every(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := base64.StdEncoding.DecodeString(spec.Env["SSH_IDENTITY"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ssh.ParsePrivateKey(key); err != nil {
+		t.Error(err)
+	}
+	delete(spec.Env, "SSH_IDENTITY")
+	for name, want := range map[string]string{
+		"MIN_BYTES": "8M", "MAX_BYTES": "16G", "REPETITIONS": "3", "GPUS_PER_NODE": "8", "NNODES": "4", "NCCL_DEBUG": "INFO",
+		"NCCL_IB_HCA": "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7", "JOB_NAME": "collective",
+	} {
+		if spec.Env[name] != want {
+			t.Errorf("%s is %q, want %q", name, spec.Env[name], want)
+		}
+	}
+	if spec.Pods != 4 || spec.MinCount != 4 || spec.GPUs != 8 || !spec.OnePerNode || len(spec.Nodes) != 4 || spec.NetworkCount != 8 {
+		t.Errorf("%+v", spec)
+	}
+	if !strings.Contains(spec.Script, "all_reduce_perf") || !strings.Contains(spec.Script, "mpirun") {
+		t.Error("the script does not run the test")
+	}
+	if g.Claims() != 32 || len(g.Describe()) == 0 {
+		t.Error(g.Claims(), g.Describe())
+	}
+	if pair := jobName(ScopePair, every()[:2]); pair == jobName(ScopePair, every()[1:3]) || len(pair) > 40 {
+		t.Error(pair)
+	}
+}

@@ -1,0 +1,175 @@
+package collective
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/nccllog"
+)
+
+const (
+	remedySocket = "on the node: ibstat (ports Active), ls /dev/infiniband in a pod (is the RDMA resource mounted), NCCL_IB_DISABLE unset, NCCL_IB_HCA names its devices"
+	remedyGDR    = "on the node: nvidia-peermem loaded or DMA-BUF with the open driver, ACS off and IOMMU in passthrough, GPU and HCA below one PCIe switch"
+	remedyHCA    = "make NCCL_IB_HCA name exactly the compute-fabric devices, and check with ibstat that each of them is there and active"
+	remedySilent = "run with NCCL_DEBUG=INFO and keep stdout and stderr in the log"
+)
+
+// transports demands, for every channel between nodes, an allowed transport
+// with GPUDirect RDMA, and on every node exactly the site's HCAs.
+func (r *review) transports() {
+	if len(r.f.Nodes) < 2 || len(r.f.Runs) == 0 {
+		return
+	}
+	if r.f.NCCL.Lines == 0 {
+		r.blind(r.launcher(), remedySilent, "NCCL said nothing: which transport it used is not known")
+		return
+	}
+	if r.f.NCCL.Clipped {
+		r.blind(r.launcher(), remedySilent, "NCCL said more than is read of one log")
+	}
+	blamed := r.hcas()
+	r.channels(blamed)
+	r.gpudirect()
+	r.inits()
+}
+
+// hcas demands the site's devices on every node; it returns the nodes blamed.
+func (r *review) hcas() map[string]bool {
+	blamed := map[string]bool{}
+	want := slices.Sorted(slices.Values(r.gate.site.Fabric.HCAs))
+	hosts := map[string]nccllog.Host{}
+	for _, h := range r.f.NCCL.Hosts {
+		hosts[r.place.node(h.Name)] = h
+	}
+	for _, node := range r.f.Nodes {
+		h := hosts[node]
+		switch {
+		case h.NoDevice || (len(h.HCAs) == 0 && len(h.Sockets) > 0):
+			blamed[node] = true
+			r.blame(node, remedySocket, "NCCL found no InfiniBand device on %s and fell back to TCP sockets%s", node, over(h.Sockets))
+		case len(h.HCAs) == 0:
+			r.blind(node, remedySilent, "NCCL does not say which devices it uses on %s", node)
+		default:
+			for _, used := range h.HCAs {
+				if r.sameHCAs(node, want, used) {
+					continue
+				}
+				blamed[node] = true
+				break
+			}
+		}
+	}
+	return blamed
+}
+
+func over(sockets []string) string {
+	if len(sockets) == 0 {
+		return ""
+	}
+	return " over " + strings.Join(sockets, ", ")
+}
+
+// sameHCAs names each device of a node that should not be used, or is not.
+func (r *review) sameHCAs(node string, want []string, used []nccllog.HCA) bool {
+	layer := map[string]string{"infiniband": "IB", "roce": "RoCE"}[r.gate.profile.Fabric.Kind]
+	same := true
+	var have []string
+	for _, h := range used {
+		have = append(have, h.Name)
+		switch {
+		case !slices.Contains(want, h.Name):
+			same = false
+			r.blame(node+"/"+h.Name, remedyHCA, "NCCL uses %s on %s, which is no device of the compute fabric", h.Name, node)
+		case layer != "" && h.Layer != layer && !strings.HasPrefix(h.Layer, layer+"/"):
+			same = false
+			r.blame(node+"/"+h.Name, "set the port's link type with mlxconfig", "%s on %s is %s, the fabric is %s", h.Name, node, h.Layer, layer)
+		}
+	}
+	for _, name := range want {
+		if !slices.Contains(have, name) {
+			same = false
+			r.blame(node+"/"+name, remedyHCA, "NCCL does not use %s on %s", name, node)
+		}
+	}
+	return same
+}
+
+// channels looks at every connection between two nodes.
+func (r *review) channels(blamed map[string]bool) {
+	crossing := map[string]map[string]bool{}
+	bad := map[string]map[string]int{} // transport, node, channels
+	for _, c := range r.f.NCCL.Channels {
+		from, to := r.place.ranks[c.From], r.place.ranks[c.To]
+		if from == "" || to == "" || from == to {
+			continue
+		}
+		direction := c.Direction
+		for node, way := range map[string]string{from: "send", to: "receive"} {
+			if way != direction && direction != "" {
+				continue
+			}
+			if crossing[node] == nil {
+				crossing[node] = map[string]bool{}
+			}
+			crossing[node][way] = true
+		}
+		if r.allowed(c.Transport) {
+			continue
+		}
+		if bad[c.Transport] == nil {
+			bad[c.Transport] = map[string]int{}
+		}
+		bad[c.Transport][from] += c.Count
+		bad[c.Transport][to] += c.Count
+	}
+	for _, transport := range slices.Sorted(maps.Keys(bad)) {
+		r.badTransport(transport, bad[transport], blamed)
+	}
+	for _, node := range r.f.Nodes {
+		if !crossing[node]["send"] || !crossing[node]["receive"] {
+			r.blind(node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
+		}
+	}
+}
+
+// badTransport blames the nodes at the ends of channels over a transport that
+// is not allowed, unless a node at one of their ends is known to be the cause.
+func (r *review) badTransport(transport string, nodes map[string]int, blamed map[string]bool) {
+	most := 0
+	explained := false
+	for node, n := range nodes {
+		most = max(most, n)
+		explained = explained || blamed[node]
+	}
+	if explained {
+		return
+	}
+	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+		// the node at every one of these channels has the most of them
+		if nodes[node] == most {
+			r.blame(node, remedySocket, "%d channel ends between %s and other nodes run over %s, allowed are %s", nodes[node], node, transport, strings.Join(r.gate.profile.Collective.Transports, ", "))
+		}
+	}
+}
+
+func (r *review) allowed(transport string) bool {
+	return slices.ContainsFunc(r.gate.profile.Collective.Transports, func(t string) bool {
+		return transport == t || strings.HasPrefix(transport, t+"/")
+	})
+}
+
+// inits demands that every rank finished initialising in every repetition.
+func (r *review) inits() {
+	seen := map[int]int{}
+	for _, rank := range r.f.NCCL.Ranks {
+		seen[rank.Rank] += rank.Inits
+	}
+	for rank := range r.expectedRanks() {
+		if seen[rank] < len(r.f.Runs) {
+			r.blind(fmt.Sprintf("rank %d", rank), remedySilent, "rank %d on %s finished initialising %d times in %d repetitions", rank, r.place.ranks[rank], seen[rank], len(r.f.Runs))
+			return
+		}
+	}
+}

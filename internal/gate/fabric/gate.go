@@ -1,0 +1,96 @@
+package fabric
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Name of the gate.
+const Name = "fabric"
+
+// The kinds of observations.
+const (
+	kindSM       = "sminfo"
+	kindLinks    = "iblinkinfo"
+	kindCounters = "ibqueryerrors"
+	kindDiag     = "ibdiagnet"
+	kindPorts    = "ibstat"
+)
+
+// Hosts runs commands on the site's hosts.
+type Hosts interface {
+	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
+}
+
+// Deps is what observing needs; zero when the gate only judges.
+type Deps struct {
+	Hosts Hosts
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+	// Wait waits for a time or the end of ctx; a timer when nil.
+	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// Gate is gate 2.
+type Gate struct {
+	site    *site.Site
+	profile *profile.Profile
+	deps    Deps
+}
+
+var _ check.Check = (*Gate)(nil)
+
+// New makes the gate.
+func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Wait == nil {
+		deps.Wait = wait
+	}
+	return &Gate{site: s, profile: p, deps: deps}
+}
+
+// Name implements check.Check.
+func (g *Gate) Name() string { return Name }
+
+// Describe says what would be run.
+func (g *Gate) Describe() []string {
+	return []string{
+		fmt.Sprintf("sminfo on %s, twice", strings.Join(g.smHosts(), " and ")),
+		fmt.Sprintf("ibqueryerrors, iblinkinfo -l, ibdiagnet on %s; ibqueryerrors again after a soak of %s", g.site.Reach.SSH.FabricHost, g.site.Fabric.Soak.D()),
+		fmt.Sprintf("ibstat on %d hosts, %d at a time", len(g.site.Inventory.Nodes), g.site.Reach.SSH.Concurrency),
+	}
+}
+
+// smHosts are the hosts that are asked for the subnet manager: two, where there
+// are two, since they may follow different ones.
+func (g *Gate) smHosts() []string {
+	first := g.site.Reach.SSH.FabricHost
+	nodes := g.site.Inventory.Nodes
+	for _, node := range slices.Backward(nodes) {
+		if node.Name != first {
+			return []string{first, node.Name}
+		}
+	}
+	return []string{first}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // the context's own
+	}
+}

@@ -1,0 +1,99 @@
+package fabric
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
+)
+
+// judgeCounters judges how much error counters grew over the soak.
+func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topology, who names) {
+	reports := check.OfKind(obs, kindCounters)
+	if len(reports) < 2 {
+		v.miss(check.Observation{}, "fabric", fmt.Sprintf("error counters were read %d times, before and after the soak are needed", len(reports)), remedySSH)
+		return
+	}
+	first, last := reports[0], reports[len(reports)-1]
+	before, errBefore := check.Decode[ibqueryerrors.Report](first)
+	after, errAfter := check.Decode[ibqueryerrors.Report](last)
+	for i, err := range []error{errBefore, errAfter} {
+		if err != nil {
+			v.miss([]check.Observation{first, last}[i], first.Target, err.Error(), remedySSH)
+		}
+	}
+	if errBefore != nil || errAfter != nil {
+		return
+	}
+	took := last.At.Sub(first.At)
+	if soak := g.site.Fabric.Soak.D(); took < soak {
+		v.miss(last, "fabric", fmt.Sprintf("error counters were watched for %s, the site demands %s", took, soak), "walk again (firstlight accept --from fabric); the whole soak is needed")
+		return
+	}
+	if after.NodesChecked < before.NodesChecked {
+		v.fail(last, "fabric", fmt.Sprintf("%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked),
+			"find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric")
+	}
+	was, now := index(before, who), index(after, who)
+	worst := 0.0
+	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
+		worst = max(worst, g.growth(v, last, port, was[port], now[port], cabled))
+	}
+	v.figures = append(v.figures,
+		check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"},
+		check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
+}
+
+// counts are a port's counters; a counter that is not listed is zero.
+type counts map[string]uint64
+
+func index(r ibqueryerrors.Report, who names) map[string]counts {
+	out := map[string]counts{}
+	for _, p := range r.Ports {
+		if !aggregation(p.Node) {
+			out[who.end(p.GUID, p.Node, p.Port).name] = p.Counters
+		}
+	}
+	return out
+}
+
+func union(a, b map[string]counts) map[string]bool {
+	out := map[string]bool{}
+	for name := range a {
+		out[name] = true
+	}
+	for name := range b {
+		out[name] = true
+	}
+	return out
+}
+
+// stuckAt is where the counters of PortCounters stop counting (InfiniBand
+// specification, 16.1.3.5): from there on an increase can't be seen.
+var stuckAt = map[string]uint64{
+	"SymbolErrorCounter": 0xffff, "LinkErrorRecoveryCounter": 0xff, "LinkDownedCounter": 0xff, "PortRcvErrors": 0xffff,
+	"PortRcvRemotePhysicalErrors": 0xffff, "PortRcvSwitchRelayErrors": 0xffff, "PortXmitDiscards": 0xffff,
+	"PortXmitConstraintErrors": 0xff, "PortRcvConstraintErrors": 0xff, "LocalLinkIntegrityErrors": 0xf,
+	"ExcessiveBufferOverrunErrors": 0xf, "VL15Dropped": 0xffff,
+}
+
+// growth judges one port, and returns its largest increase beyond a limit.
+func (g *Gate) growth(v *verdict, o check.Observation, port string, was, now counts, cabled topology) float64 {
+	suspect, described := cabled.suspect(port)
+	worst := 0.0
+	for _, name := range slices.Sorted(maps.Keys(g.profile.Fabric.CounterLimits)) {
+		limit := g.profile.Fabric.CounterLimits[name]
+		switch then, is := was[name], now[name]; {
+		case is < then:
+			v.miss(o, suspect, fmt.Sprintf("counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is), "let nobody clear counters, then walk again: firstlight accept --from fabric")
+		case stuckAt[name] > 0 && then >= stuckAt[name]:
+			v.miss(o, suspect, fmt.Sprintf("counter %s of %s stands at its end (%d), so no increase can be seen", name, port, then), "clear it (ibclearerrors), then walk again: firstlight accept --from fabric")
+		case float64(is-then) > limit.Value:
+			worst = max(worst, float64(is-then))
+			v.fail(o, suspect, fmt.Sprintf("%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described), remedyLink)
+		}
+	}
+	return worst
+}

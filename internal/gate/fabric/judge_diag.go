@@ -1,0 +1,110 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
+)
+
+const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then walk again: firstlight accept --from fabric"
+
+// ofSubnetManager are the stages whose errors are the subnet manager's doing:
+// it gives out LIDs.
+var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
+
+// judgeDiag judges ibdiagnet's own verdicts and its count of nodes.
+func (g *Gate) judgeDiag(v *verdict, obs []check.Observation, cabled topology, who names) {
+	r, o, ok := one[ibdiagnet.Report](v, obs, kindDiag, remedySSH)
+	if !ok {
+		return
+	}
+	for _, name := range g.profile.Fabric.RequiredStages {
+		if _, ok := r.Stage(name); !ok {
+			v.miss(o, "ibdiagnet", fmt.Sprintf("ibdiagnet has no stage %q: it was skipped, or the run ended early", name), "run ibdiagnet without --skip on "+o.Target)
+		}
+	}
+	faulty := 0
+	for _, stage := range r.Stages {
+		if stage.Errors > 0 {
+			faulty += stage.Errors
+			diagErrors(v, o, r, stage, cabled, who)
+		}
+	}
+	v.figures = append(v.figures, check.Figure{Name: "ibdiagnet errors", Value: float64(faulty), Unit: "errors", Limit: 0, Relation: "<=", Source: "ibdiagnet's summary of stages"})
+	g.totals(v, o, r)
+}
+
+// diagErrors makes findings of a stage's error lines: of the links that they
+// name, or of the stage where they name none.
+func diagErrors(v *verdict, o check.Observation, r ibdiagnet.Report, stage ibdiagnet.Stage, cabled topology, who names) {
+	suspect, remedy := "fabric", remedyDiag
+	if slices.Contains(ofSubnetManager, stage.Name) {
+		suspect, remedy = suspectSM, remedySM
+	}
+	named := false
+	var rest []string
+	for _, e := range r.Errors {
+		if e.Section != stage.Name {
+			continue
+		}
+		link, ok := linkOf(e, cabled, who)
+		if suspect == suspectSM || !ok {
+			rest = append(rest, e.Text)
+			continue
+		}
+		named = true
+		v.fail(o, link, "ibdiagnet: "+e.Text, remedyLink)
+	}
+	if !named {
+		v.fail(o, suspect, fmt.Sprintf("ibdiagnet: stage %q has %d errors: %s", stage.Name, stage.Errors, strings.Join(head(rest), "; ")), remedy)
+	}
+}
+
+// linkOf is the link, or the port, that an error line is about.
+func linkOf(e ibdiagnet.Error, cabled topology, who names) (string, bool) {
+	var ends []endpoint
+	for _, p := range e.Ports {
+		if end, ok := who.port(p.NodeGUID, p.Port, p.Label); ok {
+			ends = append(ends, end)
+		}
+	}
+	switch len(ends) {
+	case 0:
+		return "", false
+	case 1:
+		suspect, _ := cabled.suspect(ends[0].name)
+		return suspect, true
+	default:
+		return cableOf(ends[0], ends[1]).near.name, true
+	}
+}
+
+// head keeps a message readable where one cause gives thousands of lines; all
+// of them are in the evidence.
+func head(lines []string) []string {
+	const most = 5
+	if len(lines) <= most {
+		return lines
+	}
+	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", len(lines)-most))
+}
+
+func (g *Gate) totals(v *verdict, o check.Observation, r ibdiagnet.Report) {
+	adapters := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
+	switches := len(g.site.Fabric.Switches)
+	if r.TotalNodes == nil || r.Switches == nil || r.CAs == nil {
+		v.miss(o, "ibdiagnet", "ibdiagnet printed no fabric summary, so its nodes can't be counted", "run ibdiagnet without --skip on "+o.Target)
+		return
+	}
+	v.figures = append(v.figures, check.Figure{
+		Name: "subnet nodes", Value: float64(*r.CAs + *r.Switches), Unit: "nodes", Limit: float64(adapters + switches), Relation: "==",
+		Source: "site: inventory x fabric.hcas + fabric.switches (aggregation nodes and routers not counted)",
+	})
+	if *r.CAs != adapters || *r.Switches != switches {
+		v.fail(o, "fabric", fmt.Sprintf("the subnet holds %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters),
+			"find what is missing or too many (a clean fabric with half its nodes is clean), or correct the site")
+	}
+}

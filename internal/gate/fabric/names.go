@@ -1,0 +1,145 @@
+package fabric
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+)
+
+// names turns what the tools call a port into what the site calls it. GUIDs are
+// gone by first, since hosts print them themselves; descriptions are what
+// somebody has set, and may be the model's name.
+type names struct {
+	adapters map[uint64]string // "gpu-02/mlx5_3"
+	switches map[uint64]string
+	nodes    map[string]string // inventory name by short lower-case name
+	declared map[string]bool   // switches of the site
+}
+
+// endpoint is one end of a link.
+type endpoint struct {
+	name    string
+	adapter bool
+	// expected adapters are of the inventory's nodes.
+	expected bool
+}
+
+// names collects what the observations know.
+func (g *Gate) names(obs []check.Observation) names {
+	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}}
+	for _, node := range g.site.Inventory.Nodes {
+		n.nodes[short(node.Name)] = node.Name
+	}
+	for _, name := range g.site.Fabric.Switches {
+		n.declared[name] = true
+	}
+	for _, o := range check.OfKind(obs, kindPorts) {
+		adapters, err := check.Decode[[]ibstat.HCA](o)
+		if err != nil {
+			continue // judgePorts says so
+		}
+		for _, a := range adapters {
+			n.adapter(a.NodeGUID, o.Target+"/"+a.Name)
+			for _, p := range a.Ports {
+				n.adapter(p.PortGUID, o.Target+"/"+a.Name)
+			}
+		}
+	}
+	for _, o := range check.OfKind(obs, kindLinks) {
+		ports, err := check.Decode[[]iblinkinfo.Port](o)
+		if err != nil {
+			continue // judgeLinks says so
+		}
+		for _, p := range ports {
+			if id, ok := guid(p.GUID); ok && n.declared[p.Node] {
+				n.switches[id] = p.Node
+			}
+		}
+	}
+	return n
+}
+
+func (n names) adapter(text, name string) {
+	if id, ok := guid(text); ok && id != 0 {
+		n.adapters[id] = name
+	}
+}
+
+// end names one end of a link: "gpu-02/mlx5_3", "leaf-3/port5".
+func (n names) end(guidText, description string, port int) endpoint {
+	id, _ := guid(guidText)
+	if name, ok := n.adapters[id]; ok {
+		return endpoint{name, true, true}
+	}
+	if n.declared[description] {
+		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
+	}
+	host, device, found := strings.Cut(description, " ")
+	if !found {
+		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
+	}
+	if known, ok := n.nodes[short(host)]; ok {
+		return endpoint{known + "/" + device, true, true}
+	}
+	return endpoint{name: host + "/" + device, adapter: true}
+}
+
+// port names a port that only a node's GUID and a number are known of.
+func (n names) port(guidText string, number int, label string) (endpoint, bool) {
+	id, ok := guid(guidText)
+	if !ok {
+		return endpoint{}, false
+	}
+	if name, ok := n.adapters[id]; ok {
+		return endpoint{name, true, true}, true
+	}
+	name, ok := n.switches[id]
+	if ok && number > 0 {
+		return endpoint{name: fmt.Sprintf("%s/port%d", name, number)}, true
+	}
+	return endpoint{name: name + "/" + label}, ok
+}
+
+// aggregation says that a node is a switch's own SHARP adapter, which is no
+// cable of anybody's.
+func aggregation(description string) bool { return strings.Contains(description, "Aggregation Node") }
+
+func guid(text string) (uint64, bool) {
+	v, err := strconv.ParseUint(text, 0, 64)
+	return v, err == nil
+}
+
+// short is a host name without its domain, in lower case.
+func short(host string) string {
+	name, _, _ := strings.Cut(strings.ToLower(host), ".")
+	return name
+}
+
+// cable is a link by its two ends, the host's first, so that it has one name
+// from both of them.
+type cable struct{ near, far endpoint }
+
+func cableOf(a, b endpoint) cable {
+	if b.adapter && !a.adapter || a.adapter == b.adapter && b.name < a.name {
+		a, b = b, a
+	}
+	return cable{a, b}
+}
+
+func (c cable) String() string { return c.near.name + " to " + c.far.name }
+
+// topology is the cable of each end, by the end's name.
+type topology map[string]cable
+
+// suspect is the name that a port's defect goes by: its cable's, where known.
+func (t topology) suspect(port string) (name, described string) {
+	c, ok := t[port]
+	if !ok {
+		return port, port
+	}
+	return c.near.name, "link " + c.String()
+}

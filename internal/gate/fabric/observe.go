@@ -1,0 +1,109 @@
+package fabric
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
+	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/sminfo"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+)
+
+// Observe implements check.Check.
+func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+	host := g.site.Reach.SSH.FabricHost
+	soak := g.site.Fabric.Soak.D()
+	rec.Progress("asking for the subnet manager and reading error counters")
+	if err := g.askSM(ctx, rec); err != nil {
+		return err
+	}
+	if err := g.run(ctx, rec, kindCounters, host, counters, allCounters()...); err != nil {
+		return err
+	}
+	soakCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	soaked := make(chan error, 1)
+	go func() { soaked <- g.deps.Wait(soakCtx, soak) }()
+
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(max(1, g.site.Reach.SSH.Concurrency))
+	work.Go(func() error { return g.run(workCtx, rec, kindLinks, host, links, "iblinkinfo", "-l") })
+	work.Go(func() error { return g.run(workCtx, rec, kindDiag, host, diag, "ibdiagnet") })
+	for _, n := range g.site.Inventory.Nodes {
+		work.Go(func() error { return g.run(workCtx, rec, kindPorts, n.Name, ports, "ibstat") })
+	}
+	if err := work.Wait(); err != nil {
+		stop()
+		<-soaked
+		return err //nolint:wrapcheck // wrapped by run
+	}
+	rec.Progress("soaking for %s", soak)
+	if err := <-soaked; err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
+	if err := g.run(ctx, rec, kindCounters, host, counters, allCounters()...); err != nil {
+		return err
+	}
+	return g.askSM(ctx, rec)
+}
+
+func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
+	for _, host := range g.smHosts() {
+		if err := g.run(ctx, rec, kindSM, host, subnetManager, "sminfo"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allCounters lists every counter that is not zero: a host's threshold file
+// would hide what grows below it.
+func allCounters() []string { return []string{"ibqueryerrors", "--threshold-file", "/dev/null"} }
+
+// parser makes figures of a command's output.
+type parser func(ssh.Output) (any, error)
+
+func subnetManager(out ssh.Output) (any, error) {
+	return sminfo.Parse(append(append([]byte(nil), out.Stdout...), out.Stderr...))
+}
+func counters(out ssh.Output) (any, error) { return ibqueryerrors.Parse(out.Stdout) }
+func links(out ssh.Output) (any, error)    { return iblinkinfo.Parse(out.Stdout) }
+func diag(out ssh.Output) (any, error)     { return ibdiagnet.Parse(out.Stdout) }
+func ports(out ssh.Output) (any, error)    { return ibstat.Parse(out.Stdout) }
+
+// run records one command's output and figures, or why there are none. Its
+// error is the recorder's.
+func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string, parse parser, argv ...string) error {
+	o := check.Observation{Kind: kind, Target: host, Command: strings.Join(argv, " "), At: g.deps.Now()}
+	out, err := g.deps.Hosts.Run(ctx, host, argv...)
+	o.Took = g.deps.Now().Sub(o.At)
+	switch {
+	case err != nil:
+		o.Err = err.Error()
+	default:
+		o.Raw = out.Stdout
+		if len(out.Stderr) > 0 {
+			o.Raw = append(append(append([]byte(nil), out.Stdout...), "\n[stderr]\n"...), out.Stderr...)
+		}
+		o.Exit = &out.Exit
+		figures, err := parse(out)
+		if err != nil {
+			o.Err = fmt.Sprintf("%s on %s exited %d, and its output can't be read: %v", o.Command, host, out.Exit, err)
+			break
+		}
+		if o, err = o.WithFigures(figures); err != nil {
+			return err //nolint:wrapcheck // names the observation
+		}
+	}
+	if _, err := rec.Record(o); err != nil {
+		return fmt.Errorf("record %s of %s: %w", kind, host, err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package facility
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/redfish"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Judge implements check.Check.
+func (g *Gate) Judge(obs []check.Observation) check.Judgement {
+	seen := check.OfKind(obs, kindFacility)
+	if len(seen) == 0 {
+		return check.CouldNotObserve("the site's facility was not read")
+	}
+	f, err := check.Decode[facts](seen[0])
+	if err != nil {
+		return check.CouldNotObserve(err.Error())
+	}
+	failed := signOff(f.SignOff, seen[0])
+	figures, over := budgets(f, seen[0].ID)
+	failed = append(failed, over...)
+	off, unseen, energised := g.power(obs)
+	failed = append(failed, off...)
+	if named := g.pdus(); named > 0 {
+		figures = append(figures, check.Figure{
+			Name: "PDUs energised", Value: float64(energised), Unit: "PDUs", Limit: float64(named), Relation: "==", Source: "site facility.redfish",
+		})
+	}
+	switch {
+	case len(failed) > 0:
+		reason := failed[0].Message
+		if len(failed) > 1 {
+			reason += fmt.Sprintf(" (and %d more findings)", len(failed)-1)
+		}
+		j := check.Fail(reason, append(failed, unseen...)...)
+		j.Figures = figures
+		return j
+	case len(unseen) > 0:
+		j := check.CouldNotObserve(unseen[0].Message, unseen...)
+		j.Figures = figures
+		return j
+	default:
+		return check.Pass(fmt.Sprintf("signed off by %s until %s, within every budget, %d PDUs energised", f.SignOff.By, f.SignOff.Expires, energised), figures...)
+	}
+}
+
+func (g *Gate) pdus() int {
+	n := 0
+	for _, r := range g.site.Facility.Redfish {
+		n += len(r.PDUs)
+	}
+	return n
+}
+
+// signOff judges the attestation at the time it was looked at.
+func signOff(s site.SignOff, o check.Observation) []check.Finding {
+	finding := func(message, remedy string) []check.Finding {
+		return []check.Finding{{Suspect: "site facility.signOff", Message: message, Remedy: remedy, Observations: []string{o.ID}}}
+	}
+	const sign = "have the facility's owner sign (by, role, reference, at, expires under facility.signOff), then walk again: firstlight accept --from facility"
+	for _, field := range []struct{ name, value string }{
+		{"by", s.By}, {"role", s.Role}, {"reference", s.Reference}, {"at", s.At}, {"expires", s.Expires},
+	} {
+		if field.value == "" {
+			return finding(fmt.Sprintf("the facility is not signed off: facility.signOff.%s is missing", field.name), sign)
+		}
+	}
+	at, err := site.ParseTime(s.At)
+	if err != nil {
+		return finding(err.Error(), sign)
+	}
+	expires, err := site.ParseTime(s.Expires)
+	if err != nil {
+		return finding(err.Error(), sign)
+	}
+	if at.After(o.At) {
+		return finding(fmt.Sprintf("the sign-off is dated %s, after it was looked at (%s)", s.At, o.At.UTC().Format(time.RFC3339)), sign)
+	}
+	if !o.At.Before(expires) {
+		return finding(fmt.Sprintf("the sign-off expired at %s, it was looked at %s", s.Expires, o.At.UTC().Format(time.RFC3339)), "have the facility inspected and signed off anew")
+	}
+	return nil
+}
+
+func budgets(f facts, id string) (figures []check.Figure, over []check.Finding) {
+	for _, b := range []struct {
+		name, unit string
+		budget
+	}{{"power", "kW", f.Power}, {"cooling", "kW", f.Cooling}, {"weight", "kg", f.Weight}} {
+		figures = append(figures, check.Figure{
+			Name: b.name + " demand", Value: b.Demand, Unit: b.unit, Limit: b.usable(), Relation: "<=",
+			Source: "site facility." + b.name + "; profile: " + b.Source,
+		})
+		if b.Demand <= b.usable() && b.Demand > 0 {
+			continue
+		}
+		over = append(over, check.Finding{
+			Suspect: "site facility." + b.name,
+			Message: fmt.Sprintf("%s: %d nodes demand %.1f %s, the facility provides %.1f %s (%.1f with a reserve of %.0f %%)",
+				b.name, f.Nodes, b.Demand, b.unit, b.usable(), b.unit, b.Provided, b.Reserve*100),
+			Remedy:       "provide more " + b.name + ", or take nodes out of the inventory, then walk again: firstlight accept --from facility",
+			Observations: []string{id},
+		})
+	}
+	return figures, over
+}
+
+// power holds every PDU and chassis that the site names against what its
+// controller said.
+func (g *Gate) power(obs []check.Observation) (off, unseen []check.Finding, energised int) {
+	readings := map[string]check.Observation{}
+	for _, o := range check.OfKind(obs, kindRedfish) {
+		readings[o.Target] = o
+	}
+	for _, r := range g.site.Facility.Redfish {
+		o, ok := readings[r.Name]
+		reading, err := check.Decode[redfish.Reading](o)
+		if !ok || err != nil {
+			message := "controller " + r.Name + " was not read"
+			if ok {
+				message = err.Error()
+			}
+			unseen = append(unseen, check.Finding{
+				Suspect: "controller " + r.Name, Message: message,
+				Remedy:       "check the controller's URL, user, passwordFile and caFile in the site, and that it is on the network",
+				Observations: evidence(o),
+			})
+			continue
+		}
+		named, up := namedOff(r, reading, o.ID)
+		off, energised = append(off, named...), energised+up
+	}
+	return off, unseen, energised
+}
+
+func evidence(o check.Observation) []string {
+	if o.ID == "" {
+		return nil
+	}
+	return []string{o.ID}
+}
+
+func namedOff(r site.Redfish, reading redfish.Reading, id string) (off []check.Finding, energised int) {
+	pdus := map[string]redfish.PDU{}
+	for _, p := range reading.PDUs {
+		pdus[p.ID] = p
+	}
+	for _, name := range r.PDUs {
+		p, ok := pdus[name]
+		switch {
+		case !ok:
+			off = append(off, check.Finding{
+				Suspect: name, Message: fmt.Sprintf("controller %s has no PDU %s", r.Name, name),
+				Remedy: "correct the PDU's Redfish Id in the site, or connect it to its controller", Observations: []string{id},
+			})
+		case !p.Energised():
+			off = append(off, check.Finding{
+				Suspect: name, Message: fmt.Sprintf("PDU %s is not energised: state %s, health %s, mains %v", name, p.State, p.Health, p.Mains),
+				Remedy: "close its breaker or restore its feed, then walk again: firstlight accept --from facility", Observations: []string{id},
+			})
+		default:
+			energised++
+		}
+	}
+	chassis := map[string]bool{}
+	for _, c := range reading.Chassis {
+		chassis[c.ID] = c.Watts > 0
+	}
+	for _, name := range r.Chassis {
+		if !chassis[name] {
+			off = append(off, check.Finding{
+				Suspect: name, Message: fmt.Sprintf("chassis %s draws no power, or controller %s does not have it", name, r.Name),
+				Remedy: "power the node on, or correct the chassis' Redfish Id in the site", Observations: []string{id},
+			})
+		}
+	}
+	return off, energised
+}

@@ -1,0 +1,146 @@
+package gangjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/probe/logline"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+const (
+	// deleteDeadline bounds the removal of a gang.
+	deleteDeadline = 3 * time.Minute
+	// logDeadline bounds the reading of logs after the gang has ended.
+	logDeadline = 5 * time.Minute
+	// logReaders read logs side by side.
+	logReaders = 8
+)
+
+// How a run ended.
+const (
+	// EndedDone: every pod has ended, or the Job has failed.
+	EndedDone = "done"
+	// EndedTimeout: its time was over and it still ran.
+	EndedTimeout = "timeout"
+	// EndedNotRun: it never ran: not created, not placed, or not started.
+	EndedNotRun = "not-run"
+)
+
+// Outcome is how a gang went.
+type Outcome struct {
+	Namespace string `json:"namespace,omitempty"`
+	Ended     string `json:"ended"`
+	// Problem explains an end that is not done.
+	Problem   string             `json:"problem,omitempty"`
+	Succeeded bool               `json:"succeeded"`
+	Pods      []workload.Outcome `json:"pods"`
+	// Leftover says what could not be removed.
+	Leftover string `json:"leftover,omitempty"`
+}
+
+// Log is one pod's log.
+type Log struct {
+	Pod  workload.Outcome
+	Data []byte
+	// Err says why it could not be read.
+	Err string
+}
+
+// Run starts a gang where there are free GPUs for it, waits for its end at most timeout, reads the logs of the
+// pods that wanted selects (nil: all), and deletes it. The error is only for a
+// context that ended.
+func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted func(index int) bool) (Outcome, []Log, error) {
+	why, err := Free(ctx, l.Cluster, spec)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return Outcome{Ended: EndedNotRun, Problem: err.Error()}, nil, ctx.Err()
+	}
+	gang, err := l.Start(ctx, spec)
+	if err != nil {
+		return Outcome{Ended: EndedNotRun, Problem: err.Error()}, nil, ctx.Err()
+	}
+	out := Outcome{Namespace: gang.Namespace}
+	logs := await(ctx, gang, timeout, wanted, &out)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteDeadline)
+	defer cancel()
+	if err := gang.Delete(end); err != nil {
+		out.Leftover = err.Error()
+	}
+	if err := ctx.Err(); err != nil {
+		return out, logs, fmt.Errorf("run %s: %w", spec.Name, err)
+	}
+	return out, logs, nil
+}
+
+func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, wanted func(int) bool, out *Outcome) []Log {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := gang.WaitBound(limited); err != nil {
+		out.Ended, out.Problem = EndedNotRun, err.Error()
+		return nil
+	}
+	result, err := gang.WaitDone(limited)
+	out.Succeeded, out.Pods = result.Succeeded, result.Pods
+	switch {
+	case err == nil:
+		out.Ended = EndedDone
+		if !result.Succeeded {
+			out.Problem = result.Reason
+		}
+	case errors.Is(err, workload.ErrFailed):
+		out.Ended, out.Problem = EndedNotRun, err.Error()
+	default:
+		out.Ended, out.Problem = EndedTimeout, err.Error()
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	reading, stop := context.WithTimeout(ctx, logDeadline)
+	defer stop()
+	return readLogs(reading, gang, result.Pods, wanted)
+}
+
+// readLogs reads in the order of the pods' index.
+func readLogs(ctx context.Context, gang *workload.Gang, pods []workload.Outcome, wanted func(int) bool) []Log {
+	var logs []Log
+	for _, p := range pods {
+		if wanted == nil || wanted(p.Index) {
+			logs = append(logs, Log{Pod: p})
+		}
+	}
+	var readers errgroup.Group
+	readers.SetLimit(logReaders)
+	for i := range logs {
+		readers.Go(func() error {
+			data, err := readLog(ctx, gang, logs[i].Pod.Pod)
+			logs[i].Data = data
+			if err != nil {
+				logs[i].Err = err.Error()
+			}
+			return nil
+		})
+	}
+	_ = readers.Wait() // no reader fails: what went wrong is in its log
+	return logs
+}
+
+func readLog(ctx context.Context, gang *workload.Gang, pod string) ([]byte, error) {
+	stream, err := gang.Logs(ctx, pod)
+	if err != nil {
+		return nil, fmt.Errorf("log of pod %s: %w", pod, err)
+	}
+	defer func() { _ = stream.Close() }()
+	data, err := io.ReadAll(io.LimitReader(stream, logline.MaxBytes))
+	if err != nil {
+		return data, fmt.Errorf("log of pod %s: %w", pod, err)
+	}
+	return data, nil
+}

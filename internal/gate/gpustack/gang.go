@@ -1,0 +1,105 @@
+package gpustack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// removeWithin bounds the removal of a probe gang when the gate itself is ended.
+const removeWithin = 2 * time.Minute
+
+// observeGang finds the gang scheduler and proves it.
+func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	l := g.look(kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io/v1alpha2, kueue.x-k8s.io")
+	found, err := workload.DetectGang(ctx, cluster, g.stack.GangScheduler)
+	if err != nil || len(found) == 0 {
+		return g.keep(rec, l, gangFigures{Detected: []workload.Detected{}}, nil, err)
+	}
+	scheduler, err := found[0].Scheduler(g.stack.Queue)
+	if err != nil { // the site file must name a queue
+		return g.keep(rec, l, nil, nil, err)
+	}
+	if err := g.keep(rec, l, gangFigures{Detected: found, Used: found[0].Name}, nil, nil); err != nil {
+		return err
+	}
+	room, err := g.observeUsage(ctx, cluster, rec)
+	if err != nil || room.fits == 0 {
+		return err
+	}
+	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}
+	rec.Progress("gang of %d pods on room for %d: none may be placed", room.fits+1, room.fits)
+	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.fits+1)
+	if err != nil || !held {
+		return err
+	}
+	rec.Progress("gang of %d pods on room for %d: all must be placed", room.fits, room.fits)
+	_, err = g.prove(ctx, launcher, rec, targetFits, room, room.fits)
+	return err
+}
+
+// observeUsage sees which GPUs are free.
+func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (room, error) {
+	l := g.look(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
+	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
+	if err != nil { // no room is known: nothing can be proved, and the record says why
+		return room{}, g.keep(rec, l, nil, nil, err)
+	}
+	if err := g.keep(rec, l, usageFigures{Nodes: usage}, nil, nil); err != nil {
+		return room{}, err
+	}
+	return g.roomIn(usage), nil
+}
+
+// prove starts a gang, sees what the scheduler makes of it and removes it. held
+// is false when a further gang would prove nothing.
+func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int) (held bool, err error) {
+	l := g.look(kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
+	gang, err := launcher.Start(ctx, workload.Spec{
+		Name: target, Gate: Name, Pods: pods, GPUs: r.gpusPerPod, Image: g.image,
+		Container: "gang-probe", Script: "sleep infinity", Nodes: r.nodes,
+	})
+	if err != nil {
+		return false, g.keep(rec, l, nil, nil, err)
+	}
+	figures := proofFigures{Scheduler: launcher.Gang.Name(), GPUsPerPod: r.gpusPerPod, Fits: r.fits}
+	watch, cancel := context.WithTimeout(ctx, g.deadline)
+	defer cancel()
+	placement, undecided := g.place(watch, gang, pods <= r.fits)
+	figures.Placement = placement
+	if undecided != nil {
+		figures.Undecided = undecided.Error()
+	}
+	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	defer stop()
+	if err := gang.Delete(remove); err != nil {
+		return false, fmt.Errorf("remove the probe gang %s: %w", target, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err //nolint:wrapcheck // interrupted
+	}
+	after, err := launcher.Cluster.Usage(ctx, g.nodes, kube.GPUResource)
+	if err == nil {
+		figures.FitsAfter = g.fitsOn(after, r)
+	}
+	return placement.Bound == 0 && undecided == nil, g.keep(rec, l, figures, nil, err)
+}
+
+// place waits for the scheduler's decision. A gang that fits may be refused
+// for a moment (GPUs that were just given back); one that does not may not be
+// placed even for a moment.
+func (g *Gate) place(ctx context.Context, gang *workload.Gang, fits bool) (workload.Placement, error) {
+	if fits {
+		bound := gang.WaitBound(ctx)
+		now, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+		defer cancel()
+		placement, unread := gang.PlacementNow(now)
+		return placement, errors.Join(bound, unread)
+	}
+	return gang.Placement(ctx, g.settle) //nolint:wrapcheck // names the gang
+}

@@ -1,0 +1,236 @@
+package gpustack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+func gate(t *testing.T) *Gate {
+	t.Helper()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site.Site{
+		Fabric:   site.Fabric{NetworkResource: "rdma/ib", NetworkResourceCount: 8},
+		GPUStack: site.GPUStack{Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto", Operands: []string{"nvidia-driver-daemonset", "nvidia-device-plugin-daemonset"}},
+	}
+	for i := range 4 {
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i+1)})
+	}
+	return New(s, p, Deps{})
+}
+
+// facts are what a gate's observations say; nil parts were not observed.
+type facts struct {
+	policy   *policyFigures
+	nodes    []nodeFigures
+	operands []operandFigures
+	gang     *gangFigures
+	usage    *usageFigures
+	tooLarge *proofFigures
+	fits     *proofFigures
+	errs     map[string]string // by kind
+}
+
+func healthy(g *Gate) facts {
+	f := facts{
+		policy: &policyFigures{Found: true, State: "ready", Generation: 2, Conditions: []policyCondition{
+			{Type: "Ready", Status: "True", Reason: "Reconciled", Message: "ClusterPolicy is ready as all resources have been successfully reconciled"},
+			{Type: "Error", Status: "False", Reason: "Ready"},
+		}},
+		gang:     &gangFigures{Detected: []workload.Detected{{Name: "native", API: "scheduling.k8s.io/v1alpha2"}}, Used: "native"},
+		usage:    &usageFigures{Nodes: map[string]kube.Usage{}},
+		tooLarge: &proofFigures{Scheduler: "native", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 5, Exist: 5, Refused: 5}},
+		fits:     &proofFigures{Scheduler: "native", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
+		errs:     map[string]string{},
+	}
+	for _, n := range g.nodes {
+		f.nodes = append(f.nodes, nodeFigures{Name: n, Ready: true, Schedulable: true, Resources: map[string]resourceFigures{
+			kube.GPUResource: {8, 8}, "rdma/ib": {8, 8},
+		}})
+		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
+	}
+	for _, name := range g.stack.Operands {
+		o := operandFigures{Name: name, Found: true, Current: true, Desired: 4, Ready: 4, Updated: 4}
+		for _, n := range g.nodes {
+			o.Pods = append(o.Pods, operandPod{Pod: name + "-" + n, Node: n, Ready: true})
+		}
+		f.operands = append(f.operands, o)
+	}
+	return f
+}
+
+func (f facts) observations(t *testing.T) []check.Observation {
+	t.Helper()
+	var out []check.Observation
+	add := func(kind, target string, there bool, figures any) {
+		if !there {
+			return
+		}
+		o, err := check.Observation{ID: "id-" + kind, Kind: kind, Target: target}.WithFigures(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := f.errs[kind]; why != "" {
+			o.Err, o.Figures = why, nil
+		}
+		out = append(out, o)
+	}
+	add(kindPolicy, "cluster-policy", f.policy != nil, f.policy)
+	add(kindNodes, "cluster", f.nodes != nil, f.nodes)
+	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
+	add(kindGang, "cluster", f.gang != nil, f.gang)
+	add(kindUsage, "cluster", f.usage != nil, f.usage)
+	add(kindProof, targetTooLarge, f.tooLarge != nil, f.tooLarge)
+	add(kindProof, targetFits, f.fits != nil, f.fits)
+	return out
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	const pass, fail, unseen = check.Passed, check.Failed, check.Unobserved
+	for name, tt := range map[string]struct {
+		change  func(*facts)
+		verdict check.Verdict
+		suspect string
+		message string
+	}{
+		"healthy": {func(*facts) {}, pass, "", ""},
+		"ready without GPU nodes": {func(f *facts) {
+			f.policy.Conditions[0].Reason, f.policy.Conditions[0].Message = "NoGPUNodes", "No GPU node found"
+		}, fail, "ClusterPolicy cluster-policy", "NoGPUNodes"},
+		"ready without labels": {func(f *facts) { f.policy.Conditions[0].Reason = "NFDLabelsMissing" }, fail, "ClusterPolicy cluster-policy", "sees none of the inventory's 4"},
+		"operand not ready says which": {func(f *facts) {
+			f.policy.State = "notReady"
+			f.policy.Conditions[0] = policyCondition{Type: "Ready", Status: "False", Reason: "Error"}
+			f.policy.Conditions[1] = policyCondition{Type: "Error", Status: "True", Reason: "OperandNotReady", Message: "states not ready: [state-device-plugin]"}
+		}, fail, "ClusterPolicy cluster-policy", "OperandNotReady: states not ready: [state-device-plugin]"},
+		"reconciled but not ready":       {func(f *facts) { f.policy.State = "notReady" }, fail, "ClusterPolicy cluster-policy", ""},
+		"condition of an old generation": {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 1 }, fail, "ClusterPolicy cluster-policy", "generation 1"},
+		"condition of this generation":   {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 2 }, pass, "", ""},
+		"state ready, no condition":      {func(f *facts) { f.policy.Conditions = nil }, fail, "ClusterPolicy cluster-policy", "no Ready condition"},
+		"no policy":                      {func(f *facts) { f.policy = &policyFigures{} }, fail, "ClusterPolicy cluster-policy", "does not exist"},
+		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "0 observations"},
+		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
+
+		"a node is missing":     {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
+		"no node at all":        {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
+		"nodes not looked at":   {func(f *facts) { f.nodes = nil }, unseen, "", "0 observations"},
+		"a node too many":       {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
+		"a node is not ready":   {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
+		"a node is cordoned":    {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
+		"seven GPUs":            {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{7, 7} }, fail, "gpu-01/nvidia.com/gpu", "7 of nvidia.com/gpu"},
+		"capacity not offered":  {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{8, 6} }, fail, "gpu-01/nvidia.com/gpu", "6 of nvidia.com/gpu"},
+		"more than is expected": {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{16, 16} }, fail, "gpu-01/nvidia.com/gpu", "16 of nvidia.com/gpu"},
+		"no RDMA":               {func(f *facts) { delete(f.nodes[2].Resources, "rdma/ib") }, fail, "gpu-03/rdma/ib", "0 of rdma/ib"},
+
+		"an operand's pod is not ready": {func(f *facts) {
+			f.operands[1].Pods[1].Ready, f.operands[1].Pods[1].Why, f.operands[1].Ready = false, "phase Running, ContainersNotReady", 3
+		}, fail, "gpu-02/nvidia-device-plugin-daemonset", "ContainersNotReady"},
+		"an operand has no pod on a node": {func(f *facts) { f.operands[0].Pods = f.operands[0].Pods[:3] }, fail, "gpu-04/nvidia-driver-daemonset", "has no pod"},
+		"an operand wants nobody": {func(f *facts) {
+			f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset", Found: true, Current: true}
+		}, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "no pod on any"},
+		"an operand is missing":      {func(f *facts) { f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset"} }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "does not exist"},
+		"an operand is rolled out":   {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
+		"an operand's status is old": {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
+		"an operand not looked at":   {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "not looked at"},
+
+		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "none is there"},
+		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "0 observations"},
+		"half of the proof":       {func(f *facts) { f.fits = nil }, unseen, targetFits, "0 observations"},
+		"part of a gang is placed": {func(f *facts) {
+			f.tooLarge.Placement.Bound, f.tooLarge.Placement.Refused = 4, 1
+			f.tooLarge.Placement.Nodes = map[string]string{"gang-too-large-0": "gpu-01"}
+			f.fits = nil
+		}, fail, "gang scheduler native", "placed 4 of 5 pods"},
+		"all of it is placed: room came free": {func(f *facts) { f.tooLarge.Placement.Bound, f.fits = 5, nil }, unseen, "gang scheduler native", "given back meanwhile"},
+		"nobody has looked":                   {func(f *facts) { f.tooLarge.Placement.Refused, f.tooLarge.Undecided = 0, "deadline exceeded" }, unseen, "gang scheduler native", "no decision"},
+		"the gang was not too large":          {func(f *facts) { f.tooLarge.Fits = 5 }, unseen, "gang scheduler native", "proves nothing"},
+		"a gang that fits is not placed": {func(f *facts) {
+			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
+		}, fail, "gang scheduler native", "quota"},
+		"others took the room":  {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "taken by others"},
+		"an empty gang":         {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "can't be"},
+		"no queue for the gang": {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
+		"the GPUs are held": {func(f *facts) {
+			for n := range f.usage.Nodes {
+				f.usage.Nodes[n] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Namespace: "team", Pod: "job-" + n, Count: 1}}}
+			}
+			f.tooLarge, f.fits = nil, nil
+		}, unseen, "free GPUs", "gpu-01: team/job-gpu-01 holds 1"},
+		"a failure outweighs what was not seen": {func(f *facts) { f.fits, f.nodes = nil, f.nodes[1:] }, fail, "gpu-01", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gate(t)
+			f := healthy(g)
+			tt.change(&f)
+			j := g.Judge(f.observations(t))
+			if j.Verdict != tt.verdict {
+				t.Fatalf("%s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
+			}
+			if tt.verdict == pass {
+				if len(j.Findings) > 0 {
+					t.Errorf("findings of a pass: %+v", j.Findings)
+				}
+				return
+			}
+			if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return (tt.suspect == "" || f.Suspect == tt.suspect) && strings.Contains(f.Message, tt.message) && f.Remedy != ""
+			}) {
+				t.Errorf("no finding names %q with %q: %+v", tt.suspect, tt.message, j.Findings)
+			}
+		})
+	}
+}
+
+func TestNothingObservedIsNoPass(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	if j := g.Judge(nil); j.Verdict != check.Unobserved {
+		t.Errorf("%+v", j)
+	}
+	g.nodes = nil
+	if j := g.Judge(healthy(gate(t)).observations(t)); j.Verdict == check.Passed {
+		t.Errorf("an empty inventory passed: %+v", j)
+	}
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	usage := func(free ...int) map[string]kube.Usage {
+		u := map[string]kube.Usage{}
+		for i, n := range free {
+			u[g.nodes[i]] = kube.Usage{Allocatable: 8, Requested: 8 - n}
+		}
+		return u
+	}
+	for name, tt := range map[string]struct {
+		usage          map[string]kube.Usage
+		fits, gpus, on int
+	}{
+		"all free":         {usage(8, 8, 8, 8), 4, 8, 4},
+		"one held in part": {usage(8, 7, 8, 8), 3, 8, 3},
+		"one free node":    {usage(0, 0, 8, 1), 2, 4, 1},
+		"none":             {usage(7, 7, 7, 7), 0, 8, 0},
+		"none known":       {nil, 0, 8, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if r := g.roomIn(tt.usage); r.fits != tt.fits || r.gpusPerPod != tt.gpus || len(r.nodes) != tt.on {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package gpustack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+func clusterPolicies() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"}
+}
+
+func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
+	l := g.look(kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
+	obj, err := cluster.Dynamic.Resource(clusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return g.keep(rec, l, policyFigures{}, nil, nil)
+	}
+	if err != nil {
+		return g.keep(rec, l, nil, nil, fmt.Errorf("read ClusterPolicy %s: %w", g.stack.ClusterPolicy, err))
+	}
+	obj.SetManagedFields(nil)
+	figures, err := readPolicy(obj)
+	return g.keep(rec, l, figures, obj.Object, err)
+}
+
+func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
+	var doc struct {
+		Status policyFigures `json:"status"`
+	}
+	data, err := json.Marshal(obj.Object)
+	if err != nil {
+		return policyFigures{}, fmt.Errorf("encode ClusterPolicy: %w", err)
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return policyFigures{}, fmt.Errorf("read status of ClusterPolicy: %w", err)
+	}
+	doc.Status.Found = true
+	doc.Status.Generation = obj.GetGeneration()
+	return doc.Status, nil
+}

@@ -1,0 +1,237 @@
+package inference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// vllm is a server as vLLM's API is, with defects.
+type vllm struct {
+	prefill, decode time.Duration
+	failEvery       int
+	noTokens        bool
+	cut             bool
+	oneToken        bool
+	text            string
+	model           string
+	noUsage         bool
+	loadingLooks    int32 // looks at /health that are answered 503
+	crashes         string
+	never           bool
+	blind           bool
+	notPlaced       bool
+	pulls           bool // the image can't be pulled
+	restarts        int
+
+	asked   atomic.Int64
+	looks   atomic.Int32
+	running atomic.Int64
+	most    atomic.Int64
+	removed atomic.Bool
+	url     string
+}
+
+const testModel = "meta-llama/Llama-3.1-8B-Instruct"
+
+func testSite() *site.Site {
+	s := &site.Site{Name: "test", Inventory: site.Inventory{Nodes: []site.Node{{Name: "gpu-01"}, {Name: "gpu-02"}}}}
+	s.Workloads.Inference = site.InferenceWorkload{
+		Image: "registry.example/vllm:0.12", Model: testModel, GPUs: 1, MaxModelLen: 8192,
+		Prompt: "The capital of France is", GoldenPrefix: " Paris",
+		Rate: 200, Concurrency: 8, Requests: 20, Warmup: 4, InputTokens: 16, OutputTokens: 4, Timeout: site.Duration(2 * time.Minute),
+		// far above what two loaded cores add to answers that take a millisecond
+		TTFTp99: site.Duration(5 * time.Second), TPOTp99: site.Duration(3 * time.Second),
+	}
+	return s
+}
+
+func testGate(t *testing.T, s *site.Site) *Gate {
+	t.Helper()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(s, p, Deps{RunID: "test"})
+}
+
+func (v *vllm) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		if v.never || v.crashes != "" || v.looks.Add(1) <= v.loadingLooks {
+			http.Error(w, "", http.StatusServiceUnavailable)
+		}
+	})
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		model := testModel
+		if v.model != "" {
+			model = v.model
+		}
+		fmt.Fprintf(w, `{"object":"list","data":[{"id":%q,"object":"model"}]}`, model)
+	})
+	mux.HandleFunc("POST /v1/completions", v.complete)
+	return mux
+}
+
+func (v *vllm) complete(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Stream    bool `json:"stream"`
+		MaxTokens int  `json:"max_tokens"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	text := " Paris"
+	if v.text != "" {
+		text = v.text
+	}
+	if !req.Stream {
+		fmt.Fprintf(w, `{"choices":[{"text":%q,"finish_reason":"length"}],"usage":{"completion_tokens":%d}}`, text+".", req.MaxTokens)
+		return
+	}
+	n := v.asked.Add(1)
+	now := v.running.Add(1)
+	defer v.running.Add(-1)
+	for have := v.most.Load(); now > have && !v.most.CompareAndSwap(have, now); have = v.most.Load() {
+	}
+	if v.failEvery > 0 && n%int64(v.failEvery) == 0 {
+		http.Error(w, `{"error":"engine"}`, http.StatusInternalServerError)
+		return
+	}
+	tokens := req.MaxTokens
+	if v.oneToken {
+		tokens = 1
+	}
+	if v.noTokens {
+		tokens = 0
+	}
+	flusher, _ := w.(http.Flusher)
+	pause(r.Context(), v.prefill)
+	for i := range tokens {
+		if i > 0 {
+			pause(r.Context(), v.decode)
+		}
+		fmt.Fprintf(w, "data: {\"choices\":[{\"text\":%q}]}\n\n", text)
+		flusher.Flush()
+	}
+	if v.cut {
+		return
+	}
+	if !v.noUsage {
+		fmt.Fprintf(w, "data: {\"choices\":[],\"usage\":{\"completion_tokens\":%d}}\n\n", tokens)
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// pause is the model's time.
+func pause(ctx context.Context, d time.Duration) {
+	if d == 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// The vllm is its own pod.
+
+func (v *vllm) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
+
+func (v *vllm) forward(context.Context) (addr string, stop func(), err error) {
+	return strings.TrimPrefix(v.url, "http://"), func() {}, nil
+}
+
+func (v *vllm) ended(ctx context.Context) (crashed bool, why error) {
+	switch {
+	case v.crashes != "":
+		return true, errors.New("container vllm: CrashLoopBackOff after 2 restarts")
+	case v.pulls:
+		return true, errors.New("container vllm: ImagePullBackOff")
+	case v.blind:
+		return false, errors.New("the API server is gone")
+	}
+	<-ctx.Done()
+	return false, ctx.Err()
+}
+
+func (v *vllm) log(context.Context) ([]byte, error) { return []byte(v.crashes), nil }
+
+func (v *vllm) restarted(context.Context) (int, error) {
+	if v.crashes != "" {
+		return 2, nil
+	}
+	return v.restarts, nil
+}
+
+func (v *vllm) remove(ctx context.Context) error {
+	v.removed.Store(true)
+	return ctx.Err()
+}
+
+var _ server = (*vllm)(nil)
+
+type recorder struct {
+	mu  sync.Mutex
+	obs []check.Observation
+}
+
+func (r *recorder) Record(o check.Observation) (check.Observation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o.ID = fmt.Sprintf("%04d-%s", len(r.obs)+1, o.Kind)
+	r.obs = append(r.obs, o)
+	return o, nil
+}
+
+func (r *recorder) Progress(string, ...any) {}
+
+// walk observes and judges.
+func walk(t *testing.T, g *Gate, v *vllm) (check.Judgement, []check.Observation) {
+	t.Helper()
+	srv := httptest.NewServer(v.handler())
+	defer srv.Close()
+	v.url = srv.URL
+	g.start = func(context.Context) (server, error) {
+		if v.notPlaced {
+			return nil, errors.New("there is room for 0 of 1 pods")
+		}
+		return v, nil
+	}
+	rec := &recorder{}
+	if err := g.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	if v.removed.Load() == v.notPlaced {
+		t.Errorf("removed %v", v.removed.Load())
+	}
+	return g.Judge(rec.obs), rec.obs
+}
+
+// deadServer is an address that nobody listens on.
+func deadServer(t *testing.T) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return "http://" + l.Addr().String()
+}

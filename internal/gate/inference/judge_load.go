@@ -1,0 +1,157 @@
+package inference
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+const (
+	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, an engine that died or a timeout in front of the server"
+	remedyTTFT     = "look at queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas when the queue grows"
+	remedyTPOT     = "look at decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
+	remedyBoth     = "both prefill and decoding are slow: look at GPU clocks, power limits and throttling, at who else uses the GPUs, and at the tensor-parallel links"
+)
+
+// load demands every request, and the objective at the 99th percentile.
+func (r *review) load(s seen[LoadFigures]) {
+	f, w := s.figures, r.gate.site.Workloads.Inference
+	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
+		r.blind("job "+jobName, remedyRun, s.id, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
+	}
+	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
+		// outside of this the warm-up is not judged
+		r.fail("requests to job "+jobName, remedyRequests, s.id, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
+	}
+	if len(f.Requests) != w.Requests || w.Requests == 0 {
+		r.blind("job "+jobName, remedyRun, s.id, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
+	}
+	if len(f.WarmupRequests) != w.Warmup {
+		r.blind("job "+jobName, remedyRun, s.id, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
+	}
+	m := measure(f.Requests)
+	r.figures = append(r.figures,
+		check.Figure{Name: "requests", Value: float64(len(f.Requests)), Unit: "requests", Limit: float64(w.Requests), Relation: "==", Source: "site workloads.inference.requests"},
+		check.Figure{Name: "failed requests", Value: float64(m.failed), Unit: "requests", Limit: 0, Relation: "==", Source: "gate: no request may fail"})
+	if m.failed > 0 {
+		r.fail("requests to job "+jobName, remedyRequests, s.id, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
+	}
+	if m.empty > 0 {
+		r.fail("tokens of model "+w.Model, remedyRequests, s.id, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
+	}
+	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
+		r.blind("tokens of model "+w.Model, "ask for more output tokens", s.id, "%d answers have one token only: they have no time per output token", short)
+	}
+	r.latency(s.id, f, m)
+}
+
+// measured is what the requests say together, in ms.
+type measured struct {
+	failed, empty   int
+	firstError      string
+	ttft, tpot, e2e []float64
+	tokens          int
+	lag             float64
+}
+
+func measure(requests []Request) measured {
+	var m measured
+	for _, q := range requests {
+		m.lag = max(m.lag, q.Sent-q.Due)
+		switch {
+		case q.Error != "":
+			if m.failed++; m.failed == 1 {
+				m.firstError = q.Error
+			}
+			continue
+		case q.Tokens == 0 || q.TTFT == nil || q.E2E == nil:
+			m.empty++
+			continue
+		}
+		m.tokens += q.Tokens
+		m.ttft = append(m.ttft, *q.TTFT)
+		m.e2e = append(m.e2e, *q.E2E)
+		if q.TPOT != nil {
+			m.tpot = append(m.tpot, *q.TPOT)
+		}
+	}
+	return m
+}
+
+// objective is the site's, else the profile's, in ms.
+func objective(own time.Duration, key string, def float64, source string) (limit float64, from string) {
+	if own > 0 {
+		return ms(own), "site workloads.inference." + key
+	}
+	return def, "profile inference." + key + ": " + source
+}
+
+func (g *Gate) ttftLimit() (limit float64, from string) {
+	p := g.profile.Inference.TTFTp99
+	return objective(g.site.Workloads.Inference.TTFTp99.D(), "ttftP99", p.Value, p.Source)
+}
+
+func (g *Gate) tpotLimit() (limit float64, from string) {
+	p := g.profile.Inference.TPOTp99
+	return objective(g.site.Workloads.Inference.TPOTp99.D(), "tpotP99", p.Value, p.Source)
+}
+
+// latency holds the 99th percentiles against the objective.
+func (r *review) latency(id string, f LoadFigures, m measured) {
+	if len(m.ttft) == 0 || len(m.tpot) == 0 {
+		if m.failed == 0 && m.empty == 0 {
+			r.blind("job "+jobName, remedyRun, id, "no latency was measured")
+		}
+		return
+	}
+	ttft, tpot, e2e := percentilesOf(m.ttft), percentilesOf(m.tpot), percentilesOf(m.e2e)
+	ttftLimit, ttftFrom := r.gate.ttftLimit()
+	tpotLimit, tpotFrom := r.gate.tpotLimit()
+	r.figures = append(r.figures,
+		check.Figure{Name: "TTFT p99", Value: ttft.P99, Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: ttftFrom},
+		check.Figure{Name: "TPOT p99", Value: tpot.P99, Unit: "ms", Limit: tpotLimit, Relation: "<=", Source: tpotFrom})
+	for _, q := range []struct {
+		name string
+		p    Percentiles
+	}{{"TTFT", ttft}, {"TPOT", tpot}, {"ITL", f.ITL}, {"E2E", e2e}} {
+		r.figures = append(r.figures,
+			check.Figure{Name: q.name + " p50", Value: q.p.P50, Unit: "ms"}, check.Figure{Name: q.name + " p90", Value: q.p.P90, Unit: "ms"})
+	}
+	r.figures = append(r.figures,
+		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms"}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
+		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
+		check.Figure{Name: "latest request behind its time", Value: m.lag, Unit: "ms"},
+		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
+	if f.Seconds > 0 {
+		r.figures = append(r.figures,
+			check.Figure{Name: "output throughput", Value: float64(m.tokens) / f.Seconds, Unit: "tokens/s"},
+			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
+	}
+	if r.gate.spoiled(f) {
+		limit := r.gate.profile.Inference.MaxClientStall.Value
+		r.blind("firstlight's own machine", "walk again from a machine that is not busy: firstlight accept --from inference", id,
+			"TTFT p99 is %.0f ms and TPOT p99 %.1f ms, but firstlight itself did not get to run for %.0f ms (at most %.0f): whose time that is can't be told", ttft.P99, tpot.P99, f.ClientStall, limit)
+		return
+	}
+	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
+	r.reason = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
+}
+
+func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
+	if ttftLimit <= 0 || tpotLimit <= 0 {
+		r.blind("site workloads.inference", "give ttftP99 and tpotP99", id, "there is no objective to hold latencies against")
+		return
+	}
+	forTTFT, forTPOT := remedyTTFT, remedyTPOT
+	if ttft > ttftLimit && tpot > tpotLimit {
+		forTTFT, forTPOT = remedyBoth, remedyBoth
+	}
+	suspect := "server of job " + jobName
+	if ttft > ttftLimit {
+		r.fail(suspect+" (TTFT)", forTTFT, id, "the time to first token (TTFT) is %.0f ms at p99, the objective is %.0f ms; TPOT is %.1f ms (objective %.0f)", ttft, ttftLimit, tpot, tpotLimit)
+	}
+	if tpot > tpotLimit {
+		r.fail(suspect+" (TPOT)", forTPOT, id, "the time per output token (TPOT) is %.1f ms at p99, the objective is %.0f ms; TTFT is %.0f ms (objective %.0f)", tpot, tpotLimit, ttft, ttftLimit)
+	}
+}

@@ -1,0 +1,128 @@
+package inference
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+const (
+	older = "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (39024). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n"
+	newer = "ERROR 07-11 06:23:05 [core.py:390] ValueError: To serve at least one request with the models's max seq len (118000), (6.30 GiB KV cache is needed, which is larger than the available KV cache memory (6.11 GiB). Based on the available memory, the estimated maximum model length is 114432.\n"
+	taken = "ValueError: Free memory on device cuda:0 (15.32/79.04 GiB) on startup is less than desired GPU memory utilization (0.9, 71.1 GiB).\n"
+	other = "OSError: meta-llama/Llama-3.1-8B-Instruct is not a local folder and is not a valid model identifier\n"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	slowTTFT, slowTPOT := 300*time.Millisecond, 120*time.Millisecond
+	tight := func(s *site.Site) { s.Workloads.Inference.TTFTp99 = site.Duration(slowTTFT / 2) }
+	tightTPOT := func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(slowTPOT / 2) }
+	tests := map[string]struct {
+		world   *vllm
+		change  func(*site.Site)
+		verdict check.Verdict
+		suspect string
+		message string
+		remedy  string
+	}{
+		"healthy":                {&vllm{}, nil, check.Passed, "", "", ""},
+		"healthy after loading":  {&vllm{loadingLooks: 3}, nil, check.Passed, "", "", ""},
+		"no usage from server":   {&vllm{noUsage: true}, nil, check.Passed, "", "", ""},
+		"first token late":       {&vllm{prefill: slowTTFT}, tight, check.Failed, "server of job inference (TTFT)", "time to first token", "prefill"},
+		"tokens slow":            {&vllm{decode: slowTPOT}, tightTPOT, check.Failed, "server of job inference (TPOT)", "time per output token", "decoding"},
+		"both slow":              {&vllm{prefill: slowTTFT, decode: slowTPOT}, func(s *site.Site) { tight(s); tightTPOT(s) }, check.Failed, "server of job inference (TTFT)", "TTFT", "clocks"},
+		"requests fail":          {&vllm{failEvery: 7}, nil, check.Failed, "requests to job inference", "requests failed", ""},
+		"all requests fail":      {&vllm{failEvery: 1}, nil, check.Failed, "requests to job inference", "20 of 20 requests failed", ""},
+		"streams are cut":        {&vllm{cut: true}, nil, check.Failed, "requests to job inference", "[DONE]", ""},
+		"no tokens":              {&vllm{noTokens: true}, nil, check.Failed, "tokens of model " + testModel, "without any output token", ""},
+		"one token":              {&vllm{oneToken: true}, nil, check.Unobserved, "tokens of model " + testModel, "one token only", ""},
+		"wrong tokens":           {&vllm{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
+		"another model":          {&vllm{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},
+		"context does not fit":   {&vllm{crashes: older}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "KV cache", "<= 39024"},
+		"newer wording":          {&vllm{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
+		"GPU memory taken":       {&vllm{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
+		"crash for other reason": {&vllm{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
+		"image can't be pulled":  {&vllm{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
+		"never healthy":          {&vllm{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
+		"can't be watched":       {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "can't be watched", ""},
+		"not placed":             {&vllm{notPlaced: true}, nil, check.Unobserved, "job inference", "room for 0", ""},
+		"restarted under load":   {&vllm{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
+		"no golden prefix":       {&vllm{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "nothing to compare", ""},
+		"time is over":           {&vllm{prefill: time.Minute}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }, check.Failed, "requests to job inference", "failed", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := testSite()
+			if tt.change != nil {
+				tt.change(s)
+			}
+			g := testGate(t, s)
+			j, obs := walk(t, g, tt.world)
+			if j.Verdict != tt.verdict {
+				t.Fatalf("verdict %s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
+			}
+			if diff := cmp.Diff(j, g.Judge(obs)); diff != "" {
+				t.Errorf("not the same twice: %s", diff)
+			}
+			if tt.verdict == check.Passed {
+				if len(j.Findings) > 0 || len(j.Figures) < 15 || len(obs) != 5 {
+					t.Errorf("%d observations, findings %+v, figures %+v", len(obs), j.Findings, j.Figures)
+				}
+				return
+			}
+			if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return f.Suspect == tt.suspect && strings.Contains(f.Message, tt.message) && strings.Contains(f.Remedy, tt.remedy) && f.Remedy != "" && len(f.Observations) == 1
+			}) {
+				t.Errorf("no finding of %q says %q, remedy %q: %+v", tt.suspect, tt.message, tt.remedy, j.Findings)
+			}
+		})
+	}
+}
+
+func TestJudgeProfileObjective(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	_, obs := walk(t, testGate(t, s), &vllm{})
+	s.Workloads.Inference.TTFTp99, s.Workloads.Inference.TPOTp99 = 0, 0
+	g := testGate(t, s)
+	g.profile.Inference.TTFTp99.Value = 0.001
+	if j := g.Judge(obs); j.Verdict != check.Failed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	g.profile.Inference.TTFTp99.Value = 0
+	if j := g.Judge(obs); j.Verdict == check.Passed {
+		t.Errorf("passed without an objective")
+	}
+}
+
+func TestJudgeWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	g := testGate(t, s)
+	_, obs := walk(t, g, &vllm{})
+	for i, o := range obs {
+		if j := g.Judge(slices.Delete(slices.Clone(obs), i, i+1)); j.Verdict == check.Passed {
+			t.Errorf("passed without %s", o.Kind)
+		}
+	}
+	more := testSite()
+	more.Workloads.Inference.Requests++
+	if j := testGate(t, more).Judge(obs); j.Verdict == check.Passed {
+		t.Error("passed with fewer requests than the site wants")
+	}
+	for name, obs := range map[string][]check.Observation{
+		"none": nil, "an error": {{Kind: "error", Err: "no cluster"}}, "no JSON": {{Kind: KindServer, Figures: []byte("{")}},
+	} {
+		if j := g.Judge(obs); j.Verdict != check.Unobserved {
+			t.Errorf("%s: %s", name, j.Verdict)
+		}
+	}
+}

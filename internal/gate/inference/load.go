@@ -1,0 +1,118 @@
+package inference
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/openai"
+)
+
+// streamer makes one streamed request.
+type streamer func(context.Context, openai.Request) (openai.Stream, error)
+
+// load sends requests at a fixed rate, whatever the answers take, with at most
+// so many at a time: the first few to warm up, then those that are measured.
+func (g *Gate) load(ctx context.Context, stream streamer) LoadFigures {
+	w := g.site.Workloads.Inference
+	f := LoadFigures{
+		RatePerSecond: w.Rate, Concurrency: w.Concurrency, Asked: w.Requests, Warmup: w.Warmup,
+		InputTokens: w.InputTokens, OutputTokens: w.OutputTokens,
+	}
+	f.WarmupRequests, _, _ = g.send(ctx, stream, w.Warmup, "warm-up")
+	var gaps []time.Duration
+	var took time.Duration
+	stalled := watchStalls(ctx)
+	f.Requests, gaps, took = g.send(ctx, stream, w.Requests, "request")
+	f.ClientStall = ms(stalled())
+	f.Seconds = took.Seconds()
+	f.ITL = percentilesOf(milliseconds(gaps))
+	return f
+}
+
+// send sends n requests and waits for the last answer.
+func (g *Gate) send(ctx context.Context, stream streamer, n int, what string) ([]Request, []time.Duration, time.Duration) {
+	w := g.site.Workloads.Inference
+	results := make([]Request, n)
+	gaps := make([][]time.Duration, n)
+	slots := make(chan struct{}, max(1, w.Concurrency))
+	begin := time.Now()
+	var running sync.WaitGroup
+	sent := 0
+	for i := range n {
+		due := time.Duration(float64(i) / w.Rate * float64(time.Second))
+		results[i] = Request{Due: ms(due)}
+		if !waitUntil(ctx, begin.Add(due), slots) {
+			break
+		}
+		sent++
+		running.Go(func() {
+			defer func() { <-slots }()
+			gaps[i] = results[i].measure(ctx, stream, begin, g.request(what, i))
+		})
+	}
+	running.Wait()
+	return results[:sent], slices.Concat(gaps...), time.Since(begin)
+}
+
+// waitUntil waits for the time and for a free slot; false when ctx ends first.
+func waitUntil(ctx context.Context, at time.Time, slots chan<- struct{}) bool {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// measure makes the request; it returns the gaps between pieces.
+func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time, req openai.Request) []time.Duration {
+	r.Sent = ms(time.Since(begin))
+	s, err := stream(ctx, req)
+	if err != nil {
+		r.Error = err.Error()
+		return nil
+	}
+	r.Tokens, r.FromUsage = s.Tokens, s.FromUsage
+	if s.Tokens == 0 {
+		return nil
+	}
+	ttft, e2e := ms(s.First), ms(s.Last)
+	r.TTFT, r.E2E = &ttft, &e2e
+	if s.Tokens > 1 {
+		tpot := ms(s.TPOT())
+		r.TPOT = &tpot
+	}
+	return s.Gaps
+}
+
+// request is one with a prompt of its own, so that no cache answers it.
+func (g *Gate) request(what string, n int) openai.Request {
+	w := g.site.Workloads.Inference
+	words := []string{what, fmt.Sprint(n)}
+	filler := strings.Fields(w.Prompt)
+	for i := 0; len(words) < w.InputTokens && len(filler) > 0; i++ {
+		words = append(words, filler[(i+n)%len(filler)])
+	}
+	return openai.Request{Model: w.Model, Prompt: strings.Join(words, " "), MaxTokens: w.OutputTokens, IgnoreEOS: true}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+
+func milliseconds(ds []time.Duration) []float64 {
+	out := make([]float64, 0, len(ds))
+	for _, d := range ds {
+		out = append(out, ms(d))
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package inference
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+//go:embed serve.sh
+var script string
+
+const (
+	port      = 8000
+	container = "vllm"
+	// restarts that are borne: a server that crashes at once shows it by then.
+	restarts = 3
+	// logLimit bounds what is kept of the server's log.
+	logLimit = 16 << 20
+	// deleteDeadline bounds the removal of the pod.
+	deleteDeadline = 3 * time.Minute
+)
+
+// server is a pod that runs the server, or is about to.
+type server interface {
+	// where are the names of its pod and node.
+	where() (pod, node string)
+	// forward opens a way to its port.
+	forward(ctx context.Context) (addr string, stop func(), err error)
+	// ended returns when its container has ended or can't be started (crashed),
+	// or when that can't be seen any more, with why.
+	ended(ctx context.Context) (crashed bool, why error)
+	// log is what its container said, the last instance's where it crashed.
+	log(ctx context.Context) ([]byte, error)
+	restarted(ctx context.Context) (int, error)
+	remove(ctx context.Context) error
+}
+
+// spec is the workload.
+func (g *Gate) spec() workload.Spec {
+	w := g.site.Workloads.Inference
+	var nodes []string
+	for _, n := range g.site.Inventory.Nodes {
+		nodes = append(nodes, n.Name)
+	}
+	return workload.Spec{
+		Name: jobName, Gate: Name, Pods: 1, MinCount: 1, GPUs: w.GPUs,
+		Image: w.Image, Container: container, Script: script,
+		Env: map[string]string{
+			"MODEL": w.Model, "MAX_MODEL_LEN": strconv.Itoa(w.MaxModelLen), "TP": strconv.Itoa(w.GPUs),
+		},
+		Ports: []int32{port}, Nodes: nodes, Restarts: restarts,
+	}
+}
+
+// startPod starts the pod and waits until it runs.
+func (g *Gate) startPod(ctx context.Context) (server, error) {
+	l, err := g.deps.Launcher(ctx, g.site)
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	spec := g.spec()
+	why, err := gangjob.Free(ctx, l.Cluster, spec)
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	gang, err := l.Start(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	p := &pod{gang: gang, cluster: l.Cluster}
+	if err := p.bind(ctx); err != nil {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteDeadline)
+		defer cancel()
+		return nil, errors.Join(err, p.remove(end))
+	}
+	return p, nil
+}
+
+// pod is a server in the cluster.
+type pod struct {
+	gang       *workload.Gang
+	cluster    *kube.Cluster
+	name, node string
+}
+
+var _ server = (*pod)(nil)
+
+func (p *pod) bind(ctx context.Context) error {
+	if err := p.gang.WaitBound(ctx); err != nil {
+		return err //nolint:wrapcheck // says what and why
+	}
+	pods, err := p.gang.Pods(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // says what
+	}
+	if len(pods) == 0 {
+		return errors.New("the server's pod is gone")
+	}
+	p.name, p.node = pods[0].Name, pods[0].Spec.NodeName
+	return nil
+}
+
+func (p *pod) where() (name, node string) { return p.name, p.node }
+
+func (p *pod) forward(ctx context.Context) (addr string, stop func(), err error) {
+	return p.cluster.Forward(ctx, p.gang.Namespace, p.name, port) //nolint:wrapcheck // says where
+}
+
+func (p *pod) ended(ctx context.Context) (crashed bool, why error) {
+	result, err := p.gang.WaitDone(ctx)
+	switch {
+	case err != nil:
+		return errors.Is(err, workload.ErrFailed), err //nolint:wrapcheck // says why
+	case len(result.Pods) > 0:
+		return true, errors.New(result.Pods[0].String())
+	default:
+		return true, errors.New("the server's pod is gone")
+	}
+}
+
+func (p *pod) log(ctx context.Context) ([]byte, error) {
+	current, err := read(p.cluster.PodLogs(ctx, p.gang.Namespace, p.name, container, false))
+	n, restartErr := p.restarted(ctx)
+	if restartErr != nil || n == 0 {
+		return current, err
+	}
+	previous, prevErr := read(p.cluster.PreviousLogs(ctx, p.gang.Namespace, p.name, container))
+	if prevErr != nil {
+		return current, err
+	}
+	return append(previous, current...), nil
+}
+
+func read(stream io.ReadCloser, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Close() }()
+	data, err := io.ReadAll(io.LimitReader(stream, logLimit))
+	if err != nil {
+		return data, fmt.Errorf("read the server's log: %w", err)
+	}
+	return data, nil
+}
+
+func (p *pod) restarted(ctx context.Context) (int, error) {
+	pods, err := p.gang.Pods(ctx)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // says what
+	}
+	n := 0
+	for i := range pods {
+		for _, c := range pods[i].Status.ContainerStatuses {
+			n += int(c.RestartCount)
+		}
+	}
+	return n, nil
+}
+
+func (p *pod) remove(ctx context.Context) error {
+	return p.gang.Delete(ctx) //nolint:wrapcheck // says what
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/probe/xid"
+)
+
+// command is one look at a host.
+type command struct {
+	kind string
+	argv []string
+	// parse makes figures of the output, or says why it can't.
+	parse func(ssh.Output) (any, error)
+}
+
+// commands are run on every host in this order: the kernel log last, so that it
+// has what the diagnostic provoked.
+func (g *Gate) commands() []command {
+	level := strconv.Itoa(int(g.profile.Node.DiagnosticLevel.Value))
+	return []command{
+		{kindBefore, []string{"nvidia-smi", "-q", "-x"}, smi},
+		{kindNVLinks, []string{"nvidia-smi", "nvlink", "-s"}, nvlinks},
+		{kindHCAs, []string{"ibstat"}, hcas},
+		{kindDiag, []string{"dcgmi", "diag", "-r", level, "-j"}, diagnostic},
+		{kindAfter, []string{"nvidia-smi", "-q", "-x"}, smi},
+		{kindKernel, []string{"dmesg"}, kernelLog},
+	}
+}
+
+func smi(out ssh.Output) (any, error) {
+	f := smiFigures{Trouble: nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)}
+	log, err := nvidiasmi.Parse(out.Stdout)
+	switch {
+	case err == nil:
+		f.Log = &log
+	case !f.Trouble.Some():
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	if out.Exit != 0 && !f.Trouble.Some() {
+		return nil, failed(out)
+	}
+	return f, nil
+}
+
+func nvlinks(out ssh.Output) (any, error) {
+	gpus, err := nvidiasmi.ParseNVLinks(out.Stdout)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	if out.Exit != 0 && !nvidiasmi.ParseTrouble(out.Stdout, out.Stderr).Some() {
+		return nil, failed(out)
+	}
+	return linkFigures{GPUs: gpus}, nil
+}
+
+func hcas(out ssh.Output) (any, error) {
+	found, err := ibstat.Parse(out.Stdout)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	if out.Exit != 0 {
+		return nil, failed(out)
+	}
+	return hcaFigures{HCAs: found}, nil
+}
+
+// diagnostic reads the document first: dcgmi exits 205 and 226 with one.
+func diagnostic(out ssh.Output) (any, error) {
+	outcome, meaning := dcgmi.Exit(out.Exit)
+	diag, err := dcgmi.Parse(out.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, meaning)
+	}
+	return diagFigures{Outcome: outcome, Meaning: meaning, Diag: diag}, nil
+}
+
+func kernelLog(out ssh.Output) (any, error) {
+	if out.Exit != 0 {
+		return nil, failed(out)
+	}
+	log, err := xid.Parse(out.Stdout)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	return log, nil
+}
+
+// failed quotes what a command said when it should have done its work.
+func failed(out ssh.Output) error {
+	for _, stream := range [][]byte{out.Stderr, out.Stdout} {
+		line, _, _ := bytes.Cut(bytes.TrimSpace(stream), []byte("\n"))
+		if len(line) > 0 && !bytes.HasPrefix(line, []byte("<?xml")) {
+			return fmt.Errorf("the command failed: %.200s", line)
+		}
+	}
+	return errors.New("the command failed without a word")
+}

@@ -1,0 +1,191 @@
+package node_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// hostSeen is what the gate has seen of one host, by kind of observation.
+type hostSeen struct {
+	Before, After smiSeen
+	Links         linksSeen
+	HCAs          hcasSeen
+	Diag          diagSeen
+	Kernel        xid.Log
+	// Gone are kinds that were not observed, Broken those that could not be read.
+	Gone, Broken map[string]bool
+}
+
+type smiSeen struct {
+	Log     *nvidiasmi.Log    `json:"log,omitempty"`
+	Trouble nvidiasmi.Trouble `json:"trouble"`
+}
+
+type linksSeen struct {
+	GPUs []nvidiasmi.NVLinks `json:"gpus"`
+}
+
+type hcasSeen struct {
+	HCAs []ibstat.HCA `json:"hcas"`
+}
+
+type diagSeen struct {
+	Outcome dcgmi.Outcome `json:"outcome"`
+	Meaning string        `json:"meaning"`
+	Diag    dcgmi.Diag    `json:"diag"`
+}
+
+var kinds = []string{"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "dcgmi-diag", "nvidia-smi-after", "dmesg"}
+
+const (
+	gpusPerNode = 8
+	linksPerGPU = 18
+)
+
+func testSite(nodes int) *site.Site {
+	s := &site.Site{Fabric: site.Fabric{HCAs: []string{"mlx5_0", "mlx5_1"}}, Reach: site.Reach{SSH: site.SSH{Concurrency: 2}}}
+	for i := range nodes {
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i+1)})
+	}
+	return s
+}
+
+func testProfile(tb testing.TB) *profile.Profile {
+	tb.Helper()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// healthy is what is seen of healthy hosts.
+func healthy(tb testing.TB, nodes int) []*hostSeen {
+	tb.Helper()
+	p := testProfile(tb)
+	var out []*hostSeen
+	for n := range nodes {
+		h := &hostSeen{
+			Before: smiSeen{Log: healthyLog(n)}, After: smiSeen{Log: healthyLog(n)},
+			Diag:   diagSeen{Outcome: dcgmi.Completed, Meaning: "completed", Diag: dcgmi.Diag{Major: 4, Serials: map[int]string{}}},
+			Kernel: xid.Log{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
+		}
+		for _, name := range testSite(nodes).Fabric.HCAs {
+			h.HCAs.HCAs = append(h.HCAs.HCAs, ibstat.HCA{Name: name, Ports: []ibstat.Port{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
+		}
+		for i, gpu := range h.Before.Log.GPUs {
+			links := nvidiasmi.NVLinks{Index: i, UUID: gpu.UUID}
+			for l := range linksPerGPU {
+				links.Links = append(links.Links, nvidiasmi.Link{Number: l, Active: true, GBps: 26.562})
+			}
+			h.Links.GPUs = append(h.Links.GPUs, links)
+			h.Diag.Diag.Serials[i] = gpu.Serial
+		}
+		for _, name := range p.Node.RequiredDiagnostics["4"] {
+			test := dcgmi.Test{Name: name, Status: dcgmi.Pass}
+			for i := range gpusPerNode {
+				test.Results = append(test.Results, dcgmi.Result{Group: dcgmi.GPUs, ID: &i, Status: dcgmi.Pass})
+			}
+			h.Diag.Diag.Tests = append(h.Diag.Diag.Tests, test)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func healthyLog(n int) *nvidiasmi.Log {
+	log := &nvidiasmi.Log{Driver: "580.105.08", Attached: gpusPerNode}
+	for i := range gpusPerNode {
+		clean := nvidiasmi.Errors{SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(int64(0))}
+		log.GPUs = append(log.GPUs, nvidiasmi.GPU{
+			Index: i, BusID: bus(i), UUID: fmt.Sprintf("GPU-%d-%d", n, i), Serial: fmt.Sprintf("%d%d", n+1, i),
+			Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00", MemoryTotalMiB: new(int64(81559)), ECC: "Enabled",
+			Volatile: clean, Aggregate: clean,
+			Remap: &nvidiasmi.Remap{CorrectableRows: new(int64(0)), UncorrectableRows: new(int64(1)), Pending: new(false), Failure: new(false)},
+			ClockReasons: map[string]bool{
+				"gpu_idle": true, "sw_power_cap": false, "hw_slowdown": false, "hw_thermal_slowdown": false,
+				"hw_power_brake_slowdown": false, "sw_thermal_slowdown": false,
+			},
+			ClockCountersUS: map[string]int64{"hw_therm_slowdown": 5, "hw_power_brake": 7, "sw_therm_slowdown": 9, "sw_power_cap": 11},
+			MaxSMClockMHz:   new(int64(1980)), PowerLimitW: new(700.0), DefaultPowerLimitW: new(700.0), TemperatureC: new(30.0),
+			PCIeMaxGen: new(int64(5)), PCIeWidth: new(int64(16)), RecoveryAction: "None", FabricState: "Completed", FabricStatus: "Success",
+		})
+	}
+	return log
+}
+
+func bus(i int) string { return fmt.Sprintf("0000:%02x:00.0", 0x1b+i) }
+
+// gpu is a GPU in both documents of a host.
+func (h *hostSeen) gpu(i int, change func(*nvidiasmi.GPU)) {
+	change(&h.Before.Log.GPUs[i])
+	change(&h.After.Log.GPUs[i])
+}
+
+// lose takes the GPU out of everything but the diagnostic.
+func (h *hostSeen) lose(i int) {
+	for _, log := range []*nvidiasmi.Log{h.Before.Log, h.After.Log} {
+		log.GPUs = append(log.GPUs[:i:i], log.GPUs[i+1:]...)
+		log.Attached--
+		for k := range log.GPUs {
+			log.GPUs[k].Index = k
+		}
+	}
+	h.Links.GPUs = append(h.Links.GPUs[:i:i], h.Links.GPUs[i+1:]...)
+}
+
+// result changes a test's result on a GPU, and the test's status with it.
+func (h *hostSeen) result(test string, gpu int, status dcgmi.Status, warnings ...dcgmi.Warning) {
+	for i := range h.Diag.Diag.Tests {
+		t := &h.Diag.Diag.Tests[i]
+		if t.Name == test {
+			t.Status = status
+			t.Results[gpu].Status, t.Results[gpu].Warnings = status, warnings
+		}
+	}
+}
+
+// observations are those of all hosts, as a store gives them back.
+func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
+	tb.Helper()
+	var out []check.Observation
+	for n, h := range hosts {
+		name := fmt.Sprintf("gpu-%02d", n+1)
+		figures := map[string]any{
+			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
+			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
+		}
+		for _, kind := range kinds {
+			if h.Gone[kind] {
+				continue
+			}
+			o := check.Observation{ID: kind + "-" + name, Kind: kind, Target: name}
+			if h.Broken[kind] {
+				o.Err = "exited 1: no output"
+			} else {
+				data, err := json.Marshal(figures[kind])
+				if err != nil {
+					tb.Fatal(err)
+				}
+				o.Figures = data
+			}
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func judge(tb testing.TB, hosts []*hostSeen) check.Judgement {
+	tb.Helper()
+	return node.New(testSite(len(hosts)), testProfile(tb), node.Deps{}).Judge(observations(tb, hosts))
+}

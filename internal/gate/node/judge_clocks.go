@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+)
+
+const (
+	remedyHeat   = "check the node's cooling (fans, air flow, coolant, inlet temperature) and power feeds; compare with its neighbours; if only this GPU is affected, reseat its heat sink or replace it"
+	remedyClocks = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and look for who sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
+	remedyPower  = "set the card's default power limit again (nvidia-smi -pl) and look for who lowered it: service, BMC policy, power capping of the rack"
+)
+
+// judgeClocks: nothing that is a fault holds the clocks down, and the card may
+// go as high as the profile says.
+func (g *Gate) judgeClocks(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	for _, reason := range g.profile.Node.FaultClockReasons {
+		active, reported := gpu.ClockReasons[reason]
+		switch {
+		case !reported:
+			v.miss(o, suspect, "does not report whether "+reason+" is active", remedyUnseen)
+		case active:
+			v.fail(o, suspect, "clocks are held down: "+reason+" is active", remedyHeat)
+		}
+	}
+	want := g.profile.GPU.MaxSMClock.Value
+	if clock := gpu.MaxSMClockMHz; clock == nil {
+		v.miss(o, suspect, "reports no maximum SM clock", remedyUnseen)
+	} else if float64(*clock) < want {
+		v.fail(o, suspect, fmt.Sprintf("its maximum SM clock is %d MHz, expected %g MHz", *clock, want), remedyClocks)
+	}
+	app, def := gpu.AppClockMHz, gpu.DefaultAppClockMHz
+	if app != nil && def != nil && *app < *def { // newer drivers have neither
+		v.fail(o, suspect, fmt.Sprintf("its applications clock is set to %d MHz, the default is %d MHz", *app, *def), remedyClocks)
+	}
+}
+
+// judgePower: the card may draw what the profile says.
+func (g *Gate) judgePower(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	want := g.profile.GPU.TDP.Value
+	limit, def := gpu.PowerLimitW, gpu.DefaultPowerLimitW
+	switch {
+	case limit == nil:
+		v.miss(o, suspect, "reports no power limit", remedyUnseen)
+	case *limit < want:
+		v.fail(o, suspect, fmt.Sprintf("its power limit is %g W, expected %g W", *limit, want), remedyPower)
+	case def != nil && *limit < *def:
+		v.fail(o, suspect, fmt.Sprintf("its power limit is %g W, the card's default is %g W", *limit, *def), remedyPower)
+	}
+}
+
+// judgePCIe looks at the width and at the highest generation; the current
+// generation falls at idle and says nothing.
+func (g *Gate) judgePCIe(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	const remedy = "reseat the GPU or its riser, check the slot and the BIOS settings of the link"
+	want := g.profile.GPU.PCIeWidth.Value
+	if lanes := gpu.PCIeWidth; lanes == nil {
+		v.miss(o, suspect, "reports no PCIe link width", remedyUnseen)
+	} else if float64(*lanes) < want {
+		v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, expected %g", *lanes, want), remedy)
+	}
+	if gen := gpu.PCIeMaxGen; gen != nil && float64(*gen) < g.profile.GPU.PCIeGen.Value {
+		v.fail(o, suspect, fmt.Sprintf("its PCIe link can do generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value), remedy)
+	}
+}
+
+// judgeThrottling compares the time that clocks were held down before the
+// diagnostic with that after it: a fault that shows only under load.
+func (g *Gate) judgeThrottling(v *verdict, h *host, at places) {
+	docs := h.documents()
+	if len(docs) < 2 {
+		return
+	}
+	before := map[string]nvidiasmi.GPU{}
+	for _, gpu := range docs[0].log.GPUs {
+		before[gpu.UUID] = gpu
+	}
+	for _, gpu := range docs[1].log.GPUs {
+		was, ok := before[gpu.UUID]
+		if !ok {
+			continue
+		}
+		for _, reason := range g.profile.Node.FaultClockReasons {
+			name := counterOf(reason, gpu.ClockCountersUS)
+			held, counted := was.ClockCountersUS[name]
+			if more := gpu.ClockCountersUS[name] - held; counted && more > 0 {
+				v.fail(docs[1].obs, at.gpu(h, gpu.BusID),
+					fmt.Sprintf("clocks were held down by %s for %.3f s during the diagnostic", reason, float64(more)/1e6), remedyHeat)
+			}
+		}
+	}
+}
+
+// counterOf is the counter of a reason: nvidia-smi shortens the names of its
+// counters (hw_thermal_slowdown is hw_therm_slowdown, hw_power_brake_slowdown is
+// hw_power_brake).
+func counterOf(reason string, counters map[string]int64) string {
+	short := strings.ReplaceAll(reason, "thermal", "therm")
+	for _, name := range []string{reason, short, strings.TrimSuffix(reason, "_slowdown")} {
+		if _, ok := counters[name]; ok {
+			return name
+		}
+	}
+	return ""
+}

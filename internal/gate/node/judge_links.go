@@ -1,0 +1,99 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+)
+
+const (
+	remedyNVLink = "drain the node, check nvidia-fabricmanager and the kernel log for NVLink errors (Xid 74, SXid), reset the GPUs of the node together; if links stay down, replace the board"
+	remedyHCA    = "check cable and transceiver of the port at both ends, reseat them, and see the fabric gate"
+)
+
+// judgeNVLinks: every link of every GPU is active at its rate.
+func (g *Gate) judgeNVLinks(v *verdict, h *host, at places) {
+	want := int(g.profile.GPU.NVLinks.Value)
+	if !h.links.ok() || want == 0 {
+		return
+	}
+	o := h.links.obs
+	shown := map[string]bool{}
+	for _, gpu := range h.links.fig.GPUs {
+		shown[gpu.UUID] = true
+		suspect := fmt.Sprintf("%s/gpu%d", h.name, gpu.Index)
+		if bus := h.bus(gpu.UUID); bus != "" {
+			suspect = at.gpu(h, bus)
+		}
+		var down []string
+		for _, l := range gpu.Links {
+			switch {
+			case !l.Active:
+				down = append(down, fmt.Sprintf("link %d is down", l.Number))
+			case l.GBps < g.profile.GPU.NVLinkRate.Value:
+				down = append(down, fmt.Sprintf("link %d runs at %g GB/s, expected %g", l.Number, l.GBps, g.profile.GPU.NVLinkRate.Value))
+			}
+		}
+		switch {
+		case gpu.AllInactive:
+			v.fail(o, suspect, fmt.Sprintf("all NVLinks are inactive, expected %d", want), remedyNVLink)
+		case len(down) > 0:
+			v.fail(o, suspect, fmt.Sprintf("%d of %d NVLinks at rate: %s", len(gpu.Links)-len(down), want, strings.Join(down, ", ")), remedyNVLink)
+		case len(gpu.Links) != want:
+			v.fail(o, suspect, fmt.Sprintf("shows %d NVLinks, expected %d", len(gpu.Links), want), remedyNVLink)
+		}
+	}
+	doc, ok := h.latest()
+	if !ok {
+		return
+	}
+	for _, gpu := range doc.log.GPUs {
+		if !shown[gpu.UUID] {
+			v.miss(o, at.gpu(h, gpu.BusID), "its NVLinks are not shown", remedyUnseen)
+		}
+	}
+}
+
+// bus is where the GPU with a UUID sits.
+func (h *host) bus(uuid string) string {
+	for _, doc := range h.documents() {
+		for _, gpu := range doc.log.GPUs {
+			if gpu.UUID == uuid {
+				return gpu.BusID
+			}
+		}
+	}
+	return ""
+}
+
+// judgeHCAs: every adapter of the compute fabric is Active at its rate.
+func (g *Gate) judgeHCAs(v *verdict, h *host) {
+	if !h.hcas.ok() {
+		return
+	}
+	found := map[string]ibstat.HCA{}
+	for _, hca := range h.hcas.fig.HCAs {
+		found[hca.Name] = hca
+	}
+	for _, name := range g.site.Fabric.HCAs {
+		suspect := h.name + "/" + name
+		hca, ok := found[name]
+		if !ok || len(hca.Ports) == 0 {
+			v.fail(h.hcas.obs, suspect, "is not there", "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site")
+			continue
+		}
+		g.judgePort(v, h.hcas.obs, suspect, hca.Ports[0])
+	}
+}
+
+func (g *Gate) judgePort(v *verdict, o check.Observation, suspect string, p ibstat.Port) {
+	want := g.profile.Fabric.Rate.Value
+	switch {
+	case !p.Up():
+		v.fail(o, suspect, fmt.Sprintf("is %s (physical state %s), expected Active and LinkUp", p.State, p.PhysicalState), remedyHCA)
+	case float64(p.RateGbps) < want:
+		v.fail(o, suspect, fmt.Sprintf("runs at %d Gb/s, expected %g", p.RateGbps, want), remedyHCA)
+	}
+}

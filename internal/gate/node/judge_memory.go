@@ -1,0 +1,69 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+)
+
+const (
+	remedyECCOn = "switch ECC on (nvidia-smi -e 1) and reboot the node"
+	remedyECC   = "drain the node, reset the GPU and run dcgmi diag -r 3 on it; if errors come back, replace it (RMA)"
+	remedyRemap = "drain the node and reset the GPU (nvidia-smi --gpu-reset), so that the remapping takes effect"
+	remedyRMA   = "drain the node and replace the GPU (RMA)"
+)
+
+// judgeMemory: ECC on and clean, rows not waiting to be remapped.
+func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	switch gpu.ECC {
+	case "Enabled":
+	case "":
+		v.miss(o, suspect, "reports no ECC mode", remedyUnseen)
+	default:
+		v.fail(o, suspect, "ECC is "+gpu.ECC+", expected Enabled", remedyECCOn)
+	}
+	for _, count := range []struct {
+		name   string
+		errors *int64
+	}{
+		{"volatile SRAM", gpu.Volatile.SRAMUncorrectable}, {"volatile DRAM", gpu.Volatile.DRAMUncorrectable},
+		{"aggregate SRAM", gpu.Aggregate.SRAMUncorrectable}, {"aggregate DRAM", gpu.Aggregate.DRAMUncorrectable},
+	} {
+		switch {
+		case count.errors == nil:
+			v.miss(o, suspect, "reports no "+count.name+" uncorrectable error count", remedyUnseen)
+		case *count.errors != 0:
+			v.fail(o, suspect, fmt.Sprintf("%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name), remedyECC)
+		}
+	}
+	for _, bad := range []struct {
+		is   *bool
+		what string
+	}{
+		{gpu.SRAMThresholdExceeded, "the SRAM error threshold is exceeded"},
+		{gpu.ChannelRepairPending, "a memory channel repair is pending"},
+		{gpu.TPCRepairPending, "a TPC repair is pending"},
+	} {
+		if bad.is != nil && *bad.is { // older drivers don't have these
+			v.fail(o, suspect, bad.what, remedyECC)
+		}
+	}
+	g.judgeRemap(v, o, suspect, gpu.Remap)
+}
+
+func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidiasmi.Remap) {
+	if r == nil || r.Pending == nil || r.Failure == nil || r.UncorrectableRows == nil {
+		v.miss(o, suspect, "reports no row remapping (pending, failure, uncorrectable rows)", remedyUnseen)
+		return
+	}
+	if *r.Failure {
+		v.fail(o, suspect, "a row remapping failed", remedyRMA)
+	}
+	if *r.Pending {
+		v.fail(o, suspect, "a row remapping is pending", remedyRemap)
+	}
+	if limit := g.profile.Node.MaxRemappedRows.Value; float64(*r.UncorrectableRows) > limit {
+		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after uncorrectable errors, expected at most %g", *r.UncorrectableRows, limit), remedyRMA)
+	}
+}

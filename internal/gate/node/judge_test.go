@@ -1,0 +1,265 @@
+package node_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/xid"
+)
+
+func TestHealthyPasses(t *testing.T) {
+	t.Parallel()
+	j := judge(t, healthy(t, 3))
+	if j.Verdict != check.Passed || len(j.Findings) != 0 {
+		t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	got := map[string]float64{}
+	for _, f := range j.Figures {
+		got[f.Name] = f.Value
+		if f.Relation == "==" && f.Value != f.Limit || f.Relation == ">=" && f.Value < f.Limit || f.Relation == "<=" && f.Value > f.Limit {
+			t.Errorf("a healthy figure breaks its limit: %+v", f)
+		}
+		if f.Relation != "" && f.Source == "" {
+			t.Errorf("a limit without source: %+v", f)
+		}
+	}
+	want := map[string]float64{
+		"GPUs": 24, "lowest maximum SM clock": 1980, "lowest power limit": 700, "hottest GPU": 30,
+		"most uncorrectable ECC errors of a GPU": 0, "most remapped rows of a GPU": 1, "NVLinks up": 24 * 18,
+		"HCAs active at rate": 6, "required diagnostics passed": 21,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every single defect fails the gate and names its suspect.
+func TestDefects(t *testing.T) {
+	t.Parallel()
+	on := func(i int, change func(*nvidiasmi.GPU)) func([]*hostSeen) {
+		return func(h []*hostSeen) { h[1].gpu(i, change) }
+	}
+	event := func(e xid.Event) func([]*hostSeen) {
+		return func(h []*hostSeen) { e.Count = 1; h[1].Kernel.Events = []xid.Event{e} }
+	}
+	tests := map[string]struct {
+		change  func([]*hostSeen)
+		suspect string
+		message string
+	}{
+		"lost GPU": {func(h []*hostSeen) {
+			h[1].lose(3)
+			h[1].After.Trouble.Lost = []nvidiasmi.Lost{{BusID: bus(3), Text: "Unable to determine the device handle"}}
+		}, "gpu-02/gpu3", "does not answer"},
+		"GPU missing without a word": {func(h []*hostSeen) { h[1].lose(3) }, "gpu-02/gpu3", "lists 7 GPUs"},
+		"GPU missing everywhere": {func(h []*hostSeen) {
+			for _, x := range h {
+				x.lose(7)
+			}
+		}, "gpu-02", "lists 7 GPUs"},
+		"attached count short": {func(h []*hostSeen) { h[1].After.Log.Attached = 7 }, "gpu-02", "attached: 7"},
+		"no NVML": {func(h []*hostSeen) {
+			h[1].Before = smiSeen{Trouble: nvidiasmi.Trouble{NVML: "Failed to initialize NVML: Driver/library version mismatch"}}
+			h[1].After = h[1].Before
+		}, "gpu-02", "Driver/library version mismatch"},
+		"figures that can't be had":   {on(2, func(g *nvidiasmi.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
+		"another product":             {on(2, func(g *nvidiasmi.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
+		"too little memory":           {on(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
+		"another driver":              {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
+		"another VBIOS":               {on(2, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
+		"one host under two names":    {func(h []*hostSeen) { h[1].Before, h[1].After, h[1].Links = h[0].Before, h[0].After, h[0].Links }, "gpu-02/gpu0", "same GPU"},
+		"ECC off":                     {on(2, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" }), "gpu-02/gpu2", "ECC is Disabled"},
+		"volatile error":              {on(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},
+		"aggregate error":             {on(2, func(g *nvidiasmi.GPU) { g.Aggregate.SRAMUncorrectable = new(int64(2)) }), "gpu-02/gpu2", "aggregate SRAM"},
+		"SRAM threshold":              {on(2, func(g *nvidiasmi.GPU) { g.SRAMThresholdExceeded = new(true) }), "gpu-02/gpu2", "threshold"},
+		"remap pending":               {on(2, func(g *nvidiasmi.GPU) { g.Remap.Pending = new(true) }), "gpu-02/gpu2", "pending"},
+		"remap failed":                {on(2, func(g *nvidiasmi.GPU) { g.Remap.Failure = new(true) }), "gpu-02/gpu2", "remapping failed"},
+		"too many remapped rows":      {on(2, func(g *nvidiasmi.GPU) { g.Remap.UncorrectableRows = new(int64(513)) }), "gpu-02/gpu2", "513 rows"},
+		"throttling":                  {on(2, func(g *nvidiasmi.GPU) { g.ClockReasons["hw_thermal_slowdown"] = true }), "gpu-02/gpu2", "hw_thermal_slowdown"},
+		"throttled under load, heat":  {func(h []*hostSeen) { h[1].After.Log.GPUs[2].ClockCountersUS["hw_therm_slowdown"] = 1_000_005 }, "gpu-02/gpu2", "1.000 s"},
+		"throttled under load, power": {func(h []*hostSeen) { h[1].After.Log.GPUs[2].ClockCountersUS["hw_power_brake"] = 2_000_007 }, "gpu-02/gpu2", "2.000 s"},
+		"clocks capped":               {on(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = new(int64(1410)) }), "gpu-02/gpu2", "1410 MHz"},
+		"applications clocks capped": {on(2, func(g *nvidiasmi.GPU) {
+			g.AppClockMHz, g.DefaultAppClockMHz = new(int64(1410)), new(int64(1980))
+		}), "gpu-02/gpu2", "applications clock"},
+		"power capped":            {on(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = new(500.0) }), "gpu-02/gpu2", "500 W"},
+		"power below the default": {on(2, func(g *nvidiasmi.GPU) { g.DefaultPowerLimitW = new(750.0) }), "gpu-02/gpu2", "default is 750 W"},
+		"narrow PCIe link":        {on(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = new(int64(8)) }), "gpu-02/gpu2", "8 lanes"},
+		"slow PCIe slot":          {on(2, func(g *nvidiasmi.GPU) { g.PCIeMaxGen = new(int64(3)) }), "gpu-02/gpu2", "generation 3"},
+		"recovery asked for":      {on(2, func(g *nvidiasmi.GPU) { g.RecoveryAction = "Node Reboot Required" }), "gpu-02/gpu2", "Node Reboot"},
+		"no fabric manager":       {on(2, func(g *nvidiasmi.GPU) { g.FabricState = "In Progress" }), "gpu-02/gpu2", "In Progress"},
+		"NVLink down":             {func(h []*hostSeen) { h[1].Links.GPUs[2].Links[4].Active = false }, "gpu-02/gpu2", "link 4 is down"},
+		"NVLink slow":             {func(h []*hostSeen) { h[1].Links.GPUs[2].Links[4].GBps = 12 }, "gpu-02/gpu2", "12 GB/s"},
+		"NVLinks all inactive": {func(h []*hostSeen) {
+			h[1].Links.GPUs[2] = nvidiasmi.NVLinks{Index: 2, UUID: "GPU-1-2", AllInactive: true}
+		}, "gpu-02/gpu2", "all NVLinks"},
+		"NVLinks too few":  {func(h []*hostSeen) { h[1].Links.GPUs[2].Links = h[1].Links.GPUs[2].Links[:17] }, "gpu-02/gpu2", "17 NVLinks"},
+		"HCA missing":      {func(h []*hostSeen) { h[1].HCAs.HCAs = h[1].HCAs.HCAs[:1] }, "gpu-02/mlx5_1", "not there"},
+		"HCA down":         {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].State = "Down" }, "gpu-02/mlx5_1", "is Down"},
+		"HCA initializing": {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].State = "Initializing" }, "gpu-02/mlx5_1", "Initializing"},
+		"HCA slow":         {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].RateGbps = 200 }, "gpu-02/mlx5_1", "200 Gb/s"},
+		"diagnostic failed": {func(h []*hostSeen) {
+			h[1].result("memory", 5, dcgmi.Fail, dcgmi.Warning{Text: "faulty memory", Severity: dcgmi.SeverityIsolate})
+			h[1].Diag.Outcome = dcgmi.Isolate
+		}, "gpu-02/gpu5", "faulty memory"},
+		"diagnostic failed, by serial": {func(h []*hostSeen) {
+			h[1].result("memory", 5, dcgmi.Fail, dcgmi.Warning{Text: "faulty memory"})
+			h[1].Diag.Diag.Serials[5], h[1].Diag.Diag.Serials[6] = h[1].Diag.Diag.Serials[6], h[1].Diag.Diag.Serials[5]
+		}, "gpu-02/gpu6", "faulty memory"},
+		"required diagnostic skipped": {func(h []*hostSeen) { h[1].result("memory", 5, dcgmi.Skip) }, "gpu-02", "memory on gpu5"},
+		"required diagnostic warned":  {func(h []*hostSeen) { h[1].result("pcie", 5, dcgmi.Warn, dcgmi.Warning{Text: "slow"}) }, "gpu-02/gpu5", "Warn: slow"},
+		"summary failed":              {func(h []*hostSeen) { h[1].Diag.Diag.Tests[2].Status = dcgmi.Fail }, "gpu-02", "memory: Fail"},
+		"exit code says so":           {func(h []*hostSeen) { h[1].Diag.Outcome, h[1].Diag.Meaning = dcgmi.TestFailed, "a test failed" }, "gpu-02", "a test failed"},
+		"failed in a test not required": {func(h []*hostSeen) {
+			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, dcgmi.Test{Name: "memtest", Status: dcgmi.Fail, Results: []dcgmi.Result{
+				{Status: dcgmi.Fail, Warnings: []dcgmi.Warning{{Text: "GPU 4 had memory errors"}}}}})
+		}, "gpu-02/gpu4", "memtest: Fail"},
+		"Xid to reboot":        {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":         {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":       {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"Xid of no known GPU":  {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":      {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"fatal SXid":           {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"a defect seen before": {func(h []*hostSeen) { h[1].Before.Log.GPUs[2].ClockReasons["hw_slowdown"] = true }, "gpu-02/gpu2", "hw_slowdown"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts := healthy(t, 3)
+			tt.change(hosts)
+			j := judge(t, hosts)
+			if j.Verdict != check.Failed {
+				t.Fatalf("%s: %s", j.Verdict, j.Reason)
+			}
+			i := slices.IndexFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == tt.suspect })
+			if i < 0 || !strings.Contains(j.Findings[i].Message, tt.message) {
+				t.Fatalf("no finding of %s with %q: %+v", tt.suspect, tt.message, j.Findings)
+			}
+			if f := j.Findings[i]; f.Remedy == "" || len(f.Observations) == 0 {
+				t.Errorf("without remedy or evidence: %+v", f)
+			}
+		})
+	}
+}
+
+// What could not be seen is never a pass, and the host is named.
+func TestUnobserved(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func([]*hostSeen){
+		"no ECC mode":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
+		"no ECC counts":      func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
+		"no reason":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":     func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
+		"no width":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
+		"no memory":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
+		"NVLinks of a GPU":   func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
+		"a test not there":   func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
+		"a test not run":     func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
+		"a GPU not tested":   func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
+		"no results":         func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		"runtime error":      func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
+		"diagnostic busy":    func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
+		"nothing of a host": func(h []*hostSeen) {
+			for _, k := range kinds {
+				h[1].Gone[k] = true
+			}
+		},
+	}
+	for _, kind := range kinds {
+		tests["gone: "+kind] = func(h []*hostSeen) { h[1].Gone[kind] = true }
+		tests["broken: "+kind] = func(h []*hostSeen) { h[1].Broken[kind] = true }
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts := healthy(t, 3)
+			change(hosts)
+			j := judge(t, hosts)
+			if j.Verdict != check.Unobserved {
+				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+			for _, f := range j.Findings {
+				if !strings.HasPrefix(f.Suspect, "gpu-02") || f.Remedy == "" {
+					t.Errorf("finding %+v", f)
+				}
+			}
+			if len(j.Findings) == 0 {
+				t.Error("nobody is named")
+			}
+		})
+	}
+}
+
+func TestNotesDoNotFail(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	hosts[1].Kernel.Events = []xid.Event{
+		{Kind: xid.GPU, Code: 13, PCI: "0000:1e:00", Count: 2},
+		{Kind: xid.GPU, Code: 9999, PCI: "0000:1f:00", Count: 1},
+		{Kind: xid.GPU, Code: 43, PCI: "0000:1b:00", Count: 1},
+		{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
+		{Kind: xid.Switch, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+	}
+	hosts[1].gpu(0, func(g *nvidiasmi.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
+	hosts[1].After.Log.GPUs[0].ClockCountersUS["sw_power_cap"] = 1 << 40
+	j := judge(t, hosts)
+	if j.Verdict != check.Passed {
+		t.Fatalf("%s: %s", j.Verdict, j.Reason)
+	}
+	var got []string
+	for _, f := range j.Findings {
+		got = append(got, f.Suspect)
+	}
+	if diff := cmp.Diff([]string{"gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/nvswitch1"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSiteDecidesTheDriver(t *testing.T) {
+	t.Parallel()
+	s := testSite(2)
+	s.Inventory.DriverVersion = "590.1"
+	j := node.New(s, testProfile(t), node.Deps{}).Judge(observations(t, healthy(t, 2)))
+	if j.Verdict != check.Failed || len(j.Findings) != 2 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+func TestNothingIsNoPass(t *testing.T) {
+	t.Parallel()
+	p := testProfile(t)
+	for name, g := range map[string]*node.Gate{
+		"no hosts":        node.New(testSite(0), p, node.Deps{}),
+		"no observations": node.New(testSite(3), p, node.Deps{}),
+	} {
+		if j := g.Judge(nil); j.Verdict != check.Unobserved {
+			t.Errorf("%s: %s", name, j.Verdict)
+		}
+	}
+}
+
+// The order in which hosts were seen changes nothing.
+func TestJudgeIgnoresOrder(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	hosts[0].gpu(1, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" })
+	hosts[2].lose(4)
+	obs := observations(t, hosts)
+	g := node.New(testSite(3), testProfile(t), node.Deps{})
+	want := g.Judge(obs)
+	slices.Reverse(obs)
+	if diff := cmp.Diff(want, g.Judge(obs)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+)
+
+// complaint is what a diagnostic has against one suspect.
+type complaint struct {
+	texts    []string
+	severity int
+}
+
+var namesGPU = regexp.MustCompile(`\bGPU (\d{1,3})\b`)
+
+// complaints gathers what the diagnostics have against each suspect.
+type complaints struct {
+	bad map[string]*complaint
+	// skipped is who was left out of a test without a reason, by test.
+	skipped map[string][]string
+}
+
+// judgeTests turns results that are no Pass into findings: by GPU where a GPU is
+// named, and one for the node where tests were only skipped.
+func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
+	c := complaints{bad: map[string]*complaint{}, skipped: map[string][]string{}}
+	for _, t := range h.diag.fig.Diag.Tests {
+		need := slices.Contains(required, t.Name)
+		for _, r := range t.Results {
+			if r.Status == dcgmi.Pass || r.Status == dcgmi.NotRun {
+				continue
+			}
+			if r.Status == dcgmi.Fail || need {
+				c.add(suspectOf(h, at, r), t, r)
+			} else if len(r.Warnings) > 0 {
+				v.note(h.diag.obs, suspectOf(h, at, r), complain(t, r), remedyOf(severityOf(r)))
+			}
+		}
+		if worseThanResults(t, need) {
+			v.fail(h.diag.obs, h.name, fmt.Sprintf("diagnostic %s: %s, though none of its results is", t.Name, t.Status), remedyOf(dcgmi.SeverityTriage))
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(c.bad)) {
+		v.fail(h.diag.obs, who, strings.Join(c.bad[who].texts, "; "), remedyOf(c.bad[who].severity))
+	}
+	if left := c.leftOut(h); left != "" {
+		v.fail(h.diag.obs, h.name, "required diagnostics were skipped, which is no pass: "+left,
+			"find out why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again")
+	}
+}
+
+func (c *complaints) add(who string, t dcgmi.Test, r dcgmi.Result) {
+	if r.Status == dcgmi.Skip && len(r.Warnings) == 0 {
+		c.skipped[t.Name] = append(c.skipped[t.Name], who)
+		return
+	}
+	if c.bad[who] == nil {
+		c.bad[who] = &complaint{}
+	}
+	c.bad[who].texts = append(c.bad[who].texts, complain(t, r))
+	c.bad[who].severity = worse(c.bad[who].severity, severityOf(r))
+}
+
+// leftOut says which tests were skipped on whom, except on those that have
+// something worse.
+func (c *complaints) leftOut(h *host) string {
+	var texts []string
+	for _, test := range slices.Sorted(maps.Keys(c.skipped)) {
+		var who []string
+		for _, w := range c.skipped[test] {
+			if c.bad[w] == nil {
+				who = append(who, strings.TrimPrefix(w, h.name+"/"))
+			}
+		}
+		if len(who) > 0 {
+			texts = append(texts, test+" on "+strings.Join(who, ", "))
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// worseThanResults says that a test's summary names a failure that no result
+// shows.
+func worseThanResults(t dcgmi.Test, required bool) bool {
+	if t.Status == dcgmi.Pass || t.Status == dcgmi.NotRun || !required && t.Status != dcgmi.Fail {
+		return false
+	}
+	return !slices.ContainsFunc(t.Results, func(r dcgmi.Result) bool { return r.Status == t.Status })
+}
+
+// suspectOf is the GPU of a result; DCGM 3 names it only in the warnings of
+// tests of the whole node.
+func suspectOf(h *host, at places, r dcgmi.Result) string {
+	if r.ID != nil {
+		if r.Group == dcgmi.GPUs {
+			return at.diagnosed(h, *r.ID)
+		}
+		return fmt.Sprintf("%s/%s%d", h.name, strings.ToLower(r.Group), *r.ID)
+	}
+	named := map[int]bool{}
+	for _, w := range r.Warnings {
+		for _, m := range namesGPU.FindAllStringSubmatch(w.Text, -1) {
+			if n, err := strconv.Atoi(m[1]); err == nil {
+				named[n] = true
+			}
+		}
+	}
+	if len(named) == 1 {
+		for n := range named {
+			return at.diagnosed(h, n)
+		}
+	}
+	return h.name
+}
+
+func complain(t dcgmi.Test, r dcgmi.Result) string {
+	texts := []string{fmt.Sprintf("diagnostic %s: %s", t.Name, r.Status)}
+	for _, w := range r.Warnings {
+		texts = append(texts, strings.TrimSpace(w.Text))
+	}
+	return strings.Join(texts, ": ")
+}
+
+func severityOf(r dcgmi.Result) int {
+	s := 0
+	for _, w := range r.Warnings {
+		s = worse(s, w.Severity)
+	}
+	return s
+}
+
+// worse is the severity that has to be dealt with first.
+func worse(a, b int) int {
+	order := []int{0, dcgmi.SeverityMonitor, dcgmi.SeverityConfig, dcgmi.SeverityUnknown, dcgmi.SeverityTriage, dcgmi.SeverityReset, dcgmi.SeverityIsolate}
+	return slices.MaxFunc([]int{a, b}, func(x, y int) int { return cmp.Compare(slices.Index(order, x), slices.Index(order, y)) })
+}
+
+func remedyOf(severity int) string {
+	switch severity {
+	case dcgmi.SeverityIsolate:
+		return "drain the node and take the GPU out of service: replace it (RMA)"
+	case dcgmi.SeverityReset:
+		return "drain the node and reset the GPU (nvidia-smi --gpu-reset) or reboot, then run the gate again"
+	case dcgmi.SeverityConfig:
+		return "correct the node's configuration that the message names, then run the gate again"
+	case dcgmi.SeverityMonitor:
+		return remedyHeat
+	default:
+		return "drain the node, run dcgmi diag -r 3 on this GPU alone and compare with a good node; if it fails again, replace it (RMA)"
+	}
+}

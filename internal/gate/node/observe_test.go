@@ -1,0 +1,208 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+)
+
+// fakeHosts answers commands from a function.
+type fakeHosts struct {
+	run func(ctx context.Context, host, line string) (ssh.Output, error)
+}
+
+func (f fakeHosts) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	return f.run(ctx, host, strings.Join(argv, " "))
+}
+
+// recorder keeps observations.
+type recorder struct {
+	mu  sync.Mutex
+	obs []check.Observation
+	err error
+}
+
+func (r *recorder) Record(o check.Observation) (check.Observation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return o, r.err
+	}
+	o.ID = fmt.Sprintf("%d", len(r.obs))
+	r.obs = append(r.obs, o)
+	return o, nil
+}
+
+func (r *recorder) Progress(string, ...any) {}
+
+// kindsOf are the kinds recorded of a host, with a "!" where nothing was seen.
+func (r *recorder) kindsOf(host string) []string {
+	var out []string
+	for _, o := range r.obs {
+		if o.Target != host {
+			continue
+		}
+		if o.Failed() {
+			out = append(out, o.Kind+"!")
+		} else {
+			out = append(out, o.Kind)
+		}
+	}
+	return out
+}
+
+// outputs are what the tools print on a host with two GPUs, the second of which
+// is too hot and has a row to remap.
+func outputs(t *testing.T) map[string]ssh.Output {
+	t.Helper()
+	document, err := os.ReadFile("../../probe/nvidiasmi/testdata/v13.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var links strings.Builder
+	for i, uuid := range []string{"GPU-1b1b1b1b-0000-0000-0000-000000000000", "GPU-3b3b3b3b-0000-0000-0000-000000000000"} {
+		fmt.Fprintf(&links, "GPU %d: NVIDIA H100 80GB HBM3 (UUID: %s)\n", i, uuid)
+		for l := range linksPerGPU {
+			fmt.Fprintf(&links, "\t Link %d: 26.562 GB/s\n", l)
+		}
+	}
+	return map[string]ssh.Output{
+		"nvidia-smi -q -x":     {Stdout: document},
+		"nvidia-smi nvlink -s": {Stdout: []byte(links.String())},
+		"ibstat":               {Stderr: []byte("ibpanic: [1] main: stat of IB device failed: No such file or directory\n"), Exit: 255},
+		"dcgmi diag -r 3 -j": {Exit: 226, Stdout: []byte(`{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[{"name":"software","results":[
+			{"entity_group":"GPU","entity_group_id":1,"entity_id":0,"status":"Pass"},
+			{"entity_group":"GPU","entity_group_id":1,"entity_id":1,"status":"Fail","warnings":[{"error_category":10,"error_id":85,"error_severity":6,"warning":"GPU 1 had memory errors and row remappings are pending"}]}],
+			"test_summary":{"status":"Fail"}}]}]}}`)},
+		"dmesg": {Stdout: []byte("[    0.000000] Linux version 5.15\n[ 9.0] NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row marked for remapping\n")},
+	}
+}
+
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	p := testProfile(t)
+	p.Node.GPUs.Value = 2
+	answers := outputs(t)
+	var mu sync.Mutex
+	running, most := 0, 0
+	hosts := fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
+		mu.Lock()
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		defer func() { mu.Lock(); running--; mu.Unlock() }()
+		if host == "gpu-03" {
+			return ssh.Output{}, &ssh.UnreachableError{Host: host, Address: "gpu-03:22", Err: errors.New("no route to host")}
+		}
+		out, ok := answers[line]
+		if !ok {
+			return ssh.Output{}, fmt.Errorf("unexpected command %q", line)
+		}
+		return out, nil
+	}}
+	s := testSite(4)
+	now := func() time.Time { return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC) }
+	rec := &recorder{}
+	if err := node.New(s, p, node.Deps{Hosts: hosts, Now: now}).Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"nvidia-smi", "nvidia-smi-nvlink", "ibstat!", "dcgmi-diag", "nvidia-smi-after", "dmesg"}
+	if diff := cmp.Diff(want, rec.kindsOf("gpu-02")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"nvidia-smi!"}, rec.kindsOf("gpu-03")); diff != "" {
+		t.Error(diff)
+	}
+	if most > s.Reach.SSH.Concurrency {
+		t.Errorf("%d hosts at a time, at most %d", most, s.Reach.SSH.Concurrency)
+	}
+	for _, o := range rec.obs {
+		if o.Kind == "ibstat" && (!strings.Contains(o.Err, "ibpanic") || o.Exit == nil || *o.Exit != 255 || !strings.Contains(string(o.Raw), "ibpanic")) {
+			t.Errorf("a tool that failed is recorded as %+v", o)
+		}
+	}
+	j := node.New(s, p, node.Deps{}).Judge(rec.obs)
+	if j.Verdict != check.Failed {
+		t.Fatalf("%s: %s", j.Verdict, j.Reason)
+	}
+	for _, suspect := range []string{"gpu-02/gpu1", "gpu-03"} {
+		if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == suspect }) {
+			t.Errorf("nobody names %s: %+v", suspect, j.Findings)
+		}
+	}
+}
+
+// Unreadable output of any tool is recorded as unseen, never as figures.
+func TestObserveUnreadable(t *testing.T) {
+	t.Parallel()
+	for name, out := range map[string]ssh.Output{
+		"nothing":        {},
+		"not installed":  {Exit: 127, Stderr: []byte("bash: command not found\n")},
+		"garbage":        {Stdout: []byte("\xff\xfe\x00garbage")},
+		"cut short":      {Stdout: []byte("<?xml version=\"1.0\" ?><nvidia_smi_log>")},
+		"another format": {Stdout: []byte(`{"body":{}}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts := fakeHosts{run: func(context.Context, string, string) (ssh.Output, error) { return out, nil }}
+			rec := &recorder{}
+			g := node.New(testSite(1), testProfile(t), node.Deps{Hosts: hosts})
+			if err := g.Observe(t.Context(), rec); err != nil {
+				t.Fatal(err)
+			}
+			if len(rec.obs) != len(kinds) {
+				t.Errorf("%d observations", len(rec.obs))
+			}
+			for _, o := range rec.obs {
+				if !o.Failed() {
+					t.Errorf("%s: figures out of %s: %s", o.Kind, name, o.Figures)
+				}
+			}
+			if j := g.Judge(rec.obs); j.Verdict != check.Unobserved {
+				t.Errorf("%s: %s", j.Verdict, j.Reason)
+			}
+		})
+	}
+}
+
+func TestObserveStops(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	hosts := fakeHosts{run: func(context.Context, string, string) (ssh.Output, error) {
+		cancel()
+		return ssh.Output{}, context.Canceled
+	}}
+	if err := node.New(testSite(3), testProfile(t), node.Deps{Hosts: hosts}).Observe(ctx, &recorder{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	full := errors.New("disk full")
+	hosts.run = func(context.Context, string, string) (ssh.Output, error) { return ssh.Output{}, nil }
+	if err := node.New(testSite(3), testProfile(t), node.Deps{Hosts: hosts}).Observe(t.Context(), &recorder{err: full}); !errors.Is(err, full) {
+		t.Errorf("a store that fails: %v", err)
+	}
+	if err := node.New(testSite(3), testProfile(t), node.Deps{}).Observe(t.Context(), &recorder{}); err == nil {
+		t.Error("observed without hosts")
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(node.New(testSite(3), testProfile(t), node.Deps{}).Describe(), "\n")
+	for _, want := range []string{"3 hosts, 2 at a time", "dcgmi diag -r 3 -j", "nvidia-smi -q -x", "dmesg"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %q", want, text)
+		}
+	}
+}

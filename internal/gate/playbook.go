@@ -1,0 +1,120 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/chart"
+	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
+	"github.com/firstlight/firstlight/internal/gate/inference"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/gate/telemetry"
+	"github.com/firstlight/firstlight/internal/gate/training"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/prepare"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Hosts runs commands on the site's hosts.
+type Hosts interface {
+	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
+}
+
+// Reach is how the gates get at what they look at; zero where they only judge
+// or are only described.
+type Reach struct {
+	Hosts Hosts
+	// Cluster may wait for the cluster to come up.
+	Cluster func(ctx context.Context) (*kube.Cluster, error)
+	// Kubeconfig is for preparations that run programs.
+	Kubeconfig prepare.Kubeconfig
+	// RunID labels everything that is created.
+	RunID string
+}
+
+// needs of each gate: the one below it; training and inference both need
+// collective, not each other.
+var needs = map[string][]string{
+	fabric.Name:     {facility.Name},
+	node.Name:       {fabric.Name},
+	gpustack.Name:   {node.Name},
+	telemetry.Name:  {gpustack.Name},
+	collective.Name: {telemetry.Name},
+	training.Name:   {collective.Name},
+	inference.Name:  {collective.Name},
+}
+
+// gate is what every gate offers beside being a Check.
+type gate interface {
+	check.Check
+	Describe() []string
+}
+
+// gates makes all eight, in order.
+func gates(s *site.Site, p *profile.Profile, r Reach) []gate {
+	job := collective.Deps{Cluster: r.Cluster, RunID: r.RunID}
+	return []gate{
+		facility.New(s, p, facility.Deps{}),
+		fabric.New(s, p, fabric.Deps{Hosts: r.Hosts}),
+		node.New(s, p, node.Deps{Hosts: r.Hosts}),
+		gpustack.New(s, p, gpustack.Deps{Cluster: r.Cluster, RunID: r.RunID}),
+		telemetry.New(s, p, telemetry.Deps{Cluster: r.Cluster, RunID: r.RunID}),
+		collective.New(s, p, job),
+		training.New(s, p, job),
+		inference.New(s, p, job),
+	}
+}
+
+// Playbook is the Plan of a site's gates.
+func Playbook(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error) {
+	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
+	for _, g := range gates(s, p, r) {
+		step := plan.Step{
+			Check: g, Needs: needs[g.Name()], NotApplicable: s.NotApplicable[g.Name()],
+			Prepare: prepare.For(s, g.Name(), r.Kubeconfig), Describe: g.Describe(),
+		}
+		if c, ok := g.(interface{ Claims() int }); ok {
+			step.GPUs = c.Claims()
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	if err := out.Validate(); err != nil {
+		return plan.Plan{}, fmt.Errorf("plan the bring-up of %s: %w", s.Name, err)
+	}
+	return out, nil
+}
+
+// Checks are the gates with nothing to observe with: they judge.
+func Checks(s *site.Site, p *profile.Profile) []check.Check {
+	var out []check.Check
+	for _, g := range gates(s, p, Reach{}) {
+		out = append(out, g)
+	}
+	return out
+}
+
+// Charts draws what gates have to draw, for the report.
+func Charts(s *site.Site, p *profile.Profile) evidence.ChartsFor {
+	drawers := map[string]func([]check.Observation) []chart.Chart{}
+	for _, g := range gates(s, p, Reach{}) {
+		if d, ok := g.(interface {
+			Charts(obs []check.Observation) []chart.Chart
+		}); ok {
+			drawers[g.Name()] = d.Charts
+		}
+	}
+	return func(step string, obs []check.Observation) []chart.Chart {
+		if draw, ok := drawers[step]; ok {
+			return draw(obs)
+		}
+		return nil
+	}
+}

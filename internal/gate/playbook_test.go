@@ -1,0 +1,87 @@
+package gate_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+func example(t *testing.T) (*site.Site, *profile.Profile) {
+	t.Helper()
+	s, err := site.Parse("example", site.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+func TestPlaybookIsTheSitesGatesInOrder(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	s.NotApplicable = map[string]string{"inference": "a training-only cluster"}
+	plan, err := gate.Playbook(s, p, gate.Reach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := plan.Order()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpus := len(s.Inventory.Nodes) * int(p.Node.GPUs.Value)
+	claims := map[string]int{"gpustack": gpus, "telemetry": gpus, "collective": gpus, "training": gpus, "inference": s.Workloads.Inference.GPUs}
+	var names []string
+	for i, step := range order {
+		names = append(names, step.Name())
+		want := site.Gates()[max(0, i-1)]
+		if step.Name() == "inference" {
+			want = "collective"
+			if step.NotApplicable == "" {
+				t.Error("inference is applicable, the site says it is not")
+			}
+		}
+		if i > 0 && !slices.Equal(step.Needs, []string{want}) {
+			t.Errorf("%s needs %v, want %s", step.Name(), step.Needs, want)
+		}
+		if step.GPUs != claims[step.Name()] {
+			t.Errorf("%s claims %d GPUs, want %d", step.Name(), step.GPUs, claims[step.Name()])
+		}
+		if len(step.Describe) == 0 {
+			t.Errorf("%s does not say what it would run", step.Name())
+		}
+	}
+	if !slices.Equal(names, site.Gates()) {
+		t.Errorf("gates %v, want %v", names, site.Gates())
+	}
+}
+
+// TestNothingObservedIsNeverAPass judges every gate on nothing, and on an
+// observation of somebody else's.
+func TestNothingObservedIsNeverAPass(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	checks := gate.Checks(s, p)
+	if len(checks) != len(site.Gates()) {
+		t.Fatalf("%d checks, want %d", len(checks), len(site.Gates()))
+	}
+	for _, c := range checks {
+		for name, obs := range map[string][]check.Observation{
+			"nothing":        nil,
+			"somebody else":  {{Kind: "weather", Target: "outside", Figures: []byte(`{"rain":true}`)}},
+			"empty figures":  {{Kind: "nvidia-smi"}, {Kind: "sminfo"}, {Kind: "nccl-tests"}, {Kind: "vllm-load"}},
+			"figures of {}":  {{Kind: "site-facility", Figures: []byte(`{}`)}, {Kind: "iblinkinfo", Figures: []byte(`[]`)}, {Kind: "nodes", Figures: []byte(`{}`)}},
+			"broken figures": {{Kind: "site-facility", Figures: []byte(`{`)}},
+		} {
+			if j := c.Judge(obs); j.Verdict != check.Failed && j.Verdict != check.Unobserved {
+				t.Errorf("%s on %s is %q: %s", c.Name(), name, j.Verdict, j.Reason)
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// runLabel tells our alert from all others.
+const runLabel = "firstlight_run"
+
+// alertEvery is how often Alertmanager is asked while an alert is under way.
+const alertEvery = 500 * time.Millisecond
+
+// endWithin bounds the ending of the alert when the gate itself is ended.
+const endWithin = time.Minute
+
+// observeAlert follows a synthetic alert to its receiver.
+func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) error {
+	rec.Progress("following a synthetic alert to receiver %s", g.telemetry.Receiver)
+	l := g.look(kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers")
+	active, raw, err := p.Alertmanagers(ctx)
+	if err := g.keep(rec, l, alertmanagerFigures{Active: active}, raw, err); err != nil {
+		return err
+	}
+	client, unreachable := connect(g.reach.Alertmanager, cluster)
+	if unreachable != nil {
+		return g.keep(rec, g.look(kindReceivers, "alertmanager", "connect to Alertmanager"), nil, nil, unreachable)
+	}
+	defer client.Close()
+	am := prom.Alertmanager{Client: client}
+	l = g.look(kindReceivers, am.Name(), "GET /api/v2/status: receivers and their integrations")
+	receivers, err := am.Receivers(ctx)
+	// The answer itself is not kept: Alertmanager's configuration may hold secrets.
+	if err := g.keep(rec, l, receiverFigures{Receivers: receivers}, nil, err); err != nil {
+		return err
+	}
+	receiver, ok := g.receiver(receivers)
+	if err != nil || !ok || len(receiver.Integrations) == 0 {
+		return nil // recorded: an alert could not arrive
+	}
+	l = g.look(kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total")
+	before, raw, err := am.Notifications(ctx)
+	if err := g.keep(rec, l, before, raw, err); err != nil || len(before.Total) == 0 {
+		return err
+	}
+	return g.sendAlert(ctx, am, receiver, before, rec)
+}
+
+func (g *Gate) receiver(receivers []prom.Receiver) (prom.Receiver, bool) {
+	i := slices.IndexFunc(receivers, func(r prom.Receiver) bool { return r.Name == g.telemetry.Receiver })
+	if i < 0 {
+		return prom.Receiver{}, false
+	}
+	return receivers[i], true
+}
+
+// alert is the synthetic one. It is critical, so that it takes the way of those
+// that matter, and ends by itself if we are killed.
+func (g *Gate) alert(now time.Time) prom.Alert {
+	return prom.Alert{
+		Labels: map[string]string{"alertname": "FirstlightSynthetic", runLabel: g.deps.RunID, "severity": "critical"},
+		Annotations: map[string]string{
+			"summary":     "Synthetic alert of firstlight: nothing is wrong",
+			"description": "firstlight proves that alerts reach this receiver. Nothing needs to be done; the alert ends by itself.",
+		},
+		StartsAt: now, EndsAt: now.Add(seconds(g.profile.AlertWithin) + endWithin),
+	}
+}
+
+// sendAlert posts the alert, watches it and ends it.
+func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
+	l := g.look(kindAlert, am.Name(), "POST /api/v2/alerts FirstlightSynthetic; GET /api/v2/alerts?filter="+runLabel)
+	alert := g.alert(l.at)
+	if err := am.Post(ctx, alert); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err() //nolint:wrapcheck // interrupted
+		}
+		return g.keep(rec, l, nil, nil, err)
+	}
+	seen := g.watchAlert(ctx, am, l, alert, receiver, before, rec)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	alert.EndsAt = g.deps.Clock.Now()
+	if err := am.Post(end, alert); err != nil {
+		return errors.Join(seen, fmt.Errorf("end the synthetic alert: %w", err))
+	}
+	return seen
+}
+
+// watchAlert waits until the alert is active at its receiver and the receiver's
+// integrations have been used, then records how it stands.
+func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, l look, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
+	return g.poll(ctx, alertEvery, seconds(g.profile.AlertWithin), func(last bool) (bool, error) {
+		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
+		counted := g.look(kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total")
+		after, rawCounters, countErr := am.Notifications(ctx)
+		if ctx.Err() != nil {
+			return false, ctx.Err() //nolint:wrapcheck // interrupted
+		}
+		figures := alertFigures{Labels: alert.Labels, Waited: g.deps.Clock.Since(l.at), Alerts: alerts}
+		done := alertErr == nil && countErr == nil && (g.reached(alerts) && settled(receiver, before, after) || g.astray(alerts))
+		if !done && !last {
+			return false, nil
+		}
+		if err := g.keep(rec, l, figures, raw, alertErr); err != nil {
+			return false, err
+		}
+		return true, g.keep(rec, counted, after, rawCounters, countErr)
+	})
+}
+
+// reached tells whether the alert is active and routed to the receiver.
+func (g *Gate) reached(alerts []prom.AlertState) bool {
+	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
+		return a.State == "active" && slices.Contains(a.Receivers, g.telemetry.Receiver)
+	})
+}
+
+// astray tells whether the alert is active and routed elsewhere: routes don't
+// change by waiting.
+func (g *Gate) astray(alerts []prom.AlertState) bool {
+	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
+		return a.State == "active" && len(a.Receivers) > 0 && !slices.Contains(a.Receivers, g.telemetry.Receiver)
+	})
+}
+
+// settled tells whether every integration of the receiver has sent or failed.
+func settled(r prom.Receiver, before, after prom.Notifications) bool {
+	for _, kind := range r.Integrations {
+		if after.Total[kind] <= before.Total[kind] && after.Failed[kind] <= before.Failed[kind] {
+			return false
+		}
+	}
+	return len(r.Integrations) > 0
+}

@@ -1,0 +1,84 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Name is the gate's.
+const Name = "telemetry"
+
+// metric is the series that every GPU must have: dcgm-exporter's utilisation.
+const metric = "DCGM_FI_DEV_GPU_UTIL"
+
+// Deps is what the gate needs to observe; judging needs none of it.
+type Deps struct {
+	// Cluster gives the cluster, which may take until it is up.
+	Cluster func(ctx context.Context) (*kube.Cluster, error)
+	RunID   string
+	// Clock is the real one when nil.
+	Clock clock.Clock
+}
+
+// Gate is gate 5.
+type Gate struct {
+	deps      Deps
+	nodes     []string
+	telemetry site.Telemetry
+	reach     site.Reach
+	gang      site.GPUStack
+	gpus      int
+	gpuSource string
+	profile   profile.Telemetry
+	// maxAge of a sample.
+	maxAge time.Duration
+}
+
+var _ check.Check = (*Gate)(nil)
+
+// New makes the gate for a site and the profile of its hardware.
+func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
+	g := &Gate{
+		deps: deps, telemetry: s.Telemetry, reach: s.Reach, gang: s.GPUStack,
+		gpus: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
+		profile: p.Telemetry, maxAge: times(s.Telemetry.ScrapeInterval, p.Telemetry.Freshness),
+	}
+	for _, n := range s.Inventory.Nodes {
+		g.nodes = append(g.nodes, n.Name)
+	}
+	if g.deps.Clock == nil {
+		g.deps.Clock = clock.RealClock{}
+	}
+	return g
+}
+
+func times(interval site.Duration, f profile.Figure) time.Duration {
+	return time.Duration(float64(interval) * f.Value)
+}
+
+func seconds(f profile.Figure) time.Duration {
+	return time.Duration(f.Value * float64(time.Second))
+}
+
+// Name implements check.Check.
+func (g *Gate) Name() string { return Name }
+
+// Claims is how many GPUs the gate holds while it observes: the load is on all.
+func (g *Gate) Claims() int { return g.gpus * len(g.nodes) }
+
+// Describe says what the gate would do.
+func (g *Gate) Describe() []string {
+	return []string{
+		fmt.Sprintf("query %s and its timestamps; list targets", metric),
+		fmt.Sprintf("load %d GPUs on each of %d nodes with dcgmproftester and see every series follow", g.gpus, len(g.nodes)),
+		fmt.Sprintf("post a synthetic alert to Alertmanager and see receiver %s notified", g.telemetry.Receiver),
+	}
+}

@@ -1,0 +1,99 @@
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service), then run the gate again"
+
+// judgeAlert follows the synthetic alert: Prometheus to Alertmanager, to the
+// route, to the receiver, to somebody who is told.
+func (g *Gate) judgeAlert(c *conclusions, obs []check.Observation) {
+	if o, f, ok := last[alertmanagerFigures](c, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); ok && len(f.Active) == 0 {
+		c.fail(o, "Prometheus", "has no active Alertmanager: its alerts go nowhere", "set alerting.alertmanagers in Prometheus' configuration")
+	}
+	o, f, ok := last[receiverFigures](c, obs, kindReceivers, "", "Alertmanager", alertmanagerRemedy)
+	if !ok {
+		return
+	}
+	suspect := "receiver " + g.telemetry.Receiver
+	receiver, there := g.receiver(f.Receivers)
+	switch {
+	case !there:
+		c.fail(o, suspect, fmt.Sprintf("receiver %s is not in Alertmanager's configuration, which has: %s", g.telemetry.Receiver, receiverNames(f.Receivers)),
+			"add the receiver and a route to it, or name the right one in telemetry.receiver")
+		return
+	case len(receiver.Integrations) == 0:
+		c.fail(o, suspect, fmt.Sprintf("receiver %s has no integration: it tells nobody", g.telemetry.Receiver), "give the receiver an integration (webhook, e-mail, pager)")
+		return
+	}
+	if g.judgeRoute(c, obs, suspect) {
+		g.judgeNotified(c, obs, receiver, suspect)
+	}
+}
+
+// judgeRoute wants the alert active at the receiver.
+func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect string) bool {
+	o, f, ok := last[alertFigures](c, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+	if !ok {
+		return false
+	}
+	if len(f.Alerts) == 0 {
+		c.fail(o, "Alertmanager", fmt.Sprintf("took the synthetic alert and does not list it after %s", f.Waited), "look at Alertmanager's log; for several replicas, see that they are one cluster")
+		return false
+	}
+	c.figures = append(c.figures, check.Figure{Name: "alert to receiver", Value: f.Waited.Seconds(), Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
+	if g.reached(f.Alerts) {
+		return true
+	}
+	a := f.Alerts[0]
+	switch {
+	case len(a.SilencedBy)+len(a.InhibitedBy) > 0:
+		c.fail(o, suspect, fmt.Sprintf("the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy), "expire the silence, or narrow the inhibition rule that takes every alert")
+	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
+		c.fail(o, suspect, fmt.Sprintf("no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", ")),
+			"add a route for severity=critical to the receiver")
+	default:
+		c.fail(o, suspect, fmt.Sprintf("the synthetic alert is %q after %s, not active", a.State, f.Waited), "look at Alertmanager's log")
+	}
+	return false
+}
+
+// judgeNotified wants every integration of the receiver to have sent without failure.
+func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, suspect string) {
+	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
+	if !ok {
+		return
+	}
+	o, after, ok := last[prom.Notifications](c, obs, kindNotifications, targetAfter, "Alertmanager's counters", alertmanagerRemedy)
+	if !ok {
+		return
+	}
+	for _, kind := range receiver.Integrations {
+		sent, failed := after.Total[kind]-before.Total[kind], after.Failed[kind]-before.Failed[kind]
+		switch {
+		case failed > 0:
+			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed),
+				"look at Alertmanager's log for why; check the integration's address and credentials")
+		case sent < 1:
+			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value),
+				"see group_wait and group_interval of the route, and Alertmanager's log")
+		}
+	}
+}
+
+func receiverNames(list []prom.Receiver) string {
+	names := make([]string, 0, len(list))
+	for _, r := range list {
+		names = append(names, r.Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,66 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Observe implements check.Check.
+func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
+	if g.deps.Cluster == nil {
+		return errors.New("observe telemetry: no cluster is given")
+	}
+	rec.Progress("waiting for the cluster")
+	cluster, err := g.deps.Cluster(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the cluster: %w", err)
+	}
+	prometheus, unreachable := connect(g.reach.Prometheus, cluster)
+	if unreachable != nil {
+		return g.keep(rec, g.look(kindSeries, targetIdle, "connect to Prometheus"), nil, nil, unreachable)
+	}
+	defer prometheus.Close()
+	p := prom.Prometheus{Client: prometheus}
+	complete, err := g.observeIdle(ctx, p, rec)
+	if err != nil {
+		return err
+	}
+	// A load proves nothing about series that are not there.
+	if complete {
+		if err := g.observeLoaded(ctx, cluster, p, rec); err != nil {
+			return err
+		}
+	}
+	return g.observeAlert(ctx, cluster, p, rec)
+}
+
+func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
+	return prom.Connect(prom.Endpoint(e), cluster) //nolint:wrapcheck // names the endpoint
+}
+
+// poll calls look until it says that it has seen what it waits for, once every
+// interval and at most for the time given. That the time is over is no error.
+func (g *Gate) poll(ctx context.Context, interval, most time.Duration, look func(last bool) (done bool, err error)) error {
+	end := g.deps.Clock.Now().Add(most)
+	for {
+		last := !g.deps.Clock.Now().Before(end)
+		done, err := look(last)
+		if done || err != nil || last {
+			return err
+		}
+		timer := g.deps.Clock.NewTimer(interval)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err() //nolint:wrapcheck // interrupted
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// observeIdle waits for the series of every GPU and records the state that
+// decides, and the first one where it is another.
+func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (complete bool, err error) {
+	rec.Progress("looking for %d GPU series", g.gpus*len(g.nodes))
+	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
+	first := true
+	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), settle, func(last bool) (bool, error) {
+		l := g.look(kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
+		figures, raw, err := readSeries(ctx, p)
+		if ctx.Err() != nil {
+			return false, ctx.Err() //nolint:wrapcheck // interrupted
+		}
+		complete = err == nil && len(g.defects(figures, hints{})) == 0
+		if !first && !complete && !last {
+			return false, nil
+		}
+		first = false
+		return complete, g.keep(rec, l, figures, raw, err)
+	})
+	if err != nil || complete {
+		return complete, err
+	}
+	if err := g.observeTargets(ctx, p, rec); err != nil {
+		return false, err
+	}
+	return false, g.observeLast(ctx, p, rec)
+}
+
+// observeTargets records why series may be missing.
+func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
+	l := g.look(kindTargets, p.Name(), "GET /api/v1/targets?state=active")
+	targets, raw, err := p.Targets(ctx)
+	figures := targetFigures{Active: len(targets)}
+	for _, t := range targets {
+		if t.Health != "up" || isExporter(t) {
+			figures.Targets = append(figures.Targets, t)
+		}
+	}
+	return g.keep(rec, l, figures, raw, err)
+}
+
+func isExporter(t prom.Target) bool {
+	for _, v := range t.Labels {
+		if strings.Contains(v, "dcgm") {
+			return true
+		}
+	}
+	return false
+}
+
+// readSeries reads the metric and when each of its samples was taken, both at
+// one moment of Prometheus' clock.
+func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, error) {
+	figures := seriesFigures{Series: []series{}}
+	values, raw, err := p.Query(ctx, metric, time.Time{})
+	if err != nil || len(values) == 0 {
+		return figures, raw, err
+	}
+	figures.Now = values[0].At
+	stamps, rawStamps, err := p.Query(ctx, "timestamp("+metric+")", figures.Now)
+	raw = bytes.Join([][]byte{raw, rawStamps}, []byte("\n"))
+	if err != nil {
+		return figures, raw, err
+	}
+	sampled := make(map[string]float64, len(stamps))
+	for _, s := range stamps {
+		sampled[identity(s.Labels)] = s.Value
+	}
+	for _, v := range values {
+		at, ok := sampled[identity(v.Labels)]
+		if !ok {
+			return figures, raw, fmt.Errorf("series %v has no timestamp", v.Labels)
+		}
+		figures.Series = append(figures.Series, readOne(v, at))
+	}
+	if len(figures.Series) != len(stamps) {
+		return figures, raw, errors.New("the metric and its timestamps are of different series")
+	}
+	return figures, raw, nil
+}
+
+func readOne(v prom.Sample, sampled float64) series {
+	s := series{Util: v.Value, Sampled: time.UnixMilli(int64(sampled * 1000)).UTC()}
+	for name, value := range v.Labels {
+		switch {
+		case name == "UUID":
+			s.UUID = value
+		case name == "gpu":
+			s.GPU = value
+		case strings.EqualFold(name, "hostname"):
+			s.Host = value
+		case name == "instance":
+			s.Instance = value
+		case name == "pod":
+			s.Pod = value
+		case name == "node":
+			s.Node = value
+		}
+	}
+	return s
+}
+
+// identity is a series' labels without its name, which functions drop.
+func identity(labels map[string]string) string {
+	parts := make([]string, 0, len(labels))
+	for name, value := range labels {
+		if name != "__name__" {
+			parts = append(parts, name+"\x00"+value)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\x01")
+}

@@ -1,0 +1,201 @@
+package training
+
+import (
+	"context"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// node makes a map of a node's ranks.
+func node[V any](n int, v V) map[int]V {
+	m := map[int]V{}
+	for local := range 8 {
+		m[n*8+local] = v
+	}
+	return m
+}
+
+const straggler = "MnRtt/Rnk: 3453.08ms/8 | MxRtt/Rnk: 3468.20ms/0 | MnEtpt/Rnk: 296.02TF/17 | MxEtpt/Rnk: 350.32TF/8"
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	titan, mega := frameworkTorchtitan, frameworkMegatron
+	tests := map[string]struct {
+		framework string
+		world     trainer
+		verdict   check.Verdict
+		suspect   string // of some finding
+		message   string // of that finding
+	}{
+		"healthy":                      {titan, trainer{}, check.Passed, "", ""},
+		"healthy megatron":             {mega, trainer{}, check.Passed, "", ""},
+		"healthy megatron, last rank":  {mega, trainer{lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Passed, "", ""},
+		"FP8 prints no MFU":            {titan, trainer{noMFU: true}, check.Passed, "", ""},
+		"older without tflops":         {titan, trainer{noTFLOPS: true, speed: 1.2}, check.Passed, "", ""},
+		"mfu low":                      {titan, trainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
+		"mfu low megatron":             {mega, trainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
+		"inflated peak hides low MFU":  {titan, trainer{speed: 0.5, peak: 312}, check.Failed, "MFU of job training", "the trainer prints an MFU of 64"},
+		"unsteady":                     {titan, trainer{jitter: 0.12}, check.Failed, "step time of job training", "95th percentile"},
+		"drift":                        {titan, trainer{drift: 0.05}, check.Failed, "step time of job training", "drifts"},
+		"straggler node":               {titan, trainer{slow: node(2, 0.9)}, check.Failed, "gpu-03 (rank 17)", "slower than the median"},
+		"slow GPU":                     {titan, trainer{slow: map[int]float64{13: 0.93}}, check.Failed, "gpu-02 (rank 13)", "slower than the median"},
+		"straggler by its report":      {mega, trainer{lastOnly: true, straggler: straggler}, check.Failed, "gpu-03 (rank 17)", "slower"},
+		"no straggler report":          {mega, trainer{lastOnly: true}, check.Unobserved, "job training", "--log-straggler|slowest rank"},
+		"loss not finite":              {titan, trainer{nanAt: 30}, check.Failed, "gpu-01 (rank 0)", `"nan" at step 30`},
+		"loss not falling":             {titan, trainer{lossUp: true}, check.Failed, "loss of job training", "does not fall"},
+		"iterations skipped":           {mega, trainer{skipped: 2}, check.Failed, "job training", "skipped"},
+		"a rank stops early":           {titan, trainer{lastStep: map[int]int{9: 41}}, check.Failed, "gpu-02 (rank 9)", "ended at step 41 of 60"},
+		"a rank is mute":               {titan, trainer{mute: map[int]bool{31: true}}, check.Failed, "gpu-04", "printed nothing"},
+		"a node is mute":               {titan, trainer{mute: node(1, true)}, check.Failed, "gpu-02", "printed nothing"},
+		"everything is mute":           {titan, trainer{mute: merge(node(0, true), node(1, true), node(2, true), node(3, true))}, check.Failed, "gpu-01", "printed nothing"},
+		"no labels":                    {titan, trainer{unlabel: true}, check.Failed, "gpu-01", "printed nothing"},
+		"late node":                    {titan, trainer{late: node(3, 10*time.Minute)}, check.Failed, "gpu-04", "600 s after"},
+		"hang":                         {titan, trainer{timeout: true, watchdog: 11, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "gpu-02 (rank 11)", "collective-timeout"},
+		"hang without a word":          {titan, trainer{timeout: true, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "job training", "hangs"},
+		"a pod fails":                  {titan, trainer{exit: map[int]int32{2: 1}}, check.Failed, "pod firstlight-test/training-2-abcde", "exit code 1"},
+		"no timestamps: pods' are had": {titan, trainer{noStamp: true}, check.Passed, "", ""},
+		"never ran":                    {titan, trainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := testGate(t, testSite(tt.framework))
+			j, obs := walk(t, g, tt.world)
+			if j.Verdict != tt.verdict {
+				t.Fatalf("verdict %s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
+			}
+			if diff := cmp.Diff(j, g.Judge(obs)); diff != "" {
+				t.Errorf("not the same twice: %s", diff)
+			}
+			if tt.verdict == check.Passed {
+				if len(j.Findings) > 0 || len(j.Figures) < 8 {
+					t.Errorf("findings %+v, figures %+v", j.Findings, j.Figures)
+				}
+				return
+			}
+			if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == tt.suspect && oneOf(f.Message+f.Remedy, tt.message) }) {
+				t.Errorf("no finding of %q says %q: %+v", tt.suspect, tt.message, j.Findings)
+			}
+			for _, f := range j.Findings {
+				if f.Remedy == "" || f.Message == "" || len(f.Observations) == 0 {
+					t.Errorf("finding without remedy, message or evidence: %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func oneOf(text, alternatives string) bool {
+	for word := range strings.SplitSeq(alternatives, "|") {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func merge[V any](all ...map[int]V) map[int]V {
+	out := map[int]V{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+func TestJudgeRemarksOnAnInflatedMFU(t *testing.T) {
+	t.Parallel()
+	j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), trainer{peak: 312})
+	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "another peak") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	if j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), trainer{}); strings.Contains(j.Reason, "another peak") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}
+
+func TestJudgeLogsOfAnotherFramework(t *testing.T) {
+	t.Parallel()
+	for site, log := range map[string]string{frameworkMegatron: frameworkTorchtitan, frameworkTorchtitan: frameworkMegatron} {
+		g := testGate(t, testSite(site))
+		g.run = trainer{}.fake(log, 60)
+		g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }
+		rec := &recorder{}
+		if err := g.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if j := g.Judge(rec.obs); j.Verdict == check.Passed {
+			t.Errorf("%s logs read as %s: %s", log, site, j.Verdict)
+		}
+	}
+}
+
+func TestJudgeSiteLimit(t *testing.T) {
+	t.Parallel()
+	s := testSite(frameworkTorchtitan)
+	s.Workloads.Training.MinMFU = 0.45
+	if j, _ := walk(t, testGate(t, s), trainer{}); j.Verdict != check.Failed {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+}
+
+func TestJudgeNothing(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite(frameworkTorchtitan))
+	_, healthy := walk(t, g, trainer{})
+	for name, obs := range map[string][]check.Observation{
+		"none":          nil,
+		"an error":      {{Kind: "error", Err: "no cluster"}},
+		"job only":      healthy[:1],
+		"logs only":     healthy[1:],
+		"one log less":  healthy[:4],
+		"empty figures": {{Kind: KindJob, Figures: []byte(`{}`)}},
+		"no JSON":       {{Kind: KindJob, Figures: []byte(`{`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if j := g.Judge(obs); j.Verdict == check.Passed {
+				t.Errorf("verdict %s: %s", j.Verdict, j.Reason)
+			}
+		})
+	}
+}
+
+func TestJudgeOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	small := testSite(frameworkTorchtitan)
+	small.Workloads.Training.Nodes = 2
+	_, obs := walk(t, testGate(t, small), trainer{})
+	if j := testGate(t, testSite(frameworkTorchtitan)).Judge(obs); j.Verdict == check.Passed {
+		t.Errorf("verdict %s with half the nodes", j.Verdict)
+	}
+}
+
+func TestScriptsAreBash(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{torchtitanScript, megatronScript} {
+		if out, err := exec.CommandContext(t.Context(), bash, "-n", "-c", script).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	g := testGate(t, testSite(frameworkMegatron))
+	spec := g.spec()
+	if g.Claims() != 32 || spec.Pods != 4 || spec.GPUs != 8 || !strings.Contains(spec.Script, "pretrain_gpt.py") || spec.Env["STEPS"] != "60" || spec.Env["FRAMEWORK"] != "megatron" {
+		t.Errorf("%d GPUs: %+v", g.Claims(), spec)
+	}
+	if spec := testGate(t, testSite(frameworkTorchtitan)).spec(); !strings.Contains(spec.Script, "torchtitan") || strings.Contains(spec.Script, "pretrain_gpt.py") {
+		t.Errorf("%+v", spec)
+	}
+}

@@ -1,0 +1,217 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// trainer writes logs as torchtitan and Megatron do, with defects.
+type trainer struct {
+	speed     float64         // factor on throughput; 0 is 1
+	slow      map[int]float64 // rank: factor
+	jitter    float64
+	drift     float64
+	peak      float64 // that the trainer assumes; 0 is the right one
+	noMFU     bool
+	noTFLOPS  bool
+	lossUp    bool
+	nanAt     int
+	lastStep  map[int]int // rank
+	mute      map[int]bool
+	late      map[int]time.Duration
+	unlabel   bool
+	noStamp   bool
+	watchdog  int // rank that reports a hang; 0 none
+	exit      map[int]int32
+	timeout   bool
+	lastOnly  bool // Megatron as it is: the last rank prints
+	straggler string
+	skipped   int
+	unstarted bool
+}
+
+func testSite(framework string) *site.Site {
+	s := &site.Site{Name: "test"}
+	for i := 1; i <= 4; i++ {
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: fmt.Sprintf("gpu-%02d", i)})
+	}
+	s.Fabric.HCAs = []string{"mlx5_0"}
+	s.Workloads.Training = site.TrainingWorkload{
+		Image: "registry.example/torchtitan:1", Framework: framework, Model: "llama3_8b", Nodes: 4, Steps: 60, Timeout: site.Duration(time.Minute),
+	}
+	return s
+}
+
+func testGate(t *testing.T, s *site.Site) *Gate {
+	t.Helper()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(s, p, Deps{})
+}
+
+const (
+	healthyTFLOPS = 405.0
+	healthyTPS    = 6667.0
+	stepMs        = 2457.0
+)
+
+// factor on the speed of a rank at a step.
+func (w trainer) factor(rank, step int) float64 {
+	f := 1 + 0.002*math.Sin(float64(rank)) // spread of ranks
+	if w.speed > 0 {
+		f *= w.speed
+	}
+	if v, ok := w.slow[rank]; ok {
+		f *= v
+	}
+	if step <= 3 {
+		f *= 0.5 // warm-up
+	}
+	f *= 1 + w.jitter*math.Sin(float64(step*step))
+	return f * (1 - w.drift*float64(step)/60)
+}
+
+func (w trainer) loss(step int) string {
+	v := 6 + 5*math.Exp(-float64(step)/28)
+	if w.lossUp {
+		v = 6 + float64(step)/100
+	}
+	if step == w.nanAt {
+		return "nan"
+	}
+	return fmt.Sprintf("%8.5f", v)
+}
+
+func (w trainer) log(framework string, pod, steps int) string {
+	var b strings.Builder
+	begin := time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	for local := range 8 {
+		rank := pod*8 + local
+		if w.mute[rank] {
+			continue
+		}
+		label := fmt.Sprintf("[rank%d]:", rank)
+		if w.unlabel {
+			label = ""
+		}
+		at := begin.Add(w.late[rank])
+		end := steps
+		if n, ok := w.lastStep[rank]; ok {
+			end = n
+		}
+		if framework == frameworkMegatron {
+			w.megatron(&b, label, rank, end, steps, at)
+			continue
+		}
+		w.torchtitan(&b, label, rank, end, at)
+	}
+	if w.straggler != "" && pod == 0 {
+		fmt.Fprintf(&b, "[rank0]:%s\n", w.straggler)
+	}
+	if w.watchdog > 0 && pod == w.watchdog/8 {
+		fmt.Fprintf(&b, "[rank%d]:[Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600021 milliseconds before timing out.\n", w.watchdog, w.watchdog)
+	}
+	return b.String()
+}
+
+func (w trainer) torchtitan(b *strings.Builder, label string, rank, end int, at time.Time) {
+	peak := 989.0
+	if w.peak > 0 {
+		peak = w.peak
+	}
+	say := func(format string, args ...any) {
+		stamp := ""
+		if !w.noStamp {
+			stamp = fmt.Sprintf("[titan] %s - root - INFO - ", at.Format("2006-01-02 15:04:05,000"))
+		}
+		fmt.Fprintf(b, "%s%s%s\n", label, stamp, fmt.Sprintf(format, args...))
+	}
+	say("Starting job: llama3_8b training")
+	say("Model llama3 8B size: 8,030,261,248 total parameters")
+	say("Peak FLOPS used for computing MFU: %.3e", peak*1e12)
+	for step := 1; step <= end; step++ {
+		f := w.factor(rank, step)
+		tflops := fmt.Sprintf("  tflops: %.2f", healthyTFLOPS*f)
+		if w.noTFLOPS {
+			tflops = ""
+		}
+		mfu := fmt.Sprintf("  mfu: %.2f%%", 100*healthyTFLOPS*f/peak)
+		if w.noMFU {
+			mfu = "  mfu: N/A"
+		}
+		tps := fmt.Sprintf("%d,%03d", int(healthyTPS*f)/1000, int(healthyTPS*f)%1000)
+		say("\x1b[31mstep: %2d  \x1b[32mloss: %s  \x1b[33mgrad_norm:  9.6669  \x1b[36mmemory: 48.87GiB(51.44%%)  \x1b[34mtps: %s\x1b[36m%s%s\x1b[39m", step, w.loss(step), tps, tflops, mfu)
+	}
+	if end > 0 {
+		say("Training completed")
+	}
+}
+
+func (w trainer) megatron(b *strings.Builder, label string, rank, end, steps int, at time.Time) {
+	fmt.Fprintf(b, "%s> initialized tensor model parallel with size 1\n", label)
+	if w.lastOnly && rank != 31 {
+		return
+	}
+	for step := 1; step <= end; step++ {
+		f := w.factor(rank, step)
+		fmt.Fprintf(b, "%s [%s] iteration %8d/%8d | consumed samples: %12d | elapsed time per iteration (ms): %.1f | throughput per GPU (TFLOP/s/GPU): %.1f | learning rate: 1.000000E-04 | global batch size:   256 | lm loss: %s | loss scale: 1.0 | grad norm: 3.210 | number of skipped iterations: %3d | number of nan iterations: %3d |\n",
+			label, at.Format("2006-01-02 15:04:05.000000"), step, steps, step*256, stepMs/f, healthyTFLOPS*f, strings.TrimSpace(w.loss(step)), w.skipped, 0)
+	}
+	fmt.Fprintf(b, "%s[after training is done] datetime: %s \n", label, at.Format("2006-01-02 15:04:05"))
+}
+
+func (w trainer) fake(framework string, steps int) func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+	return func(_ context.Context, _ *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+		out := gangjob.Outcome{Namespace: "firstlight-test", Ended: gangjob.EndedDone, Succeeded: true}
+		if w.timeout {
+			out.Ended, out.Succeeded, out.Problem = gangjob.EndedTimeout, false, "context deadline exceeded"
+		}
+		if w.unstarted {
+			return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "training was not placed: Insufficient nvidia.com/gpu"}, nil, nil
+		}
+		var logs []gangjob.Log
+		for i := range spec.Pods {
+			code := w.exit[i]
+			if code != 0 {
+				out.Succeeded = false
+			}
+			p := workload.Outcome{Pod: fmt.Sprintf("training-%d-abcde", i), Index: i, Node: spec.Nodes[i], Phase: "Succeeded", ExitCode: &code, Started: time.Date(2026, 11, 21, 1, 0, i, 0, time.UTC)}
+			out.Pods = append(out.Pods, p)
+			logs = append(logs, gangjob.Log{Pod: p, Data: []byte(w.log(framework, i, steps))})
+		}
+		return out, logs, nil
+	}
+}
+
+type recorder struct{ obs []check.Observation }
+
+func (r *recorder) Record(o check.Observation) (check.Observation, error) {
+	o.ID = fmt.Sprintf("%04d-%s", len(r.obs)+1, o.Target)
+	r.obs = append(r.obs, o)
+	return o, nil
+}
+
+func (r *recorder) Progress(string, ...any) {}
+
+func walk(t *testing.T, g *Gate, w trainer) (check.Judgement, []check.Observation) {
+	t.Helper()
+	g.run = w.fake(g.site.Workloads.Training.Framework, g.site.Workloads.Training.Steps)
+	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }
+	rec := &recorder{}
+	if err := g.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	return g.Judge(rec.obs), rec.obs
+}

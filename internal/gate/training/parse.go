@@ -1,0 +1,62 @@
+package training
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/probe/megatron"
+	"github.com/firstlight/firstlight/internal/probe/torchtitan"
+)
+
+// Frameworks of the site file.
+const (
+	frameworkTorchtitan = "torchtitan"
+	frameworkMegatron   = "megatron"
+)
+
+const msPerSecond = 1e3
+
+// read parses one pod's log into f.
+func (f *RankFigures) read(framework string, log []byte) error {
+	switch framework {
+	case frameworkTorchtitan:
+		l, err := torchtitan.Parse(bytes.NewReader(log))
+		f.torchtitan(l)
+		return err //nolint:wrapcheck // says what
+	case frameworkMegatron:
+		l, err := megatron.Parse(bytes.NewReader(log))
+		f.megatron(l)
+		return err //nolint:wrapcheck // says what
+	default:
+		return fmt.Errorf("logs of framework %q can't be read", framework)
+	}
+}
+
+func (f *RankFigures) torchtitan(l torchtitan.Log) {
+	f.Failures, f.Problems, f.Clipped = l.Failures, l.Problems, l.Clipped
+	for _, r := range l.Ranks {
+		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed, PrintedPeakTFLOPS: r.PeakTFLOPS, Parameters: r.Parameters}
+		for _, s := range r.Steps {
+			tps := s.TPS
+			step := Step{Step: s.Step, TokensPerSecond: &tps, TFLOPS: s.TFLOPS, PrintedMFU: s.MFU, Loss: s.Loss, LossText: s.LossText}
+			if r.TokensPerStep > 0 && tps > 0 {
+				ms := float64(r.TokensPerStep) / tps * msPerSecond
+				step.Ms = &ms
+			}
+			rank.Steps = append(rank.Steps, step)
+		}
+		f.Ranks = append(f.Ranks, rank)
+	}
+}
+
+func (f *RankFigures) megatron(l megatron.Log) {
+	f.Failures, f.Problems, f.Clipped, f.Stragglers = l.Failures, l.Problems, l.Clipped, l.Stragglers
+	for _, r := range l.Ranks {
+		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed}
+		for _, s := range r.Steps {
+			ms := s.Took
+			rank.Steps = append(rank.Steps, Step{Step: s.Step, Ms: &ms, TFLOPS: s.TFLOPS, Loss: s.Loss, LossText: s.LossText, Skipped: s.Skipped, NaN: s.NaN})
+		}
+		f.Ranks = append(f.Ranks, rank)
+	}
+}

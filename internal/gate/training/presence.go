@@ -1,0 +1,155 @@
+package training
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	remedyHang  = "on the nodes named: dmesg for XIDs, ibstat, fabric manager; then run the collective gate again (--from collective)"
+	remedyRead  = "read the pods' logs in the evidence"
+	remedyStart = "compare the pods' start times and events: image pulls, mounts and admission that differ between nodes"
+)
+
+// outcome says why the job did not end well.
+func (r *review) outcome() {
+	if r.job.Outcome.Succeeded && !r.timedOut() {
+		return
+	}
+	what := "failed"
+	if r.timedOut() {
+		what = "hangs: it had not ended in its time"
+	}
+	seen := map[string]bool{}
+	for _, p := range r.pods {
+		for _, f := range p.Failures {
+			suspect := p.Node
+			if f.Rank >= 0 {
+				suspect = fmt.Sprintf("%s (rank %d)", r.nodeOf(f.Rank), f.Rank)
+			}
+			if seen[suspect+f.Kind] {
+				continue
+			}
+			seen[suspect+f.Kind] = true
+			r.fail(suspect, remedyHang, p.id, "training %s: %s: %s", what, f.Kind, f.Text)
+		}
+	}
+	if len(seen) > 0 {
+		return
+	}
+	var bad []string
+	suspect := "job " + jobName
+	for _, p := range r.job.Outcome.Pods {
+		if p.ExitCode == nil || *p.ExitCode != 0 {
+			bad = append(bad, p.String())
+			if len(bad) == 1 {
+				suspect = fmt.Sprintf("pod %s/%s", r.job.Outcome.Namespace, p.Pod)
+			}
+		}
+	}
+	r.fail(suspect, remedyRead, "", "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+}
+
+// presence demands each expected rank exactly once.
+func (r *review) presence() {
+	for _, p := range r.pods {
+		if p.LogProblem != "" {
+			r.blind(p.Node, remedyRead, "the log of pod %s could not be read: %s", p.Pod, p.LogProblem)
+		}
+		if p.Clipped || len(p.Problems) > 0 {
+			r.blind(p.Node, remedyRead, "the log of pod %s has lines that can't be read: %s", p.Pod, list(p.Problems))
+		}
+		if slices.ContainsFunc(p.Ranks, func(k Rank) bool { return k.Rank < 0 && len(k.Steps) > 0 }) {
+			r.blind(p.Node, "start the trainer so that torchrun labels each line with its global rank", "steps in the log of pod %s have no rank label", p.Pod)
+		}
+	}
+	count := map[int]int{}
+	for _, k := range r.ranks {
+		count[k.Rank.Rank]++
+		if k.Rank.Rank >= r.gate.ranks() || count[k.Rank.Rank] == 2 {
+			r.fail(k.node, remedyRead, k.id, "rank %d on %s is unexpected: the job has ranks 0 to %d, each once", k.Rank.Rank, k.node, r.gate.ranks()-1)
+		}
+	}
+	missing := map[string][]string{}
+	var nodes []string
+	for rank := range r.gate.ranks() {
+		if count[rank] == 0 {
+			node := r.nodeOf(rank)
+			if missing[node] == nil {
+				nodes = append(nodes, node)
+			}
+			missing[node] = append(missing[node], fmt.Sprint(rank))
+		}
+	}
+	for _, node := range nodes {
+		message := fmt.Sprintf("ranks %s on %s printed nothing", list(missing[node]), node)
+		if len(r.pods) < r.gate.pods() || !r.job.Outcome.Succeeded {
+			r.blind(node, remedyRead, "%s", message)
+			continue
+		}
+		r.fail(node, "make sure the trainer starts one rank a GPU and logs all ranks (LOG_RANK, --tee 3)", "", "%s", message)
+	}
+}
+
+// startWindow demands that the ranks started together.
+func (r *review) startWindow() {
+	starts := r.starts()
+	if len(starts) == 0 {
+		r.blind("job "+jobName, remedyRead, "when the ranks started is not known")
+		return
+	}
+	first, last := starts[0], starts[0]
+	for _, s := range starts {
+		if s.at.Before(first.at) {
+			first = s
+		}
+		if s.at.After(last.at) {
+			last = s
+		}
+	}
+	window := r.gate.profile.Training.StartWindow
+	spread := last.at.Sub(first.at).Seconds()
+	r.figure("start window", spread, "s", window.Value, "<=", "profile training.startWindow: "+window.Source)
+	if spread > window.Value {
+		r.fail(last.node, remedyStart, "", "%s on %s started %.0f s after %s on %s, allowed are %.0f s", last.who, last.node, spread, first.who, first.node, window.Value)
+	}
+}
+
+type start struct {
+	who, node string
+	at        time.Time
+}
+
+// starts are the ranks' own times, where every rank has one, else the pods'.
+// They are empty when neither is complete.
+func (r *review) starts() []start {
+	var ranks, pods []start
+	for _, k := range r.ranks {
+		if !k.Started.IsZero() {
+			ranks = append(ranks, start{fmt.Sprintf("rank %d", k.Rank.Rank), k.node, k.Started})
+		}
+	}
+	if len(ranks) == r.gate.ranks() {
+		return ranks
+	}
+	for _, p := range r.pods {
+		if !p.PodStarted.IsZero() {
+			pods = append(pods, start{"pod " + p.Pod, p.Node, p.PodStarted})
+		}
+	}
+	if len(pods) == r.gate.pods() {
+		return pods
+	}
+	return nil
+}
+
+// list writes at most ten items.
+func list(items []string) string {
+	const most = 10
+	if len(items) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+	}
+	return strings.Join(items, ", ")
+}

@@ -1,0 +1,47 @@
+package training
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+//go:embed torchtitan.sh
+var torchtitanScript string
+
+//go:embed megatron.sh
+var megatronScript string
+
+// spec is the job.
+func (g *Gate) spec() workload.Spec {
+	t := g.site.Workloads.Training
+	script := torchtitanScript
+	if t.Framework == frameworkMegatron {
+		script = megatronScript
+	}
+	var nodes []string
+	for _, n := range g.site.Inventory.Nodes {
+		nodes = append(nodes, n.Name)
+	}
+	return workload.Spec{
+		Name: jobName, Gate: Name, Pods: g.pods(), MinCount: g.pods(), GPUs: g.gpus(),
+		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
+		Image: t.Image, Container: "trainer", Script: script,
+		Env: map[string]string{
+			"JOB_NAME": jobName, "NNODES": strconv.Itoa(g.pods()), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
+			"FRAMEWORK": t.Framework, "MODEL": t.Model, "STEPS": strconv.Itoa(t.Steps), "LOG_RANK": "all",
+			"NCCL_IB_HCA": "=" + strings.Join(g.site.Fabric.HCAs, ","),
+		},
+		Nodes: nodes, OnePerNode: true,
+	}
+}
+
+// command is what is run, for a person.
+func (g *Gate) command() string {
+	if g.site.Workloads.Training.Framework == frameworkMegatron {
+		return "torchrun pretrain_gpt.py --train-iters " + strconv.Itoa(g.site.Workloads.Training.Steps)
+	}
+	return "torchrun -m torchtitan.train --training.steps " + strconv.Itoa(g.site.Workloads.Training.Steps)
+}

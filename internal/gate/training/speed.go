@@ -1,0 +1,192 @@
+package training
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+const (
+	remedyMFU  = "compare clocks, power limits and throttle reasons of all GPUs under load (nvidia-smi -q -d CLOCK,PERFORMANCE), look at GPU_UTIL against tensor activity, and at the data loader and NCCL settings of the job"
+	remedyStep = "look for what comes and goes: throttling, storage, other traffic on the fabric, jobs on the host CPUs; compare the ranks' step times in the evidence"
+	remedyLag  = "compare clocks, temperatures, PCIe link widths and HCA counters of that node with the others'; then take it out and run the gate again"
+)
+
+// speed judges MFU, the steadiness of steps, and the slowest rank, all after
+// the warm-up.
+func (r *review) speed() {
+	warmup := int(r.gate.profile.Training.WarmupSteps.Value)
+	times := map[int][]float64{}  // by step
+	perRank := map[int]float64{}  // median by rank
+	tflops := make([]float64, 0)  // all
+	printed := make([]float64, 0) // MFU as printed, percent
+	unknown := false
+	for _, k := range r.reporters() {
+		var own []float64
+		for _, s := range k.Steps {
+			if s.Step <= warmup {
+				continue
+			}
+			took, ok := s.took()
+			if !ok {
+				unknown = true
+				continue
+			}
+			times[s.Step] = append(times[s.Step], took)
+			own = append(own, took)
+			v, ok := s.tflops(k.Rank)
+			if !ok {
+				unknown = true
+				continue
+			}
+			tflops = append(tflops, v)
+			if s.PrintedMFU != nil {
+				printed = append(printed, *s.PrintedMFU)
+			}
+		}
+		if len(own) > 0 {
+			perRank[k.Rank.Rank] = median(own)
+		}
+	}
+	steady := series(times, slices.Max[[]float64])
+	if unknown || len(steady) < thirds || len(tflops) == 0 {
+		r.blind("job "+jobName, "print throughput on every step (--log-throughput with Megatron; a torchtitan that prints tflops)",
+			"step times and TFLOPS after %d warm-up steps are not known for every step (%d are)", warmup, len(steady))
+		return
+	}
+	r.lag(perRank)
+	r.mfu(median(tflops), printed)
+	r.steadiness(steady)
+}
+
+// took is a step's time in ms, or in whatever unit makes ratios right where
+// only the rate is known.
+func (s Step) took() (float64, bool) {
+	switch {
+	case s.Ms != nil && *s.Ms > 0:
+		return *s.Ms, true
+	case s.TokensPerSecond != nil && *s.TokensPerSecond > 0:
+		return 1 / *s.TokensPerSecond, true
+	default:
+		return 0, false
+	}
+}
+
+// tflops of a step: printed, or from the rate and the model's size by the
+// 6-FLOPs-a-parameter rule, which leaves attention out and so is a lower bound.
+func (s Step) tflops(k Rank) (float64, bool) {
+	const flopsPerParameter, tera = 6, 1e12
+	switch {
+	case s.TFLOPS != nil:
+		return *s.TFLOPS, true
+	case s.TokensPerSecond != nil && k.Parameters > 0:
+		return flopsPerParameter * float64(k.Parameters) * *s.TokensPerSecond / tera, true
+	default:
+		return 0, false
+	}
+}
+
+// mfu holds TFLOPS over our own peak against the limit.
+func (r *review) mfu(tflops float64, printed []float64) {
+	peak := r.gate.profile.GPU.PeakBF16
+	limit, source := r.gate.minMFU()
+	if peak.Value <= 0 || limit <= 0 {
+		r.blind("profile "+r.gate.profile.Name, "give gpu.peakBF16 and training.minMFU", "the profile has no peak or no limit for MFU")
+		return
+	}
+	mfu := tflops / peak.Value
+	r.figure("MFU", mfu, "fraction", limit, ">=", source)
+	r.figures = append(r.figures, check.Figure{Name: "TFLOPS a GPU", Value: tflops, Unit: "TFLOPS"})
+	if len(printed) > 0 {
+		r.printed(mfu, median(printed))
+	}
+	if mfu < limit {
+		r.fail("MFU of job "+jobName, remedyMFU, "", "MFU is %.2f %% (%.1f of %.0f TFLOPS), expected at least %.2f %%%s", 100*mfu, tflops, peak.Value, 100*limit, r.remark)
+	}
+}
+
+// printed remarks on a printed MFU that comes from another peak than ours.
+func (r *review) printed(mfu, percent float64) {
+	const percentPerUnit, lastDigit = 100, 0.01
+	r.figures = append(r.figures, check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "fraction"})
+	ours := percentPerUnit * mfu
+	// medians of figures that are rounded to two decimals
+	if math.Abs(percent-ours) > 2*lastDigit+percent*lastDigit/percentPerUnit {
+		r.remark = fmt.Sprintf("; the trainer prints an MFU of %.1f %%, which is from another peak than %s's and is not used", percent, r.gate.profile.Name)
+	}
+}
+
+// steadiness judges the slowest rank's time of every step.
+func (r *review) steadiness(steady []float64) {
+	sorted := slices.Sorted(slices.Values(steady))
+	p50, p95 := percentile(sorted, 50), percentile(sorted, 95)
+	mean, deviation := spread(steady)
+	first, last := ends(steady)
+	t := r.gate.profile.Training
+	for _, m := range []struct {
+		name, key, text string
+		value, limit    float64
+		source          string
+	}{
+		{"step time p95/p50", "maxP95P50", "the 95th percentile of the step time is %.3f times the median, allowed is %.3f", p95 / p50, t.MaxP95P50.Value, t.MaxP95P50.Source},
+		{"step time CV", "maxCV", "the coefficient of variation of the step time is %.4f, allowed is %.4f", deviation / mean, t.MaxCV.Value, t.MaxCV.Source},
+		{"step time drift", "maxDrift", "the step time drifts by %.4f from the first to the last third of the run, allowed is %.4f", math.Abs(last-first) / first, t.MaxDrift.Value, t.MaxDrift.Source},
+	} {
+		r.figure(m.name, m.value, "fraction", m.limit, "<=", "profile training."+m.key+": "+m.source)
+		if m.value > m.limit {
+			r.fail("step time of job "+jobName, remedyStep, "", m.text, m.value, m.limit)
+		}
+	}
+}
+
+// lag holds the slowest rank against the median of all.
+func (r *review) lag(perRank map[int]float64) {
+	limit := r.gate.profile.Training.MaxRankLag
+	slowest, lag, ok := r.slowest(perRank)
+	if !ok {
+		r.blind("job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is not known: %d of %d ranks say how long steps took", len(perRank), r.gate.ranks())
+		return
+	}
+	node := r.nodeOf(slowest)
+	r.figures = append(r.figures, check.Figure{Name: "slowest rank", Value: float64(slowest)})
+	r.slowestText = fmt.Sprintf("; the slowest rank is %d on %s, %.1f %% behind the median", slowest, node, 100*lag)
+	r.figure("lag of the slowest rank", lag, "fraction", limit.Value, "<=", "profile training.maxRankLag: "+limit.Source)
+	if lag > limit.Value {
+		r.fail(fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "", "rank %d on %s is %.1f %% slower than the median rank, allowed are %.1f %%", slowest, node, 100*lag, 100*limit.Value)
+	}
+}
+
+// slowest is the slowest rank and how much slower than the median it is. Where
+// only some ranks print times, Megatron's straggler report must say it: there
+// the fastest rank stands for the median.
+func (r *review) slowest(perRank map[int]float64) (rank int, lag float64, ok bool) {
+	if len(perRank) == r.gate.ranks() {
+		all := make([]float64, 0, len(perRank))
+		ranks := make([]int, 0, len(perRank))
+		for k, v := range perRank {
+			all = append(all, v)
+			ranks = append(ranks, k)
+		}
+		slices.Sort(ranks)
+		rank = slices.MaxFunc(ranks, func(a, b int) int { return cmp.Compare(perRank[a], perRank[b]) })
+		return rank, perRank[rank]/median(all) - 1, true
+	}
+	for _, p := range r.pods {
+		for _, s := range p.Stragglers {
+			if s.MinTFLOPS <= 0 {
+				continue
+			}
+			if l := s.MaxTFLOPS/s.MinTFLOPS - 1; !ok || l > lag {
+				rank, lag, ok = s.MinRank, l, true
+			}
+		}
+	}
+	return rank, lag, ok
+}
+
+func (r *review) figure(name string, value float64, unit string, limit float64, relation, source string) {
+	r.figures = append(r.figures, check.Figure{Name: name, Value: value, Unit: unit, Limit: limit, Relation: relation, Source: source})
+}

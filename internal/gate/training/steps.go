@@ -1,0 +1,119 @@
+package training
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// reporters are the ranks that must print every step: all of them; only the
+// last with Megatron, which prints on no other.
+func (r *review) reporters() []ranked {
+	if r.job.Framework != frameworkMegatron {
+		return r.ranks
+	}
+	var out []ranked
+	for _, k := range r.ranks {
+		if len(k.Steps) > 0 || k.Rank.Rank == r.gate.ranks()-1 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// steps demands that each reporting rank printed each step, that nothing was
+// skipped, and that the loss is finite and falls.
+func (r *review) steps() {
+	fewest := -1
+	for _, k := range r.reporters() {
+		reached := map[int]bool{}
+		last := 0
+		for _, s := range k.Steps {
+			reached[s.Step] = true
+			last = max(last, s.Step)
+		}
+		if fewest < 0 || last < fewest {
+			fewest = last
+		}
+		switch {
+		case last < r.job.Steps:
+			r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyRead, k.id, "rank %d on %s ended at step %d of %d", k.Rank.Rank, k.node, last, r.job.Steps)
+		case len(reached) < r.job.Steps:
+			r.blind(k.node, "let the trainer print every step (log_freq 1, --log-interval 1)", "rank %d on %s printed %d of %d steps", k.Rank.Rank, k.node, len(reached), r.job.Steps)
+		}
+		r.skipped(k)
+	}
+	if !slices.ContainsFunc(r.ranks, func(k ranked) bool { return k.Completed }) {
+		r.blind("job "+jobName, remedyRead, "no rank said that training was completed")
+	}
+	if fewest >= 0 {
+		r.figure("steps reached", float64(fewest), "steps", float64(r.job.Steps), "==", "site workloads.training.steps")
+	}
+	r.loss()
+}
+
+func (r *review) skipped(k ranked) {
+	skipped, nan := 0, 0
+	for _, s := range k.Steps {
+		if s.Skipped != nil {
+			skipped = max(skipped, *s.Skipped)
+		}
+		if s.NaN != nil {
+			nan = max(nan, *s.NaN)
+		}
+	}
+	if skipped+nan > 0 {
+		r.fail("job "+jobName, "look at the loss scale and the gradient norm; run the collective gate again to see whether data is corrupted", k.id,
+			"%d iterations were skipped and %d were nan, by rank %d", skipped, nan, k.Rank.Rank)
+	}
+}
+
+const remedyLoss = "check the data set and the learning rate; when they are known to be good, suspect silent data corruption: run the collective gate and dcgmi diag -r 4"
+
+// loss must be a finite number on every rank and step, and its median over the
+// last third of the steps below that over the first third.
+func (r *review) loss() {
+	byStep := map[int][]float64{}
+	for _, k := range r.reporters() {
+		for _, s := range k.Steps {
+			if s.Loss == nil {
+				r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyLoss, k.id, "the loss of rank %d is %q at step %d", k.Rank.Rank, s.LossText, s.Step)
+				return
+			}
+			byStep[s.Step] = append(byStep[s.Step], *s.Loss)
+		}
+	}
+	curve := series(byStep, median)
+	if len(curve) < thirds {
+		r.blind("job "+jobName, remedyRead, "there are %d losses: too few to see whether it falls", len(curve))
+		return
+	}
+	first, last := ends(curve)
+	r.figure("loss at the end", last, "", first, "<=", "median of the last third below that of the first third")
+	if last >= first {
+		r.fail("loss of job "+jobName, remedyLoss, "", "the loss does not fall: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
+	}
+}
+
+// thirds is the least number of points that have a first and a last third.
+const thirds = 3
+
+// ends are the medians of the first and the last third.
+func ends(values []float64) (first, last float64) {
+	n := len(values) / thirds
+	return median(values[:n]), median(values[len(values)-n:])
+}
+
+// series puts what several ranks say of each step into one value a step, in order.
+func series(byStep map[int][]float64, one func([]float64) float64) []float64 {
+	steps := make([]int, 0, len(byStep))
+	for s := range byStep {
+		steps = append(steps, s)
+	}
+	slices.SortFunc(steps, cmp.Compare[int])
+	out := make([]float64, 0, len(steps))
+	for _, s := range steps {
+		out = append(out, one(byStep[s]))
+	}
+	return out
+}

@@ -1,0 +1,22 @@
+package component
+
+import (
+	"net"
+	"strconv"
+)
+
+func (c Config) hostPort(port int) string { return net.JoinHostPort(c.Address, strconv.Itoa(port)) }
+
+func (c Config) url(port int) string { return "https://" + c.hostPort(port) }
+
+// APIServerURL is where the API server listens.
+func (c Config) APIServerURL() string { return c.url(c.Ports.APIServer) }
+
+// PrometheusURL is where Prometheus listens.
+func (c Config) PrometheusURL() string { return c.url(c.Ports.Prometheus) }
+
+// AlertmanagerURL is where Alertmanager listens.
+func (c Config) AlertmanagerURL() string { return c.url(c.Ports.Alertmanager) }
+
+// AdapterPort is the port of prometheus-adapter, for its Service.
+func (c Config) AdapterPort() int { return c.Ports.Adapter }

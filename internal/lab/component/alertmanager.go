@@ -1,0 +1,51 @@
+package component
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// Alertmanager passes alerts on to a webhook.
+func (c Config) Alertmanager() Component {
+	config, web := c.Conf("alertmanager.yaml"), c.Conf("alertmanager-web.yaml")
+	return Component{
+		Name: Alertmanager,
+		Argv: []string{
+			"--config.file=" + config,
+			"--storage.path=" + c.Data(Alertmanager),
+			"--web.listen-address=" + c.hostPort(c.Ports.Alertmanager),
+			"--web.config.file=" + web,
+			"--cluster.listen-address=", // a cluster of one gossips with nobody
+			"--log.level=warn",
+		},
+		// Not that it needs it: it would only compete with it for the machine.
+		Needs:     []string{APIServer},
+		Files:     map[string]string{config: c.alertRoute(), web: c.webConfig(pki.Alertmanager)},
+		Probe:     c.probe(c.Ports.Alertmanager, "/-/ready"),
+		StopGrace: 5 * time.Second,
+	}
+}
+
+// alertRoute is one route to one receiver; without a webhook, or under the
+// fault, the receiver has nobody to tell.
+func (c Config) alertRoute() string {
+	route := `route:
+  receiver: RECEIVER
+  group_wait: 0s
+  group_interval: 1s
+  repeat_interval: 1h
+  group_by: ["..."]
+receivers:
+`
+	if c.AlertWebhook == "" || c.Faults.AlertRouteMissing {
+		return strings.Replace(route, "RECEIVER", "none", 1) + "- name: none\n"
+	}
+	return strings.Replace(route, "RECEIVER", "on-call", 1) + `- name: on-call
+  webhook_configs:
+  - url: ` + strconv.Quote(c.AlertWebhook) + `
+    send_resolved: true
+`
+}

@@ -1,0 +1,71 @@
+package component
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// ServiceCIDR is the lab's range of service addresses. Nothing routes it.
+const ServiceCIDR = "10.96.0.0/16"
+
+// gangGates switch native gang scheduling on.
+const gangGates = "GenericWorkload=true,GangScheduling=true"
+
+// APIServer is kube-apiserver.
+func (c Config) APIServer() Component {
+	p := c.PKI()
+	argv := []string{
+		"--bind-address=" + c.Address,
+		"--advertise-address=" + c.Address,
+		"--secure-port=" + strconv.Itoa(c.Ports.APIServer),
+		// The `kubernetes` endpoints would be a loopback address, which the API refuses.
+		"--endpoint-reconciler-type=none",
+		"--service-cluster-ip-range=" + ServiceCIDR,
+		"--allow-privileged=true",
+		"--profiling=false",
+
+		"--etcd-servers=" + c.url(c.Ports.Etcd),
+		"--etcd-cafile=" + p.Cert(pki.EtcdCA),
+		"--etcd-certfile=" + p.Cert(pki.EtcdClient),
+		"--etcd-keyfile=" + p.Key(pki.EtcdClient),
+
+		"--tls-cert-file=" + p.Cert(pki.APIServer),
+		"--tls-private-key-file=" + p.Key(pki.APIServer),
+		"--client-ca-file=" + p.Cert(pki.CA),
+		"--anonymous-auth=false",
+		"--authorization-mode=Node,RBAC",
+
+		// A KWOK node's InternalIP is its pods' address; its kubelet side is kwok's
+		// server, named by the ExternalDNS address that the node stage sets.
+		"--kubelet-preferred-address-types=ExternalDNS,InternalIP",
+		"--kubelet-certificate-authority=" + p.Cert(pki.CA),
+		"--kubelet-client-certificate=" + p.Cert(pki.KubeletClient),
+		"--kubelet-client-key=" + p.Key(pki.KubeletClient),
+
+		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+		"--service-account-key-file=" + p.Cert(pki.ServiceAccount),
+		"--service-account-signing-key-file=" + p.Key(pki.ServiceAccount),
+
+		"--requestheader-client-ca-file=" + p.Cert(pki.FrontProxyCA),
+		"--requestheader-allowed-names=front-proxy-client",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-username-headers=X-Remote-User",
+		"--proxy-client-cert-file=" + p.Cert(pki.FrontProxyClient),
+		"--proxy-client-key-file=" + p.Key(pki.FrontProxyClient),
+	}
+	if !c.Faults.NoGangScheduler {
+		argv = append(argv,
+			"--feature-gates="+gangGates,
+			"--runtime-config=scheduling.k8s.io/v1alpha2=true",
+		)
+	}
+	return Component{
+		Name: APIServer, Argv: argv,
+		Probe:     c.probe(c.Ports.APIServer, "/readyz"),
+		Needs:     []string{Etcd},
+		StopGrace: 15 * time.Second,
+	}
+}

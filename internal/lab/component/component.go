@@ -1,0 +1,115 @@
+package component
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// The names of a lab's components.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kwok              = "kwok"
+	Prometheus        = "prometheus"
+	Alertmanager      = "alertmanager"
+	Adapter           = "prometheus-adapter"
+)
+
+// Objects is no component: it stands in Needs for the API objects that a lab
+// creates once its API server answers (definitions, roles, services).
+const Objects = "api-objects"
+
+// Component is one program, ready to be run.
+type Component struct {
+	Name string
+	// Argv are the arguments, without the program.
+	Argv []string
+	// Files are configuration files to write before each start, by path.
+	Files map[string]string
+	// Probe says when it is ready.
+	Probe Probe
+	// Needs are the components (or Objects) that must be ready before it starts.
+	Needs []string
+	// StopGrace is the time between SIGTERM and SIGKILL.
+	StopGrace time.Duration
+}
+
+// Probe is an HTTPS GET that answers 200 when the component serves.
+type Probe struct {
+	URL string
+	// CA, Cert and Key are files: whom to trust, and what to show.
+	CA, Cert, Key string
+	// Contains must be in the answer's body, when set.
+	Contains string
+}
+
+// Config is what all components are computed from.
+type Config struct {
+	// Dir is the lab's directory; PKI is below it.
+	Dir string
+	// Address is the lab's own loopback address; everything listens there.
+	Address string
+	Ports   Ports
+	// AlertWebhook is where Alertmanager sends; empty: nowhere.
+	AlertWebhook string
+	Faults       Faults
+}
+
+// Ports are the lab's ports on its address.
+type Ports struct {
+	Etcd              int `json:"etcd"`
+	EtcdPeer          int `json:"etcdPeer"`
+	APIServer         int `json:"apiserver"`
+	ControllerManager int `json:"controllerManager"`
+	Scheduler         int `json:"scheduler"`
+	Kwok              int `json:"kwok"`
+	Prometheus        int `json:"prometheus"`
+	Alertmanager      int `json:"alertmanager"`
+	Adapter           int `json:"adapter"`
+	AlertWebhook      int `json:"alertWebhook"`
+}
+
+// Faults are the settings of the control plane that a fault changes.
+type Faults struct {
+	// NoGangScheduler: neither the API nor the scheduler knows gangs.
+	NoGangScheduler bool `json:"noGangScheduler,omitempty"`
+	// HalfGang: the API has pod groups, the scheduler does not heed them.
+	HalfGang bool `json:"halfGang,omitempty"`
+	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
+	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
+}
+
+// All returns every component of a lab, in the order in which they are listed.
+func All(c Config) []Component {
+	return []Component{
+		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
+		c.Kwok(), c.Prometheus(), c.Alertmanager(), c.Adapter(),
+	}
+}
+
+// PKI is the directory of the lab's certificates.
+func (c Config) PKI() pki.Dir { return pki.Dir(filepath.Join(c.Dir, "pki")) }
+
+// Conf is the path of a configuration file.
+func (c Config) Conf(name string) string { return filepath.Join(c.Dir, "conf", name) }
+
+// Data is the path of a component's data.
+func (c Config) Data(name string) string { return filepath.Join(c.Dir, "data", name) }
+
+// Kubeconfig is the path of an identity's kubeconfig.
+func (c Config) Kubeconfig(identity string) string {
+	return filepath.Join(c.Dir, "kubeconfig", identity+".yaml")
+}
+
+// AdminKubeconfig is the path of the kubeconfig meant for people.
+func (c Config) AdminKubeconfig() string { return filepath.Join(c.Dir, "kubeconfig.yaml") }
+
+// probe is a probe of the component at this port, with the administrator's certificate.
+func (c Config) probe(port int, path string) Probe {
+	p := c.PKI()
+	return Probe{URL: c.url(port) + path, CA: p.Cert(pki.CA), Cert: p.Cert(pki.Admin), Key: p.Key(pki.Admin)}
+}

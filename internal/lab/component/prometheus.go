@@ -1,0 +1,59 @@
+package component
+
+import (
+	"strings"
+	"time"
+
+	_ "embed" // the configuration's template
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+//go:embed prometheus.yaml
+var prometheusConfig string
+
+// Prometheus scrapes the pods that ask for it and sends alerts on.
+func (c Config) Prometheus() Component {
+	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
+	return Component{
+		Name: Prometheus,
+		Argv: []string{
+			"--config.file=" + config,
+			"--storage.tsdb.path=" + c.Data(Prometheus),
+			"--storage.tsdb.retention.time=12h",
+			"--web.listen-address=" + c.hostPort(c.Ports.Prometheus),
+			"--web.config.file=" + web,
+			"--web.enable-lifecycle",
+			"--log.level=warn",
+		},
+		Files: map[string]string{
+			config: c.fill(prometheusConfig),
+			web:    c.webConfig(pki.Prometheus),
+		},
+		Probe:     c.probe(c.Ports.Prometheus, "/-/ready"),
+		Needs:     []string{APIServer, Objects},
+		StopGrace: 5 * time.Second,
+	}
+}
+
+// fill puts the lab's addresses and files into a configuration.
+func (c Config) fill(template string) string {
+	p := c.PKI()
+	return strings.NewReplacer(
+		"${APISERVER}", c.APIServerURL(),
+		"${ALERTMANAGER}", c.hostPort(c.Ports.Alertmanager),
+		"${CA}", p.Cert(pki.CA),
+		"${CERT}", p.Cert(pki.Prometheus),
+		"${KEY}", p.Key(pki.Prometheus),
+	).Replace(template)
+}
+
+// webConfig makes a Prometheus-style server demand a certificate of this lab.
+func (c Config) webConfig(identity string) string {
+	p := c.PKI()
+	return `tls_server_config:
+  cert_file: ` + p.Cert(identity) + `
+  key_file: ` + p.Key(identity) + `
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ` + p.Cert(pki.CA) + "\n"
+}

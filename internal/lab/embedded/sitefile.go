@@ -1,0 +1,167 @@
+package embedded
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// SiteFile is the name of the lab's site in its directory.
+const SiteFile = "site.yaml"
+
+// hosts says how the World's hosts and controllers are reached.
+type hosts struct {
+	user, identityFile, knownHostsFile string
+	redfish                            []site.Redfish
+}
+
+// siteOf declares the lab as a Site. The inventory is what was ordered: the
+// World's spec, not its present state, so that a fault can't hide from it.
+func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *site.Site {
+	s := &site.Site{
+		APIVersion: "firstlight/v1", Kind: "Site", Name: spec.Name,
+		Spine: "kubernetes", Profile: spec.Hardware,
+		Facility: facilityOf(now.Facility, h.redfish),
+		Reach: site.Reach{
+			SSH: site.SSH{
+				User: h.user, IdentityFile: h.identityFile, KnownHostsFile: h.knownHostsFile,
+				Concurrency: 16, Timeout: site.Duration(2 * time.Minute), FabricHost: spec.GPUNodes[0].Name,
+			},
+			Kubernetes:   site.Kubernetes{Kubeconfig: info.Kubeconfig},
+			Prometheus:   endpoint(info.PrometheusURL, info),
+			Alertmanager: endpoint(info.AlertmanagerURL, info),
+		},
+		Fabric: site.Fabric{
+			HCAs: spec.HCAs, Links: len(ordered.Links), Soak: site.Duration(2 * time.Second),
+			NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
+		},
+		GPUStack: site.GPUStack{
+			Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto",
+			Operands: []string{
+				"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset",
+				"nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator",
+			},
+		},
+		Telemetry: site.Telemetry{
+			ScrapeInterval: site.Duration(time.Second), Receiver: "on-call",
+			LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04",
+		},
+		Workloads: workloads(len(spec.GPUNodes)),
+	}
+	for _, sw := range ordered.Switches {
+		s.Fabric.Switches = append(s.Fabric.Switches, sw.Name)
+	}
+	for _, n := range spec.GPUNodes {
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
+	}
+	for _, n := range spec.SystemNodes {
+		s.Inventory.SystemNodes = append(s.Inventory.SystemNodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
+	}
+	return s
+}
+
+func endpoint(url string, info lab.Info) site.Endpoint {
+	return site.Endpoint{URL: url, CAFile: info.CA, CertFile: info.ClientCert, KeyFile: info.ClientKey}
+}
+
+func facilityOf(f world.Facility, controllers []site.Redfish) site.Facility {
+	out := site.Facility{
+		Power:   site.Budget{Provided: site.Quantity{Value: f.PowerKW, Unit: "kW"}},
+		Cooling: site.Budget{Provided: site.Quantity{Value: f.CoolingKW, Unit: "kW"}},
+		Weight:  site.Budget{Provided: site.Quantity{Value: f.WeightKg, Unit: "kg"}},
+		Redfish: controllers,
+	}
+	if f.SignedOff {
+		out.SignOff = site.SignOff{
+			By: f.SignedBy, Role: f.Role, Reference: f.Reference,
+			At: f.SignedAt.UTC().Format(time.RFC3339), Expires: f.Expires.UTC().Format(time.RFC3339),
+		}
+	}
+	return out
+}
+
+func workloads(nodes int) site.Workloads {
+	return site.Workloads{
+		Collective: site.CollectiveWorkload{Image: "ghcr.io/coreweave/nccl-tests:12.9.1-2.27.6", Timeout: site.Duration(5 * time.Minute)},
+		Training: site.TrainingWorkload{
+			Image: "ghcr.io/pytorch/torchtitan:0.2.0", Framework: "torchtitan", Model: "llama3-8b",
+			Nodes: nodes, Steps: 60, Timeout: site.Duration(5 * time.Minute),
+		},
+		Inference: site.InferenceWorkload{
+			Image: "vllm/vllm-openai:v0.13.0", Model: "meta-llama/Llama-3.1-8B-Instruct", GPUs: 1, MaxModelLen: 8192,
+			Prompt: "The capital of France is", GoldenPrefix: " Paris",
+			Rate: 12, Concurrency: 16, Requests: 48, Warmup: 4, InputTokens: 256, OutputTokens: 32,
+			Timeout: site.Duration(5 * time.Minute),
+		},
+	}
+}
+
+// writeSite writes the site file whole or not at all.
+func writeSite(dir string, s *site.Site) error {
+	data, err := yaml.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode the lab's site: %w", err)
+	}
+	header := "# The lab's site, rewritten by the lab. firstlight accept uses it when no other site is given.\n"
+	path := filepath.Join(dir, SiteFile)
+	f, err := os.CreateTemp(dir, ".site-*")
+	if err != nil {
+		return fmt.Errorf("write the lab's site: %w", err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
+	_, err = f.WriteString(header + string(data))
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the lab's site: %w", err)
+	}
+	return nil
+}
+
+// SpecOf is the World that a site declares: its nodes, its HCAs and as many
+// spines as it names.
+func SpecOf(s *site.Site) world.Spec {
+	spec := world.DefaultSpec(0)
+	spec.Hardware, spec.HCAs, spec.Spines = s.Profile, s.Fabric.HCAs, 0
+	spec.GPUNodes, spec.SystemNodes = nil, nil
+	for _, name := range s.Fabric.Switches {
+		if strings.HasPrefix(name, "spine") {
+			spec.Spines++
+		}
+	}
+	for _, n := range s.Inventory.Nodes {
+		spec.GPUNodes = append(spec.GPUNodes, world.NodeSpec{Name: n.Name, Rack: n.Rack})
+	}
+	for _, n := range s.Inventory.SystemNodes {
+		spec.SystemNodes = append(spec.SystemNodes, world.NodeSpec{Name: n.Name, Rack: n.Rack})
+	}
+	return spec
+}
+
+// DefaultSite declares the lab that is started when nothing else is said,
+// without one being up: addresses and files are left out.
+func DefaultSite() (*site.Site, error) {
+	spec := world.DefaultSpec(defaultNodes)
+	w, err := world.New(spec)
+	if err != nil {
+		return nil, fmt.Errorf("make the default world: %w", err)
+	}
+	return siteOf(spec, w.State(), w.State(), lab.Info{}, hosts{}), nil
+}
+
+const defaultNodes = 4

@@ -1,0 +1,74 @@
+package embedded
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func sample(t *testing.T, nodes int) (*world.World, lab.Info, hosts) {
+	t.Helper()
+	spec := world.DefaultSpec(nodes)
+	for i := range spec.GPUNodes {
+		spec.GPUNodes[i].Address = "127.1.2." + string(rune('1'+i)) + ":2222"
+	}
+	w, err := world.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := lab.Info{Kubeconfig: "/k", PrometheusURL: "https://127.1.2.1:9090", AlertmanagerURL: "https://127.1.2.1:9093", CA: "/ca", ClientCert: "/c", ClientKey: "/key"}
+	return w, info, hosts{user: "root", identityFile: "/id", knownHostsFile: "/known"}
+}
+
+// TestTheLabsSiteIsValid: what the lab writes is read back without a problem,
+// and makes the same world again.
+func TestTheLabsSiteIsValid(t *testing.T) {
+	t.Parallel()
+	w, info, h := sample(t, 3)
+	dir := t.TempDir()
+	if err := writeSite(dir, siteOf(w.Spec(), w.State(), w.State(), info, h)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := site.Load(filepath.Join(dir, SiteFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := SpecOf(s)
+	if len(again.GPUNodes) != 3 || again.Spines != w.Spec().Spines || len(again.HCAs) != len(w.Spec().HCAs) {
+		t.Errorf("the site makes %+v", again)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("more than the site file is left: %v %v", entries, err)
+	}
+}
+
+// TestFaultsDoNotChangeWhatWasOrdered: a fault may not make the site expect less.
+func TestFaultsDoNotChangeWhatWasOrdered(t *testing.T) {
+	t.Parallel()
+	w, info, h := sample(t, 2)
+	ordered := w.State()
+	healthy, err := siteOf(w.Spec(), ordered, w.State(), info, h).Fingerprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range world.Catalogue() {
+		f, err := w.AddFault(world.Fault{Kind: kind.Kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken, err := siteOf(w.Spec(), ordered, w.State(), info, h).Fingerprint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if broken != healthy {
+			t.Errorf("%s changes what the site demands", kind.Kind)
+		}
+		if err := w.ClearFault(f.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

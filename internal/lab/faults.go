@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/discovery"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+)
+
+// SetNoGangScheduler takes native gang scheduling out of the API server and
+// the scheduler, or puts it back. It returns when both are ready again.
+func (l *Lab) SetNoGangScheduler(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.NoGangScheduler = on }, component.APIServer, component.Scheduler)
+}
+
+// SetHalfGang makes the scheduler ignore gangs that the API still has, or heed
+// them again. It returns when the scheduler is ready again.
+func (l *Lab) SetHalfGang(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.HalfGang = on }, component.Scheduler)
+}
+
+// SetAlertRouteMissing makes Alertmanager's only receiver tell nobody, or the
+// webhook again. It returns when Alertmanager is ready again.
+func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
+}
+
+// changeGrace is shorter than a component's own: its clients stay, and an API
+// server that drains their watches first would take a minute. None of those
+// that a fault restarts has a state of its own to lose.
+const changeGrace = time.Second
+
+// change sets faults and restarts the components they concern, in this order,
+// each ready before the next. Nothing restarts when nothing changes.
+func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...string) error {
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	l.mu.Lock()
+	before := l.conf.Faults
+	set(&l.conf.Faults)
+	conf, same := l.conf, before == l.conf.Faults
+	l.mu.Unlock()
+	if same {
+		return nil
+	}
+	for _, c := range component.All(conf) {
+		for _, name := range names {
+			if c.Name != name {
+				continue
+			}
+			spec, err := l.spec(c)
+			if err != nil {
+				return err
+			}
+			if err := l.sup.Replace(ctx, spec, changeGrace); err != nil {
+				return fmt.Errorf("restart %s with other settings: %w", name, err)
+			}
+		}
+	}
+	if before.NoGangScheduler != conf.Faults.NoGangScheduler {
+		return l.awaitGangAPI(ctx, !conf.Faults.NoGangScheduler)
+	}
+	return nil
+}
+
+// awaitGangAPI waits until the API server serves pod groups, or does not.
+func (l *Lab) awaitGangAPI(ctx context.Context, want bool) error {
+	client, err := discovery.NewDiscoveryClientForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	return poll(ctx, "the API server to change its kinds", func(context.Context) (bool, error) {
+		groups, err := client.ServerGroups()
+		if err != nil {
+			return false, err
+		}
+		for _, g := range groups.Groups {
+			for _, v := range g.Versions {
+				if v.GroupVersion == "scheduling.k8s.io/v1alpha2" {
+					return want, nil
+				}
+			}
+		}
+		return !want, nil
+	})
+}

@@ -1,0 +1,137 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/upstream"
+)
+
+// superviseEnv makes the test binary a supervisor, as "firstlight lab supervise" is one.
+const superviseEnv = "FIRSTLIGHT_TEST_SUPERVISE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(superviseEnv) != "" {
+		os.Exit(superviseMain())
+	}
+	os.Exit(m.Run())
+}
+
+func superviseMain() int {
+	flags := flag.NewFlagSet("supervise", flag.ContinueOnError)
+	name, dir := flags.String("name", "", ""), flags.String("dir", "", "")
+	ownerFD := flags.Int("owner-fd", 0, "")
+	if err := flags.Parse(os.Args[1:]); err != nil {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	opts := SuperviseOptions{Options: Options{
+		Name: *name, Dir: *dir, Programs: programsOf,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	}}
+	if *ownerFD != 0 {
+		opts.Owner = OwnerPipe(*ownerFD)
+	}
+	if text := os.Getenv(superviseEnv); text != "1" { // what goes wrong
+		opts.Programs = func(context.Context) (upstream.Programs, error) { return upstream.Programs{}, errors.New(text) }
+	}
+	if err := Supervise(ctx, opts); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// testCommand runs this test binary as a supervisor.
+func testCommand(t *testing.T) SpawnOptions {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return SpawnOptions{Command: []string{self}, Env: []string{superviseEnv + "=1"}}
+}
+
+// needPrograms builds the upstream programs where they are not, once, before
+// any deadline runs.
+func needPrograms(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	if _, err := programs(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var programs = sync.OnceValues(func() (upstream.Programs, error) {
+	return upstream.Builder{}.Ensure(context.Background(), nil)
+})
+
+// eventLog keeps a lab's events for a test to look at.
+type eventLog struct{ *journal }
+
+func newEventLog() eventLog { return eventLog{newJournal()} }
+
+func (l eventLog) await(t *testing.T, what string, is func(Event) bool) Event {
+	t.Helper()
+	for n := 0; ; {
+		events, more, _ := l.from(n)
+		for _, e := range events {
+			if is(e) {
+				return e
+			}
+		}
+		n += len(events)
+		select {
+		case <-more:
+		case <-t.Context().Done():
+			t.Fatalf("no event: %s", what)
+		}
+	}
+}
+
+// requireGone fails the test when a process of the lab is left.
+func requireGone(t *testing.T, id string) {
+	t.Helper()
+	left, err := markedProcesses(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range left {
+		name, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/comm")
+		t.Errorf("process %d (%s) of the lab is left", p.PID, name)
+	}
+}
+
+// requirePortsFree fails the test when something still listens where the lab did.
+func requirePortsFree(t *testing.T, st Status) {
+	t.Helper()
+	if len(st.Components) != 8 {
+		t.Errorf("the lab had %d components, want 8", len(st.Components))
+	}
+	for _, c := range st.Components {
+		if err := tryListen(c.Address); err != nil {
+			t.Errorf("the port of %s is still taken: %v", c.Name, err)
+		}
+	}
+}
+
+func pids(st Status) []process.Identity {
+	var all []process.Identity
+	for _, c := range st.Components {
+		all = append(all, c.Identity)
+	}
+	return all
+}

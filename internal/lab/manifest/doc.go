@@ -1,0 +1,6 @@
+// Package manifest holds the API objects that a lab creates in itself before
+// anything else does: kwok's definitions (copies of the pinned module's), the
+// roles of the lab's own programs, and the way to prometheus-adapter.
+//
+// Everything is created, nothing altered: a lab's API server starts empty.
+package manifest

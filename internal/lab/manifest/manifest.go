@@ -1,0 +1,73 @@
+package manifest
+
+import (
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// content is every manifest of this package.
+//
+//go:embed crds/*.yaml roles.yaml apiservices.yaml
+var content embed.FS
+
+// Values are what the manifests are filled with.
+type Values struct {
+	// Address and AdapterPort are where prometheus-adapter listens.
+	Address     string
+	AdapterPort int
+	// CA is the certificate, in PEM, that its server is verified with.
+	CA []byte
+}
+
+// CRDs are kwok's definitions.
+func CRDs() ([]*unstructured.Unstructured, error) {
+	names, err := fs.Glob(content, "crds/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("list definitions: %w", err)
+	}
+	var all []*unstructured.Unstructured
+	for _, n := range names {
+		objs, err := read(n, Values{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objs...)
+	}
+	return all, nil
+}
+
+// Roles are the roles of the lab's programs and the Service of prometheus-adapter.
+func Roles(v Values) ([]*unstructured.Unstructured, error) { return read("roles.yaml", v) }
+
+// APIServices hand the metrics APIs to prometheus-adapter.
+func APIServices(v Values) ([]*unstructured.Unstructured, error) { return read("apiservices.yaml", v) }
+
+func read(name string, v Values) ([]*unstructured.Unstructured, error) {
+	raw, err := content.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	filled := strings.NewReplacer(
+		"${ADDRESS}", strconv.Quote(v.Address),
+		"${ADAPTER_PORT}", strconv.Itoa(v.AdapterPort),
+		"${CA_BUNDLE}", base64.StdEncoding.EncodeToString(v.CA),
+	).Replace(string(raw))
+	var objs []*unstructured.Unstructured
+	for doc := range strings.SplitSeq("\n"+filled, "\n---\n") {
+		obj := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &obj.Object); err != nil {
+			return nil, fmt.Errorf("read manifest %s: %w", name, err)
+		}
+		if len(obj.Object) > 0 {
+			objs = append(objs, obj)
+		}
+	}
+	return objs, nil
+}

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+)
+
+// guardPort is bound on the last address of a lab's subnet for as long as the
+// lab lives. Binding it is how a subnet is claimed: the kernel gives it to one
+// lab only, whoever runs it, and takes it back when the lab's process ends.
+const guardPort = 20_000
+
+// subnetAttempts bounds the search: 65,000 subnets make a miss rare.
+const subnetAttempts = 256
+
+// network is a lab's claim on loopback: a /24 of 127/8, and ports on its first address.
+type network struct {
+	subnet string // "127.a.b"
+	ports  component.Ports
+	guard  net.Listener
+
+	mu   sync.Mutex
+	held map[int]net.Listener
+}
+
+// address is where the control plane listens.
+func (n *network) address() string { return n.subnet + ".1" }
+
+// claimNetwork finds a subnet that no other lab has, and free ports in it. Each
+// port stays bound until release hands it to its component.
+func claimNetwork(ctx context.Context) (*network, error) {
+	for range subnetAttempts {
+		// 127.0 is everybody's; the rest of 127/8 nobody uses but for tests and resolvers.
+		subnet := fmt.Sprintf("127.%d.%d", 16+rand.IntN(224), rand.IntN(256)) //nolint:gosec // spreads labs; no secret
+		guard, err := listen(ctx, subnet+".254", guardPort)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("claim a loopback subnet: %w", err)
+		}
+		n := &network{subnet: subnet, guard: guard, held: map[int]net.Listener{}}
+		if err := n.claimPorts(ctx); err != nil {
+			n.close()
+			return nil, err
+		}
+		return n, nil
+	}
+	return nil, fmt.Errorf("claim a loopback subnet: %d tries, all taken", subnetAttempts)
+}
+
+// claimPorts takes each component's usual port, or any free one where
+// something listens on all addresses.
+func (n *network) claimPorts(ctx context.Context) error {
+	p := &n.ports
+	for _, want := range []struct {
+		port  *int
+		usual int
+	}{
+		{&p.Etcd, 2379}, {&p.EtcdPeer, 2380}, {&p.APIServer, 6443},
+		{&p.ControllerManager, 10257}, {&p.Scheduler, 10259}, {&p.Kwok, 10250},
+		{&p.Prometheus, 9090}, {&p.Alertmanager, 9093}, {&p.Adapter, 6444}, {&p.AlertWebhook, 9094},
+	} {
+		l, err := listen(ctx, n.address(), want.usual)
+		if err != nil {
+			l, err = listen(ctx, n.address(), 0)
+		}
+		if err != nil {
+			return fmt.Errorf("reserve a port on %s: %w", n.address(), err)
+		}
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if !ok {
+			return fmt.Errorf("reserve a port on %s: unexpected address %v", n.address(), l.Addr())
+		}
+		*want.port = addr.Port
+		n.held[addr.Port] = l
+	}
+	return nil
+}
+
+func listen(ctx context.Context, host string, port int) (net.Listener, error) {
+	var c net.ListenConfig
+	return c.Listen(ctx, "tcp4", hostPort(host, port)) //nolint:wrapcheck // callers say what for
+}
+
+// release frees ports for the component that is about to bind them.
+func (n *network) release(ports ...int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range ports {
+		if l, ok := n.held[p]; ok {
+			_ = l.Close() // a listener that nobody connected to
+			delete(n.held, p)
+		}
+	}
+}
+
+// listener is the one that keeps a port, for who serves it in this process.
+func (n *network) listener(port int) net.Listener {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.held[port]
+}
+
+// close gives everything back.
+func (n *network) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for p, l := range n.held {
+		_ = l.Close()
+		delete(n.held, p)
+	}
+	_ = n.guard.Close()
+}
+
+// portsOf are the ports that a component binds.
+func portsOf(p component.Ports, name string) []int {
+	switch name {
+	case component.Etcd:
+		return []int{p.Etcd, p.EtcdPeer}
+	case component.APIServer:
+		return []int{p.APIServer}
+	case component.ControllerManager:
+		return []int{p.ControllerManager}
+	case component.Scheduler:
+		return []int{p.Scheduler}
+	case component.Kwok:
+		return []int{p.Kwok}
+	case component.Prometheus:
+		return []int{p.Prometheus}
+	case component.Alertmanager:
+		return []int{p.Alertmanager}
+	case component.Adapter:
+		return []int{p.Adapter}
+	}
+	return nil
+}
+
+func hostPort(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }

@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// resources are those of the kinds that a lab creates. A discovery of the API
+// would tell the same, later.
+var resources = map[string]string{
+	"CustomResourceDefinition": "customresourcedefinitions",
+	"ClusterRole":              "clusterroles",
+	"ClusterRoleBinding":       "clusterrolebindings",
+	"RoleBinding":              "rolebindings",
+	"Namespace":                "namespaces",
+	"Service":                  "services",
+	"APIService":               "apiservices",
+}
+
+func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+	gvk := obj.GroupVersionKind()
+	name, ok := resources[gvk.Kind]
+	if !ok {
+		return nil, fmt.Errorf("create %s %s: the lab creates no such kind", gvk.Kind, obj.GetName())
+	}
+	r := client.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: name})
+	if ns := obj.GetNamespace(); ns != "" {
+		return r.Namespace(ns), nil
+	}
+	return r, nil
+}
+
+// create makes the objects in parallel. What cannot be made yet (its namespace
+// is a moment away) is tried again until ctx ends; what is there stays.
+func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.Unstructured) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, obj := range objs {
+		group.Go(func() error {
+			r, err := resourceOf(client, obj)
+			if err != nil {
+				return err
+			}
+			return poll(ctx, "creating "+obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) (bool, error) {
+				_, err := r.Create(ctx, obj, metav1.CreateOptions{})
+				if err == nil || apierrors.IsAlreadyExists(err) {
+					return true, nil
+				}
+				return false, err
+			})
+		})
+	}
+	return group.Wait()
+}
+
+// createObjects is the step component.Objects: all that kwok, Prometheus and
+// the adapter need of the API before they start.
+func (l *Lab) createObjects(ctx context.Context) error {
+	crds, err := manifest.CRDs()
+	if err != nil {
+		return err
+	}
+	roles, err := manifest.Roles(l.manifestValues())
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	if err := create(ctx, client, append(crds, roles...)); err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		if err := awaitCondition(ctx, client, crd, "Established"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// registerMetrics hands the metrics APIs to the adapter, which answers by now,
+// and waits until the API server says so.
+func (l *Lab) registerMetrics(ctx context.Context) error {
+	v := l.manifestValues()
+	ca, err := os.ReadFile(l.conf.PKI().Cert(pki.CA))
+	if err != nil {
+		return fmt.Errorf("register metrics APIs: %w", err)
+	}
+	v.CA = ca
+	services, err := manifest.APIServices(v)
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	if err := create(ctx, client, services); err != nil {
+		return err
+	}
+	for _, s := range services {
+		if err := awaitCondition(ctx, client, s, "Available"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Lab) manifestValues() manifest.Values {
+	return manifest.Values{Address: l.conf.Address, AdapterPort: l.conf.Ports.Adapter}
+}
+
+// awaitCondition waits until a condition of the object is True.
+func awaitCondition(ctx context.Context, client dynamic.Interface, obj *unstructured.Unstructured, kind string) error {
+	r, err := resourceOf(client, obj)
+	if err != nil {
+		return err
+	}
+	return poll(ctx, obj.GetKind()+" "+obj.GetName()+" to be "+kind, func(ctx context.Context) (bool, error) {
+		got, err := r.Get(ctx, obj.GetName(), metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		conditions, _, err := unstructured.NestedSlice(got.Object, "status", "conditions")
+		if err != nil {
+			return false, err
+		}
+		for _, c := range conditions {
+			if m, ok := c.(map[string]any); ok && m["type"] == kind {
+				if m["status"] == "True" {
+					return true, nil
+				}
+				return false, fmt.Errorf("%s is %v: %v", kind, m["status"], m["message"])
+			}
+		}
+		return false, nil
+	})
+}

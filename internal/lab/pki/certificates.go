@@ -1,0 +1,30 @@
+package pki
+
+type certificate struct {
+	file, signer string
+	Request
+}
+
+// certificates are all that a lab needs, besides its authorities: who signs,
+// who it names, where it serves.
+func certificates(addr string) []certificate {
+	local := []string{addr, "localhost", "127.0.0.1"}
+	serve := func(names ...string) []string { return append(append([]string(nil), local...), names...) }
+	return []certificate{
+		{Etcd, EtcdCA, Request{CommonName: "etcd", Hosts: local, Client: true}},
+		{EtcdPeer, EtcdCA, Request{CommonName: "etcd-peer", Hosts: local, Client: true}},
+		{EtcdClient, EtcdCA, Request{CommonName: "kube-apiserver-etcd-client", Client: true}},
+		{FrontProxyClient, FrontProxyCA, Request{CommonName: "front-proxy-client", Client: true}},
+		{APIServer, CA, Request{CommonName: "kube-apiserver", Hosts: serve(
+			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")}},
+		{KubeletClient, CA, Request{CommonName: "kube-apiserver-kubelet-client", Organizations: []string{"system:masters"}, Client: true}},
+		{ControllerManager, CA, Request{CommonName: "system:kube-controller-manager", Hosts: local, Client: true}},
+		{Scheduler, CA, Request{CommonName: "system:kube-scheduler", Hosts: local, Client: true}},
+		{Kwok, CA, Request{CommonName: "firstlight:kwok", Hosts: local, Client: true}},
+		{Prometheus, CA, Request{CommonName: "firstlight:prometheus", Hosts: local, Client: true}},
+		{Alertmanager, CA, Request{CommonName: "firstlight:alertmanager", Hosts: local}},
+		{Adapter, CA, Request{CommonName: "firstlight:prometheus-adapter", Hosts: serve(
+			"prometheus-adapter.monitoring.svc", "prometheus-adapter.monitoring.svc.cluster.local"), Client: true}},
+		{Admin, CA, Request{CommonName: "firstlight:admin", Organizations: []string{"system:masters"}, Client: true}},
+	}
+}

@@ -1,0 +1,48 @@
+package process
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+// tailLines and tailBytes bound what an error repeats of a log.
+const (
+	tailLines = 12
+	tailBytes = 8 << 10
+)
+
+// Tail returns the last lines of the file that were written after offset from.
+// A log that cannot be read has no lines: it must not hide the death it explains.
+func Tail(path string, from int64) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil
+	}
+	cut := false
+	if size-from > tailBytes {
+		from, cut = size-tailBytes, true
+	}
+	raw := make([]byte, max(size-from, 0))
+	n, err := f.ReadAt(raw, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	lines := strings.Split(strings.TrimRight(string(raw[:n]), "\n"), "\n")
+	if cut && len(lines) > 1 {
+		lines = lines[1:] // the first one begins in the middle
+	}
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	if len(lines) == 1 && lines[0] == "" {
+		return nil
+	}
+	return lines
+}

@@ -1,0 +1,154 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/firstlight/firstlight/internal/lab/process"
+)
+
+// supervisorName is the name of the supervisor's own log.
+const supervisorName = "supervisor"
+
+// SpawnOptions say what process to run a lab in.
+type SpawnOptions struct {
+	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
+	Name, Dir string
+	// Owned: the lab stops when this process dies or closes the handle.
+	Owned bool
+	// Command is what to run, before the flags --name, --dir and --owner-fd;
+	// empty means this program's own "lab supervise".
+	Command []string
+	// Args follow the flags.
+	Args []string
+	// Env is added to this process's environment.
+	Env []string
+}
+
+// Owner keeps an owned lab up; closing it lets the lab stop.
+type Owner struct{ pipe *os.File }
+
+// Close lets the lab stop.
+func (o *Owner) Close() error {
+	if o == nil || o.pipe == nil {
+		return nil
+	}
+	return o.pipe.Close()
+}
+
+// Spawn runs a lab in a process of its own, in a session of its own, so that
+// neither a signal from the terminal nor the end of this process reaches it.
+// It returns as soon as the lab can be asked; WaitReady tells the rest. The
+// Owner is nil unless Owned.
+func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
+	if opts.Name == "" {
+		opts.Name = DefaultName
+	}
+	if err := CheckName(opts.Name); err != nil {
+		return nil, nil, err
+	}
+	if opts.Dir == "" {
+		dir, err := DirOf(opts.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		opts.Dir = dir
+	}
+	if h, err := AttachDir(ctx, opts.Name, opts.Dir); err == nil {
+		return nil, nil, fmt.Errorf("start lab %s: %w (process %d)", opts.Name, ErrRunning, h.Supervisor.PID)
+	}
+	cmd, owner, closeFiles, err := supervisorCommand(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = cmd.Start()
+	closeFiles()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("start lab %s: %w", opts.Name, err), owner.Close())
+	}
+	exited := make(chan struct{})
+	var exitErr error
+	go func() { defer close(exited); exitErr = cmd.Wait() }()
+
+	h := &Handle{Name: opts.Name, Dir: opts.Dir, client: controlClient(opts.Dir), exited: exited}
+	waitCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-exited:
+			cancel(fmt.Errorf("its process ended: %w", errors.Join(exitErr, errEnded)))
+		case <-waitCtx.Done():
+		}
+	}()
+	err = poll(waitCtx, "the lab's process to answer", func(ctx context.Context) (bool, error) {
+		s, err := readState(opts.Dir)
+		if err != nil || s.Supervisor.PID != cmd.Process.Pid {
+			return false, err
+		}
+		h.Supervisor = s.Supervisor
+		_, err = h.Status(ctx)
+		return err == nil, err
+	})
+	if err != nil {
+		_ = owner.Close()
+		return nil, nil, fmt.Errorf("start lab %s: %w%s", opts.Name, err, supervisorLog(opts.Dir))
+	}
+	return h, owner, nil
+}
+
+// supervisorCommand is the supervisor's process, and what to close here once it runs.
+func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFiles func(), err error) {
+	argv := opts.Command
+	if len(argv) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
+		}
+		argv = []string{self, "lab", "supervise"}
+	}
+	argv = append(append([]string(nil), argv...), "--name="+opts.Name, "--dir="+opts.Dir)
+	if err := ownDir(opts.Dir); err != nil {
+		return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
+	}
+	logPath := LogPathIn(opts.Dir, supervisorName)
+	if err := os.MkdirAll(filepath.Dir(logPath), 0o700); err != nil {
+		return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
+	}
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("start lab %s: %w", opts.Name, err)
+	}
+	files := []*os.File{log}
+	var extra []*os.File
+	if opts.Owned {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return nil, nil, nil, errors.Join(fmt.Errorf("start lab %s: %w", opts.Name, err), log.Close())
+		}
+		owner, extra, files = &Owner{pipe: write}, []*os.File{read}, append(files, read)
+		const firstExtraFD = 3
+		argv = append(argv, "--owner-fd="+strconv.Itoa(firstExtraFD))
+	}
+	argv = append(argv, opts.Args...)
+	cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the context, and this process
+	cmd.Env = append(os.Environ(), opts.Env...)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, extra
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd, owner, func() {
+		for _, f := range files {
+			_ = f.Close() // the child has its own
+		}
+	}, nil
+}
+
+// Exited is closed when a lab that this process spawned has ended.
+func (h *Handle) Exited() <-chan struct{} { return h.exited }
+
+// alive says whether the lab's process still runs.
+func alive(id process.Identity) bool { return id.PID != 0 && id.Alive() }

@@ -1,0 +1,142 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func tryListen(addr string) error {
+	l, err := net.Listen("tcp4", addr)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// spawn runs a lab in a process of its own and waits until it is ready.
+func spawn(t *testing.T, name string, owned bool) (*Handle, *Owner, Status) {
+	t.Helper()
+	opts := testCommand(t)
+	opts.Name, opts.Dir, opts.Owned = name, filepath.Join(t.TempDir(), strings.Repeat("long", 25), name), owned
+	h, owner, err := Spawn(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := DownDir(context.WithoutCancel(t.Context()), name, opts.Dir); err != nil && !errors.Is(err, ErrNotRunning) {
+			t.Error(err)
+		}
+		<-h.Exited()
+	})
+	if err := h.WaitReady(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	st, err := h.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, owner, st
+}
+
+// awaitGone waits for the end of a lab's process and of all that it started.
+func awaitGone(t *testing.T, h *Handle, st Status) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	err := poll(ctx, "the lab's processes to end", func(context.Context) (bool, error) {
+		for _, p := range append(pids(st), h.Supervisor) {
+			if p.Alive() {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	requireGone(t, st.Info.ID)
+	requirePortsFree(t, st)
+}
+
+func TestTwoLabsSideBySide(t *testing.T) {
+	needPrograms(t)
+	var handles [2]*Handle
+	var owners [2]*Owner
+	var status [2]Status
+	// One after the other: what is shown is that they run beside each other.
+	handles[0], owners[0], status[0] = spawn(t, "one", true)
+	handles[1], owners[1], status[1] = spawn(t, "two", false)
+	if a, b := status[0].Info, status[1].Info; a.Subnet == b.Subnet || a.ID == b.ID || a.Dir == b.Dir {
+		t.Errorf("the labs share something: %+v, %+v", a, b)
+	}
+	if _, err := AttachDir(t.Context(), "one", handles[0].Dir); err != nil {
+		t.Error(err)
+	}
+	again := testCommand(t)
+	again.Name, again.Dir = "one", handles[0].Dir
+	if _, _, err := Spawn(t.Context(), again); !errors.Is(err, ErrRunning) {
+		t.Errorf("the same lab again: %v, want ErrRunning", err)
+	}
+	if owners[1] != nil {
+		t.Error("a lab of its own has an owner")
+	}
+
+	if err := owners[0].Close(); err != nil { // what the kernel does for an owner that dies
+		t.Fatal(err)
+	}
+	awaitGone(t, handles[0], status[0])
+	if _, err := AttachDir(t.Context(), "one", handles[0].Dir); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("a lab without its owner: %v, want ErrNotRunning", err)
+	}
+	if st, err := handles[1].Status(t.Context()); err != nil || st.State != StateReady {
+		t.Errorf("the other lab is %s, %v", st.State, err)
+	}
+
+	var kinds []Kind
+	var group errgroup.Group
+	group.Go(func() error {
+		return handles[1].Events(t.Context(), func(e Event) bool { kinds = append(kinds, e.Kind); return true })
+	})
+	if err := DownDir(t.Context(), "two", handles[1].Dir); err != nil {
+		t.Error(err)
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	if len(kinds) == 0 || kinds[len(kinds)-1] != KindStopped {
+		t.Errorf("events ended with %v, want stopped", kinds)
+	}
+	awaitGone(t, handles[1], status[1])
+}
+
+func TestNothingSurvivesTheSupervisor(t *testing.T) {
+	needPrograms(t)
+	h, _, st := spawn(t, "victim", false)
+	if err := syscall.Kill(h.Supervisor.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, h, st)
+	if _, err := AttachDir(t.Context(), "victim", h.Dir); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("a lab with a dead supervisor: %v, want ErrNotRunning", err)
+	}
+	if err := DownDir(t.Context(), "victim", h.Dir); err != nil {
+		t.Error(err)
+	}
+	for _, part := range []string{"lab.json", socketName, "pki", "kubeconfig.yaml", "data"} {
+		if _, err := os.Stat(filepath.Join(h.Dir, part)); err == nil {
+			t.Errorf("%s is left", part)
+		}
+	}
+	if err := DownDir(t.Context(), "victim", h.Dir); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("down twice: %v, want ErrNotRunning", err)
+	}
+}

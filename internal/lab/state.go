@@ -1,0 +1,105 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/process"
+)
+
+// stateFile is what is known of a lab without asking it: what to end when its
+// supervisor is dead.
+type stateFile struct {
+	Version    int              `json:"version"`
+	ID         string           `json:"id"`
+	Name       string           `json:"name"`
+	State      string           `json:"state"`
+	Supervisor process.Identity `json:"supervisor"`
+	Started    time.Time        `json:"started"`
+	Subnet     string           `json:"subnet"`
+	Address    string           `json:"address"`
+	Ports      component.Ports  `json:"ports"`
+	Kubeconfig string           `json:"kubeconfig"`
+	Processes  []stateProcess   `json:"processes"`
+}
+
+type stateProcess struct {
+	Name string `json:"name"`
+	process.Identity
+}
+
+const stateVersion = 1
+
+func statePath(dir string) string { return filepath.Join(dir, "lab.json") }
+
+// writeState replaces the state file: a reader sees the old one or the new one.
+func writeState(dir string, s stateFile) error {
+	s.Version = stateVersion
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write lab state: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, ".lab.json-*")
+	if err != nil {
+		return fmt.Errorf("write lab state: %w", err)
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
+	_, err = tmp.Write(append(raw, '\n'))
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("write lab state: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), statePath(dir)); err != nil {
+		return fmt.Errorf("write lab state: %w", err)
+	}
+	return nil
+}
+
+// readState reads the state file; fs.ErrNotExist means that no lab is recorded.
+func readState(dir string) (stateFile, error) {
+	raw, err := os.ReadFile(statePath(dir))
+	if err != nil {
+		return stateFile{}, fmt.Errorf("read lab state: %w", err)
+	}
+	var s stateFile
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return stateFile{}, fmt.Errorf("read lab state %s: %w (delete the file when no process of the lab runs)", statePath(dir), err)
+	}
+	if s.Version != stateVersion {
+		return stateFile{}, fmt.Errorf("read lab state %s: version %d, this firstlight knows %d", statePath(dir), s.Version, stateVersion)
+	}
+	return s, nil
+}
+
+func removeState(dir string) error {
+	if err := os.Remove(statePath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove lab state: %w", err)
+	}
+	return nil
+}
+
+// snapshot is the lab's state for the state file.
+func (l *Lab) snapshot(state string) stateFile {
+	st := l.Status()
+	s := stateFile{
+		ID: l.id, Name: l.opts.Name, State: state, Started: st.Started,
+		Subnet: st.Info.Subnet, Address: st.Info.Address, Kubeconfig: st.Info.Kubeconfig,
+	}
+	l.mu.Lock()
+	s.Ports = l.conf.Ports
+	l.mu.Unlock()
+	if id, err := process.Identify(os.Getpid()); err == nil {
+		s.Supervisor = id
+	}
+	for _, c := range st.Components {
+		if c.Identity.PID != 0 {
+			s.Processes = append(s.Processes, stateProcess{Name: c.Name, Identity: c.Identity})
+		}
+	}
+	return s
+}

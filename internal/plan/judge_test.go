@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	thing := check.Observation{Kind: "thing", Figures: []byte(`{}`)}
+	broke := check.Observation{Kind: KindError, Err: "no route to host"}
+	prepared := check.Observation{Kind: KindPrepare}
+	says := func(j check.Judgement) func([]check.Observation) check.Judgement {
+		return func([]check.Observation) check.Judgement { return j }
+	}
+	tests := map[string]struct {
+		judge  func([]check.Observation) check.Judgement
+		obs    []check.Observation
+		want   check.Verdict
+		reason string
+	}{
+		"passed":                            {nil, []check.Observation{thing}, check.Passed, "seen"},
+		"nothing observed":                  {nil, nil, check.Unobserved, "nothing was observed"},
+		"only prepared":                     {nil, []check.Observation{prepared}, check.Unobserved, "nothing was observed"},
+		"only an error":                     {nil, []check.Observation{broke}, check.Unobserved, "no route"},
+		"passed but observing broke off":    {nil, []check.Observation{thing, broke}, check.Unobserved, "no route"},
+		"failed and observing broke off":    {says(check.Fail("bad")), []check.Observation{thing, broke}, check.Failed, "bad"},
+		"panic":                             {func([]check.Observation) check.Judgement { panic("index") }, []check.Observation{thing}, check.Unobserved, "panicked: index"},
+		"zero judgement":                    {says(check.Judgement{}), []check.Observation{thing}, check.Unobserved, "is none"},
+		"unknown word":                      {says(check.Judgement{Verdict: "ok"}), []check.Observation{thing}, check.Unobserved, "is none"},
+		"blocked is not a check's to say":   {says(check.Judgement{Verdict: check.Blocked}), []check.Observation{thing}, check.Unobserved, "for the plan"},
+		"a check can not excuse itself":     {says(check.Judgement{Verdict: check.NotApplicable}), []check.Observation{thing}, check.Unobserved, "for the plan"},
+		"a figure that is no number":        {says(check.Pass("p", check.Figure{Name: "busbw", Value: math.NaN()})), []check.Observation{thing}, check.Unobserved, "no number"},
+		"a limit that is no number":         {says(check.Pass("p", check.Figure{Name: "busbw", Limit: math.Inf(1)})), []check.Observation{thing}, check.Unobserved, "no number"},
+		"failed without a finding gets one": {says(check.Judgement{Verdict: check.Failed, Reason: "mute"}), []check.Observation{thing}, check.Failed, "mute"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := Judge(fakeCheck{name: "c", judge: tt.judge}, tt.obs)
+			if got.Verdict != tt.want || !strings.Contains(got.Reason, tt.reason) {
+				t.Errorf("judged %s %q, want %s %q", got.Verdict, got.Reason, tt.want, tt.reason)
+			}
+			if got.Verdict != check.Passed && len(got.Findings) == 0 {
+				t.Error("not passed, and no finding says what to do")
+			}
+		})
+	}
+}
+
+func TestJudgeHandsOverOnlyTheChecksOwnObservations(t *testing.T) {
+	t.Parallel()
+	var kinds []string
+	c := fakeCheck{name: "c", judge: func(obs []check.Observation) check.Judgement {
+		for _, o := range obs {
+			kinds = append(kinds, o.Kind)
+		}
+		return check.Pass("ok")
+	}}
+	Judge(c, []check.Observation{{Kind: KindPrepare}, {Kind: "thing"}, {Kind: KindError, Err: "x"}})
+	if strings.Join(kinds, " ") != "thing" {
+		t.Errorf("the check saw %v", kinds)
+	}
+}

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"errors"
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+func kept(verdict check.Verdict, steps ...string) map[string]Result {
+	m := map[string]Result{}
+	for _, s := range steps {
+		m[s] = Result{Step: s, Judgement: check.Judgement{Verdict: verdict, Reason: "earlier"}, Attempt: 7}
+	}
+	return m
+}
+
+func merge(ms ...map[string]Result) map[string]Result {
+	all := map[string]Result{}
+	for _, m := range ms {
+		maps.Copy(all, m)
+	}
+	return all
+}
+
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	abcd := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"}, fakeCheck{name: "c"}, fakeCheck{name: "d"})
+	tests := map[string]struct {
+		w       Walker
+		begun   []string
+		want    map[string]check.Verdict
+		overall check.Verdict
+		omitted []string
+	}{
+		"everything": {
+			Walker{}, []string{"a", "b", "c", "d"},
+			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
+		},
+		"from keeps what is before": {
+			Walker{From: "c", Earlier: kept(check.Passed, "a", "b", "c", "d")},
+			[]string{"c", "d"},
+			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
+		},
+		"from over an earlier failure is blocked": {
+			Walker{From: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))},
+			nil,
+			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked", "d": "blocked"}, check.Failed, nil,
+		},
+		"from with no earlier verdict is blocked": {
+			Walker{From: "c"},
+			nil,
+			map[string]check.Verdict{"c": "blocked", "d": "blocked"}, check.Unobserved, []string{"a", "b"},
+		},
+		"only needs nothing": {
+			Walker{Only: "c"}, []string{"c"},
+			map[string]check.Verdict{"c": "passed"}, check.Passed, []string{"a", "b", "d"},
+		},
+		"only, resumed after its verdict": {
+			Walker{Only: "c", Earlier: kept(check.Failed, "c", "b")}, nil,
+			map[string]check.Verdict{"c": "failed"}, check.Failed, []string{"a", "b", "d"},
+		},
+		"resume goes on at the first without a verdict": {
+			Walker{Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
+			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
+		},
+		"resume leaves a failure failed": {
+			Walker{Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
+			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked", "d": "blocked"}, check.Failed, nil,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := tt.w
+			w.Plan = abcd
+			out, store := walkPlan(t, &w)
+			var begun []string
+			for _, s := range []string{"a", "b", "c", "d"} {
+				if store.attempts[s] > 0 {
+					begun = append(begun, s)
+				}
+			}
+			if diff := cmp.Diff(tt.begun, begun); diff != "" {
+				t.Errorf("begun (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.want, verdicts(out)); diff != "" {
+				t.Errorf("verdicts (-want +got):\n%s", diff)
+			}
+			if out.Verdict != tt.overall {
+				t.Errorf("overall %s, want %s", out.Verdict, tt.overall)
+			}
+			if diff := cmp.Diff(tt.omitted, out.Omitted); diff != "" {
+				t.Errorf("omitted (-want +got):\n%s", diff)
+			}
+			for _, r := range out.Results {
+				if _, k := w.Earlier[r.Step]; k && store.attempts[r.Step] == 0 && r.Verdict != check.Blocked && r.Reason != "earlier" {
+					t.Errorf("%s was kept but changed: %+v", r.Step, r)
+				}
+			}
+		})
+	}
+}
+
+func TestASelectionThatMakesNoSenseIsRefused(t *testing.T) {
+	t.Parallel()
+	p := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})
+	for name, w := range map[string]Walker{
+		"unknown from":    {Plan: p, From: "x"},
+		"unknown only":    {Plan: p, Only: "x"},
+		"both":            {Plan: p, From: "a", Only: "b"},
+		"unknown earlier": {Plan: p, Earlier: kept(check.Passed, "x")},
+		"invalid plan":    {Plan: Plan{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w.Store = newMemStore()
+			if _, err := w.Walk(t.Context()); !errors.Is(err, ErrInvalid) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	if _, err := (&Walker{Plan: p}).Walk(t.Context()); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a walk without a store: %v", err)
+	}
+}

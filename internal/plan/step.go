@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// walkStep takes one step from its beginning to its verdict.
+func (wk *walk) walkStep(ctx context.Context, s Step) finished {
+	name := s.Name()
+	begun := wk.now()
+	attempt, err := wk.w.Store.Begin(name, begun)
+	if err != nil {
+		return finished{step: s, err: fmt.Errorf("begin %s: %w", name, err)}
+	}
+	wk.tell(Event{Kind: EventStarted, Step: name})
+	rec := &recorder{wk: wk, step: name, attempt: attempt}
+	wk.prepare(ctx, s, rec)
+	if ctx.Err() == nil && rec.broken() == nil {
+		if err := observeSafely(ctx, s.Check, rec); err != nil && ctx.Err() == nil {
+			wk.recordError(rec, err)
+		}
+	}
+	rec.close()
+	wk.cleanUp(ctx, name)
+	switch {
+	case rec.broken() != nil:
+		return finished{step: s, err: fmt.Errorf("record an observation of %s: %w", name, rec.broken())}
+	case ctx.Err() != nil:
+		return finished{step: s} // interrupted: no verdict
+	}
+	obs, err := wk.w.Store.Observations(name, attempt)
+	if err != nil {
+		return finished{step: s, err: fmt.Errorf("read back the observations of %s: %w", name, err)}
+	}
+	done := wk.now()
+	r := Result{Step: name, Judgement: Judge(s.Check, obs), Started: begun, Finished: done, At: done, Attempt: attempt}
+	for _, o := range obs {
+		r.Observations = append(r.Observations, o.ID)
+	}
+	if err := wk.w.Store.Conclude(r); err != nil {
+		return finished{step: s, err: fmt.Errorf("journal the verdict of %s: %w", name, err)}
+	}
+	return finished{step: s, result: &r}
+}
+
+// observeSafely turns a panic of the check into an error.
+func observeSafely(ctx context.Context, c check.Check, rec check.Recorder) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("observing %s panicked: %v\n%s", c.Name(), p, debug.Stack())
+		}
+	}()
+	return c.Observe(ctx, rec)
+}
+
+// recordError keeps the error that Observe ended with as an observation.
+func (wk *walk) recordError(rec *recorder, err error) {
+	text, _, _ := bytes.Cut([]byte(err.Error()), []byte("\ngoroutine "))
+	_, _ = rec.keep(check.Observation{ // a store that fails is remembered by rec
+		Kind: KindError, Target: rec.step, Command: "observe", At: wk.now(),
+		Err: string(text), Raw: []byte(err.Error()),
+	})
+}
+
+// prepare runs what the site wants done first, and keeps what it printed.
+func (wk *walk) prepare(ctx context.Context, s Step, rec *recorder) {
+	for _, p := range s.Prepare {
+		if ctx.Err() != nil || rec.broken() != nil {
+			return
+		}
+		wk.tell(Event{Kind: EventPrepare, Step: s.Name(), Text: p.Name()})
+		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: wk.now()}
+		out := &bounded{limit: maxPrepareOutput}
+		exit, err := prepareSafely(ctx, p, out)
+		o.Took, o.Raw, o.Exit = wk.now().Sub(o.At), out.bytes(), &exit
+		if err != nil {
+			o.Err = err.Error()
+		}
+		_, _ = rec.keep(o)
+	}
+}
+
+func prepareSafely(ctx context.Context, p Prepare, out *bounded) (exit int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			exit, err = -1, fmt.Errorf("preparing %s panicked: %v", p.Name(), r)
+		}
+	}()
+	return p.Run(ctx, out)
+}
+
+// cleanUp removes what a step created, also when the walk's context has ended.
+func (wk *walk) cleanUp(ctx context.Context, step string) {
+	if wk.w.Cleanup == nil {
+		return
+	}
+	limit := wk.w.CleanupTimeout
+	if limit == 0 {
+		limit = defaultCleanupTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	if err := wk.w.Cleanup(ctx, step); err != nil {
+		wk.note(step, "clean up after %s: %v", step, err)
+	}
+}
+
+// errClosed is what a check gets that records after its Observe has returned.
+var errClosed = errors.New("the step is over: nothing more is recorded")
+
+// checkFigures refuses what could not be read back.
+func checkFigures(o check.Observation) error {
+	if len(o.Figures) > 0 && !json.Valid(o.Figures) {
+		return fmt.Errorf("figures of %s on %s are no JSON", o.Kind, o.Target)
+	}
+	return nil
+}

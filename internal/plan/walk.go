@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// run is the scheduler: one goroutine that decides, one a running step.
+func (wk *walk) run(caller context.Context) (Outcome, error) {
+	ctx, cancel := context.WithCancel(caller)
+	defer cancel()
+	wk.started = map[string]bool{}
+	wk.keep()
+	for _, name := range wk.w.Interrupted {
+		wk.cleanUp(ctx, name)
+	}
+	for {
+		if wk.fatal == nil && ctx.Err() == nil {
+			wk.decide(ctx)
+		}
+		if wk.fatal != nil {
+			cancel()
+		}
+		if wk.running == 0 && !wk.claims.asking {
+			break
+		}
+		select {
+		case f := <-wk.finished:
+			wk.running--
+			wk.claims.release(f.step)
+			wk.take(f)
+		case a := <-wk.claims.answers:
+			wk.claims.answered(a)
+			if a.err != nil && ctx.Err() == nil {
+				wk.note("", "how many GPUs are free could not be asked, so steps that claim some run one at a time: %v", a.err)
+			}
+		}
+	}
+	return wk.outcome(caller.Err() != nil), wk.fatal
+}
+
+// keep takes over the verdicts that are not to be reached again.
+func (wk *walk) keep() {
+	for _, s := range wk.order {
+		r, ok := wk.w.Earlier[s.Name()]
+		if !ok || wk.todo[s.Name()] || (wk.w.Only != "" && wk.w.Only != s.Name()) {
+			continue
+		}
+		wk.results[s.Name()] = r
+		wk.tell(Event{Kind: EventKept, Step: s.Name(), Result: &r})
+	}
+}
+
+// decide concludes what needs no looking and starts what may start.
+func (wk *walk) decide(ctx context.Context) {
+	waiting := false // an earlier step waits for GPUs: no later claim overtakes it
+	for _, s := range wk.order {
+		if wk.fatal != nil {
+			return
+		}
+		name := s.Name()
+		if _, done := wk.results[name]; done || !wk.todo[name] || wk.started[name] {
+			continue
+		}
+		if s.NotApplicable != "" {
+			wk.concludeUnobserved(s, Excused(s.NotApplicable))
+			continue
+		}
+		if wk.w.Only == "" {
+			if wk.undecided(s) {
+				continue
+			}
+			if j, blocked := Blocked(s.Needs, wk.results); blocked {
+				wk.concludeUnobserved(s, j)
+				continue
+			}
+		}
+		if s.GPUs > 0 {
+			if waiting || !wk.claims.fits(ctx, wk.w.Capacity, s) {
+				waiting = true
+				continue
+			}
+			wk.claims.hold(s)
+		}
+		wk.started[name] = true
+		wk.running++
+		go func() { wk.finished <- wk.walkStep(ctx, s) }()
+	}
+}
+
+// undecided says that a need may still be reached.
+func (wk *walk) undecided(s Step) bool {
+	for _, need := range s.Needs {
+		if _, ok := wk.results[need]; !ok && wk.todo[need] {
+			return true
+		}
+	}
+	return false
+}
+
+// concludeUnobserved journals a verdict for which nothing had to be looked at.
+func (wk *walk) concludeUnobserved(s Step, j check.Judgement) {
+	r := Result{Step: s.Name(), Judgement: j, At: wk.now()}
+	if err := wk.w.Store.Conclude(r); err != nil {
+		wk.take(finished{step: s, err: err})
+		return
+	}
+	wk.take(finished{step: s, result: &r})
+}
+
+// take keeps what a step's goroutine reports.
+func (wk *walk) take(f finished) {
+	if f.err != nil && wk.fatal == nil {
+		wk.fatal = f.err
+	}
+	if f.result == nil {
+		return
+	}
+	wk.results[f.step.Name()] = *f.result
+	wk.tell(Event{Kind: EventVerdict, Step: f.step.Name(), Result: f.result})
+}
+
+func (wk *walk) outcome(ended bool) Outcome {
+	out := Outcome{Verdict: wk.overall(), Notes: wk.notes}
+	for _, s := range wk.order {
+		r, ok := wk.results[s.Name()]
+		switch {
+		case ok:
+			out.Results = append(out.Results, r)
+		case wk.todo[s.Name()]:
+			out.Pending = append(out.Pending, s.Name())
+		default:
+			out.Omitted = append(out.Omitted, s.Name())
+		}
+	}
+	out.Interrupted = ended && len(out.Pending) > 0
+	return out
+}

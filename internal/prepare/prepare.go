@@ -1,0 +1,79 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// killGrace is how long a command has between SIGTERM and SIGKILL.
+const killGrace = 10 * time.Second
+
+// Kubeconfig says which cluster a preparation works on; it may wait for the
+// cluster to come up.
+type Kubeconfig func(ctx context.Context) (path, context string, err error)
+
+// For returns the preparations that s declares for a gate, in order.
+func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
+	var out []plan.Prepare
+	for _, p := range s.Prepare {
+		if p.Gate != gate {
+			continue
+		}
+		switch {
+		case p.Helm != nil:
+			out = append(out, &release{spec: *p.Helm, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
+		case p.Playbook != "":
+			out = append(out, &command{argv: []string{"ansible-playbook", p.Playbook}, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
+		default:
+			out = append(out, &command{argv: p.Command, timeout: p.Timeout.D(), kubeconfig: kubeconfig})
+		}
+	}
+	return out
+}
+
+// command runs a program in a process group of its own.
+type command struct {
+	argv       []string
+	timeout    time.Duration
+	kubeconfig Kubeconfig
+}
+
+var _ plan.Prepare = (*command)(nil)
+
+// Name is the command line.
+func (c *command) Name() string { return strings.Join(c.argv, " ") }
+
+// Run runs the command with KUBECONFIG set to the site's cluster.
+func (c *command) Run(ctx context.Context, out io.Writer) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = killGrace
+	if c.kubeconfig != nil {
+		path, _, err := c.kubeconfig(ctx)
+		if err != nil {
+			return -1, fmt.Errorf("find the cluster for %s: %w", c.Name(), err)
+		}
+		cmd.Env = append(cmd.Environ(), "KUBECONFIG="+path)
+	}
+	err := cmd.Run()
+	if exited, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exited.ExitCode(), nil
+	}
+	if err != nil {
+		return -1, fmt.Errorf("run %s: %w", c.Name(), err)
+	}
+	return 0, nil
+}

@@ -1,0 +1,84 @@
+package iblinkinfo_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	const in = `0x0000000000200002 "               hxa-su1-leaf-r1"      4    1[  ] ==( 4X           2.5 Gbps Active/  LinkUp)==>  0x0000000000100002      5    1[  ] "hxa-gpu01 mlx5_0" (Could be 12X Could be 10.0 Gbps)
+0x0000000000200005 "               hxa-su2-leaf-r2"      9   34[  ] ==(                Down/ Polling)==>             [  ] "" ( )
+0xa088c20300d700d0 "                 gpu-01 mlx5_0"     13    1[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>  0xa088c20300d70050      5    1[  ] "leaf-0" ( )
+`
+	got, err := iblinkinfo.Parse([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []iblinkinfo.Port{
+		{Node: "hxa-su1-leaf-r1", GUID: "0x0000000000200002", LID: 4, Port: 1, State: "Active", PhysState: "LinkUp", Width: 4, LaneGbps: 2.5, Peer: "hxa-gpu01 mlx5_0", PeerGUID: "0x0000000000100002", PeerPort: 1, CouldBe: "Could be 12X Could be 10.0 Gbps"},
+		{Node: "hxa-su2-leaf-r2", GUID: "0x0000000000200005", LID: 9, Port: 34, State: "Down", PhysState: "Polling"},
+		{Node: "gpu-01 mlx5_0", GUID: "0xa088c20300d700d0", LID: 13, Port: 1, State: "Active", PhysState: "LinkUp", Width: 4, LaneGbps: 106.25, Peer: "leaf-0", PeerGUID: "0xa088c20300d70050", PeerPort: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestParseRealOutput reads what the real tool printed over a simulated fabric.
+func TestParseRealOutput(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../testdata/real/iblinkinfo/line-mode.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, err := iblinkinfo.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := 0
+	for _, p := range ports {
+		if p.Up() {
+			up++
+			if p.Peer == "" || p.Width != 4 {
+				t.Errorf("%+v", p)
+			}
+		}
+	}
+	if up == 0 || up%2 != 0 {
+		t.Errorf("%d ends are up, want an even number", up)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"empty":          "",
+		"an error":       "ibwarn: [1] mad_rpc: _do_madrpc failed\n",
+		"cut short":      `0x0000000000200002 "               leaf-0"      4    1[  ] ==( 4X           2.5 Gbps Act`,
+		"other mode":     "CA: gpu-02 mlx5_1:\n      0x0000000000100009      8    1[  ] ==( 4X 2.5 Gbps Active/  LinkUp)==>  3 2[  ] \"leaf-1\" ( )\n",
+		"wrong encoding": "\xff\xfe0\x00x\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := iblinkinfo.Parse([]byte(in)); err == nil {
+				t.Errorf("read %+v", got)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`0x0000000000200005 "               hxa-su2-leaf-r2"      9   34[  ] ==(                Down/ Polling)==>             [  ] "" ( )`))
+	f.Add([]byte(`0xa088c20300d700d0 "                 gpu-01 mlx5_0"     13    1[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>  0xa088c20300d70050      5    1[  ] "leaf-0" ( )`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ports, err := iblinkinfo.Parse(data)
+		if err == nil && len(ports) == 0 {
+			t.Error("nothing read, and no error")
+		}
+	})
+}

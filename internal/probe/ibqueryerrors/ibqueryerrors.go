@@ -1,0 +1,99 @@
+// Package ibqueryerrors reads what infiniband-diags' ibqueryerrors prints: the
+// error counters of every port that has any, since they were last cleared.
+package ibqueryerrors
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Report is the whole output.
+type Report struct {
+	NodesChecked int    `json:"nodesChecked"`
+	PortsChecked int    `json:"portsChecked"`
+	Ports        []Port `json:"ports"`
+}
+
+// Port is one port with counters beyond the tool's thresholds.
+type Port struct {
+	// Node is the node's description: "leaf-3", or "gpu-02 mlx5_3".
+	Node     string            `json:"node"`
+	GUID     string            `json:"guid"`
+	Port     int               `json:"port"`
+	Counters map[string]uint64 `json:"counters"`
+}
+
+var (
+	nodeLine    = regexp.MustCompile(`^Errors for (?:(0x[0-9a-fA-F]+) )?"(.*)"$`)
+	portLine    = regexp.MustCompile(`^\s+GUID (0x[0-9a-fA-F]+) port (ALL|\d+): (.*)$`)
+	counter     = regexp.MustCompile(`\[(\w+) == (\d+)(?: \([^)]*\))?\]`)
+	linkInfo    = regexp.MustCompile(`^\s+Link info:`)
+	summaryLine = regexp.MustCompile(`^## Summary: (\d+) nodes checked, (\d+) bad nodes found$`)
+	portsLine   = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
+)
+
+// Parse reads the whole output; without the summary at its end it is cut short.
+func Parse(out []byte) (Report, error) {
+	var r Report
+	node, summary := "", false
+	n := 0
+	for raw := range strings.SplitSeq(string(out), "\n") {
+		n++
+		text := strings.TrimRight(raw, " \r")
+		var err error
+		switch {
+		case text == "", linkInfo.MatchString(text), strings.HasPrefix(text, "ibwarn:"):
+		case nodeLine.MatchString(text):
+			node = nodeLine.FindStringSubmatch(text)[2]
+		case portLine.MatchString(text):
+			err = r.port(node, portLine.FindStringSubmatch(text))
+		case summaryLine.MatchString(text):
+			r.NodesChecked, err = strconv.Atoi(summaryLine.FindStringSubmatch(text)[1])
+		case portsLine.MatchString(text):
+			r.PortsChecked, err = strconv.Atoi(portsLine.FindStringSubmatch(text)[1])
+			summary = true
+		case strings.HasPrefix(text, "##"):
+		default:
+			err = fmt.Errorf("%.160q is no line of ibqueryerrors", text)
+		}
+		if err != nil {
+			return Report{}, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if !summary {
+		return Report{}, errors.New("no summary at the end: the output of ibqueryerrors is cut short or empty")
+	}
+	if r.NodesChecked == 0 || r.PortsChecked == 0 {
+		return Report{}, errors.New("ibqueryerrors checked nothing")
+	}
+	return r, nil
+}
+
+func (r *Report) port(node string, g []string) error {
+	if g[2] == "ALL" {
+		return nil // the sum over a switch's ports, which follow
+	}
+	if node == "" {
+		return errors.New("a port before any node")
+	}
+	number, err := strconv.Atoi(g[2])
+	if err != nil {
+		return fmt.Errorf("read a port's number: %w", err)
+	}
+	p := Port{Node: node, GUID: strings.ToLower(g[1]), Port: number, Counters: map[string]uint64{}}
+	for _, c := range counter.FindAllStringSubmatch(g[3], -1) {
+		v, err := strconv.ParseUint(c[2], 10, 64)
+		if err != nil {
+			return fmt.Errorf("read counter %s: %w", c[1], err)
+		}
+		p.Counters[c[1]] = v
+	}
+	if len(p.Counters) == 0 {
+		return fmt.Errorf("port %d of %s has no counters that can be read", number, node)
+	}
+	r.Ports = append(r.Ports, p)
+	return nil
+}

@@ -1,0 +1,86 @@
+package ibqueryerrors_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
+)
+
+const sample = `Errors for 0x200002 "hxa-su1-leaf-r1"
+   GUID 0x200002 port ALL: [SymbolErrorCounter == 250] [LinkDownedCounter == 3]
+   GUID 0x200002 port 33: [SymbolErrorCounter == 250] [LinkDownedCounter == 3]
+Errors for "gpu-02 mlx5_0"
+   GUID 0x100003 port 1: [LinkDownedCounter == 3] [PortXmitData == 3672 (14.344KB)]
+
+## Summary: 16 nodes checked, 1 bad nodes found
+##          226 ports checked, 1 ports have errors beyond threshold
+## Thresholds: 
+## Suppressed:
+`
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	got, err := ibqueryerrors.Parse([]byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ibqueryerrors.Report{NodesChecked: 16, PortsChecked: 226, Ports: []ibqueryerrors.Port{
+		{Node: "hxa-su1-leaf-r1", GUID: "0x200002", Port: 33, Counters: map[string]uint64{"SymbolErrorCounter": 250, "LinkDownedCounter": 3}},
+		{Node: "gpu-02 mlx5_0", GUID: "0x100003", Port: 1, Counters: map[string]uint64{"LinkDownedCounter": 3, "PortXmitData": 3672}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestParseRealOutputs reads what the real tool printed over a simulated fabric.
+func TestParseRealOutputs(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../testdata/real/ibqueryerrors/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no captures: %v", err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ibqueryerrors.Parse(data); err != nil {
+			t.Errorf("%s: %v", filepath.Base(f), err)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"empty":           "",
+		"cut short":       sample[:200],
+		"nothing checked": "## Summary: 0 nodes checked, 0 bad nodes found\n##          0 ports checked, 0 ports have errors beyond threshold\n",
+		"another tool":    "sminfo: iberror: query failed\n",
+		"port first":      "   GUID 0x1 port 1: [A == 1]\n",
+		"too large":       "Errors for \"a\"\n   GUID 0x1 port 1: [A == 99999999999999999999999]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := ibqueryerrors.Parse([]byte(in)); err == nil {
+				t.Errorf("read %+v", got)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("## Summary: 8 nodes checked, 0 bad nodes found\n##          113 ports checked, 0 ports have errors beyond threshold\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := ibqueryerrors.Parse(data)
+		if err == nil && r.PortsChecked == 0 {
+			t.Error("nothing checked, and no error")
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package kube
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// userAgent is what the API server's audit log shows for us.
+const userAgent = "firstlight"
+
+// The client-side limits are raised above client-go's 5 requests a second, at
+// which a gang of a few pods waits for the client and not for the cluster.
+const (
+	clientQPS   = 200
+	clientBurst = 400
+)
+
+// Cluster is a Kubernetes cluster that can be reached.
+type Cluster struct {
+	Config  *rest.Config
+	Client  kubernetes.Interface
+	Dynamic dynamic.Interface
+}
+
+// Open reads a kubeconfig (empty: the usual places, then in-cluster) and makes
+// clients for a context of it (empty: the current one). It does not connect.
+func Open(kubeconfig, kubeContext string) (*Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: kubeContext}
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s context %q: %w", orDefault(kubeconfig), kubeContext, err)
+	}
+	return New(cfg)
+}
+
+// New makes clients for a configuration. It does not connect.
+func New(cfg *rest.Config) (*Cluster, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.UserAgent = userAgent
+	cfg.QPS, cfg.Burst = clientQPS, clientBurst
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make client for %s: %w", cfg.Host, err)
+	}
+	dyn, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make dynamic client for %s: %w", cfg.Host, err)
+	}
+	return &Cluster{Config: cfg, Client: client, Dynamic: dyn}, nil
+}
+
+func orDefault(path string) string {
+	if path == "" {
+		return "(default)"
+	}
+	return path
+}

@@ -1,0 +1,42 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// kwokNode is the annotation that KWOK's nodes carry on any cluster.
+const kwokNode = "kwok.x-k8s.io/node"
+
+// namedNodes bounds how many node names an explanation lists.
+const namedNodes = 4
+
+// Simulated tells whether nodes of the cluster are simulated, from what any
+// reader of the API sees, and why it says so.
+func (c *Cluster) Simulated(ctx context.Context) (simulated bool, why string, err error) {
+	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, "", fmt.Errorf("list nodes: %w", err)
+	}
+	var names []string
+	for _, n := range nodes.Items {
+		if _, ok := n.Annotations[kwokNode]; ok {
+			names = append(names, n.Name)
+		}
+	}
+	if len(names) == 0 {
+		return false, fmt.Sprintf("none of %d nodes carries the annotation %s", len(nodes.Items), kwokNode), nil
+	}
+	sort.Strings(names)
+	shown := names
+	more := ""
+	if len(names) > namedNodes {
+		shown, more = names[:namedNodes], ", ..."
+	}
+	return true, fmt.Sprintf("%d of %d nodes carry the annotation %s (%s%s)",
+		len(names), len(nodes.Items), kwokNode, strings.Join(shown, ", "), more), nil
+}

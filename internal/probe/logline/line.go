@@ -1,0 +1,73 @@
+package logline
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Line is one line of a log, without what launchers and runtimes put before it.
+type Line struct {
+	// Time is the runtime's timestamp; zero when there was none.
+	Time time.Time
+	// Rank is the rank that a launcher's label names; -1 when there was none.
+	Rank int
+	// Text is what the program wrote.
+	Text string
+}
+
+var (
+	ansi      = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+	criTag    = regexp.MustCompile(`^(?:stdout|stderr) [FP] `)
+	podPrefix = regexp.MustCompile(`^\[pod/[^\]\s]+\]\s?`)
+	mpiTag    = regexp.MustCompile(`^\[\d+,(\d+)\]<std(?:out|err)>:\s?`)
+	rankLabel = regexp.MustCompile(`^\[(?:rank|default)(\d+)\]:\s?`)
+	srunLabel = regexp.MustCompile(`^(\d+): `)
+)
+
+// Parse takes the prefixes off one line.
+func Parse(s string) Line {
+	l := Line{Rank: -1, Text: strings.TrimRight(s, "\r\n")}
+	if strings.IndexByte(l.Text, '\x1b') >= 0 {
+		l.Text = ansi.ReplaceAllString(l.Text, "")
+	}
+	if strings.HasPrefix(l.Text, "[pod/") {
+		l.Text = podPrefix.ReplaceAllString(l.Text, "")
+	}
+	l.stripTime()
+	if l.Text == "" || (l.Text[0] != '[' && (l.Text[0] < '0' || l.Text[0] > '9')) {
+		return l
+	}
+	for _, label := range []*regexp.Regexp{mpiTag, srunLabel, rankLabel} {
+		l.stripRank(label)
+	}
+	return l
+}
+
+// stripTime takes off an RFC 3339 timestamp and the CRI stream tag behind it.
+func (l *Line) stripTime() {
+	if len(l.Text) < 20 || l.Text[4] != '-' || l.Text[10] != 'T' {
+		return
+	}
+	word, rest, _ := strings.Cut(l.Text, " ")
+	at, err := time.Parse(time.RFC3339Nano, word)
+	if err != nil {
+		return
+	}
+	l.Time = at
+	l.Text = criTag.ReplaceAllString(rest, "")
+}
+
+func (l *Line) stripRank(label *regexp.Regexp) {
+	m := label.FindStringSubmatch(l.Text)
+	if m == nil {
+		return
+	}
+	rank, err := strconv.Atoi(m[1])
+	if err != nil || rank > MaxRank {
+		return
+	}
+	l.Rank = rank
+	l.Text = l.Text[len(m[0]):]
+}

@@ -1,0 +1,76 @@
+package logline_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 1, 2, 3, 456_000_000, time.UTC)
+	tests := map[string]struct {
+		in   string
+		want logline.Line
+	}{
+		"plain":             {"# Using devices", logline.Line{Rank: -1, Text: "# Using devices"}},
+		"carriage return":   {"abc\r", logline.Line{Rank: -1, Text: "abc"}},
+		"srun label":        {"3:  8388608 2097152", logline.Line{Rank: 3, Text: " 8388608 2097152"}},
+		"mpirun tag":        {"[1,12]<stdout>:# Avg bus bandwidth", logline.Line{Rank: 12, Text: "# Avg bus bandwidth"}},
+		"mpirun tag stderr": {"[1,0]<stderr>: host:1:1 [0] NCCL INFO x", logline.Line{Rank: 0, Text: "host:1:1 [0] NCCL INFO x"}},
+		"timestamp":         {"2026-11-21T01:02:03.456Z  8388608", logline.Line{Time: at, Rank: -1, Text: " 8388608"}},
+		"cri":               {"2026-11-21T01:02:03.456Z stdout F [rank5]:step: 1", logline.Line{Time: at, Rank: 5, Text: "step: 1"}},
+		"kubectl prefix":    {"[pod/x-0/trainer] [rank5]: step: 1", logline.Line{Rank: 5, Text: "step: 1"}},
+		"colours":           {"\x1b[31mstep:  1  \x1b[32mloss: 2\x1b[0m", logline.Line{Rank: -1, Text: "step:  1  loss: 2"}},
+		"no rank label":     {"[Rank 3] Watchdog", logline.Line{Rank: -1, Text: "[Rank 3] Watchdog"}},
+		"huge rank":         {"[rank99999999]:x", logline.Line{Rank: -1, Text: "[rank99999999]:x"}},
+		"empty":             {"", logline.Line{Rank: -1}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, logline.Parse(tt.in)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestScanCutsLongLines(t *testing.T) {
+	t.Parallel()
+	var got []int
+	in := strings.Repeat("x", 3*logline.MaxLine) + "\nend"
+	err := logline.Scan(strings.NewReader(in), func(l logline.Line) error {
+		got = append(got, len(l.Text))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{logline.MaxLine, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestScanIsBounded(t *testing.T) {
+	t.Parallel()
+	err := logline.Scan(io.MultiReader(strings.NewReader("a\n"), endless{}), func(logline.Line) error { return nil })
+	if !errors.Is(err, logline.ErrTooLong) {
+		t.Fatalf("got %v", err)
+	}
+}

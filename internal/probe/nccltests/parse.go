@@ -1,0 +1,84 @@
+package nccltests
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+// Bounds of what one log may hold.
+const (
+	maxRuns     = 256
+	maxRows     = 4096
+	maxDevices  = 1 << 17
+	maxProblems = 32
+)
+
+// ErrNoRun says that a log holds no trace of nccl-tests.
+var ErrNoRun = errors.New("no nccl-tests output in the log")
+
+// Parse reads every run of a log.
+func Parse(r io.Reader) ([]Run, error) {
+	p := &parser{}
+	if err := logline.Scan(r, p.line); err != nil {
+		return p.runs, fmt.Errorf("nccl-tests log: %w", err)
+	}
+	if len(p.runs) == 0 {
+		return nil, ErrNoRun
+	}
+	return p.runs, nil
+}
+
+type parser struct {
+	runs    []Run
+	columns []string
+	// table says that the header of the table was seen.
+	table bool
+}
+
+// current is the run that a line belongs to; a line that opens a run begins a
+// new one when the last one has gone past its own opening.
+func (p *parser) current(opens bool) *Run {
+	if opens || len(p.runs) == 0 {
+		p.runs = append(p.runs, Run{})
+		p.table, p.columns = false, nil
+	}
+	return &p.runs[len(p.runs)-1]
+}
+
+func (p *parser) line(l logline.Line) error {
+	text := strings.TrimSpace(l.Text)
+	if text == "" || strings.Contains(text, "NCCL INFO") || strings.Contains(text, "NCCL WARN") {
+		return nil
+	}
+	if len(p.runs) >= maxRuns {
+		return fmt.Errorf("more than %d runs in one log", maxRuns)
+	}
+	if rest, ok := strings.CutPrefix(text, "#"); ok {
+		return p.comment(strings.TrimSpace(rest))
+	}
+	switch {
+	case strings.Contains(text, "Test NCCL failure"), strings.Contains(text, "Test CUDA failure"):
+		run := p.current(false)
+		if len(run.Errors) < maxProblems {
+			run.Errors = append(run.Errors, text)
+		}
+	case p.table && text[0] >= '0' && text[0] <= '9':
+		p.row(text)
+	}
+	return nil
+}
+
+func (p *parser) row(text string) {
+	run := p.current(false)
+	row, err := parseRow(p.columns, text)
+	switch {
+	case err != nil && len(run.Problems) < maxProblems:
+		run.Problems = append(run.Problems, fmt.Sprintf("%v: %.160q", err, text))
+	case err == nil && len(run.Rows) < maxRows:
+		run.Rows = append(run.Rows, row)
+	}
+}

@@ -1,0 +1,192 @@
+package nccltests_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/nccltests"
+)
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func parse(t *testing.T, text string) []nccltests.Run {
+	t.Helper()
+	runs, err := nccltests.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+func TestParseCurrentFormat(t *testing.T) {
+	t.Parallel()
+	runs := parse(t, string(read(t, "v2.19.6-h100.log")))
+	if len(runs) != 1 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	run := runs[0]
+	last := run.Rows[2]
+	run.Rows = nil
+	want := nccltests.Run{
+		Version: "2.19.6", NCCLVersion: 22807, Test: "all_reduce_perf", Starting: true, Concluded: true,
+		MinBytes: 4 << 30, MaxBytes: 16 << 30, StepFactor: 2, Validation: new(1),
+		Devices: []nccltests.Device{
+			{Rank: 0, PID: 66421, Host: "node1", BusID: "0000:1b:00", Name: "NVIDIA H100 80GB HBM3"},
+			{Rank: 1, PID: 66422, Host: "node2", BusID: "0000:1b:00", Name: "NVIDIA H100 80GB HBM3"},
+		},
+		OutOfBounds: new(int64(0)), AvgBusBW: new(52.9753),
+	}
+	if diff := cmp.Diff(want, run); diff != "" {
+		t.Error(diff)
+	}
+	wantRow := nccltests.Row{
+		Bytes: 17179869184, Count: 4294967296, Type: "float", RedOp: "sum", Root: -1,
+		OutOfPlace: &nccltests.Side{TimeUS: 120000, AlgBW: 259.78, BusBW: 487.09, Wrong: new(int64(0))},
+		InPlace:    &nccltests.Side{TimeUS: 66109, AlgBW: 259.87, BusBW: 487.26, Wrong: new(int64(0))},
+	}
+	if diff := cmp.Diff(wantRow, last); diff != "" {
+		t.Error(diff)
+	}
+	if bw, ok := last.BusBW(); !ok || bw != 487.09 {
+		t.Errorf("busbw %v %v", bw, ok)
+	}
+	if diff := cmp.Diff([]int64{4 << 30, 8 << 30, 16 << 30}, run.Sizes()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseOtherForms(t *testing.T) {
+	t.Parallel()
+	whole := string(read(t, "v2.19.6-h100.log"))
+	tests := map[string]struct {
+		text             string
+		runs, rows       int
+		complete, failed bool
+		wrong            *int64
+		busbw            float64
+	}{
+		"old form under mpirun":        {string(read(t, "a100-old.log")), 1, 2, true, false, new(int64(0)), 231.70},
+		"per iteration with timestamp": {string(read(t, "per-iteration.log")), 1, 1, true, false, nil, 43.48},
+		"wrong elements":               {string(read(t, "corrupt.log")), 1, 1, true, false, new(int64(1000000)), 129.77},
+		"three runs in one log":        {whole + whole + whole, 3, 3, true, false, new(int64(0)), 487.09},
+		"two old runs in one log":      {strings.Repeat(string(read(t, "a100-old.log")), 2), 2, 2, true, false, new(int64(0)), 231.70},
+		"kubelet timestamps":           {stamp(whole), 1, 3, true, false, new(int64(0)), 487.09},
+		"no footer":                    {whole[:strings.Index(whole, "# Out of bounds")], 1, 3, false, false, new(int64(0)), 487.09},
+		"no last line":                 {whole[:strings.Index(whole, "# Collective test concluded")], 1, 3, false, false, new(int64(0)), 487.09},
+		"cut in a row":                 {whole[:strings.Index(whole, "480.50")], 1, 1, false, true, new(int64(0)), 467.57},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runs := parse(t, tt.text)
+			if len(runs) != tt.runs {
+				t.Fatalf("%d runs, want %d", len(runs), tt.runs)
+			}
+			run := runs[len(runs)-1]
+			if len(run.Rows) != tt.rows || run.Complete() != tt.complete || (len(run.Problems) > 0) != tt.failed {
+				t.Fatalf("%d rows, complete %v, problems %v", len(run.Rows), run.Complete(), run.Problems)
+			}
+			last := run.Rows[len(run.Rows)-1]
+			if bw, _ := last.BusBW(); bw != tt.busbw {
+				t.Errorf("busbw %v, want %v", bw, tt.busbw)
+			}
+			if diff := cmp.Diff(tt.wrong, last.OutOfPlace.Wrong); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func stamp(s string) string {
+	var out strings.Builder
+	for line := range strings.Lines(s) {
+		out.WriteString("2026-11-21T01:02:03.123456789Z " + line)
+	}
+	return out.String()
+}
+
+func TestParseNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "\n\n", "bash: all_reduce_perf: command not found\n", "\xff\xfe\x00\x01"} {
+		if runs, err := nccltests.Parse(strings.NewReader(text)); !errors.Is(err, nccltests.ErrNoRun) || runs != nil {
+			t.Errorf("%q: %v, %v", text, runs, err)
+		}
+	}
+}
+
+func TestParseJSON(t *testing.T) {
+	t.Parallel()
+	run, err := nccltests.ParseJSON(bytes.NewReader(read(t, "report.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := nccltests.Run{
+		Test: "all_reduce_perf", NCCLVersion: 22807, MinBytes: 8 << 30, MaxBytes: 16 << 30, StepFactor: 2, Validation: new(1),
+		Devices: []nccltests.Device{{PID: 66421, Host: "node1", BusID: "0000:1b:00", Name: "NVIDIA H100 80GB HBM3"}},
+		Rows: []nccltests.Row{{
+			Bytes: 8 << 30, Count: 2147483648, Type: "float", RedOp: "sum", Root: -1,
+			OutOfPlace: &nccltests.Side{TimeUS: 33519, AlgBW: 256.27, BusBW: 480.5, Wrong: new(int64(0))},
+			InPlace:    &nccltests.Side{TimeUS: 33518, AlgBW: 256.28, BusBW: 480.52},
+		}},
+		OutOfBounds: new(int64(0)), AvgBusBW: new(480.51), Errors: []string{},
+	}
+	if len(run.Problems) != 1 {
+		t.Errorf("the row with nan: %v", run.Problems)
+	}
+	run.Problems = nil
+	if diff := cmp.Diff(want, run); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"8": 8, "8K": 8192, "8M": 8 << 20, "16G": 16 << 30, "16g": 16 << 30} {
+		if got, err := nccltests.ParseSize(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "G", "-8M", "8T", "9999999999999G", "8.5M"} {
+		if got, err := nccltests.ParseSize(text); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"v2.19.6-h100.log", "a100-old.log", "per-iteration.log", "corrupt.log", "report.json"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		runs, err := nccltests.Parse(bytes.NewReader(data))
+		if err == nil && len(runs) == 0 {
+			t.Error("neither runs nor an error")
+		}
+		for _, run := range runs {
+			for _, row := range run.Rows {
+				if len(row.Sides()) == 0 {
+					t.Error("a row without figures")
+				}
+			}
+			run.Sizes()
+		}
+		_, _ = nccltests.ParseJSON(bytes.NewReader(data))
+	})
+}

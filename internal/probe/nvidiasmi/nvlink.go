@@ -1,0 +1,113 @@
+package nvidiasmi
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// NVLinks are the links of one GPU, as nvidia-smi nvlink -s prints them.
+type NVLinks struct {
+	Index int    `json:"index"`
+	UUID  string `json:"uuid"`
+	Links []Link `json:"links"`
+	// AllInactive says that the driver has no active link of this GPU.
+	AllInactive bool `json:"allInactive,omitempty"`
+}
+
+// Link is one link.
+type Link struct {
+	Number int     `json:"number"`
+	Active bool    `json:"active"`
+	GBps   float64 `json:"gbps,omitempty"`
+}
+
+var (
+	linkGPU   = regexp.MustCompile(`^GPU (\d{1,4}): .*\(UUID: (GPU-[0-9A-Fa-f-]+)\)$`)
+	linkUp    = regexp.MustCompile(`^Link (\d{1,3}): ([0-9.]+) GB/s$`)
+	linkDown  = regexp.MustCompile(`(?i)^Link (\d{1,3}): <?(inactive|disabled)>?$`)
+	linksNone = regexp.MustCompile(`(?i)unable to retrieve NVLink information as all links are inactive`)
+)
+
+const (
+	maxLinkLine  = 64 << 10
+	maxLinkCount = 1 << 10
+)
+
+// ParseNVLinks reads nvidia-smi nvlink -s.
+func ParseNVLinks(data []byte) ([]NVLinks, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("read nvidia-smi nvlink: no output; expected \"GPU 0: ... (UUID: GPU-...)\" and its links")
+	}
+	if !utf8.Valid(data) {
+		return nil, errors.New("read nvidia-smi nvlink: the output is no UTF-8 text")
+	}
+	var out []NVLinks
+	sc := bufio.NewScanner(bytes.NewReader(data))
+	sc.Buffer(nil, maxLinkLine)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || lost.MatchString(line) {
+			continue
+		}
+		var err error
+		if out, err = addLink(out, line); err != nil {
+			return nil, fmt.Errorf("read nvidia-smi nvlink: line %d: %w", n, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("read nvidia-smi nvlink: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("read nvidia-smi nvlink: no GPU in the output")
+	}
+	return out, nil
+}
+
+func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
+	if m := linkGPU.FindStringSubmatch(line); m != nil {
+		index, err := strconv.Atoi(m[1])
+		if err != nil {
+			return gpus, fmt.Errorf("%q is no GPU number", m[1])
+		}
+		return append(gpus, NVLinks{Index: index, UUID: m[2]}), nil
+	}
+	if len(gpus) == 0 {
+		return gpus, fmt.Errorf("%.80q: expected \"GPU 0: ... (UUID: GPU-...)\"", line)
+	}
+	g := &gpus[len(gpus)-1]
+	if linksNone.MatchString(line) {
+		g.AllInactive = true
+		return gpus, nil
+	}
+	var link Link
+	var number string
+	if m := linkUp.FindStringSubmatch(line); m != nil {
+		rate, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			return gpus, fmt.Errorf("%q is no rate", m[2])
+		}
+		number, link = m[1], Link{Active: true, GBps: rate}
+	} else if m := linkDown.FindStringSubmatch(line); m != nil {
+		number = m[1]
+	} else {
+		return gpus, fmt.Errorf("%.80q: expected \"Link 0: 26.562 GB/s\" or \"Link 0: <inactive>\"", line)
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || len(g.Links) >= maxLinkCount {
+		return gpus, fmt.Errorf("%.80q is one link too many", line)
+	}
+	link.Number = n
+	for _, other := range g.Links {
+		if other.Number == n {
+			return gpus, fmt.Errorf("link %d of GPU %d is there twice", n, g.Index)
+		}
+	}
+	g.Links = append(g.Links, link)
+	return gpus, nil
+}

@@ -1,0 +1,68 @@
+package nvidiasmi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+)
+
+const nvlinks = `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-9667d95e-0000-1111-2222-333344445555)
+	 Link 0: 26.562 GB/s
+	 Link 1: <inactive>
+GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaad95e-0000-1111-2222-333344445555)
+NVML: Unable to retrieve NVLink information as all links are inActive
+`
+
+func TestParseNVLinks(t *testing.T) {
+	t.Parallel()
+	want := []nvidiasmi.NVLinks{
+		{Index: 0, UUID: "GPU-9667d95e-0000-1111-2222-333344445555", Links: []nvidiasmi.Link{{Number: 0, Active: true, GBps: 26.562}, {Number: 1}}},
+		{Index: 1, UUID: "GPU-aaaad95e-0000-1111-2222-333344445555", AllInactive: true},
+	}
+	for name, in := range map[string]string{
+		"plain":           nvlinks,
+		"with a lost GPU": "Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n" + nvlinks,
+		"lower case":      strings.ReplaceAll(nvlinks, "inActive", "inactive"),
+	} {
+		got, err := nvidiasmi.ParseNVLinks([]byte(in))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestParseNVLinksRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ in, want string }{
+		"nothing":         {" ", "no output"},
+		"no driver":       {"Failed to initialize NVML: Unknown Error", "expected \"GPU 0"},
+		"cut in a link":   {nvlinks[:strings.Index(nvlinks, " GB/s")], "expected \"Link 0"},
+		"a link twice":    {strings.Replace(nvlinks, "Link 1", "Link 0", 1), "twice"},
+		"only a lost GPU": {"Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n", "no GPU"},
+		"UTF-16":          {"\xff\xfeG\x00", "UTF-8"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := nvidiasmi.ParseNVLinks([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzParseNVLinks(f *testing.F) {
+	f.Add([]byte(nvlinks))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		gpus, err := nvidiasmi.ParseNVLinks(data)
+		if err == nil && len(gpus) == 0 {
+			t.Error("no GPU and no error")
+		}
+	})
+}

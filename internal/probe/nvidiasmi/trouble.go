@@ -1,0 +1,72 @@
+package nvidiasmi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Trouble is what nvidia-smi says when it can't reach a GPU or the driver.
+type Trouble struct {
+	// NVML is why nothing could be asked at all: "Failed to initialize NVML:
+	// Driver/library version mismatch".
+	NVML string `json:"nvml,omitempty"`
+	// Lost are the GPUs that don't answer.
+	Lost []Lost `json:"lost,omitempty"`
+}
+
+// Lost is a GPU that doesn't answer.
+type Lost struct {
+	// BusID is "0000:3b:00.0"; empty when the message has none.
+	BusID string `json:"busID,omitempty"`
+	Text  string `json:"text"`
+}
+
+// Some says that there is trouble.
+func (t Trouble) Some() bool { return t.NVML != "" || len(t.Lost) > 0 }
+
+const maxLost = 64
+
+var (
+	noNVML = regexp.MustCompile(`(?mi)^.*(?:failed to initialize NVML|couldn't communicate with the NVIDIA driver|NVML library not found|No devices were found).*$`)
+	lost   = regexp.MustCompile(`(?mi)^.*(?:unable to determine the device handle for|GPU is lost).*$`)
+	bus    = regexp.MustCompile(`(?i)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]`)
+)
+
+// ParseTrouble finds the lines about what can't be reached in anything that
+// nvidia-smi printed, on either stream; a document among them is passed over.
+func ParseTrouble(streams ...[]byte) Trouble {
+	var t Trouble
+	for _, data := range streams {
+		text := strings.ToValidUTF8(string(data), "?")
+		if i := strings.Index(text, "<?xml"); i >= 0 {
+			before, after := text[:i], ""
+			if end := strings.LastIndex(text, "</nvidia_smi_log>"); end >= 0 {
+				after = text[end:]
+			}
+			text = before + after
+		}
+		if m := noNVML.FindString(text); m != "" && t.NVML == "" {
+			t.NVML = cut(m)
+		}
+		for _, line := range lost.FindAllString(text, maxLost) {
+			l := Lost{Text: cut(line)}
+			if m := bus.FindString(line); m != "" {
+				l.BusID, _ = busID(m) // the expression fits
+			}
+			if !slices.Contains(t.Lost, l) && len(t.Lost) < maxLost {
+				t.Lost = append(t.Lost, l)
+			}
+		}
+	}
+	return t
+}
+
+func cut(s string) string {
+	const maxText = 300
+	s = strings.TrimSpace(s)
+	if len(s) > maxText {
+		return strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return s
+}

@@ -1,0 +1,104 @@
+package prom
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Endpoint is where an API is: by URL, or by Service through the API server's
+// proxy. Its fields are those of the site file's.
+type Endpoint struct {
+	URL             string
+	Service         string
+	CAFile          string
+	CertFile        string
+	KeyFile         string
+	BearerTokenFile string
+}
+
+// Name is where the endpoint is, for people: no credentials.
+func (e Endpoint) Name() string {
+	if e.Service != "" {
+		return "service " + e.Service
+	}
+	return e.URL
+}
+
+// requestTimeout bounds one request; deadlines of waits are the callers'.
+const requestTimeout = 30 * time.Second
+
+// Client talks to one endpoint.
+type Client struct {
+	base  string
+	name  string
+	token string
+	http  *http.Client
+}
+
+// Connect makes a client; it does not connect yet. cluster is needed for an
+// endpoint that is a Service.
+func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
+	c := &Client{name: e.Name(), http: &http.Client{Timeout: requestTimeout}}
+	switch {
+	case e.URL != "":
+		transport, err := e.transport()
+		if err != nil {
+			return nil, err
+		}
+		c.base, c.http.Transport = strings.TrimRight(e.URL, "/"), transport
+	case e.Service != "" && cluster != nil:
+		service, err := cluster.Proxy(e.Service)
+		if err != nil {
+			return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
+		}
+		c.base, c.http.Transport = service.BaseURL, service.Transport
+	case e.Service != "":
+		return nil, fmt.Errorf("reach %s: no cluster to reach it through", e.Name())
+	default:
+		return nil, errors.New("no address is given: set url or service in the site file")
+	}
+	if e.BearerTokenFile != "" {
+		token, err := os.ReadFile(e.BearerTokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("read bearer token for %s: %w", e.Name(), err)
+		}
+		c.token = strings.TrimSpace(string(token))
+	}
+	return c, nil
+}
+
+func (e Endpoint) transport() (http.RoundTripper, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.CAFile != "" {
+		pem, err := os.ReadFile(e.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read CA for %s: %w", e.Name(), err)
+		}
+		conf.RootCAs = x509.NewCertPool()
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read CA for %s: %s holds no certificate", e.Name(), e.CAFile)
+		}
+	}
+	if e.CertFile != "" || e.KeyFile != "" {
+		pair, err := tls.LoadX509KeyPair(e.CertFile, e.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read client certificate for %s: %w", e.Name(), err)
+		}
+		conf.Certificates = []tls.Certificate{pair}
+	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true}, nil
+}
+
+// Name is the endpoint's.
+func (c *Client) Name() string { return c.name }
+
+// Close gives idle connections back.
+func (c *Client) Close() { c.http.CloseIdleConnections() }

@@ -1,0 +1,137 @@
+package prom
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// gpuUtil is the shape of a real answer (cncf/k8s-ai-conformance, AICR evidence).
+const gpuUtil = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL","UUID":"GPU-c2f76b33-7953-256e-8f33-1343419b1a1c","gpu":"0","Hostname":"i-030791dc5a37cd257"},"value":[1773114089.184,"0"]}]}}`
+
+func TestParseVector(t *testing.T) {
+	t.Parallel()
+	got, err := ParseVector([]byte(gpuUtil))
+	if err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	if got[0].Value != 0 || got[0].At.UnixMilli() != 1773114089184 || got[0].Labels["gpu"] != "0" {
+		t.Errorf("%+v", got[0])
+	}
+	empty, err := ParseVector([]byte(`{"status":"success","data":{"resultType":"vector","result":[]}}`))
+	if err != nil || len(empty) != 0 {
+		t.Error(empty, err)
+	}
+}
+
+func TestParseVectorRefuses(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string]string{
+		"nothing":         ``,
+		"a login page":    `<html>Sign in</html>`,
+		"an error":        `{"status":"error","errorType":"bad_data","error":"parse error"}`,
+		"no data":         `{"status":"success"}`,
+		"a matrix":        `{"status":"success","data":{"resultType":"matrix","result":[]}}`,
+		"cut short":       gpuUtil[:len(gpuUtil)-10],
+		"value no string": `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,2]}]}}`,
+		"value no number": `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}`,
+		"no value":        `{"status":"success","data":{"resultType":"vector","result":[{"metric":{}}]}}`,
+		"no time":         `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1e300,"1"]}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := ParseVector([]byte(raw)); err == nil {
+				t.Errorf("read as %v", got)
+			}
+		})
+	}
+}
+
+func TestParseReceivers(t *testing.T) {
+	t.Parallel()
+	raw := `{"cluster":{"status":"disabled"},"config":{"original":"route:\n  receiver: on-call\nreceivers:\n- name: on-call\n  webhook_configs:\n  - url: <secret>\n  pagerduty_configs:\n  - {}\n- name: none\n- name: empty\n  email_configs: []\n"}}`
+	got, err := ParseReceivers([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Receiver{{Name: "on-call", Integrations: []string{"pagerduty", "webhook"}}, {Name: "none"}, {Name: "empty"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{``, `{}`, `{"config":{"original":""}}`, `{"config":{"original":"a: [b"}}`, `{"config":{"original":"route: {}"}}`} {
+		if got, err := ParseReceivers([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %v", bad, got)
+		}
+	}
+}
+
+const notifications = `# TYPE alertmanager_notifications_total counter
+alertmanager_notifications_total{integration="email"} 0
+alertmanager_notifications_total{integration="webhook"} 3
+# TYPE alertmanager_notifications_failed_total counter
+alertmanager_notifications_failed_total{integration="webhook",reason="clientError"} 1
+alertmanager_notifications_failed_total{integration="webhook",reason="other"} 1
+`
+
+func TestParseNotifications(t *testing.T) {
+	t.Parallel()
+	got, err := ParseNotifications([]byte(notifications))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Notifications{Total: map[string]float64{"email": 0, "webhook": 3}, Failed: map[string]float64{"webhook": 2}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{``, `<html>`, "up 1\n"} {
+		if _, err := ParseNotifications([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+func TestParseAlerts(t *testing.T) {
+	t.Parallel()
+	got, err := ParseAlerts([]byte(`[{"labels":{"alertname":"A"},"receivers":[{"name":"on-call"}],"status":{"state":"suppressed","silencedBy":["s1"],"inhibitedBy":[]}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []AlertState{{Labels: map[string]string{"alertname": "A"}, State: "suppressed", Receivers: []string{"on-call"}, SilencedBy: []string{"s1"}, InhibitedBy: []string{}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := ParseAlerts([]byte(`{"code":500}`)); err == nil {
+		t.Error("an error object was read as alerts")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		gpuUtil, notifications, `[]`, `{"config":{"original":"receivers: [{name: a}]"}}`,
+		`{"status":"success","data":{"activeTargets":[{"labels":{"job":"dcgm"},"scrapeUrl":"http://10.0.0.1:9400/metrics","health":"down","lastError":"connection refused"}]}}`,
+		`{"status":"success","data":{"activeAlertmanagers":[{"url":"https://127.0.0.1:9093/api/v2/alerts"}]}}`,
+		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":["NaN","NaN"]}]}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if v, err := ParseVector(raw); err != nil && v != nil {
+			t.Error("an error and samples")
+		}
+		if v, err := ParseTargets(raw); err != nil && v != nil {
+			t.Error("an error and targets")
+		}
+		if v, err := ParseAlertmanagers(raw); err != nil && v != nil {
+			t.Error("an error and alertmanagers")
+		}
+		if v, err := ParseReceivers(raw); err == nil && len(v) == 0 {
+			t.Error("no receivers and no error")
+		}
+		if n, err := ParseNotifications(raw); err == nil && n.Total == nil {
+			t.Error("no counters and no error")
+		}
+		if v, err := ParseAlerts(raw); err != nil && v != nil {
+			t.Error("an error and alerts")
+		}
+	})
+}

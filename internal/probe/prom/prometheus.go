@@ -1,0 +1,99 @@
+package prom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// Prometheus is Prometheus' API.
+type Prometheus struct{ *Client }
+
+// Query evaluates expr at a time; the zero time is Prometheus' own now.
+func (p Prometheus) Query(ctx context.Context, expr string, at time.Time) ([]Sample, []byte, error) {
+	params := url.Values{"query": {expr}}
+	if !at.IsZero() {
+		params.Set("time", at.UTC().Format(time.RFC3339Nano))
+	}
+	raw, err := p.get(ctx, "/api/v1/query", params)
+	if err != nil {
+		return nil, raw, err
+	}
+	samples, err := ParseVector(raw)
+	if err != nil {
+		return nil, raw, fmt.Errorf("query %s at %s: %w", expr, p.name, err)
+	}
+	return samples, raw, nil
+}
+
+// Target is something that Prometheus scrapes.
+type Target struct {
+	Labels    map[string]string `json:"labels"`
+	ScrapeURL string            `json:"scrapeUrl"`
+	Health    string            `json:"health"`
+	LastError string            `json:"lastError"`
+}
+
+// ParseTargets reads the answer to a question for active targets.
+func ParseTargets(raw []byte) ([]Target, error) {
+	data, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Active []Target `json:"activeTargets"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("read targets: %w", err)
+	}
+	return body.Active, nil
+}
+
+// Targets lists what Prometheus scrapes now.
+func (p Prometheus) Targets(ctx context.Context) ([]Target, []byte, error) {
+	raw, err := p.get(ctx, "/api/v1/targets", url.Values{"state": {"active"}})
+	if err != nil {
+		return nil, raw, err
+	}
+	targets, err := ParseTargets(raw)
+	if err != nil {
+		return nil, raw, fmt.Errorf("list targets of %s: %w", p.name, err)
+	}
+	return targets, raw, nil
+}
+
+// ParseAlertmanagers reads the answer to a question for Alertmanagers.
+func ParseAlertmanagers(raw []byte) ([]string, error) {
+	data, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Active []struct {
+			URL string `json:"url"`
+		} `json:"activeAlertmanagers"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("read alertmanagers: %w", err)
+	}
+	out := make([]string, 0, len(body.Active))
+	for _, a := range body.Active {
+		out = append(out, a.URL)
+	}
+	return out, nil
+}
+
+// Alertmanagers lists the Alertmanagers that Prometheus sends alerts to.
+func (p Prometheus) Alertmanagers(ctx context.Context) ([]string, []byte, error) {
+	raw, err := p.get(ctx, "/api/v1/alertmanagers", nil)
+	if err != nil {
+		return nil, raw, err
+	}
+	urls, err := ParseAlertmanagers(raw)
+	if err != nil {
+		return nil, raw, fmt.Errorf("list alertmanagers of %s: %w", p.name, err)
+	}
+	return urls, raw, nil
+}

@@ -1,0 +1,80 @@
+package prom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Receiver is one receiver of Alertmanager's configuration: its name and the
+// kinds of its integrations ("webhook", "pagerduty"). A receiver without
+// integrations tells nobody.
+type Receiver struct {
+	Name         string   `json:"name"`
+	Integrations []string `json:"integrations"`
+}
+
+// ParseReceivers reads Alertmanager's status answer. The configuration itself
+// is not handed on: parts of it may be secret.
+func ParseReceivers(raw []byte) ([]Receiver, error) {
+	var status struct {
+		Config struct {
+			Original string `json:"original"`
+		} `json:"config"`
+	}
+	if err := json.Unmarshal(raw, &status); err != nil {
+		return nil, fmt.Errorf("read status: %w", err)
+	}
+	if status.Config.Original == "" {
+		return nil, errors.New("read status: it holds no configuration")
+	}
+	var config struct {
+		Receivers []map[string]any `yaml:"receivers"`
+	}
+	if err := yaml.Unmarshal([]byte(status.Config.Original), &config); err != nil {
+		return nil, fmt.Errorf("read alertmanager's configuration: %w", err)
+	}
+	if len(config.Receivers) == 0 {
+		return nil, errors.New("read alertmanager's configuration: it has no receivers")
+	}
+	out := make([]Receiver, 0, len(config.Receivers))
+	for _, r := range config.Receivers {
+		out = append(out, receiverOf(r))
+	}
+	return out, nil
+}
+
+func receiverOf(fields map[string]any) Receiver {
+	var r Receiver
+	for key, value := range fields {
+		if key == "name" {
+			r.Name, _ = value.(string)
+			continue
+		}
+		kind, isList := strings.CutSuffix(key, "_configs")
+		list, ok := value.([]any)
+		if isList && ok && len(list) > 0 {
+			r.Integrations = append(r.Integrations, kind)
+		}
+	}
+	sort.Strings(r.Integrations)
+	return r
+}
+
+// Receivers lists the receivers of the running configuration.
+func (a Alertmanager) Receivers(ctx context.Context) ([]Receiver, error) {
+	raw, err := a.get(ctx, "/api/v2/status", nil)
+	if err != nil {
+		return nil, err
+	}
+	receivers, err := ParseReceivers(raw)
+	if err != nil {
+		return nil, fmt.Errorf("list receivers of %s: %w", a.name, err)
+	}
+	return receivers, nil
+}

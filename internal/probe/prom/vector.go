@@ -1,0 +1,99 @@
+package prom
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Sample is one element of an instant vector.
+type Sample struct {
+	Labels map[string]string
+	// At is when the query was evaluated, by Prometheus' clock.
+	At    time.Time
+	Value float64
+}
+
+// answer is the envelope of Prometheus' API.
+type answer struct {
+	Status    string          `json:"status"`
+	Data      json.RawMessage `json:"data"`
+	ErrorType string          `json:"errorType"`
+	Error     string          `json:"error"`
+}
+
+func open(raw []byte) (json.RawMessage, error) {
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, fmt.Errorf("this is no answer of Prometheus' API: %w", err)
+	}
+	if a.Status != "success" {
+		return nil, fmt.Errorf("prometheus says %q: %s: %s", a.Status, a.ErrorType, a.Error)
+	}
+	if len(a.Data) == 0 {
+		return nil, errors.New("the answer has no data")
+	}
+	return a.Data, nil
+}
+
+// ParseVector reads the answer to an instant query that yields a vector.
+func ParseVector(raw []byte) ([]Sample, error) {
+	data, err := open(raw)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		ResultType string `json:"resultType"`
+		Result     []struct {
+			Metric map[string]string  `json:"metric"`
+			Value  [2]json.RawMessage `json:"value"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("read vector: %w", err)
+	}
+	if body.ResultType != "vector" {
+		return nil, fmt.Errorf("the result is a %q and no vector", body.ResultType)
+	}
+	out := make([]Sample, 0, len(body.Result))
+	for _, r := range body.Result {
+		s, err := parseSample(r.Metric, r.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func parseSample(labels map[string]string, value [2]json.RawMessage) (Sample, error) {
+	var at float64
+	if err := json.Unmarshal(value[0], &at); err != nil {
+		return Sample{}, fmt.Errorf("read time of sample %v: %w", labels, err)
+	}
+	var text string
+	if err := json.Unmarshal(value[1], &text); err != nil {
+		return Sample{}, fmt.Errorf("read value of sample %v: %w", labels, err)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return Sample{}, fmt.Errorf("read value of sample %v: %w", labels, err)
+	}
+	t, err := unix(at)
+	if err != nil {
+		return Sample{}, fmt.Errorf("read time of sample %v: %w", labels, err)
+	}
+	return Sample{Labels: labels, At: t, Value: v}, nil
+}
+
+// unix makes a time of seconds with a fraction.
+func unix(seconds float64) (time.Time, error) {
+	const most = 1 << 40 // far beyond any clock; keeps the conversion exact
+	if math.IsNaN(seconds) || math.Abs(seconds) > most {
+		return time.Time{}, fmt.Errorf("%v is no time", seconds)
+	}
+	return time.UnixMilli(int64(math.Round(seconds * 1000))).UTC(), nil
+}

@@ -1,0 +1,196 @@
+package redfish
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/redfish"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Reading is what one controller says.
+type Reading struct {
+	Controller string    `json:"controller"`
+	PDUs       []PDU     `json:"pdus"`
+	Chassis    []Chassis `json:"chassis"`
+}
+
+// PDU is one rack power distribution unit.
+type PDU struct {
+	ID string `json:"id"`
+	// State and Health are Redfish's words: "Enabled", "OK".
+	State  string `json:"state"`
+	Health string `json:"health"`
+	// Mains are the power states of the incoming circuits ("On", "Off") and the
+	// words of breakers that are open ("breaker Tripped"); empty when the
+	// controller does not tell.
+	Mains []string `json:"mains,omitempty"`
+}
+
+// Energised says that the PDU is enabled, well, and no incoming circuit is off.
+func (p PDU) Energised() bool {
+	for _, m := range p.Mains {
+		if m != string(redfish.OnPowerState) {
+			return false
+		}
+	}
+	return p.State == "Enabled" && (p.Health == "OK" || p.Health == "Warning" || p.Health == "")
+}
+
+// Chassis is what one chassis draws.
+type Chassis struct {
+	ID    string  `json:"id"`
+	Watts float64 `json:"watts"`
+}
+
+// timeout of one request to a controller.
+const timeout = 30 * time.Second
+
+// Read reads every PDU of a controller and the chassis that the site names.
+func Read(ctx context.Context, r site.Redfish) (Reading, error) {
+	httpClient, err := transport(r)
+	if err != nil {
+		return Reading{}, fmt.Errorf("connect to controller %s: %w", r.Name, err)
+	}
+	defer httpClient.CloseIdleConnections()
+	client, err := connect(ctx, r, httpClient)
+	if err != nil {
+		return Reading{}, fmt.Errorf("connect to controller %s: %w", r.Name, err)
+	}
+	defer client.Logout()
+	out := Reading{Controller: r.Name}
+	if len(r.PDUs) > 0 {
+		if out.PDUs, err = pdus(client); err != nil {
+			return Reading{}, fmt.Errorf("read the PDUs of controller %s: %w", r.Name, err)
+		}
+	}
+	if len(r.Chassis) > 0 {
+		if out.Chassis, err = chassis(client, r.Chassis); err != nil {
+			return Reading{}, fmt.Errorf("read the chassis of controller %s: %w", r.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func connect(ctx context.Context, r site.Redfish, httpClient *http.Client) (*gofish.APIClient, error) {
+	config := gofish.ClientConfig{
+		Endpoint: strings.TrimSuffix(r.URL, "/"), Username: r.User, BasicAuth: true, ReuseConnections: true, HTTPClient: httpClient,
+	}
+	if r.PasswordFile != "" {
+		password, err := os.ReadFile(r.PasswordFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the password file: %w", err)
+		}
+		config.Password = strings.TrimSpace(string(password))
+	}
+	return gofish.ConnectContext(ctx, config) //nolint:wrapcheck // wrapped by Read
+}
+
+func transport(r site.Redfish) (*http.Client, error) {
+	t := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
+	if r.CAFile != "" {
+		pem, err := os.ReadFile(r.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the CA file: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, errors.New("the CA file holds no certificate")
+		}
+		t.TLSClientConfig.RootCAs = pool
+	}
+	return &http.Client{Transport: t, Timeout: timeout}, nil
+}
+
+func pdus(client *gofish.APIClient) ([]PDU, error) {
+	equipment, err := client.Service.PowerEquipment()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by Read
+	}
+	if equipment == nil || equipment.ODataID == "" { // what the library makes of a link that is not there
+		return nil, errors.New("the service has no PowerEquipment")
+	}
+	units, err := equipment.RackPDUs()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by Read
+	}
+	// The library fetches side by side, so in any order: the evidence has one.
+	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
+	out := make([]PDU, 0, len(units))
+	for _, u := range units {
+		p := PDU{ID: u.ID, State: string(u.Status.State), Health: string(u.Status.Health)}
+		mains, err := u.Mains() // none, without an error, where the controller has no such link
+		if err != nil {
+			return nil, fmt.Errorf("mains of PDU %s: %w", u.ID, err)
+		}
+		slices.SortFunc(mains, func(a, b *redfish.Circuit) int { return strings.Compare(a.ID, b.ID) })
+		for _, m := range mains {
+			if m.PowerState != "" {
+				p.Mains = append(p.Mains, string(m.PowerState))
+			}
+			if m.BreakerState != "" && m.BreakerState != redfish.NormalBreakerState {
+				p.Mains = append(p.Mains, "breaker "+string(m.BreakerState))
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
+	all, err := client.Service.Chassis()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by Read
+	}
+	byID := map[string]*redfish.Chassis{}
+	for _, c := range all {
+		byID[c.ID] = c
+	}
+	var out []Chassis
+	for _, id := range wanted {
+		c, ok := byID[id]
+		if !ok {
+			continue // the gate misses it by name
+		}
+		watts, err := draws(c)
+		if err != nil {
+			return nil, fmt.Errorf("chassis %s: %w", id, err)
+		}
+		out = append(out, Chassis{ID: id, Watts: watts})
+	}
+	return out, nil
+}
+
+// draws is what a chassis draws in watts: by its Power, or by the
+// EnvironmentMetrics that newer controllers have instead.
+func draws(c *redfish.Chassis) (float64, error) {
+	power, err := c.Power()
+	if err != nil {
+		return 0, err //nolint:wrapcheck // wrapped by chassis
+	}
+	if power != nil && len(power.PowerControl) > 0 {
+		watts := 0.0
+		for _, control := range power.PowerControl {
+			watts += float64(control.PowerConsumedWatts)
+		}
+		return watts, nil
+	}
+	metrics, err := c.EnvironmentMetrics()
+	if err != nil {
+		return 0, err //nolint:wrapcheck // wrapped by chassis
+	}
+	if metrics == nil {
+		return 0, errors.New("neither PowerControl nor EnvironmentMetrics tells what it draws")
+	}
+	return float64(metrics.PowerWatts.Reading), nil
+}

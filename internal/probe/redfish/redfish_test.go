@@ -1,0 +1,173 @@
+package redfish_test
+
+import (
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/firstlight/firstlight/internal/probe/redfish"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tree is a controller's resources by path.
+type tree map[string]string
+
+// healthy is a controller with a PDU of two feeds, one without circuits, a
+// chassis of the old kind (Power) and one of the new (EnvironmentMetrics).
+func healthy() tree {
+	const v1 = "/redfish/v1"
+	return tree{
+		v1:                                      `{"Id":"RootService","Chassis":{"@odata.id":"/redfish/v1/Chassis"},"PowerEquipment":{"@odata.id":"/redfish/v1/PowerEquipment"}}`,
+		v1 + "/PowerEquipment":                  `{"@odata.id":"/redfish/v1/PowerEquipment","Id":"PowerEquipment","RackPDUs":{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs"}}`,
+		v1 + "/PowerEquipment/RackPDUs":         `{"Members":[{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs/a"},{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs/b"}]}`,
+		v1 + "/PowerEquipment/RackPDUs/a":       `{"Id":"a","Status":{"State":"Enabled","Health":"OK"},"Mains":{"@odata.id":"/redfish/v1/PowerEquipment/RackPDUs/a/Mains"}}`,
+		v1 + "/PowerEquipment/RackPDUs/b":       `{"Id":"b","Status":{"State":"Enabled","Health":"Warning"}}`,
+		v1 + "/PowerEquipment/RackPDUs/a/Mains": `{"Members":[{"@odata.id":"/redfish/v1/m1"},{"@odata.id":"/redfish/v1/m2"}]}`,
+		v1 + "/m1":                              `{"Id":"AC1","PowerState":"On","BreakerState":"Normal"}`,
+		v1 + "/m2":                              `{"Id":"AC2","PowerState":"On"}`,
+		v1 + "/Chassis":                         `{"Members":[{"@odata.id":"/redfish/v1/Chassis/gpu-01"},{"@odata.id":"/redfish/v1/Chassis/gpu-02"},{"@odata.id":"/redfish/v1/Chassis/gpu-03"}]}`,
+		v1 + "/Chassis/gpu-01":                  `{"Id":"gpu-01","Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"}}`,
+		v1 + "/Chassis/gpu-01/Power":            `{"Id":"Power","PowerControl":[{"MemberId":"0","PowerConsumedWatts":1500},{"MemberId":"1","PowerConsumedWatts":500.5}]}`,
+		v1 + "/Chassis/gpu-02":                  `{"Id":"gpu-02","EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-02/Env"}}`,
+		v1 + "/Chassis/gpu-02/Env":              `{"Id":"Env","PowerWatts":{"Reading":1800}}`,
+		v1 + "/Chassis/gpu-03":                  `{"Id":"gpu-03"}`,
+	}
+}
+
+const password = "hunter2"
+
+// start serves a tree over TLS and gives what the site says of it.
+func start(t *testing.T, resources tree) site.Redfish {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimSuffix(r.URL.Path, "/")
+		if user, pass, ok := r.BasicAuth(); path != "/redfish/v1" && (!ok || user != "reader" || pass != password) {
+			http.Error(w, "who are you", http.StatusUnauthorized)
+			return
+		}
+		body, ok := resources[path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(body))
+	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are the point
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	dir := t.TempDir()
+	r := site.Redfish{
+		Name: "bmc", URL: srv.URL, User: "reader", PasswordFile: filepath.Join(dir, "password"), CAFile: filepath.Join(dir, "ca.pem"),
+		PDUs: []string{"a", "b"}, Chassis: []string{"gpu-01", "gpu-02"},
+	}
+	write(t, r.PasswordFile, password+"\n")
+	write(t, r.CAFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})))
+	return r
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	got, err := redfish.Read(t.Context(), start(t, healthy()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := redfish.Reading{
+		Controller: "bmc",
+		PDUs: []redfish.PDU{
+			{ID: "a", State: "Enabled", Health: "OK", Mains: []string{"On", "On"}},
+			{ID: "b", State: "Enabled", Health: "Warning"},
+		},
+		Chassis: []redfish.Chassis{{ID: "gpu-01", Watts: 2000.5}, {ID: "gpu-02", Watts: 1800}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, p := range got.PDUs {
+		if !p.Energised() {
+			t.Errorf("PDU %s is energised, but not so judged", p.ID)
+		}
+	}
+}
+
+func TestNotEnergised(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(tree){
+		"offline": func(r tree) {
+			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"UnavailableOffline","Health":"OK"}}`
+		},
+		"critical": func(r tree) {
+			r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a","Status":{"State":"Enabled","Health":"Critical"}}`
+		},
+		"no status":      func(r tree) { r["/redfish/v1/PowerEquipment/RackPDUs/a"] = `{"Id":"a"}` },
+		"one feed off":   func(r tree) { r["/redfish/v1/m2"] = `{"Id":"AC2","PowerState":"Off"}` },
+		"tripped":        func(r tree) { r["/redfish/v1/m1"] = `{"Id":"AC1","PowerState":"On","BreakerState":"Tripped"}` },
+		"still powering": func(r tree) { r["/redfish/v1/m1"] = `{"Id":"AC1","PowerState":"PoweringOn"}` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			spoil(resources)
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range got.PDUs {
+				if p.ID == "a" && p.Energised() {
+					t.Errorf("%+v is said to be energised", p)
+				}
+			}
+		})
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, resources tree, r *site.Redfish){
+		"no PowerEquipment": func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1"] = `{"Id":"RootService"}` },
+		"a PDU is gone": func(_ *testing.T, resources tree, _ *site.Redfish) {
+			delete(resources, "/redfish/v1/PowerEquipment/RackPDUs/b")
+		},
+		"a circuit is gone":      func(_ *testing.T, resources tree, _ *site.Redfish) { delete(resources, "/redfish/v1/m2") },
+		"not JSON":               func(_ *testing.T, resources tree, _ *site.Redfish) { resources["/redfish/v1/Chassis"] = "<html>" },
+		"chassis tells no power": func(_ *testing.T, _ tree, r *site.Redfish) { r.Chassis = append(r.Chassis, "gpu-03") },
+		"wrong password":         func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.PasswordFile, "letmein") },
+		"no password file":       func(_ *testing.T, _ tree, r *site.Redfish) { r.PasswordFile += ".gone" },
+		"no CA file":             func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile += ".gone" },
+		"CA is no certificate":   func(t *testing.T, _ tree, r *site.Redfish) { t.Helper(); write(t, r.CAFile, "hello") },
+		"unknown authority":      func(_ *testing.T, _ tree, r *site.Redfish) { r.CAFile = "" },
+		"nobody there":           func(_ *testing.T, _ tree, r *site.Redfish) { r.URL = "https://127.0.0.1:1" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			r := start(t, resources)
+			spoil(t, resources, &r)
+			got, err := redfish.Read(t.Context(), r)
+			if err == nil {
+				t.Fatalf("read %+v", got)
+			}
+			if !strings.Contains(err.Error(), "controller bmc") || strings.Contains(err.Error(), password) {
+				t.Errorf("%v: want the controller named and no password", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Output is what a command printed. A command that ran has no error, whatever
+// it exited with.
+type Output struct {
+	Stdout, Stderr []byte
+	Exit           int
+	At             time.Time
+	Took           time.Duration
+}
+
+// maxOutput bounds each stream of a command.
+const maxOutput = 64 << 20
+
+// ErrTooMuchOutput says that a command printed more than is read.
+var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
+
+// endGrace is how long a command has to end after it was told to.
+const endGrace = 5 * time.Second
+
+// Run runs a command on a host and waits for it. The site's timeout is for the
+// command, not for its waiting for a turn.
+func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, error) {
+	if len(argv) == 0 {
+		return Output{}, fmt.Errorf("run nothing on %s: a command is needed", host)
+	}
+	c, address, err := p.connection(host)
+	if err != nil {
+		return Output{}, err
+	}
+	for _, slots := range []chan struct{}{c.slots, p.slots} {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-ctx.Done():
+			return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, ctx.Err())
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	out := Output{At: time.Now()}
+	session, client, err := p.session(ctx, c, host, address)
+	if err != nil {
+		return out, err
+	}
+	defer session.Close() //nolint:errcheck // ended by the command already
+	stdout, stderr := &bounded{}, &bounded{}
+	session.Stdout, session.Stderr = stdout, stderr
+	line := Quote(argv)
+	ended := make(chan error, 1)
+	go func() { ended <- session.Run(line) }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = ctx.Err()
+		c.end(session, client, ended)
+	}
+	out.Took = time.Since(out.At)
+	out.Stdout, out.Stderr = stdout.buf.Bytes(), stderr.buf.Bytes()
+	if exited, ok := errors.AsType[*ssh.ExitError](err); ok {
+		out.Exit, err = exited.ExitStatus(), nil
+	}
+	switch {
+	case err != nil:
+		return out, fmt.Errorf("run %s on %s: %w", line, host, err)
+	case stdout.over || stderr.over:
+		return out, fmt.Errorf("run %s on %s: %w", line, host, ErrTooMuchOutput)
+	default:
+		return out, nil
+	}
+}
+
+// end stops a command that has had its time. A host that does not even answer
+// that loses its connection, so that nobody waits for it again.
+func (c *connection) end(session *ssh.Session, client *ssh.Client, ended <-chan error) {
+	_ = session.Signal(ssh.SIGTERM) // many servers know no signals: closing ends it
+	_ = session.Close()
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case <-ended:
+	case <-grace.C:
+		c.drop(client)
+		<-ended
+	}
+}
+
+// bounded takes all, keeps maxOutput and remembers that there was more.
+type bounded struct {
+	buf  bytes.Buffer
+	over bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	keep := p
+	if room := maxOutput - b.buf.Len(); len(p) > room {
+		keep, b.over = p[:room], true
+	}
+	b.buf.Write(keep)
+	return len(p), nil
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// Quote writes argv as one line that a POSIX shell takes apart again.
+func Quote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = word
+		if !plainWord.MatchString(word) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,166 @@
+package profile
+
+// Figure is a number with its unit and where it comes from.
+type Figure struct {
+	Value  float64 `yaml:"value" json:"value"`
+	Unit   string  `yaml:"unit" json:"unit"`
+	Source string  `yaml:"source" json:"source"`
+}
+
+// Profile is one kind of GPU node and the fabric between such nodes.
+type Profile struct {
+	APIVersion string     `yaml:"apiVersion" json:"apiVersion"`
+	Kind       string     `yaml:"kind" json:"kind"`
+	Name       string     `yaml:"name" json:"name"`
+	Summary    string     `yaml:"summary" json:"summary"`
+	GPU        GPU        `yaml:"gpu" json:"gpu"`
+	Node       Node       `yaml:"node" json:"node"`
+	Fabric     Fabric     `yaml:"fabric" json:"fabric"`
+	Collective Collective `yaml:"collective" json:"collective"`
+	Training   Training   `yaml:"training" json:"training"`
+	Inference  Inference  `yaml:"inference" json:"inference"`
+	GPUStack   GPUStack   `yaml:"gpustack" json:"gpustack"`
+	Telemetry  Telemetry  `yaml:"telemetry" json:"telemetry"`
+}
+
+// GPU is one accelerator.
+type GPU struct {
+	// Products are the names nvidia-smi prints for it.
+	Products []string `yaml:"products" json:"products"`
+	Memory   Figure   `yaml:"memory" json:"memory"` // MiB, at least
+	TDP      Figure   `yaml:"tdp" json:"tdp"`       // W, the default power limit
+	// MaxSMClock is the highest SM clock a healthy card is allowed.
+	MaxSMClock Figure `yaml:"maxSMClock" json:"maxSMClock"` // MHz
+	// PeakBF16 is the dense BF16 peak that MFU is computed from.
+	PeakBF16    Figure `yaml:"peakBF16" json:"peakBF16"`         // TFLOPS
+	NVLinks     Figure `yaml:"nvlinks" json:"nvlinks"`           // links a GPU
+	NVLinkRate  Figure `yaml:"nvlinkRate" json:"nvlinkRate"`     // GB/s a link and direction
+	PCIeGen     Figure `yaml:"pcieGen" json:"pcieGen"`           // generation under load
+	PCIeWidth   Figure `yaml:"pcieWidth" json:"pcieWidth"`       // lanes
+	SlowdownTmp Figure `yaml:"slowdownTemp" json:"slowdownTemp"` // C
+}
+
+// Node is one server.
+type Node struct {
+	GPUs   Figure `yaml:"gpus" json:"gpus"`
+	HCAs   Figure `yaml:"hcas" json:"hcas"`     // compute-fabric ports (rails) a node
+	Power  Figure `yaml:"power" json:"power"`   // kW, maximum a node
+	Heat   Figure `yaml:"heat" json:"heat"`     // kW to be removed a node
+	Weight Figure `yaml:"weight" json:"weight"` // kg a node
+	// RequiredDiagnostics are the dcgmi diag tests that must say Pass, by DCGM
+	// major version ("3", "4"), in the names that version prints.
+	RequiredDiagnostics map[string][]string `yaml:"requiredDiagnostics" json:"requiredDiagnostics"`
+	// DiagnosticLevel is the -r argument.
+	DiagnosticLevel Figure `yaml:"diagnosticLevel" json:"diagnosticLevel"`
+	MaxRemappedRows Figure `yaml:"maxRemappedRows" json:"maxRemappedRows"` // uncorrectable, a GPU
+	// XIDs classifies driver error codes: class ("isolate", "reboot", "reset",
+	// "monitor", "ignore") to codes. A code in no class is treated as "monitor".
+	XIDs      map[string][]int `yaml:"xids" json:"xids"`
+	XIDSource string           `yaml:"xidSource" json:"xidSource"`
+	// FaultClockReasons are the throttle reasons, in nvidia-smi's XML names
+	// without the clocks_event_reason_ prefix, that are faults.
+	FaultClockReasons []string `yaml:"faultClockReasons" json:"faultClockReasons"`
+}
+
+// Fabric is the compute network.
+type Fabric struct {
+	// Kind is "infiniband" or "roce".
+	Kind  string `yaml:"kind" json:"kind"`
+	Rate  Figure `yaml:"rate" json:"rate"`   // Gb/s a link
+	Width Figure `yaml:"width" json:"width"` // lanes a link
+	// LaneSpeed is what iblinkinfo prints a lane.
+	LaneSpeed Figure `yaml:"laneSpeed" json:"laneSpeed"` // Gb/s
+	// CounterLimits are the highest increases over a soak, by the counter's name
+	// as ibqueryerrors prints it. A counter not listed has no limit.
+	CounterLimits map[string]Figure `yaml:"counterLimits" json:"counterLimits"`
+	// RequiredStages are the ibdiagnet summary rows that must be there.
+	RequiredStages []string `yaml:"requiredStages" json:"requiredStages"`
+}
+
+// Collective is what nccl-tests reach.
+type Collective struct {
+	// Ceilings are the expected all_reduce busbw figures by node count;
+	// see CeilingFor for what lies between.
+	Ceilings []Ceiling `yaml:"ceilings" json:"ceilings"`
+	// MinFraction of the ceiling that is a pass.
+	MinFraction Figure `yaml:"minFraction" json:"minFraction"`
+	// LargestSizes is how many of the largest sizes are held against the ceiling.
+	LargestSizes Figure `yaml:"largestSizes" json:"largestSizes"`
+	MinBytes     string `yaml:"minBytes" json:"minBytes"`
+	MaxBytes     string `yaml:"maxBytes" json:"maxBytes"`
+	Repetitions  Figure `yaml:"repetitions" json:"repetitions"`
+	// RatioTolerance of busbw/algbw against 2(n-1)/n, relative.
+	RatioTolerance Figure `yaml:"ratioTolerance" json:"ratioTolerance"`
+	// Transports are the allowed inter-node transports, as NCCL names them ("NET/IB").
+	Transports []string `yaml:"transports" json:"transports"`
+	GPUDirect  bool     `yaml:"gpuDirect" json:"gpuDirect"`
+	// NVLS says that NVLink SHARP must be available on every GPU.
+	NVLS bool `yaml:"nvls" json:"nvls"`
+}
+
+// Ceiling is one row of Collective.Ceilings.
+type Ceiling struct {
+	Nodes int    `yaml:"nodes" json:"nodes"`
+	Busbw Figure `yaml:"busbw" json:"busbw"` // GB/s
+}
+
+// Training is what a training job has to show.
+type Training struct {
+	MinMFU      Figure `yaml:"minMFU" json:"minMFU"`           // fraction
+	WarmupSteps Figure `yaml:"warmupSteps" json:"warmupSteps"` // steps dropped
+	MaxP95P50   Figure `yaml:"maxP95P50" json:"maxP95P50"`     // ratio of step times
+	MaxCV       Figure `yaml:"maxCV" json:"maxCV"`             // fraction
+	MaxDrift    Figure `yaml:"maxDrift" json:"maxDrift"`       // fraction over the run
+	MaxRankLag  Figure `yaml:"maxRankLag" json:"maxRankLag"`   // slowest rank over median, fraction
+	StartWindow Figure `yaml:"startWindow" json:"startWindow"` // s between first and last rank
+}
+
+// Inference is the default objective of a served model; a site may set its own.
+type Inference struct {
+	TTFTp99 Figure `yaml:"ttftP99" json:"ttftP99"` // ms
+	TPOTp99 Figure `yaml:"tpotP99" json:"tpotP99"` // ms
+	// MaxClientStall is how long the load generator may not get to run for its
+	// latencies to be the server's.
+	MaxClientStall Figure `yaml:"maxClientStall" json:"maxClientStall"` // ms
+}
+
+// GPUStack is what the cluster's GPU software must show.
+type GPUStack struct {
+	// GangDeadline is how long a scheduler may take to decide about a gang.
+	GangDeadline Figure `yaml:"gangDeadline" json:"gangDeadline"` // s
+	// GangSettle is how long a decision must stand before it counts.
+	GangSettle Figure `yaml:"gangSettle" json:"gangSettle"` // s
+}
+
+// Telemetry is what monitoring must show.
+type Telemetry struct {
+	// Freshness: a sample may be this many scrape intervals old.
+	Freshness Figure `yaml:"freshness" json:"freshness"`
+	// MinUtilUnderLoad is what DCGM_FI_DEV_GPU_UTIL must reach under our load.
+	MinUtilUnderLoad Figure `yaml:"minUtilUnderLoad" json:"minUtilUnderLoad"` // %
+	// Settle is how many scrape intervals every series has to appear in.
+	Settle Figure `yaml:"settle" json:"settle"`
+	// RiseWithin is how long the series may take to follow a load, its start included.
+	RiseWithin Figure `yaml:"riseWithin" json:"riseWithin"` // s
+	// AlertWithin is how long an alert may take to its receiver.
+	AlertWithin Figure `yaml:"alertWithin" json:"alertWithin"` // s
+}
+
+// CeilingFor returns the row for a node count. Between two measured counts it
+// is the lower one of both: what lies between was not measured, and must not be
+// demanded. ok is false when the profile knows none so small.
+func (c Collective) CeilingFor(nodes int) (Ceiling, bool) {
+	var below, above Ceiling
+	for _, row := range c.Ceilings {
+		if row.Nodes <= nodes && row.Nodes > below.Nodes {
+			below = row
+		}
+		if row.Nodes >= nodes && (above.Nodes == 0 || row.Nodes < above.Nodes) {
+			above = row
+		}
+	}
+	if below.Nodes > 0 && above.Nodes > 0 && above.Busbw.Value < below.Busbw.Value {
+		return above, true
+	}
+	return below, below.Nodes > 0
+}

@@ -1,0 +1,59 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// Validate reports every problem: a figure without value, unit or source can
+// judge nothing.
+func (p *Profile) Validate() error {
+	var problems []error
+	if p.APIVersion != "firstlight/v1" || p.Kind != "Profile" {
+		problems = append(problems, fmt.Errorf("apiVersion and kind must be firstlight/v1 and Profile, not %q and %q", p.APIVersion, p.Kind))
+	}
+	if p.Name == "" {
+		problems = append(problems, errors.New("name is missing"))
+	}
+	walkFigures(reflect.ValueOf(*p), p.Name, func(path string, f Figure) {
+		if f.Unit == "" || f.Source == "" {
+			problems = append(problems, fmt.Errorf("%s: a figure needs a value, a unit and a source", path))
+		}
+	})
+	if len(p.GPU.Products) == 0 {
+		problems = append(problems, errors.New("gpu.products is empty"))
+	}
+	if len(p.Collective.Ceilings) == 0 {
+		problems = append(problems, errors.New("collective.ceilings is empty"))
+	}
+	if len(p.Node.RequiredDiagnostics) == 0 {
+		problems = append(problems, errors.New("node.requiredDiagnostics is empty"))
+	}
+	if len(p.Fabric.RequiredStages) == 0 {
+		problems = append(problems, errors.New("fabric.requiredStages is empty"))
+	}
+	return errors.Join(problems...)
+}
+
+func walkFigures(v reflect.Value, path string, visit func(string, Figure)) {
+	if f, ok := v.Interface().(Figure); ok {
+		visit(path, f)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			walkFigures(v.Field(i), path+"."+v.Type().Field(i).Tag.Get("json"), visit)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			walkFigures(v.Index(i), fmt.Sprintf("%s[%d]", path, i), visit)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			walkFigures(v.MapIndex(k), fmt.Sprintf("%s[%v]", path, k), visit)
+		}
+	default:
+	}
+}

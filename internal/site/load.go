@@ -1,0 +1,168 @@
+package site
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// maxSize bounds a site file; a real one is a few kilobytes a hundred nodes.
+const maxSize = 8 << 20
+
+// Load reads, decodes strictly, fills in defaults and validates. All problems
+// come back at once, as *InvalidError. Relative file paths are made absolute
+// against the file's own directory.
+func Load(path string) (*Site, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read site: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read site %s: %w", path, err)
+	}
+	s, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("find the directory of %s: %w", path, err)
+	}
+	s.resolvePaths(dir)
+	return s, nil
+}
+
+// Parse decodes and validates data; name is for messages. Paths stay as written.
+func Parse(name string, data []byte) (*Site, error) { return parse(name, data, nil) }
+
+// ParseWith is Parse with the profile already at hand, as in a run's evidence:
+// the profile that the site names is not looked for.
+func ParseWith(name string, data []byte, p *profile.Profile) (*Site, error) {
+	return parse(name, data, p)
+}
+
+func parse(name string, data []byte, p *profile.Profile) (*Site, error) {
+	if len(data) > maxSize {
+		return nil, invalid(name, Problem{Message: fmt.Sprintf("file is larger than %d MiB: this is no site file", maxSize>>20)})
+	}
+	if !utf8.Valid(data) {
+		return nil, invalid(name, Problem{Message: "file is not UTF-8 text: save it as UTF-8"})
+	}
+	var root yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&root); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, invalid(name, Problem{Message: "file is empty: write one with firstlight site init"})
+		}
+		return nil, invalid(name, problemsOf(err)...)
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, invalid(name, Problem{Line: more.Line, Message: "a site file holds one YAML document; there is a second one"})
+	}
+
+	var s Site
+	strict := yaml.NewDecoder(bytes.NewReader(data))
+	strict.KnownFields(true)
+	var problems []Problem
+	if err := strict.Decode(&s); err != nil {
+		problems = problemsOf(err)
+	}
+	s.setDefaults()
+	v := validator{root: &root, profile: p}
+	v.site(&s)
+	problems = append(problems, v.withoutThoseAt(problems)...)
+	if len(problems) > 0 {
+		return nil, invalid(name, problems...)
+	}
+	return &s, nil
+}
+
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+
+// problemsOf takes yaml's own error apart into one Problem a line.
+func problemsOf(err error) []Problem {
+	messages := []string{err.Error()}
+	if te, ok := errors.AsType[*yaml.TypeError](err); ok {
+		messages = te.Errors
+	}
+	problems := make([]Problem, 0, len(messages))
+	for _, m := range messages {
+		p := Problem{Message: strings.TrimPrefix(m, "yaml: ")}
+		if g := yamlLine.FindStringSubmatch(m); g != nil {
+			if n, convErr := strconv.Atoi(g[1]); convErr == nil {
+				p.Line = n
+			}
+			p.Message = g[2]
+		}
+		p.Message = humanise(p.Message)
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+var (
+	unknownField = regexp.MustCompile(`^field (\S+) not found in type site\.(\w+)$`)
+	wrongType    = regexp.MustCompile("^cannot unmarshal !!(\\w+) (?:`(.*)` )?into (.+)$")
+)
+
+// humanise rewrites yaml's messages, which name Go types, for people who own clusters.
+func humanise(m string) string {
+	if g := unknownField.FindStringSubmatch(m); g != nil {
+		return fmt.Sprintf("unknown key %q: firstlight site init shows every key there is", g[1])
+	}
+	if g := wrongType.FindStringSubmatch(m); g != nil {
+		want := map[string]string{"int": "a whole number", "float64": "a number", "string": "a text", "bool": "true or false"}[g[3]]
+		switch {
+		case strings.HasPrefix(g[3], "[]"):
+			want = "a list"
+		case want == "":
+			want = "a block of keys"
+		}
+		return fmt.Sprintf("%q is not %s", g[2], want)
+	}
+	return m
+}
+
+func (s *Site) resolvePaths(dir string) {
+	abs := func(p *string) {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+	abs(&s.Reach.SSH.IdentityFile)
+	abs(&s.Reach.SSH.KnownHostsFile)
+	abs(&s.Reach.Kubernetes.Kubeconfig)
+	for _, e := range []*Endpoint{&s.Reach.Prometheus, &s.Reach.Alertmanager} {
+		abs(&e.CAFile)
+		abs(&e.CertFile)
+		abs(&e.KeyFile)
+		abs(&e.BearerTokenFile)
+	}
+	for i := range s.Facility.Redfish {
+		abs(&s.Facility.Redfish[i].PasswordFile)
+		abs(&s.Facility.Redfish[i].CAFile)
+	}
+	for i := range s.Prepare {
+		abs(&s.Prepare[i].Playbook)
+		if s.Prepare[i].Helm != nil {
+			abs(&s.Prepare[i].Helm.ValuesFile)
+		}
+	}
+	if strings.Contains(s.Profile, "/") || strings.HasSuffix(s.Profile, ".yaml") {
+		abs(&s.Profile)
+	}
+}

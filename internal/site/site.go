@@ -1,0 +1,227 @@
+package site
+
+// Site is the whole file. Relative paths in it are relative to the file.
+type Site struct {
+	APIVersion string `yaml:"apiVersion" json:"apiVersion"`
+	Kind       string `yaml:"kind" json:"kind"`
+	Name       string `yaml:"name" json:"name"`
+	// Spine is what orchestrates the cluster: kubernetes, k3s, slurm, ray, single-node.
+	Spine string `yaml:"spine" json:"spine"`
+	// Profile names a shipped hardware profile or a profile file.
+	Profile   string    `yaml:"profile" json:"profile"`
+	Facility  Facility  `yaml:"facility" json:"facility"`
+	Inventory Inventory `yaml:"inventory" json:"inventory"`
+	Reach     Reach     `yaml:"reach" json:"reach"`
+	Fabric    Fabric    `yaml:"fabric" json:"fabric"`
+	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
+	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
+	Workloads Workloads `yaml:"workloads" json:"workloads"`
+	// Prepare lists what to do before a gate is observed. Its exit code is
+	// never the criterion.
+	Prepare []Prepare `yaml:"prepare,omitempty" json:"prepare,omitempty"`
+	// NotApplicable switches gates off, each with its reason.
+	NotApplicable map[string]string `yaml:"notApplicable,omitempty" json:"notApplicable,omitempty"`
+}
+
+// Facility is what gate 1 judges.
+type Facility struct {
+	SignOff SignOff `yaml:"signOff" json:"signOff"`
+	Power   Budget  `yaml:"power" json:"power"`     // kW
+	Cooling Budget  `yaml:"cooling" json:"cooling"` // kW
+	Weight  Budget  `yaml:"weight" json:"weight"`   // kg
+	// Redfish lists the controllers to read power from; may be empty.
+	Redfish []Redfish `yaml:"redfish,omitempty" json:"redfish,omitempty"`
+}
+
+// SignOff is the facility's attestation.
+type SignOff struct {
+	By        string `yaml:"by" json:"by"`
+	Role      string `yaml:"role" json:"role"`
+	Reference string `yaml:"reference" json:"reference"`
+	// At and Expires are dates or times, RFC 3339 ("2026-11-01" or "2026-11-01T09:00:00Z").
+	At      string `yaml:"at" json:"at"`
+	Expires string `yaml:"expires" json:"expires"`
+}
+
+// Budget is what the facility provides of something: a quantity with its unit,
+// such as "120 kW" or "2000 kg".
+type Budget struct {
+	Provided Quantity `yaml:"provided" json:"provided"`
+	// Reserve is the fraction (0..1) to be kept free.
+	Reserve float64 `yaml:"reserve,omitempty" json:"reserve,omitempty"`
+}
+
+// Redfish is one controller.
+type Redfish struct {
+	Name string `yaml:"name" json:"name"`
+	URL  string `yaml:"url" json:"url"`
+	User string `yaml:"user,omitempty" json:"user,omitempty"`
+	// PasswordFile holds the password; never the site file.
+	PasswordFile string `yaml:"passwordFile,omitempty" json:"passwordFile,omitempty"`
+	CAFile       string `yaml:"caFile,omitempty" json:"caFile,omitempty"`
+	// PDUs are the rack PDUs that must be energised, by their Redfish Id.
+	PDUs []string `yaml:"pdus,omitempty" json:"pdus,omitempty"`
+	// Chassis are the chassis whose power is read, by their Redfish Id.
+	Chassis []string `yaml:"chassis,omitempty" json:"chassis,omitempty"`
+}
+
+// Inventory is what has to be there.
+type Inventory struct {
+	// Nodes are the GPU nodes. Name is the Kubernetes node name and the host name.
+	Nodes []Node `yaml:"nodes" json:"nodes"`
+	// SystemNodes carry no GPUs.
+	SystemNodes []Node `yaml:"systemNodes,omitempty" json:"systemNodes,omitempty"`
+	// DriverVersion, when given, is the driver that every node must have.
+	DriverVersion string `yaml:"driverVersion,omitempty" json:"driverVersion,omitempty"`
+}
+
+// Node is one host.
+type Node struct {
+	Name string `yaml:"name" json:"name"`
+	// Address is host:port of its SSH server; empty means Name, port 22.
+	Address string `yaml:"address,omitempty" json:"address,omitempty"`
+	Rack    string `yaml:"rack,omitempty" json:"rack,omitempty"`
+}
+
+// Reach is how to get at the cluster.
+type Reach struct {
+	SSH          SSH        `yaml:"ssh" json:"ssh"`
+	Kubernetes   Kubernetes `yaml:"kubernetes" json:"kubernetes"`
+	Prometheus   Endpoint   `yaml:"prometheus" json:"prometheus"`
+	Alertmanager Endpoint   `yaml:"alertmanager" json:"alertmanager"`
+}
+
+// SSH is how to log in to hosts.
+type SSH struct {
+	User           string   `yaml:"user" json:"user"`
+	IdentityFile   string   `yaml:"identityFile" json:"identityFile"`
+	KnownHostsFile string   `yaml:"knownHostsFile" json:"knownHostsFile"`
+	Concurrency    int      `yaml:"concurrency,omitempty" json:"concurrency,omitempty"`
+	Timeout        Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
+	// FabricHost is the node that sminfo, iblinkinfo, ibqueryerrors and
+	// ibdiagnet run on; empty means the first GPU node.
+	FabricHost string `yaml:"fabricHost,omitempty" json:"fabricHost,omitempty"`
+}
+
+// Kubernetes names the cluster; flags override it.
+type Kubernetes struct {
+	Kubeconfig string `yaml:"kubeconfig,omitempty" json:"kubeconfig,omitempty"`
+	Context    string `yaml:"context,omitempty" json:"context,omitempty"`
+}
+
+// Endpoint is an HTTP API: by URL, or by Service through the API server's proxy.
+type Endpoint struct {
+	URL string `yaml:"url,omitempty" json:"url,omitempty"`
+	// Service is "namespace/name:port" ("monitoring/prometheus-k8s:9090"; prefix
+	// "https:" for TLS behind the Service).
+	Service  string `yaml:"service,omitempty" json:"service,omitempty"`
+	CAFile   string `yaml:"caFile,omitempty" json:"caFile,omitempty"`
+	CertFile string `yaml:"certFile,omitempty" json:"certFile,omitempty"`
+	KeyFile  string `yaml:"keyFile,omitempty" json:"keyFile,omitempty"`
+	// BearerTokenFile holds a token.
+	BearerTokenFile string `yaml:"bearerTokenFile,omitempty" json:"bearerTokenFile,omitempty"`
+}
+
+// Fabric is what gate 2 looks at beyond the profile.
+type Fabric struct {
+	// Switches that the subnet must hold; their count enters the node total.
+	Switches []string `yaml:"switches" json:"switches"`
+	// HCAs are the compute-fabric device names a node ("mlx5_0"...). NCCL must
+	// use exactly these.
+	HCAs []string `yaml:"hcas" json:"hcas"`
+	// UplinksPerLeaf is documentation of the topology; links are judged one by one.
+	Links int `yaml:"links" json:"links"` // links the subnet must show up: HCA to switch plus switch to switch
+	// Soak is how long error counters are watched.
+	Soak Duration `yaml:"soak" json:"soak"`
+	// NetworkResource is the extended resource of an RDMA port ("rdma/ib").
+	NetworkResource string `yaml:"networkResource" json:"networkResource"`
+	// NetworkResourceCount a node.
+	NetworkResourceCount int `yaml:"networkResourceCount" json:"networkResourceCount"`
+}
+
+// GPUStack is what gate 4 looks at.
+type GPUStack struct {
+	// Namespace of the GPU Operator.
+	Namespace string `yaml:"namespace" json:"namespace"`
+	// ClusterPolicy's name.
+	ClusterPolicy string `yaml:"clusterPolicy" json:"clusterPolicy"`
+	// Operands are the DaemonSets that must be complete on the GPU nodes.
+	Operands []string `yaml:"operands" json:"operands"`
+	// GangScheduler is native, kai, volcano, kueue, or "auto".
+	GangScheduler string `yaml:"gangScheduler" json:"gangScheduler"`
+	// Queue for KAI, Volcano and Kueue.
+	Queue string `yaml:"queue,omitempty" json:"queue,omitempty"`
+}
+
+// Telemetry is what gate 5 looks at.
+type Telemetry struct {
+	ScrapeInterval Duration `yaml:"scrapeInterval" json:"scrapeInterval"`
+	// Receiver that the synthetic alert has to reach, by Alertmanager's name.
+	Receiver string `yaml:"receiver" json:"receiver"`
+	// LoadImage runs a GPU load (DCGM's proftester).
+	LoadImage string `yaml:"loadImage" json:"loadImage"`
+}
+
+// Workloads are the jobs of gates 6 to 8.
+type Workloads struct {
+	Collective CollectiveWorkload `yaml:"collective" json:"collective"`
+	Training   TrainingWorkload   `yaml:"training" json:"training"`
+	Inference  InferenceWorkload  `yaml:"inference" json:"inference"`
+}
+
+// CollectiveWorkload runs all_reduce_perf.
+type CollectiveWorkload struct {
+	Image    string   `yaml:"image" json:"image"`
+	Timeout  Duration `yaml:"timeout" json:"timeout"`
+	MinBytes string   `yaml:"minBytes,omitempty" json:"minBytes,omitempty"` // profile's when empty
+	MaxBytes string   `yaml:"maxBytes,omitempty" json:"maxBytes,omitempty"`
+}
+
+// TrainingWorkload runs a training job over every GPU of Nodes nodes.
+type TrainingWorkload struct {
+	Image string `yaml:"image" json:"image"`
+	// Framework is torchtitan or megatron: decides which log lines are read.
+	Framework string   `yaml:"framework" json:"framework"`
+	Model     string   `yaml:"model" json:"model"`
+	Nodes     int      `yaml:"nodes" json:"nodes"` // 0: all GPU nodes
+	Steps     int      `yaml:"steps" json:"steps"`
+	Timeout   Duration `yaml:"timeout" json:"timeout"`
+	MinMFU    float64  `yaml:"minMFU,omitempty" json:"minMFU,omitempty"` // profile's when 0
+}
+
+// InferenceWorkload serves a model and loads it.
+type InferenceWorkload struct {
+	Image        string   `yaml:"image" json:"image"`
+	Model        string   `yaml:"model" json:"model"`
+	GPUs         int      `yaml:"gpus" json:"gpus"`
+	MaxModelLen  int      `yaml:"maxModelLen" json:"maxModelLen"`
+	Prompt       string   `yaml:"prompt" json:"prompt"`
+	GoldenPrefix string   `yaml:"goldenPrefix" json:"goldenPrefix"`
+	Rate         float64  `yaml:"rate" json:"rate"` // requests/s
+	Concurrency  int      `yaml:"concurrency" json:"concurrency"`
+	Requests     int      `yaml:"requests" json:"requests"`
+	Warmup       int      `yaml:"warmup" json:"warmup"` // requests not measured
+	InputTokens  int      `yaml:"inputTokens" json:"inputTokens"`
+	OutputTokens int      `yaml:"outputTokens" json:"outputTokens"`
+	TTFTp99      Duration `yaml:"ttftP99,omitempty" json:"ttftP99,omitempty"` // profile's when 0
+	TPOTp99      Duration `yaml:"tpotP99,omitempty" json:"tpotP99,omitempty"`
+	Timeout      Duration `yaml:"timeout" json:"timeout"`
+}
+
+// Prepare is one preparation; exactly one of Command, Playbook and Helm is set.
+type Prepare struct {
+	Gate     string   `yaml:"gate" json:"gate"`
+	Command  []string `yaml:"command,omitempty" json:"command,omitempty"`
+	Playbook string   `yaml:"playbook,omitempty" json:"playbook,omitempty"`
+	Helm     *Helm    `yaml:"helm,omitempty" json:"helm,omitempty"`
+	Timeout  Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"`
+}
+
+// Helm is a release to install or upgrade.
+type Helm struct {
+	Release    string `yaml:"release" json:"release"`
+	Chart      string `yaml:"chart" json:"chart"`
+	Version    string `yaml:"version" json:"version"`
+	Namespace  string `yaml:"namespace" json:"namespace"`
+	ValuesFile string `yaml:"valuesFile,omitempty" json:"valuesFile,omitempty"`
+}

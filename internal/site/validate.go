@@ -1,0 +1,231 @@
+package site
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+// Gates are the gates of the playbook, in order, by the names that site files,
+// flags, journals and reports use.
+func Gates() []string {
+	return []string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}
+}
+
+// spines that this version can walk. The others of the vocabulary (slurm, ray,
+// single-node) are refused by name, not ignored.
+var (
+	spines       = []string{"kubernetes", "k3s"}
+	plannedSpine = []string{"slurm", "ray", "single-node"}
+	dnsLabel     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	nodeName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	byteSize     = regexp.MustCompile(`^[1-9][0-9]*[KMG]?$`)
+	resourceName = regexp.MustCompile(`^[a-z0-9.-]+/[A-Za-z0-9_.-]+$`)
+)
+
+type validator struct {
+	root *yaml.Node
+	// profile, when set, is the site's; otherwise it is loaded by its name.
+	profile  *profile.Profile
+	problems []Problem
+}
+
+func (v *validator) add(path, format string, args ...any) {
+	v.problems = append(v.problems, Problem{
+		Line:    lineOf(v.root, path),
+		Message: path + ": " + fmt.Sprintf(format, args...),
+	})
+}
+
+func (v *validator) require(path, value, example string) {
+	if strings.TrimSpace(value) == "" {
+		v.add(path, "is missing; for example %s", example)
+	}
+}
+
+func (v *validator) oneOf(path, value string, allowed []string) {
+	if !slices.Contains(allowed, value) {
+		v.add(path, "%q is not one of %s", value, strings.Join(allowed, ", "))
+	}
+}
+
+// withoutThoseAt drops problems at lines that the decoder has already complained of.
+func (v *validator) withoutThoseAt(known []Problem) []Problem {
+	var out []Problem
+	for _, p := range v.problems {
+		if !slices.ContainsFunc(known, func(k Problem) bool { return k.Line != 0 && k.Line == p.Line }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (v *validator) site(s *Site) {
+	if s.APIVersion != "firstlight/v1" {
+		v.add("apiVersion", "%q is not firstlight/v1, the one version there is", s.APIVersion)
+	}
+	if s.Kind != "Site" {
+		v.add("kind", "%q is not Site", s.Kind)
+	}
+	if !dnsLabel.MatchString(s.Name) {
+		v.add("name", "%q: use lower-case letters, digits and dashes, 63 at most", s.Name)
+	}
+	if slices.Contains(plannedSpine, s.Spine) {
+		v.add("spine", "%s is not supported by this version; supported: %s", s.Spine, strings.Join(spines, ", "))
+	} else {
+		v.oneOf("spine", s.Spine, spines)
+	}
+	p := v.profile
+	if p == nil {
+		var err error
+		if p, err = profile.Load(s.Profile); err != nil {
+			v.add("profile", "%s", err)
+		}
+	}
+	v.facility(&s.Facility)
+	v.inventory(&s.Inventory)
+	v.reach(s)
+	v.fabric(s, p)
+	v.gpustack(&s.GPUStack)
+	v.telemetry(&s.Telemetry)
+	v.workloads(s, p)
+	v.prepare(s)
+	for gate, reason := range s.NotApplicable {
+		path := "notApplicable." + gate
+		v.oneOf(path, gate, Gates())
+		v.require(path, reason, "a reason that a reader of the report understands")
+	}
+}
+
+// ParseTime reads a date or an RFC 3339 time; a date means its midnight, UTC.
+func ParseTime(s string) (time.Time, error) {
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no date: write 2026-11-01 or 2026-11-01T09:00:00Z", s)
+	}
+	return t, nil
+}
+
+// facility: a missing sign-off is for gate 1 to judge; a malformed one is an error.
+func (v *validator) facility(f *Facility) {
+	var at, expires time.Time
+	var err error
+	if f.SignOff.At != "" {
+		if at, err = ParseTime(f.SignOff.At); err != nil {
+			v.add("facility.signOff.at", "%s", err)
+		}
+	}
+	if f.SignOff.Expires != "" {
+		if expires, err = ParseTime(f.SignOff.Expires); err != nil {
+			v.add("facility.signOff.expires", "%s", err)
+		}
+	}
+	if !at.IsZero() && !expires.IsZero() && !expires.After(at) {
+		v.add("facility.signOff.expires", "%s is not after the signature of %s", f.SignOff.Expires, f.SignOff.At)
+	}
+	v.budget("facility.power", f.Power, "kW")
+	v.budget("facility.cooling", f.Cooling, "kW")
+	v.budget("facility.weight", f.Weight, "kg")
+	for i, r := range f.Redfish {
+		path := fmt.Sprintf("facility.redfish.%d", i)
+		v.require(path+".name", r.Name, "pdu-a")
+		v.url(path+".url", r.URL)
+		if len(r.PDUs) == 0 && len(r.Chassis) == 0 {
+			v.add(path, "names neither pdus nor chassis, so nothing would be read from it")
+		}
+	}
+}
+
+func (v *validator) budget(path string, b Budget, unit string) {
+	if b.Provided.Value <= 0 {
+		v.add(path+".provided", "is missing or zero; for example \"100 %s\"", unit)
+		return
+	}
+	if b.Provided.Unit != unit {
+		v.add(path+".provided", "%s is the wrong unit: this budget is in %s", b.Provided, unit)
+	}
+	if b.Reserve < 0 || b.Reserve >= 1 {
+		v.add(path+".reserve", "%v is no fraction: write 0.1 for 10 %%", b.Reserve)
+	}
+}
+
+func (v *validator) url(path, value string) {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		v.add(path, "%q is no http or https URL", value)
+		return
+	}
+	if u.User != nil {
+		v.add(path, "holds a user or password: use the user and passwordFile keys, a site file carries no secrets")
+	}
+}
+
+func (v *validator) inventory(inv *Inventory) {
+	if len(inv.Nodes) == 0 {
+		v.add("inventory.nodes", "is empty: a cluster without GPU nodes can't be accepted")
+	}
+	seen := map[string]string{}
+	addresses := map[string]string{}
+	check := func(path string, n Node) {
+		if !nodeName.MatchString(n.Name) {
+			v.add(path+".name", "%q is no node name: use the Kubernetes node name", n.Name)
+		} else if other, dup := seen[n.Name]; dup {
+			v.add(path+".name", "%q is there twice (also at %s)", n.Name, other)
+		}
+		seen[n.Name] = path
+		if n.Address == "" {
+			return
+		}
+		if _, _, err := net.SplitHostPort(n.Address); err != nil {
+			v.add(path+".address", "%q is not host:port", n.Address)
+		} else if other, dup := addresses[n.Address]; dup {
+			v.add(path+".address", "%s is the address of %s too", n.Address, other)
+		}
+		addresses[n.Address] = n.Name
+	}
+	for i, n := range inv.Nodes {
+		check(fmt.Sprintf("inventory.nodes.%d", i), n)
+	}
+	for i, n := range inv.SystemNodes {
+		check(fmt.Sprintf("inventory.systemNodes.%d", i), n)
+	}
+}
+
+func (v *validator) reach(s *Site) {
+	v.require("reach.ssh.user", s.Reach.SSH.User, "root")
+	v.require("reach.ssh.identityFile", s.Reach.SSH.IdentityFile, "~/.ssh/id_ed25519")
+	v.require("reach.ssh.knownHostsFile", s.Reach.SSH.KnownHostsFile, "known_hosts, made with ssh-keyscan and checked by a person")
+	if s.Reach.SSH.Concurrency < 0 {
+		v.add("reach.ssh.concurrency", "%d is negative", s.Reach.SSH.Concurrency)
+	}
+	if h := s.Reach.SSH.FabricHost; h != "" && !slices.ContainsFunc(s.Inventory.Nodes, func(n Node) bool { return n.Name == h }) {
+		v.add("reach.ssh.fabricHost", "%q is not among inventory.nodes", h)
+	}
+	v.endpoint("reach.prometheus", s.Reach.Prometheus)
+	v.endpoint("reach.alertmanager", s.Reach.Alertmanager)
+}
+
+func (v *validator) endpoint(path string, e Endpoint) {
+	switch {
+	case e.URL == "" && e.Service == "":
+		v.add(path, "needs a url or a service (\"namespace/name:port\")")
+	case e.URL != "" && e.Service != "":
+		v.add(path, "has both a url and a service: keep one")
+	case e.URL != "":
+		v.url(path+".url", e.URL)
+	}
+	if (e.CertFile == "") != (e.KeyFile == "") {
+		v.add(path, "certFile and keyFile go together")
+	}
+}

@@ -1,0 +1,135 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/profile"
+)
+
+func (v *validator) fabric(s *Site, p *profile.Profile) {
+	f := &s.Fabric
+	if len(f.Switches) == 0 {
+		v.add("fabric.switches", "is empty: list the switches that the subnet must hold")
+	}
+	v.unique("fabric.switches", f.Switches)
+	v.unique("fabric.hcas", f.HCAs)
+	if p != nil && len(f.HCAs) != int(p.Node.HCAs.Value) {
+		v.add("fabric.hcas", "lists %d devices, profile %s has %d a node", len(f.HCAs), p.Name, int(p.Node.HCAs.Value))
+	}
+	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
+		v.add("fabric.links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
+	}
+	if f.Soak.D() <= 0 {
+		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
+	}
+	if !resourceName.MatchString(f.NetworkResource) {
+		v.add("fabric.networkResource", "%q is no extended resource; for example rdma/ib", f.NetworkResource)
+	}
+	if f.NetworkResourceCount <= 0 {
+		v.add("fabric.networkResourceCount", "must be at least 1")
+	}
+}
+
+func (v *validator) unique(path string, values []string) {
+	seen := map[string]bool{}
+	for i, s := range values {
+		at := fmt.Sprintf("%s.%d", path, i)
+		if strings.TrimSpace(s) == "" {
+			v.add(at, "is empty")
+		}
+		if seen[s] {
+			v.add(at, "%q is there twice", s)
+		}
+		seen[s] = true
+	}
+}
+
+func (v *validator) gpustack(g *GPUStack) {
+	v.require("gpustack.namespace", g.Namespace, "gpu-operator")
+	v.require("gpustack.clusterPolicy", g.ClusterPolicy, "cluster-policy")
+	if len(g.Operands) == 0 {
+		v.add("gpustack.operands", "is empty: list the operator's DaemonSets that must be complete")
+	}
+	v.unique("gpustack.operands", g.Operands)
+	v.oneOf("gpustack.gangScheduler", g.GangScheduler, []string{"auto", "native", "kai", "volcano", "kueue"})
+}
+
+func (v *validator) telemetry(t *Telemetry) {
+	if t.ScrapeInterval.D() <= 0 {
+		v.add("telemetry.scrapeInterval", "is missing: the interval Prometheus scrapes dcgm-exporter at, for example 15s")
+	}
+	v.require("telemetry.receiver", t.Receiver, "the Alertmanager receiver that pages the on-call")
+	v.require("telemetry.loadImage", t.LoadImage, "an image with dcgmproftester13")
+}
+
+func (v *validator) workloads(s *Site, p *profile.Profile) {
+	c, t, i := &s.Workloads.Collective, &s.Workloads.Training, &s.Workloads.Inference
+	v.require("workloads.collective.image", c.Image, "an image with nccl-tests, mpirun and sshd")
+	for path, size := range map[string]string{"minBytes": c.MinBytes, "maxBytes": c.MaxBytes} {
+		if size != "" && !byteSize.MatchString(size) {
+			v.add("workloads.collective."+path, "%q is no size as nccl-tests takes it; for example 8M or 16G", size)
+		}
+	}
+	v.positive("workloads.collective.timeout", c.Timeout.D().Seconds(), "10m")
+	v.require("workloads.training.image", t.Image, "an image with torchtitan")
+	v.oneOf("workloads.training.framework", t.Framework, []string{"torchtitan", "megatron"})
+	v.require("workloads.training.model", t.Model, "llama3-8b")
+	if t.Nodes < 1 || t.Nodes > len(s.Inventory.Nodes) {
+		v.add("workloads.training.nodes", "%d is impossible: the inventory has %d GPU nodes", t.Nodes, len(s.Inventory.Nodes))
+	}
+	if p != nil && t.Steps < 3*int(p.Training.WarmupSteps.Value) {
+		v.add("workloads.training.steps", "%d is too few: %d are warm-up, at least %d are needed", t.Steps, int(p.Training.WarmupSteps.Value), 3*int(p.Training.WarmupSteps.Value))
+	}
+	v.positive("workloads.training.timeout", t.Timeout.D().Seconds(), "30m")
+	v.require("workloads.inference.image", i.Image, "an image with vLLM")
+	v.require("workloads.inference.model", i.Model, "meta-llama/Llama-3.1-8B-Instruct")
+	v.require("workloads.inference.prompt", i.Prompt, "\"The capital of France is\"")
+	v.require("workloads.inference.goldenPrefix", i.GoldenPrefix, "\" Paris\"")
+	if p != nil && (i.GPUs < 1 || i.GPUs > int(p.Node.GPUs.Value)) {
+		v.add("workloads.inference.gpus", "%d is impossible: a node has %d", i.GPUs, int(p.Node.GPUs.Value))
+	}
+	v.positive("workloads.inference.maxModelLen", float64(i.MaxModelLen), "8192")
+	v.positive("workloads.inference.rate", i.Rate, "10")
+	v.positive("workloads.inference.concurrency", float64(i.Concurrency), "16")
+	v.positive("workloads.inference.requests", float64(i.Requests), "200")
+	v.positive("workloads.inference.inputTokens", float64(i.InputTokens), "256")
+	if i.OutputTokens < 2 {
+		v.add("workloads.inference.outputTokens", "%d is too few: TPOT needs at least 2 tokens", i.OutputTokens)
+	}
+	if i.InputTokens+i.OutputTokens > i.MaxModelLen {
+		v.add("workloads.inference.maxModelLen", "%d is less than inputTokens + outputTokens (%d)", i.MaxModelLen, i.InputTokens+i.OutputTokens)
+	}
+	v.positive("workloads.inference.timeout", i.Timeout.D().Seconds(), "15m")
+}
+
+func (v *validator) positive(path string, value float64, example string) {
+	if value <= 0 {
+		v.add(path, "must be more than zero; for example %s", example)
+	}
+}
+
+func (v *validator) prepare(s *Site) {
+	for i, p := range s.Prepare {
+		path := fmt.Sprintf("prepare.%d", i)
+		if !slices.Contains(Gates(), p.Gate) {
+			v.add(path+".gate", "%q is not one of %s", p.Gate, strings.Join(Gates(), ", "))
+		}
+		kinds := 0
+		for _, set := range []bool{len(p.Command) > 0, p.Playbook != "", p.Helm != nil} {
+			if set {
+				kinds++
+			}
+		}
+		if kinds != 1 {
+			v.add(path, "needs exactly one of command, playbook and helm; it has %d", kinds)
+		}
+		if p.Helm != nil {
+			v.require(path+".helm.release", p.Helm.Release, "gpu-operator")
+			v.require(path+".helm.chart", p.Helm.Chart, "oci://registry/charts/gpu-operator")
+			v.require(path+".helm.version", p.Helm.Version, "v25.3.0; a release without a pinned version can't be repeated")
+			v.require(path+".helm.namespace", p.Helm.Namespace, "gpu-operator")
+		}
+	}
+}

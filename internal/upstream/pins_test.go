@@ -1,0 +1,106 @@
+package upstream
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The embedded pins are those of components/, and every module there is used.
+func TestPinsAreCopiesOfComponents(t *testing.T) {
+	t.Parallel()
+	tab, err := loadTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []string
+	for _, g := range tab.Groups {
+		groups = append(groups, g.Name)
+		for ext, got := range map[string][]byte{"mod": g.mod, "sum": g.sum} {
+			want, err := os.ReadFile(filepath.Join("..", "..", "components", g.Name, "go."+ext))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("pins/%s.%s is not components/%s/go.%s: run go generate ./internal/upstream", g.Name, ext, g.Name, ext)
+			}
+		}
+		for _, p := range g.Programs {
+			if !strings.Contains(string(g.mod), p.Package) {
+				t.Errorf("components/%s/go.mod has no tool directive for %s", g.Name, p.Package)
+			}
+		}
+	}
+	mods, err := filepath.Glob(filepath.Join("pins", "*.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(mods) != len(groups) {
+		t.Errorf("pins/ holds %d modules, the table names %d", len(mods), len(groups))
+	}
+}
+
+func TestPinsNameEveryProgram(t *testing.T) {
+	t.Parallel()
+	pins, err := Pins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range pins {
+		names = append(names, p.Program)
+		if !strings.HasPrefix(p.Version, "v") || p.Module == "" {
+			t.Errorf("pin %+v is not complete", p)
+		}
+	}
+	want := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "prometheus-adapter"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	g := group{
+		Name: "k", Tags: []string{"a", "b"}, LDFlags: []string{"-X v.Version=${VERSION}", "-X v.Major=${MAJOR} -X v.Minor=${MINOR}"},
+		mod: []byte("module m\nrequire example.com/k v0.1.0\nrequire (\n\texample.com/k/cmd v1.36.3 // indirect\n)\n"),
+	}
+	got, err := g.flags(program{Name: "p", Package: "example.com/k/cmd/p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-tags=a,b",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := g.flags(program{Name: "p", Package: "example.com/kk/p"}); err == nil {
+		t.Error("a package of no required module has flags")
+	}
+}
+
+// Whatever a program is built from changes its place in the cache.
+func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
+	t.Parallel()
+	base := group{mod: []byte("mod"), sum: []byte("sum")}
+	want := key(base, []string{"-a"}, "go1")
+	for name, got := range map[string]string{
+		"pins":      key(group{mod: []byte("mod2"), sum: []byte("sum")}, []string{"-a"}, "go1"),
+		"checksums": key(group{mod: []byte("mod"), sum: []byte("sum2")}, []string{"-a"}, "go1"),
+		"boundary":  key(group{mod: []byte("mods"), sum: []byte("um")}, []string{"-a"}, "go1"),
+		"flags":     key(base, []string{"-b"}, "go1"),
+		"toolchain": key(base, []string{"-a"}, "go2"),
+	} {
+		if got == want {
+			t.Errorf("another %s has the same key", name)
+		}
+	}
+	if again := key(base, []string{"-a"}, "go1"); again != want {
+		t.Error("the same parts have another key")
+	}
+}

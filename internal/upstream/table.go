@@ -1,0 +1,130 @@
+package upstream
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// embedded are the table of programs and the pins that they are built from.
+//
+//go:embed programs.yaml pins/*.mod pins/*.sum
+var embedded embed.FS
+
+// table is programs.yaml.
+type table struct {
+	Groups []group `yaml:"groups"`
+}
+
+// group is a module of pins, and the programs that are built from it.
+type group struct {
+	Name     string    `yaml:"name"`
+	Tags     []string  `yaml:"tags"`
+	LDFlags  []string  `yaml:"ldflags"`
+	Programs []program `yaml:"programs"`
+
+	mod, sum []byte
+}
+
+type program struct {
+	Name    string `yaml:"name"`
+	Package string `yaml:"package"`
+}
+
+// loadTable reads the embedded table with its pins.
+func loadTable() (table, error) {
+	raw, err := embedded.ReadFile("programs.yaml")
+	if err != nil {
+		return table{}, fmt.Errorf("read table of programs: %w", err)
+	}
+	var t table
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&t); err != nil {
+		return table{}, fmt.Errorf("read table of programs: %w", err)
+	}
+	for i := range t.Groups {
+		g := &t.Groups[i]
+		var modErr, sumErr error
+		g.mod, modErr = embedded.ReadFile("pins/" + g.Name + ".mod")
+		g.sum, sumErr = embedded.ReadFile("pins/" + g.Name + ".sum")
+		if err := errors.Join(modErr, sumErr); err != nil {
+			return table{}, fmt.Errorf("read pins of %s: %w", g.Name, err)
+		}
+	}
+	return t, nil
+}
+
+// Pin is the version that a program is built from.
+type Pin struct {
+	Program string `json:"program"`
+	Module  string `json:"module"`
+	Version string `json:"version"`
+}
+
+// Pins are all programs with their versions, in the order in which they are built.
+func Pins() ([]Pin, error) {
+	t, err := loadTable()
+	if err != nil {
+		return nil, err
+	}
+	var pins []Pin
+	for _, g := range t.Groups {
+		for _, p := range g.Programs {
+			pin, err := g.pin(p)
+			if err != nil {
+				return nil, err
+			}
+			pins = append(pins, pin)
+		}
+	}
+	return pins, nil
+}
+
+// pin finds the module that has the program's package: the longest path that
+// the go.mod requires and the package begins with.
+func (g group) pin(p program) (Pin, error) {
+	best := Pin{Program: p.Name}
+	for line := range strings.SplitSeq(string(g.mod), "\n") {
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(fields) < 2 || !strings.HasPrefix(fields[1], "v") {
+			continue
+		}
+		if path := fields[0]; p.Package == path || strings.HasPrefix(p.Package, path+"/") {
+			if len(path) > len(best.Module) {
+				best.Module, best.Version = path, fields[1]
+			}
+		}
+	}
+	if best.Module == "" {
+		return Pin{}, fmt.Errorf("program %s: components/%s/go.mod requires no module that has %s", p.Name, g.Name, p.Package)
+	}
+	return best, nil
+}
+
+// flags are those of go build for a program.
+func (g group) flags(p program) ([]string, error) {
+	pin, err := g.pin(p)
+	if err != nil {
+		return nil, err
+	}
+	numbers := strings.SplitN(strings.TrimPrefix(pin.Version, "v"), ".", 3)
+	if len(numbers) < 3 {
+		return nil, fmt.Errorf("program %s: version %q is not semantic", p.Name, pin.Version)
+	}
+	fill := strings.NewReplacer("${VERSION}", pin.Version, "${MAJOR}", numbers[0], "${MINOR}", numbers[1])
+	var ld strings.Builder
+	ld.WriteString("-s -w")
+	for _, f := range g.LDFlags {
+		ld.WriteString(" " + fill.Replace(f))
+	}
+	flags := []string{"-trimpath", "-buildvcs=false", "-ldflags=" + ld.String()}
+	if len(g.Tags) > 0 {
+		flags = append(flags, "-tags="+strings.Join(g.Tags, ","))
+	}
+	return flags, nil
+}

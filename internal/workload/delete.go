@@ -1,0 +1,42 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// undoDeadline bounds the removal of what a failed start left.
+const undoDeadline = 2 * time.Minute
+
+// Delete removes the gang and returns when no pod of it is left, and so no GPU
+// is claimed by it. It may be called again.
+func (g *Gang) Delete(ctx context.Context) error {
+	var problems []error
+	note := func(what string, err error) {
+		if err != nil && !apierrors.IsNotFound(err) {
+			problems = append(problems, fmt.Errorf("delete %s of %s: %w", what, g.Spec.Name, err))
+		}
+	}
+	background := metav1.DeletePropagationBackground
+	opts := metav1.DeleteOptions{PropagationPolicy: &background}
+	note("job", g.cluster.Client.BatchV1().Jobs(g.Namespace).Delete(ctx, g.Spec.Name, opts))
+	note("pods", g.cluster.Client.CoreV1().Pods(g.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: g.selector()}))
+	note("service", g.cluster.Client.CoreV1().Services(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
+	for _, ref := range g.groups {
+		note(ref.resource.Resource, g.cluster.Dynamic.Resource(ref.resource).Namespace(g.Namespace).Delete(ctx, ref.name, metav1.DeleteOptions{}))
+	}
+	if err := g.until(ctx, func(s state) (bool, error) { return len(s.pods) == 0, nil }); err != nil {
+		problems = append(problems, fmt.Errorf("wait for the end of the pods of %s: %w", g.Spec.Name, err))
+	}
+	if g.scheduler != nil && g.scheduler.GroupResource() == kube.PodGroups() && len(problems) == 0 {
+		note("pod group", g.cluster.ReleasePodGroup(ctx, g.Namespace, g.Spec.Name))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Auto lets the cluster decide which gang scheduler is used.
+const Auto = "auto"
+
+// Detected is a gang scheduler whose API the cluster serves. That it is served
+// does not say that anything acts on it: only a proof does.
+type Detected struct {
+	Name string `json:"name"`
+	// API is the group and version that was found.
+	API string `json:"api"`
+}
+
+// candidate is what tells that a gang scheduler is installed.
+type candidate struct {
+	name     string
+	versions []schema.GroupVersion
+	resource string
+}
+
+// candidates are in the order that Auto prefers: what somebody installed for
+// the purpose, then what the server brings, then quota alone.
+func candidates() []candidate {
+	return []candidate{
+		{"kai", []schema.GroupVersion{KAI{}.GroupResource().GroupVersion()}, "podgroups"},
+		{"volcano", []schema.GroupVersion{Volcano{}.GroupResource().GroupVersion()}, "podgroups"},
+		{"native", []schema.GroupVersion{Native{}.GroupResource().GroupVersion()}, "podgroups"},
+		{"kueue", []schema.GroupVersion{{Group: "kueue.x-k8s.io", Version: "v1beta2"}, {Group: "kueue.x-k8s.io", Version: "v1beta1"}}, "workloads"},
+	}
+}
+
+// DetectGang lists the gang schedulers whose API the cluster serves, those that
+// want names only ("auto" or empty: all), in order of preference. None is no error.
+func DetectGang(ctx context.Context, cluster *kube.Cluster, want string) ([]Detected, error) {
+	var found []Detected
+	known := false
+	for _, c := range candidates() {
+		if want != "" && want != Auto && want != c.name {
+			continue
+		}
+		known = true
+		for _, gv := range c.versions {
+			served, err := serves(ctx, cluster, gv, c.resource)
+			if err != nil {
+				return nil, fmt.Errorf("look for gang scheduler %s: %w", c.name, err)
+			}
+			if served {
+				found = append(found, Detected{Name: c.name, API: gv.String()})
+				break
+			}
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("no gang scheduler %q: there are %s and %s", want, schedulerNames(), Auto)
+	}
+	return found, nil
+}
+
+func serves(ctx context.Context, cluster *kube.Cluster, gv schema.GroupVersion, resource string) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err //nolint:wrapcheck // the caller says what for
+	}
+	list, err := cluster.Client.Discovery().ServerResourcesForGroupVersion(gv.String())
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("discover %s: %w", gv, err)
+	}
+	for _, r := range list.APIResources {
+		if r.Name == resource {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func schedulerNames() string {
+	var names []string
+	for _, c := range candidates() {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// Scheduler makes the decorator of what was detected. queue is for those that
+// have queues.
+func (d Detected) Scheduler(queue string) (Scheduler, error) {
+	gv, err := schema.ParseGroupVersion(d.API)
+	if err != nil {
+		return nil, fmt.Errorf("gang scheduler %s: %w", d.Name, err)
+	}
+	switch d.Name {
+	case "native":
+		return Native{}, nil
+	case "kai":
+		return KAI{Queue: queue}, needsQueue(d.Name, queue)
+	case "volcano":
+		if queue == "" {
+			queue = "default" // Volcano creates this queue itself
+		}
+		return Volcano{Queue: queue}, nil
+	case "kueue":
+		return Kueue{Queue: queue, Version: gv.Version}, needsQueue(d.Name, queue)
+	default:
+		return nil, fmt.Errorf("no gang scheduler %q: there are %s", d.Name, schedulerNames())
+	}
+}
+
+func needsQueue(name, queue string) error {
+	if queue == "" {
+		return fmt.Errorf("gang scheduler %s places pods by queue: set gpustack.queue in the site file", name)
+	}
+	return nil
+}
+
+// Select is the gang scheduler that gangs of a site use: the first detected.
+func Select(ctx context.Context, cluster *kube.Cluster, want, queue string) (Scheduler, error) {
+	found, err := DetectGang(ctx, cluster, want)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the cluster serves the API of no gang scheduler (looked for %s)", orAny(want))
+	}
+	return found[0].Scheduler(queue)
+}
+
+func orAny(want string) string {
+	if want == "" || want == Auto {
+		return schedulerNames()
+	}
+	return want
+}

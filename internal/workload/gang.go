@@ -1,0 +1,125 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrFailed is in the error of a wait that can't come true any more: a pod or
+// the Job failed, or a container can't be started.
+var ErrFailed = errors.New("failed")
+
+// Pods lists the gang's pods in the order of their index.
+func (g *Gang) Pods(ctx context.Context) ([]corev1.Pod, error) {
+	list, err := g.cluster.Client.CoreV1().Pods(g.Namespace).List(ctx, metav1.ListOptions{LabelSelector: g.selector()})
+	if err != nil {
+		return nil, fmt.Errorf("list pods of %s: %w", g.Spec.Name, err)
+	}
+	sortPods(list.Items)
+	return list.Items, nil
+}
+
+// Logs opens the log of one of its pods as it is now.
+func (g *Gang) Logs(ctx context.Context, pod string) (io.ReadCloser, error) {
+	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.Spec.Container, false) //nolint:wrapcheck // says which pod
+}
+
+// WaitBound waits until every pod is placed on a node.
+func (g *Gang) WaitBound(ctx context.Context) error {
+	return g.wait(ctx, "be placed", func(s state) (bool, error) {
+		bound := 0
+		for i := range s.pods {
+			if s.pods[i].Spec.NodeName != "" {
+				bound++
+			}
+		}
+		return bound >= g.Spec.Pods, g.hopeless(s)
+	})
+}
+
+// WaitRunning waits until every pod runs or has run to its end. It gives up
+// when a container can't be started or a pod has failed.
+func (g *Gang) WaitRunning(ctx context.Context) error {
+	return g.wait(ctx, "run", func(s state) (bool, error) {
+		running := 0
+		for i := range s.pods {
+			switch s.pods[i].Status.Phase {
+			case corev1.PodRunning, corev1.PodSucceeded:
+				running++
+			case corev1.PodPending, corev1.PodFailed, corev1.PodUnknown:
+			}
+		}
+		if err := g.hopeless(s); err != nil {
+			return false, err
+		}
+		return running >= g.Spec.Pods, nil
+	})
+}
+
+// WaitDone waits until every pod has ended or the Job has failed. That a pod
+// fails is a Result and no error.
+func (g *Gang) WaitDone(ctx context.Context) (Result, error) {
+	var result Result
+	err := g.wait(ctx, "end", func(s state) (bool, error) {
+		result = resultOf(g.Spec, s)
+		if s.job == nil && len(s.pods) == 0 {
+			return false, fmt.Errorf("%w: its job is gone", ErrFailed)
+		}
+		ended := 0
+		for _, p := range result.Pods {
+			if p.ended() {
+				ended++
+			}
+			if p.Stuck != "" {
+				return false, fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, p.Pod, p.Node, p.Stuck)
+			}
+		}
+		return result.Reason != "" || ended >= g.Spec.Pods, nil
+	})
+	return result, err
+}
+
+// wait is until with an error that says why what was waited for does not happen.
+func (g *Gang) wait(ctx context.Context, what string, done func(state) (bool, error)) error {
+	err := g.until(ctx, done)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s did not %s: %w: %s", g.Spec.Name, what, err, g.Explain(context.WithoutCancel(ctx)))
+}
+
+// hopeless is why a gang will not come to run any more.
+func (g *Gang) hopeless(s state) error {
+	if s.job != nil {
+		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
+			return fmt.Errorf("%w: job: %s: %s", ErrFailed, c.Reason, c.Message)
+		}
+	}
+	for i := range s.pods {
+		pod := &s.pods[i]
+		if pod.Status.Phase == corev1.PodFailed {
+			return fmt.Errorf("%w: %s", ErrFailed, outcomeOf(pod).String())
+		}
+		if why := stuck(pod); why != "" {
+			return fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, pod.Name, pod.Spec.NodeName, why)
+		}
+	}
+	return nil
+}
+
+func jobCondition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	i := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &job.Status.Conditions[i]
+}

@@ -1,0 +1,40 @@
+package workload
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kueue holds the whole Job suspended until its quota admits it.
+type Kueue struct {
+	// Queue is the ClusterQueue that our LocalQueue leads to.
+	Queue string
+	// Version of its API that the cluster serves: v1beta1 or v1beta2.
+	Version string
+}
+
+var _ Scheduler = Kueue{}
+
+// Name implements Scheduler.
+func (Kueue) Name() string { return "kueue" }
+
+// GroupResource implements Scheduler: Kueue makes a Workload of the Job.
+func (k Kueue) GroupResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: k.Version, Resource: "workloads"}
+}
+
+// Decorate implements Scheduler. The Job starts suspended: where no Kueue acts
+// on it, it never runs.
+func (k Kueue) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
+	job.Labels = annotate(job.Labels, "kueue.x-k8s.io/queue-name", g.Spec.Name)
+	job.Spec.Suspend = new(true)
+	return []*unstructured.Unstructured{g.object(k.GroupResource().GroupVersion().String(), "LocalQueue", g.Spec.Name, map[string]any{
+		"clusterQueue": k.Queue,
+	})}
+}
+
+// Refused implements Scheduler.
+func (Kueue) Refused(group *unstructured.Unstructured) (string, bool) {
+	return condition(group, "conditions", "QuotaReserved", "False")
+}

@@ -1,0 +1,41 @@
+package workload
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Native is Kubernetes' own gang scheduling (1.36, alpha): a PodGroup that pods
+// name in their spec.
+type Native struct{}
+
+var _ Scheduler = Native{}
+
+// Name implements Scheduler.
+func (Native) Name() string { return "native" }
+
+// GroupResource implements Scheduler.
+func (Native) GroupResource() schema.GroupVersionResource {
+	return kube.PodGroups()
+}
+
+// Decorate implements Scheduler.
+func (n Native) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
+	job.Spec.Template.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new(g.Spec.Name)}
+	return []*unstructured.Unstructured{g.object(n.GroupResource().GroupVersion().String(), "PodGroup", g.Spec.Name, map[string]any{
+		"schedulingPolicy": map[string]any{"gang": map[string]any{"minCount": int64(g.MinCount)}},
+	})}
+}
+
+// Refused implements Scheduler. A condition of another reason is trouble in the
+// scheduler and no decision.
+func (Native) Refused(group *unstructured.Unstructured) (string, bool) {
+	if reason, _ := conditionField(group, "conditions", "PodGroupScheduled", "False", "reason"); reason != "Unschedulable" {
+		return "", false
+	}
+	return condition(group, "conditions", "PodGroupScheduled", "False")
+}

@@ -1,0 +1,143 @@
+package workload
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// graceSeconds is how long a container has between SIGTERM and SIGKILL: our
+// programs have nothing to save.
+const graceSeconds = 5
+
+// Manifests are the objects of a gang, in the order they are created.
+type Manifests struct {
+	Groups  []*unstructured.Unstructured
+	Service *corev1.Service
+	Job     *batchv1.Job
+}
+
+// Render makes the objects of a gang. It does no I/O.
+func Render(runID string, gang Scheduler, spec Spec) Manifests {
+	namespace := kube.NamespaceOf(runID)
+	labels := kube.Labels(runID, spec.Gate)
+	meta := metav1.ObjectMeta{Name: spec.Name, Namespace: namespace, Labels: labels}
+	m := Manifests{
+		Service: &corev1.Service{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+			ObjectMeta: meta,
+			Spec: corev1.ServiceSpec{
+				ClusterIP:                corev1.ClusterIPNone,
+				PublishNotReadyAddresses: true,
+				Selector:                 map[string]string{batchv1.JobNameLabel: spec.Name},
+			},
+		},
+		Job: &batchv1.Job{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+			ObjectMeta: *meta.DeepCopy(),
+			Spec: batchv1.JobSpec{
+				Parallelism:    new(int32(spec.Pods)), //nolint:gosec // validated, small
+				Completions:    new(int32(spec.Pods)), //nolint:gosec // validated, small
+				CompletionMode: new(batchv1.IndexedCompletion),
+				BackoffLimit:   new(spec.Restarts),
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
+					Spec:       podSpec(runID, spec),
+				},
+			},
+		},
+	}
+	if gang != nil {
+		m.Groups = gang.Decorate(Group{Namespace: namespace, Labels: labels, MinCount: spec.minCount(), Priority: kube.PriorityClassOf(runID), Spec: spec}, m.Job)
+	}
+	return m
+}
+
+func podSpec(runID string, spec Spec) corev1.PodSpec {
+	restart := corev1.RestartPolicyNever
+	if spec.Restarts > 0 {
+		restart = corev1.RestartPolicyOnFailure
+	}
+	pod := corev1.PodSpec{
+		RestartPolicy:                 restart,
+		Subdomain:                     spec.Name,
+		PriorityClassName:             kube.PriorityClassOf(runID),
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		TerminationGracePeriodSeconds: new(int64(graceSeconds)),
+		Tolerations: []corev1.Toleration{{
+			Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
+		}},
+		Affinity:   affinity(spec),
+		Containers: []corev1.Container{container(spec)},
+		Volumes: []corev1.Volume{{
+			Name:         "shm",
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}},
+		}},
+	}
+	return pod
+}
+
+func container(spec Spec) corev1.Container {
+	c := corev1.Container{
+		Name:         spec.Container,
+		Image:        spec.Image,
+		Command:      []string{"/bin/bash", "-ec", spec.Script},
+		Env:          environment(spec.Env),
+		VolumeMounts: []corev1.VolumeMount{{Name: "shm", MountPath: "/dev/shm"}},
+	}
+	for _, p := range spec.Ports {
+		c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: p})
+	}
+	limits := corev1.ResourceList{}
+	if spec.GPUs > 0 {
+		limits[kube.GPUResource] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
+	}
+	if spec.NetworkResource != "" && spec.NetworkCount > 0 {
+		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
+		// RDMA registers memory, which must be locked.
+		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}
+	}
+	if len(limits) > 0 {
+		c.Resources.Limits = limits
+	}
+	return c
+}
+
+func environment(env map[string]string) []corev1.EnvVar {
+	out := make([]corev1.EnvVar, 0, len(env))
+	for name, value := range env {
+		out = append(out, corev1.EnvVar{Name: name, Value: value})
+	}
+	slices.SortFunc(out, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func affinity(spec Spec) *corev1.Affinity {
+	var a corev1.Affinity
+	if len(spec.Nodes) > 0 {
+		a.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: spec.Nodes,
+			}}}},
+		}}
+	}
+	if spec.OnePerNode {
+		a.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.JobNameLabel: spec.Name}},
+			TopologyKey:   corev1.LabelHostname,
+		}}}
+	}
+	if a.NodeAffinity == nil && a.PodAntiAffinity == nil {
+		return nil
+	}
+	return &a
+}

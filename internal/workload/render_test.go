@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+func collectiveSpec() Spec {
+	return Spec{
+		Name: "all-reduce", Gate: "collective", Pods: 4, GPUs: 8, NetworkResource: "rdma/ib", NetworkCount: 8,
+		Image: "registry.example.com/nccl-tests:2.19.6", Container: "nccl-tests", Script: "exec sleep infinity",
+		Env: map[string]string{"NNODES": "4", "GPUS_PER_NODE": "8"}, Ports: []int32{2222},
+		Nodes: []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}, OnePerNode: true,
+	}
+}
+
+func TestRenderGoldens(t *testing.T) {
+	t.Parallel()
+	served := collectiveSpec()
+	served.Name, served.Gate, served.Pods, served.Restarts, served.OnePerNode = "serve", "inference", 1, 3, false
+	for name, tt := range map[string]struct {
+		gang Scheduler
+		spec Spec
+	}{
+		"none":    {nil, served},
+		"native":  {Native{}, collectiveSpec()},
+		"kai":     {KAI{Queue: "research"}, collectiveSpec()},
+		"volcano": {Volcano{Queue: "default"}, collectiveSpec()},
+		"kueue":   {Kueue{Queue: "gpus", Version: "v1beta1"}, collectiveSpec()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := Render("20261121-014233-7f3a", tt.gang, tt.spec)
+			var docs [][]byte
+			for _, g := range m.Groups {
+				docs = append(docs, marshal(t, g.Object))
+			}
+			m.Job.APIVersion, m.Job.Kind = "batch/v1", "Job"
+			docs = append(docs, marshal(t, m.Service), marshal(t, m.Job))
+			got := bytes.Join(docs, []byte("---\n"))
+			path := filepath.Join("testdata", name+".golden.yaml")
+			if *update {
+				if err := os.WriteFile(path, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("manifests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSpecRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Spec){
+		"no name":            func(s *Spec) { s.Name = "" },
+		"no image":           func(s *Spec) { s.Image = "" },
+		"no pods":            func(s *Spec) { s.Pods = 0 },
+		"more than all":      func(s *Spec) { s.MinCount = 5 },
+		"negative GPUs":      func(s *Spec) { s.GPUs = -1 },
+		"negative restarts":  func(s *Spec) { s.Restarts = -1 },
+		"nothing to be run":  func(s *Spec) { s.Script = "" },
+		"negative the other": func(s *Spec) { s.NetworkCount = -1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := collectiveSpec()
+			change(&s)
+			if s.validate() == nil {
+				t.Error("accepted")
+			}
+		})
+	}
+	if err := collectiveSpec().validate(); err != nil {
+		t.Error(err)
+	}
+}

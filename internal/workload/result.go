@@ -1,0 +1,116 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Result is how a gang ended.
+type Result struct {
+	// Succeeded: every pod ended with exit code 0.
+	Succeeded bool `json:"succeeded"`
+	// Reason is the Job's when it failed.
+	Reason string    `json:"reason,omitempty"`
+	Pods   []Outcome `json:"pods"`
+}
+
+// Outcome is how one pod stands or ended.
+type Outcome struct {
+	Pod      string    `json:"pod"`
+	Index    int       `json:"index"`
+	Node     string    `json:"node"`
+	Phase    string    `json:"phase"`
+	ExitCode *int32    `json:"exitCode,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	Restarts int32     `json:"restarts,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+	// Stuck is why a container can't be started.
+	Stuck string `json:"stuck,omitempty"`
+}
+
+func (o Outcome) ended() bool {
+	return o.Phase == string(corev1.PodSucceeded) || o.Phase == string(corev1.PodFailed)
+}
+
+// String is one line for a person.
+func (o Outcome) String() string {
+	text := fmt.Sprintf("pod %s on %s: %s", o.Pod, o.Node, o.Phase)
+	if o.ExitCode != nil {
+		text += fmt.Sprintf(", exit code %d", *o.ExitCode)
+	}
+	if o.Reason != "" {
+		text += ", " + o.Reason
+	}
+	if o.Message != "" {
+		text += ": " + o.Message
+	}
+	return text
+}
+
+func resultOf(spec Spec, s state) Result {
+	r := Result{Succeeded: len(s.pods) >= spec.Pods}
+	for i := range s.pods {
+		o := outcomeOf(&s.pods[i])
+		r.Pods = append(r.Pods, o)
+		if o.Phase != string(corev1.PodSucceeded) {
+			r.Succeeded = false
+		}
+	}
+	if s.job != nil {
+		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
+			r.Reason, r.Succeeded = c.Reason+": "+c.Message, false
+		}
+	}
+	return r
+}
+
+func outcomeOf(pod *corev1.Pod) Outcome {
+	o := Outcome{
+		Pod: pod.Name, Index: Index(pod), Node: pod.Spec.NodeName,
+		Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message, Stuck: stuck(pod),
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		o.Restarts += c.RestartCount
+		if run := c.State.Running; run != nil {
+			o.Started = run.StartedAt.Time
+		}
+		if end := c.State.Terminated; end != nil {
+			code := end.ExitCode
+			o.ExitCode = &code
+			o.Started, o.Finished = end.StartedAt.Time, end.FinishedAt.Time
+			if o.Reason == "" {
+				o.Reason, o.Message = end.Reason, end.Message
+			}
+		}
+	}
+	return o
+}
+
+// stuckReasons are the kubelet's words for a container that it can't start and
+// will not be able to start without somebody's help.
+func stuckReasons() []string {
+	return []string{"CrashLoopBackOff", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError"}
+}
+
+// stuck is why a pod's container can't be started; empty when it can.
+func stuck(pod *corev1.Pod) string {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if w := c.State.Waiting; w != nil && slices.Contains(stuckReasons(), w.Reason) {
+			text := fmt.Sprintf("container %s: %s", c.Name, w.Reason)
+			if c.RestartCount > 0 {
+				text += fmt.Sprintf(" after %d restarts", c.RestartCount)
+			}
+			if w.Message != "" {
+				text += ": " + w.Message
+			}
+			return text
+		}
+	}
+	return ""
+}

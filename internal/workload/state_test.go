@@ -1,0 +1,166 @@
+package workload
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func pod(name, index string, change func(*corev1.Pod)) corev1.Pod {
+	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: index}}}
+	p.Status.Phase = corev1.PodPending
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+func bound(node string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.NodeName = node }
+}
+
+func refused(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/4 nodes are available"}}
+}
+
+func gated(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}
+}
+
+func ended(phase corev1.PodPhase, code int32) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Status.Phase = "gpu-01", phase
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}}}}
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	g := &Gang{Spec: Spec{Name: "g", Pods: 2}, scheduler: Native{}}
+	for name, tt := range map[string]struct {
+		pods            []corev1.Pod
+		decided, looked bool
+		bound, refused  int
+	}{
+		"nothing yet":             {nil, false, false, 0, 0},
+		"pods nobody looked at":   {[]corev1.Pod{pod("a", "0", nil), pod("b", "1", nil)}, false, false, 0, 0},
+		"gated is not looked at":  {[]corev1.Pod{pod("a", "0", gated), pod("b", "1", gated)}, false, false, 0, 0},
+		"one of two refused":      {[]corev1.Pod{pod("a", "0", refused), pod("b", "1", nil)}, false, true, 0, 1},
+		"all refused":             {[]corev1.Pod{pod("a", "0", refused), pod("b", "1", refused)}, true, true, 0, 2},
+		"one placed, one refused": {[]corev1.Pod{pod("a", "0", bound("gpu-01")), pod("b", "1", refused)}, true, true, 1, 1},
+		"all placed":              {[]corev1.Pod{pod("a", "0", bound("gpu-01")), pod("b", "1", bound("gpu-02"))}, true, true, 2, 0},
+		"one placed, one missing": {[]corev1.Pod{pod("a", "0", bound("gpu-01"))}, false, true, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := g.placementOf(state{pods: tt.pods})
+			if p.decided() != tt.decided || p.looked() != tt.looked || p.Bound != tt.bound || p.Refused != tt.refused {
+				t.Errorf("%+v: decided %t, looked %t", p, p.decided(), p.looked())
+			}
+		})
+	}
+}
+
+func TestResult(t *testing.T) {
+	t.Parallel()
+	failedJob := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}}}}
+	for name, tt := range map[string]struct {
+		s       state
+		succeed bool
+		reason  string
+	}{
+		"no pods at all":          {state{}, false, ""},
+		"both succeeded":          {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, true, ""},
+		"one of two there":        {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0))}}, false, ""},
+		"one failed":              {state{pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodFailed, 3))}}, false, ""},
+		"job failed all the same": {state{job: failedJob, pods: []corev1.Pod{pod("a", "0", ended(corev1.PodSucceeded, 0)), pod("b", "1", ended(corev1.PodSucceeded, 0))}}, false, "BackoffLimitExceeded: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := resultOf(Spec{Pods: 2}, tt.s)
+			if r.Succeeded != tt.succeed || r.Reason != tt.reason {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	r := resultOf(Spec{Pods: 1}, state{pods: []corev1.Pod{pod("b", "1", ended(corev1.PodFailed, 3))}})
+	if got := r.Pods[0].String(); got != "pod b on gpu-01: Failed, exit code 3, Error" {
+		t.Error(got)
+	}
+}
+
+func TestHopeless(t *testing.T) {
+	t.Parallel()
+	g := &Gang{Spec: Spec{Name: "g", Pods: 1}}
+	waiting := func(reason string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: 4, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "m"}}}}
+		}
+	}
+	for reason, want := range map[string]string{
+		"ContainerCreating": "",
+		"ErrImagePull":      "",
+		"ImagePullBackOff":  "ImagePullBackOff after 4 restarts: m",
+		"CrashLoopBackOff":  "CrashLoopBackOff after 4 restarts: m",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			err := g.hopeless(state{pods: []corev1.Pod{pod("a", "0", waiting(reason))}})
+			if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	status := func(fields map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"status": fields}}
+	}
+	conditions := func(kind, value, reason string) []any {
+		return []any{map[string]any{"type": kind, "status": value, "reason": reason, "message": "why"}}
+	}
+	for name, tt := range map[string]struct {
+		scheduler Scheduler
+		status    map[string]any
+		want      bool
+	}{
+		"native refused":                 {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "Unschedulable")}, true},
+		"native trouble is no refusal":   {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "False", "SchedulerError")}, false},
+		"native placed":                  {Native{}, map[string]any{"conditions": conditions("PodGroupScheduled", "True", "Scheduled")}, false},
+		"volcano refused":                {Volcano{}, map[string]any{"phase": "Inqueue", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, true},
+		"volcano's old refusal, running": {Volcano{}, map[string]any{"phase": "Running", "conditions": conditions("Unschedulable", "True", "NotEnoughResources")}, false},
+		"kai refused":                    {KAI{}, map[string]any{"schedulingConditions": conditions("UnschedulableOnNodePool", "True", "x")}, true},
+		"kai silent":                     {KAI{}, map[string]any{}, false},
+		"kueue refused":                  {Kueue{}, map[string]any{"conditions": conditions("QuotaReserved", "False", "Pending")}, true},
+		"kueue admitted":                 {Kueue{}, map[string]any{"conditions": conditions("QuotaReserved", "True", "QuotaReserved")}, false},
+		"nonsense":                       {Native{}, map[string]any{"conditions": "x"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			why, got := tt.scheduler.Refused(status(tt.status))
+			if got != tt.want || (got && why != "why") {
+				t.Errorf("refused %t (%q), want %t", got, why, tt.want)
+			}
+		})
+	}
+}
+
+func TestPodsAreInTheOrderOfTheirIndex(t *testing.T) {
+	t.Parallel()
+	pods := []corev1.Pod{pod("c", "10", nil), pod("a", "2", nil), pod("b", "0", nil), pod("d", "x", nil)}
+	sortPods(pods)
+	var got []string
+	for _, p := range pods {
+		got = append(got, p.Name)
+	}
+	if diff := cmp.Diff([]string{"d", "b", "a", "c"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

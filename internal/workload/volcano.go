@@ -1,0 +1,53 @@
+package workload
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Volcano takes pods that name a PodGroup of its own kind.
+type Volcano struct {
+	Queue string
+}
+
+var _ Scheduler = Volcano{}
+
+// Name implements Scheduler.
+func (Volcano) Name() string { return "volcano" }
+
+// GroupResource implements Scheduler.
+func (Volcano) GroupResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"}
+}
+
+// Decorate implements Scheduler.
+func (v Volcano) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
+	pod := &job.Spec.Template
+	pod.Annotations = annotate(pod.Annotations, "scheduling.k8s.io/group-name", g.Spec.Name)
+	pod.Spec.SchedulerName = "volcano"
+	spec := map[string]any{
+		"minMember":         int64(g.MinCount),
+		"queue":             v.Queue,
+		"priorityClassName": g.Priority,
+	}
+	if g.Spec.GPUs > 0 {
+		// Volcano lets a group into its queue by these, before it looks at pods.
+		spec["minResources"] = map[string]any{kube.GPUResource: strconv.Itoa(g.Spec.GPUs * g.MinCount)}
+	}
+	return []*unstructured.Unstructured{g.object(v.GroupResource().GroupVersion().String(), "PodGroup", g.Spec.Name, spec)}
+}
+
+// Refused implements Scheduler. The Unschedulable condition outlives the
+// refusal, so the phase must agree.
+func (Volcano) Refused(group *unstructured.Unstructured) (string, bool) {
+	phase, _, err := unstructured.NestedString(group.Object, "status", "phase")
+	if err != nil || (phase != "Pending" && phase != "Inqueue" && phase != "Unknown") {
+		return "", false
+	}
+	return condition(group, "conditions", "Unschedulable", "True")
+}

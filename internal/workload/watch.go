@@ -1,0 +1,178 @@
+package workload
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+)
+
+// state is what is known of a gang at one moment.
+type state struct {
+	job    *batchv1.Job
+	pods   []corev1.Pod
+	groups []*unstructured.Unstructured
+}
+
+func (g *Gang) selector() string { return batchv1.JobNameLabel + "=" + g.Spec.Name }
+
+// until watches the gang's Job, pods and group until done says so. done is
+// called with every change and never concurrently.
+func (g *Gang) until(ctx context.Context, done func(state) (bool, error)) error {
+	w := g.watch(ctx)
+	defer w.stop()
+	if err := w.synced(ctx); err != nil {
+		return err
+	}
+	for {
+		ok, err := done(w.state())
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-w.changed:
+		case <-ctx.Done():
+			return w.ended(ctx)
+		}
+	}
+}
+
+// watcher holds the informers of one wait.
+type watcher struct {
+	gang               *Gang
+	changed            chan struct{}
+	pods, jobs, groups cache.SharedIndexInformer
+	cancel             context.CancelFunc
+	running            sync.WaitGroup
+	mu                 sync.Mutex
+	lastErr            error
+}
+
+func (g *Gang) watch(ctx context.Context) *watcher {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watcher{gang: g, changed: make(chan struct{}, 1), cancel: cancel}
+	typed := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = g.selector() }))
+	w.pods = w.run(ctx, typed.Core().V1().Pods().Informer())
+	// A Job is labelled with its run and gate, not with its own name.
+	jobs := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + g.Spec.Name }))
+	w.jobs = w.run(ctx, jobs.Batch().V1().Jobs().Informer())
+	if g.scheduler != nil {
+		dyn := dynamicinformer.NewFilteredDynamicSharedInformerFactory(g.cluster.Dynamic, 0, g.Namespace, nil)
+		w.groups = w.run(ctx, dyn.ForResource(g.scheduler.GroupResource()).Informer())
+	}
+	return w
+}
+
+func (w *watcher) run(ctx context.Context, informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	signal := func() {
+		select {
+		case w.changed <- struct{}{}:
+		default:
+		}
+	}
+	// Both only fail once the informer runs.
+	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { w.note(err) })
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { signal() },
+		UpdateFunc: func(_, _ any) { signal() },
+		DeleteFunc: func(any) { signal() },
+	})
+	w.running.Go(func() { informer.RunWithContext(ctx) })
+	return informer
+}
+
+func (w *watcher) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastErr = err
+}
+
+// synced waits for the first lists. Group objects that cannot be listed don't
+// keep anything from going on: pods tell enough.
+func (w *watcher) synced(ctx context.Context) error {
+	if !cache.WaitForCacheSync(ctx.Done(), w.pods.HasSynced, w.jobs.HasSynced) {
+		return w.ended(ctx)
+	}
+	return nil
+}
+
+func (w *watcher) ended(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := context.Cause(ctx)
+	if w.lastErr != nil && !errors.Is(w.lastErr, context.Canceled) {
+		return fmt.Errorf("%w (last trouble with watching: %w)", err, w.lastErr)
+	}
+	return err //nolint:wrapcheck // the caller says what was waited for
+}
+
+func (w *watcher) stop() {
+	w.cancel()
+	w.running.Wait()
+}
+
+func (w *watcher) state() state {
+	var s state
+	for _, obj := range w.pods.GetStore().List() {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			s.pods = append(s.pods, *pod)
+		}
+	}
+	sortPods(s.pods)
+	for _, obj := range w.jobs.GetStore().List() {
+		if job, ok := obj.(*batchv1.Job); ok {
+			s.job = job
+		}
+	}
+	if w.groups != nil {
+		for _, obj := range w.groups.GetStore().List() {
+			if group, ok := obj.(*unstructured.Unstructured); ok && w.gang.owns(group) {
+				s.groups = append(s.groups, group)
+			}
+		}
+	}
+	return s
+}
+
+// owns tells whether a group object is the gang's: of its name, or made of its Job.
+func (g *Gang) owns(group *unstructured.Unstructured) bool {
+	if group.GetName() == g.Spec.Name {
+		return true
+	}
+	return slices.ContainsFunc(group.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
+		return o.Kind == "Job" && o.Name == g.Spec.Name
+	})
+}
+
+// sortPods puts pods in the order of their index, then of their names.
+func sortPods(pods []corev1.Pod) {
+	slices.SortFunc(pods, func(a, b corev1.Pod) int {
+		return cmp.Or(cmp.Compare(Index(&a), Index(&b)), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// Index is a pod's completion index; -1 when it has none.
+func Index(pod *corev1.Pod) int {
+	text, ok := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	if !ok {
+		return -1
+	}
+	i, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,56 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// buildNodes makes the hosts as they are at rest and healthy.
+func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
+	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b)) //nolint:gosec // figures of a simulation, not secrets
+	major := spec.DCGMMajor
+	if major == 0 {
+		major = 4
+	}
+	var nodes []Node
+	for i, n := range spec.GPUNodes {
+		node := Node{
+			Name: n.Name, Address: n.Address, Rack: n.Rack, Index: i,
+			Driver: hw.Software.Driver, CUDA: hw.Software.CUDA, VBIOS: hw.Software.VBIOS, DCGMMajor: major,
+			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: true,
+			Exporter: Exporter{HostLabel: "Hostname"},
+		}
+		for g := range hw.Node.GPUs {
+			node.GPUs = append(node.GPUs, buildGPU(hw, rng, g))
+		}
+		for _, h := range topo.HCAs {
+			if h.Node == n.Name {
+				node.HCAs = append(node.HCAs, h)
+			}
+		}
+		nodes = append(nodes, node)
+	}
+	for i, n := range spec.SystemNodes {
+		nodes = append(nodes, Node{Name: n.Name, Address: n.Address, Rack: n.Rack, System: true, Index: i, StepFactor: 1})
+	}
+	return nodes
+}
+
+func buildGPU(hw Hardware, rng *rand.Rand, index int) GPU {
+	g := GPU{
+		Index:   index,
+		UUID:    fmt.Sprintf("GPU-%08x-%04x-%04x-%04x-%012x", rng.Uint32(), rng.Uint32()&0xffff, rng.Uint32()&0xffff, rng.Uint32()&0xffff, rng.Uint64()&0xffffffffffff),
+		Serial:  fmt.Sprintf("16%011d", rng.Uint64()%100_000_000_000),
+		BusID:   hw.GPU.BusIDs[index%len(hw.GPU.BusIDs)],
+		Present: true, VBIOS: hw.Software.VBIOS, ECCMode: true,
+		MaxSMClock: hw.GPU.MaxSMClock, AppSMClock: hw.GPU.MaxSMClock, MemClock: hw.GPU.MemClock,
+		PowerLimit: hw.GPU.TDPWatts,
+	}
+	g.NVLinkUp = make([]bool, hw.GPU.NVLinks)
+	for i := range g.NVLinkUp {
+		g.NVLinkUp[i] = true
+	}
+	return g
+}

@@ -1,0 +1,194 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/exporter"
+	"github.com/firstlight/firstlight/internal/world/operator"
+)
+
+// Config of Start.
+type Config struct {
+	RestConfig *rest.Config
+	World      *world.World
+	// Dir takes the pods' log files, in a directory of their own in it.
+	Dir string
+	// ExporterPort on the nodes' addresses; 0 means the exporter's own.
+	ExporterPort int
+	// Kubelet is kwok's server; without it, a followed log doesn't end.
+	Kubelet *Kubelet
+	// Log takes what a person debugging the lab wants to read; nil: nothing.
+	Log *slog.Logger
+}
+
+// podsDir is the runtime's own directory in Config.Dir.
+const podsDir = "pods"
+
+// Cluster is the world's side of one API server, until Stop.
+type Cluster struct {
+	config Config
+	client kubernetes.Interface
+	dyn    dynamic.Interface
+	log    *slog.Logger
+
+	nodes     *nodes
+	runtime   *runtime
+	front     *front
+	operator  *operator.Operator
+	exporters *exporter.Exporters
+
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// Start registers the nodes, starts everything and returns when every node is
+// registered with its resources. It bounds starting by ctx; what it started
+// runs until Stop.
+func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+	if cfg.RestConfig == nil || cfg.World == nil || cfg.Dir == "" {
+		return nil, errors.New("start the world's cluster: rest config, world and directory must be given")
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Dir = filepath.Join(cfg.Dir, podsDir)
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("start the world's cluster: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(cfg.RestConfig)
+	if err != nil {
+		return nil, fmt.Errorf("start the world's cluster: %w", err)
+	}
+	dyn, err := dynamic.NewForConfig(cfg.RestConfig)
+	if err != nil {
+		return nil, fmt.Errorf("start the world's cluster: %w", err)
+	}
+	c := &Cluster{config: cfg, client: client, dyn: dyn, log: cfg.Log}
+	if err := c.start(ctx); err != nil {
+		c.stop()
+		return nil, fmt.Errorf("start the world's cluster: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context) error {
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	exporters, err := exporter.Start(life, c.config.World, exporter.Options{Port: c.config.ExporterPort, Log: c.log})
+	if err != nil {
+		return err
+	}
+	c.exporters = exporters
+
+	factory := informers.NewSharedInformerFactory(c.client, 0)
+	nodeInformer := factory.Core().V1().Nodes().Informer()
+	podInformer := factory.Core().V1().Pods().Informer()
+	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
+	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
+	if k := c.config.Kubelet; k != nil {
+		if c.front, err = startFront(life, *k, c.runtime, c.log); err != nil {
+			return err
+		}
+		c.nodes.kubeletPort = c.front.port
+	}
+	for _, i := range []cache.SharedIndexInformer{nodeInformer, podInformer} {
+		c.wg.Go(func() { i.RunWithContext(life) })
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		c.operator, err = operator.Start(ctx, operator.Config{Client: c.client, Dynamic: c.dyn, World: c.config.World, ExporterPort: c.config.ExporterPort}, c.log)
+		return err
+	})
+	group.Go(func() error {
+		if !cache.WaitForCacheSync(ctx.Done(), nodeInformer.HasSynced, podInformer.HasSynced) {
+			return fmt.Errorf("list nodes and pods: %w", context.Cause(ctx))
+		}
+		if err := c.nodes.register(ctx); err != nil {
+			return err
+		}
+		c.wg.Go(func() { c.nodes.run(life) })
+		return nil
+	})
+	return group.Wait()
+}
+
+// Settle returns when the API shows the world as it is now: every node Ready
+// with its resources, every exporter up or down, the operator's verdict in.
+func (c *Cluster) Settle(ctx context.Context) error {
+	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
+		return fmt.Errorf("wait for nodes: %w", err)
+	}
+	if err := poll(ctx, 50*time.Millisecond, func() error { return c.exporters.Settle(ctx) }); err != nil {
+		return fmt.Errorf("wait for exporters: %w", err)
+	}
+	if err := c.operator.Settle(ctx); err != nil {
+		return fmt.Errorf("wait for the GPU operator: %w", err)
+	}
+	return nil
+}
+
+// Stop ends everything and waits for it until ctx ends. Objects stay in the API.
+func (c *Cluster) Stop(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.stop()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop the world's cluster: %w", context.Cause(ctx))
+	}
+}
+
+func (c *Cluster) stop() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+	if c.operator != nil {
+		c.operator.Stop()
+	}
+	if c.front != nil {
+		c.front.stop()
+	}
+	if c.runtime != nil {
+		c.runtime.stop()
+	}
+	if c.exporters != nil {
+		c.exporters.Stop()
+	}
+	c.wg.Wait()
+}
+
+// poll calls ok until it says yes or ctx ends; then the error says why not.
+func poll(ctx context.Context, every time.Duration, ok func() error) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		err := ok()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
+}

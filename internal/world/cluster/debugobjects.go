@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+func logsResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}
+}
+
+func forwardsResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "portforwards"}
+}
+
+// logsOf tells kwok which file is a container's log, and which that of its
+// last instance.
+func logsOf(pod *corev1.Pod, container, current, previous string) *unstructured.Unstructured {
+	log := map[string]any{"containers": []any{container}, "logsFile": current, "follow": true}
+	if previous != "" {
+		log["previousLogsFile"] = previous
+	}
+	return debugObject("Logs", pod, map[string]any{"logs": []any{log}})
+}
+
+// forwardOf tells kwok where a pod's ports are; no port means all.
+func forwardOf(pod *corev1.Pod, ports []int32, address string, port int) *unstructured.Unstructured {
+	forward := map[string]any{"target": map[string]any{"address": address, "port": int64(port)}}
+	if len(ports) > 0 {
+		list := make([]any, 0, len(ports))
+		for _, p := range ports {
+			list = append(list, int64(p))
+		}
+		forward["ports"] = list
+	}
+	return debugObject("PortForward", pod, map[string]any{"forwards": []any{forward}})
+}
+
+// debugObject is one of kwok's kinds for a pod: its name, and gone when it is gone.
+func debugObject(kind string, pod *corev1.Pod, spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": kind,
+		"metadata": map[string]any{
+			"name": pod.Name, "namespace": pod.Namespace,
+			"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Pod", "name": pod.Name, "uid": string(pod.UID)}},
+		},
+		"spec": spec,
+	}}
+}
+
+// put creates or replaces an object until it is there or ctx ends. An object
+// whose namespace is on its way out is not put.
+func put(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, obj *unstructured.Unstructured) error {
+	api := client.Resource(resource).Namespace(obj.GetNamespace())
+	var final error
+	err := poll(ctx, 100*time.Millisecond, func() error {
+		_, err := api.Create(ctx, obj, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			err = replace(ctx, api, obj)
+		}
+		if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsInvalid(err) {
+			final = err
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		err = final
+	}
+	if err != nil {
+		return fmt.Errorf("put %s %s/%s: %w", obj.GetKind(), obj.GetNamespace(), obj.GetName(), err)
+	}
+	return nil
+}
+
+func replace(ctx context.Context, api dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	have, err := api.Get(ctx, obj.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	next := obj.DeepCopy()
+	next.SetResourceVersion(have.GetResourceVersion())
+	_, err = api.Update(ctx, next, metav1.UpdateOptions{})
+	return err
+}
+
+// remove deletes a pod's object, if it is still that pod's.
+func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, pod *corev1.Pod) error {
+	api := client.Resource(resource).Namespace(pod.Namespace)
+	have, err := api.Get(ctx, pod.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for %s of pod %s/%s: %w", resource.Resource, pod.Namespace, pod.Name, err)
+	}
+	for _, o := range have.GetOwnerReferences() {
+		if o.UID != pod.UID {
+			return nil // a later pod of the same name has it now
+		}
+	}
+	if err := api.Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("remove %s of pod %s/%s: %w", resource.Resource, pod.Namespace, pod.Name, err)
+	}
+	return nil
+}

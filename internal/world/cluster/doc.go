@@ -1,0 +1,17 @@
+// Package cluster is the world's side of a Kubernetes API server: it registers
+// the world's hosts as KWOK nodes, keeps their resources and labels what the
+// hardware is, runs the GPU Operator's part and the exporters, and plays
+// container runtime and device plugin for the pods on those nodes.
+//
+// It owns: the Node objects of the world's hosts, the Logs and PortForward
+// objects (kwok.x-k8s.io) of the pods it runs, those pods' status from the
+// moment that kwok made them Running, and the log files in its directory. kwok's
+// stages own everything before; they leave ended pods alone.
+//
+// What it keeps is level-triggered: after a restart of the API server, or an
+// event that was missed, the next look puts things right. What a pod holds (GPUs,
+// files, ports) is given back when it ends or is gone.
+//
+// It never decides whether anything is good: it makes the cluster look as the
+// hardware is.
+package cluster

@@ -1,0 +1,165 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	criapi "k8s.io/cri-api/pkg/apis"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	crilogs "k8s.io/cri-client/pkg/logs"
+)
+
+// Kubelet is where the API server finds the nodes' kubelets: kwok's server.
+// kwok never learns that a container has ended, so a followed log would never
+// end either. With Kubelet given, the world stands before that server: it
+// serves followed logs of its own pods itself and passes everything else on.
+type Kubelet struct {
+	// Address is host:port of kwok's server.
+	Address string
+	// Cert and Key are files with a pair that names Address's host: to serve
+	// with, and to show to kwok. CA is who signs the API server's.
+	Cert, Key, CA string
+}
+
+// front is the server before kwok's.
+type front struct {
+	runtime *runtime
+	log     *slog.Logger
+	pass    *httputil.ReverseProxy
+	http    *http.Server
+	port    int32
+	wg      sync.WaitGroup
+	life    context.Context //nolint:containedctx // ends requests that were hijacked
+	cancel  context.CancelFunc
+}
+
+func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*front, error) {
+	pair, err := tls.LoadX509KeyPair(k.Cert, k.Key)
+	if err != nil {
+		return nil, fmt.Errorf("serve logs: %w", err)
+	}
+	ca, err := os.ReadFile(k.CA)
+	if err != nil {
+		return nil, fmt.Errorf("serve logs: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, fmt.Errorf("serve logs: no certificate in %s", k.CA)
+	}
+	host, _, err := net.SplitHostPort(k.Address)
+	if err != nil {
+		return nil, fmt.Errorf("serve logs: %w", err)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("serve logs: %w", err)
+	}
+	f := &front{runtime: r, log: log}
+	f.life, f.cancel = context.WithCancel(ctx)
+	if a, ok := l.Addr().(*net.TCPAddr); ok {
+		f.port = int32(a.Port) //nolint:gosec // a port
+	}
+	f.pass = &httputil.ReverseProxy{
+		Rewrite:       func(req *httputil.ProxyRequest) { req.SetURL(&url.URL{Scheme: "https", Host: k.Address}) },
+		FlushInterval: -1,
+		Transport:     &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: []tls.Certificate{pair}}},
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients that go away
+	}
+	f.http = &http.Server{
+		Handler: f, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return f.life },
+		TLSConfig:   &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert},
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	f.wg.Go(func() {
+		if err := f.http.ServeTLS(l, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("serve logs", "err", err)
+		}
+	})
+	return f, nil
+}
+
+func (f *front) stop() {
+	f.cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), goodbye)
+	defer cancel()
+	if err := f.http.Shutdown(ctx); err != nil {
+		_ = f.http.Close() // what is left of the connections is cut off
+	}
+	f.wg.Wait()
+	if t, ok := f.pass.Transport.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var namespace, pod, container string
+	if parts := splitPath(r.URL.Path); len(parts) == 4 && parts[0] == "containerLogs" {
+		namespace, pod, container = parts[1], parts[2], parts[3]
+	}
+	opts, err := logOptions(r.URL.Query(), time.Now())
+	if pod == "" || err != nil || opts == nil {
+		f.pass.ServeHTTP(w, r)
+		return
+	}
+	worker := f.runtime.find(namespace, pod, container)
+	if worker == nil {
+		f.pass.ServeHTTP(w, r)
+		return
+	}
+	f.follow(w, r, worker, opts)
+}
+
+// follow sends a container's log until the container, as it runs now, ends.
+func (f *front) follow(w http.ResponseWriter, r *http.Request, worker *worker, opts *crilogs.LogOptions) {
+	attempt := worker.attempt()
+	out := flusher{w: w, rc: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	_ = out.rc.Flush()
+	err := crilogs.ReadLogs(r.Context(), worker.logPath(attempt), "", opts, instance{worker: worker, attempt: attempt}, out, out)
+	if err != nil && r.Context().Err() == nil {
+		f.log.Warn("follow a log", "pod", worker.pod.Name, "err", err)
+	}
+}
+
+// instance is one attempt of a container, to the reader of its log.
+type instance struct {
+	criapi.RuntimeService
+	worker  *worker
+	attempt int
+}
+
+func (i instance) ContainerStatus(context.Context, string, bool) (*runtimeapi.ContainerStatusResponse, error) {
+	state := runtimeapi.ContainerState_CONTAINER_RUNNING
+	if i.worker.over(i.attempt) {
+		state = runtimeapi.ContainerState_CONTAINER_EXITED
+	}
+	return &runtimeapi.ContainerStatusResponse{Status: &runtimeapi.ContainerStatus{State: state}}, nil
+}
+
+// flusher sends every line at once.
+type flusher struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (f flusher) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if err == nil {
+		_ = f.rc.Flush()
+	}
+	return n, err //nolint:wrapcheck // an io.Writer's
+}

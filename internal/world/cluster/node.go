@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+const gpuResource corev1.ResourceName = "nvidia.com/gpu"
+
+const (
+	zone = "hall-1"
+	// systemCPUs and systemMemory are those of a host without GPUs.
+	systemCPUs   = 64
+	systemMemory = 512 // GiB
+)
+
+// desiredNode is the Node object of a host as it is now.
+func desiredNode(state world.State, host world.Node) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name:        host.Name,
+		Labels:      labelsOf(state, host),
+		Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+	}}
+	if !host.System {
+		n.Spec.Taints = []corev1.Taint{{Key: string(gpuResource), Value: "present", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	n.Status.Capacity, n.Status.Allocatable = resourcesOf(state, host)
+	n.Status.Addresses = []corev1.NodeAddress{
+		{Type: corev1.NodeInternalIP, Address: hostIP(host)},
+		{Type: corev1.NodeHostName, Address: host.Name},
+	}
+	n.Status.NodeInfo.KernelVersion = state.Hardware.Software.Kernel
+	n.Status.NodeInfo.OSImage = "Ubuntu 22.04.5 LTS"
+	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
+	return n
+}
+
+// resourcesOf is what the host's kubelet and its device plugins report: a
+// device that broke is still counted in the capacity.
+func resourcesOf(state world.State, host world.Node) (capacity, allocatable corev1.ResourceList) {
+	quantity := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
+	gib := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n)<<30, resource.BinarySI) }
+	cpus, memory := systemCPUs, systemMemory
+	if !host.System {
+		cpus, memory = state.Hardware.Node.CPUs, state.Hardware.Node.MemoryGiB
+	}
+	capacity = corev1.ResourceList{
+		corev1.ResourceCPU: quantity(cpus), corev1.ResourceMemory: gib(memory),
+		corev1.ResourcePods: quantity(110), corev1.ResourceEphemeralStorage: gib(1 << 10),
+	}
+	allocatable = corev1.ResourceList{
+		corev1.ResourceCPU: quantity(cpus - 2), corev1.ResourceMemory: gib(memory - 8),
+		corev1.ResourcePods: quantity(110), corev1.ResourceEphemeralStorage: gib(960),
+	}
+	if host.System {
+		return capacity, allocatable
+	}
+	present := 0
+	for _, g := range host.GPUs {
+		if g.Present {
+			present++
+		}
+	}
+	usable := host.UsableGPUs()
+	if state.ZeroGPUNodes {
+		usable = 0 // the device plugin runs nowhere
+	}
+	capacity[gpuResource], allocatable[gpuResource] = quantity(present), quantity(usable)
+	if host.RDMACount > 0 {
+		name := corev1.ResourceName(state.Hardware.Fabric.RDMAResource)
+		capacity[name], allocatable[name] = quantity(host.RDMACount), quantity(host.RDMACount)
+	}
+	return capacity, allocatable
+}
+
+// labelsOf are the kubelet's labels, node feature discovery's and GPU feature
+// discovery's. Without the second there is none of the third.
+func labelsOf(state world.State, host world.Node) map[string]string {
+	l := map[string]string{
+		corev1.LabelHostname:                                   host.Name,
+		corev1.LabelOSStable:                                   "linux",
+		corev1.LabelArchStable:                                 "amd64",
+		corev1.LabelTopologyZone:                               zone,
+		corev1.LabelInstanceTypeStable:                         "system",
+		"feature.node.kubernetes.io/cpu-model.vendor_id":       "Intel",
+		"feature.node.kubernetes.io/kernel-version.full":       state.Hardware.Software.Kernel,
+		"feature.node.kubernetes.io/system-os_release.ID":      "ubuntu",
+		"feature.node.kubernetes.io/system-os_release.VERSION": "22.04",
+	}
+	if host.Rack != "" {
+		l["topology.kubernetes.io/rack"] = host.Rack
+	}
+	if host.System {
+		return l
+	}
+	hw := state.Hardware.GPU
+	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + strings.ToLower(hw.Architecture) + "-sxm"
+	l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
+	if state.ZeroGPUNodes {
+		return l
+	}
+	maps.Copy(l, map[string]string{
+		"feature.node.kubernetes.io/pci-10de.present": "true",
+		"nvidia.com/gpu.present":                      "true",
+		"nvidia.com/gpu.count":                        strconv.Itoa(host.UsableGPUs()),
+		"nvidia.com/gpu.product":                      strings.ReplaceAll(hw.Product, " ", "-"),
+		"nvidia.com/gpu.memory":                       strconv.Itoa(hw.MemoryMiB),
+		"nvidia.com/gpu.family":                       strings.ToLower(hw.Architecture),
+		"nvidia.com/mig.capable":                      "true",
+		"nvidia.com/cuda.driver-version.full":         host.Driver,
+		"nvidia.com/cuda.runtime-version.full":        host.CUDA,
+	})
+	return l
+}
+
+// ownedLabel tells the labels that this package sets and takes away.
+func ownedLabel(key string) bool {
+	return strings.HasPrefix(key, "nvidia.com/") || strings.HasPrefix(key, "feature.node.kubernetes.io/")
+}
+
+// setMeta puts want's labels on a node, keeps others', and lets it go.
+func setMeta(node, want *corev1.Node) {
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	for key := range node.Labels {
+		if _, ok := want.Labels[key]; !ok && ownedLabel(key) {
+			delete(node.Labels, key)
+		}
+	}
+	maps.Copy(node.Labels, want.Labels)
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	maps.Copy(node.Annotations, want.Annotations)
+	delete(node.Annotations, holdAnnotation)
+}
+
+// setStatus puts want's resources and addresses on a node; the address that
+// leads to kwok, and what kwok says of health, stay.
+func setStatus(node, want *corev1.Node) {
+	node.Status.Capacity, node.Status.Allocatable = want.Status.Capacity.DeepCopy(), want.Status.Allocatable.DeepCopy()
+	addresses := slices.DeleteFunc(slices.Clone(node.Status.Addresses), func(a corev1.NodeAddress) bool {
+		return a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeHostName
+	})
+	node.Status.Addresses = append(addresses, want.Status.Addresses...)
+	if port := want.Status.DaemonEndpoints.KubeletEndpoint.Port; port != 0 {
+		node.Status.DaemonEndpoints.KubeletEndpoint.Port = port
+	}
+	info := &node.Status.NodeInfo
+	info.KernelVersion, info.OSImage = want.Status.NodeInfo.KernelVersion, want.Status.NodeInfo.OSImage
+	info.OperatingSystem, info.Architecture = want.Status.NodeInfo.OperatingSystem, want.Status.NodeInfo.Architecture
+}
+
+// splitPath is a URL path's parts.
+func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+
+// hostIP is the host part of a host's address.
+func hostIP(host world.Node) string {
+	ip, _, err := net.SplitHostPort(host.Address)
+	if err != nil {
+		return host.Address
+	}
+	return ip
+}

@@ -1,0 +1,190 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// holdAnnotation tells the lab's kwok stages to keep a node or pod back.
+const holdAnnotation = "world.firstlight/hold"
+
+// nodes keeps the Node objects what the world's hosts are.
+type nodes struct {
+	client   kubernetes.Interface
+	world    *world.World
+	informer cache.SharedIndexInformer
+	changed  *bell
+	log      *slog.Logger
+	// kubeletPort is where the API server finds the nodes' kubelets; 0 leaves
+	// what kwok sets.
+	kubeletPort int32
+}
+
+func newNodes(client kubernetes.Interface, w *world.World, informer cache.SharedIndexInformer, log *slog.Logger) *nodes {
+	n := &nodes{client: client, world: w, informer: informer, changed: newBell(), log: log}
+	// Adding a handler fails only on an informer that has stopped.
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { n.changed.ring() },
+		UpdateFunc: func(_, _ any) { n.changed.ring() },
+		DeleteFunc: func(any) { n.changed.ring() },
+	})
+	return n
+}
+
+// register creates every node that isn't there, each held back until its
+// resources and addresses are set, so that kwok never sees it without them.
+func (n *nodes) register(ctx context.Context) error {
+	state := n.world.State()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for i := range state.Nodes {
+		group.Go(func() error {
+			return poll(ctx, 200*time.Millisecond, func() error { return n.registerOne(ctx, state, state.Nodes[i]) })
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("register nodes: %w", err)
+	}
+	return nil
+}
+
+func (n *nodes) registerOne(ctx context.Context, state world.State, host world.Node) error {
+	api := n.client.CoreV1().Nodes()
+	node := n.desired(state, host)
+	node.Annotations[holdAnnotation] = "not-ready"
+	if _, err := api.Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create node %s: %w", host.Name, err)
+	}
+	return n.sync(ctx, state, host)
+}
+
+// run keeps nodes right until ctx ends.
+func (n *nodes) run(ctx context.Context) {
+	notices, cancel := n.world.Subscribe()
+	defer cancel()
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	for {
+		changed := n.changed.wait()
+		if err := n.syncAll(ctx); err != nil && ctx.Err() == nil {
+			n.log.Warn("keep nodes", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-notices:
+		case <-changed:
+		case <-tick.C:
+		}
+	}
+}
+
+func (n *nodes) syncAll(ctx context.Context) error {
+	state := n.world.State()
+	var errs []error
+	for _, host := range state.Nodes {
+		have, ok := n.get(host.Name)
+		if ok && upToDate(have, n.desired(state, host)) {
+			continue
+		}
+		if !ok {
+			errs = append(errs, n.registerOne(ctx, state, host))
+			continue
+		}
+		errs = append(errs, n.sync(ctx, state, host))
+	}
+	return errors.Join(errs...)
+}
+
+// desired is a host's Node object, led to our kubelet port.
+func (n *nodes) desired(state world.State, host world.Node) *corev1.Node {
+	node := desiredNode(state, host)
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = n.kubeletPort
+	return node
+}
+
+func (n *nodes) get(name string) (*corev1.Node, bool) {
+	obj, ok, err := n.informer.GetStore().GetByKey(name)
+	if err != nil || !ok {
+		return nil, false
+	}
+	node, ok := obj.(*corev1.Node)
+	return node, ok
+}
+
+// sync brings one node's status, then its labels, to what the host is.
+func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) error {
+	api := n.client.CoreV1().Nodes()
+	want := n.desired(state, host)
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		node, err := api.Get(ctx, host.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !statusUpToDate(node, want) {
+			setStatus(node, want)
+			if node, err = api.UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+				return err
+			}
+		}
+		if metaUpToDate(node, want) {
+			return nil
+		}
+		setMeta(node, want)
+		_, err = api.Update(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep node %s: %w", host.Name, err)
+	}
+	return nil
+}
+
+// settled says nil when every node is Ready and up to date.
+func (n *nodes) settled() error {
+	state := n.world.State()
+	for _, host := range state.Nodes {
+		have, ok := n.get(host.Name)
+		if !ok || !upToDate(have, n.desired(state, host)) {
+			return fmt.Errorf("node %s is not registered yet", host.Name)
+		}
+		ready := false
+		for _, c := range have.Status.Conditions {
+			ready = ready || c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}
+		if !ready {
+			return fmt.Errorf("node %s is not Ready yet", host.Name)
+		}
+	}
+	return nil
+}
+
+func upToDate(have, want *corev1.Node) bool {
+	return statusUpToDate(have, want) && metaUpToDate(have, want)
+}
+
+func statusUpToDate(have, want *corev1.Node) bool {
+	next := have.DeepCopy()
+	setStatus(next, want)
+	return apiequality.Semantic.DeepEqual(have.Status, next.Status)
+}
+
+func metaUpToDate(have, want *corev1.Node) bool {
+	next := have.DeepCopy()
+	setMeta(next, want)
+	return apiequality.Semantic.DeepEqual(have.Labels, next.Labels) && apiequality.Semantic.DeepEqual(have.Annotations, next.Annotations)
+}

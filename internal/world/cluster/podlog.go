@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// maxLogLine is where a container runtime splits a line, with the tag P on all
+// parts but the last.
+const maxLogLine = 16 << 10
+
+// podLog is a container's log file in the format of the CRI:
+// "<RFC3339Nano> stdout F text". Safe for concurrent use.
+type podLog struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	file *os.File
+	rest []byte // of a line without its end
+}
+
+func createPodLog(path string, now func() time.Time) (*podLog, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create pod log: %w", err)
+	}
+	return &podLog{now: now, file: f}, nil
+}
+
+// Write takes what the container wrote to its standard output.
+func (l *podLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, p...)
+	var out bytes.Buffer
+	stamp := l.now().UTC().Format(time.RFC3339Nano)
+	for {
+		end := bytes.IndexByte(l.rest, '\n')
+		if end < 0 {
+			break
+		}
+		entry(&out, stamp, l.rest[:end])
+		l.rest = l.rest[end+1:]
+	}
+	if out.Len() == 0 {
+		return len(p), nil
+	}
+	if _, err := l.file.Write(out.Bytes()); err != nil {
+		return 0, fmt.Errorf("write pod log: %w", err)
+	}
+	return len(p), nil
+}
+
+// Close writes an unfinished line as it is.
+func (l *podLog) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out bytes.Buffer
+	if len(l.rest) > 0 {
+		entry(&out, l.now().UTC().Format(time.RFC3339Nano), l.rest)
+		l.rest = nil
+	}
+	_, err := l.file.Write(out.Bytes())
+	if cerr := l.file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("close pod log: %w", err)
+	}
+	return nil
+}
+
+func entry(out *bytes.Buffer, stamp string, line []byte) {
+	for len(line) > maxLogLine {
+		fmt.Fprintf(out, "%s stdout P %s\n", stamp, line[:maxLogLine])
+		line = line[maxLogLine:]
+	}
+	fmt.Fprintf(out, "%s stdout F %s\n", stamp, line)
+}

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// What programs do to their GPUs.
+func idleLoad() world.Load       { return world.Load{MemMiB: 4} }
+func collectiveLoad() world.Load { return world.Load{Util: 100, PowerFrac: 0.55, MemMiB: 36000} }
+func trainingLoad() world.Load   { return world.Load{Util: 99, PowerFrac: 0.92, MemMiB: 51200} }
+func proftestLoad() world.Load   { return world.Load{Util: 100, PowerFrac: 0.99, MemMiB: 4400} }
+func servingLoad() world.Load    { return world.Load{Util: 35, PowerFrac: 0.3, MemMiB: 72600} }
+
+// program runs the container's program to its end and returns its exit code.
+// The error is the world's own trouble, not the program's.
+func (w *worker) program(out io.Writer, attempt int, gpus []int) (int, error) {
+	switch w.kind {
+	case kindCollective:
+		return w.collective(out, gpus)
+	case kindTraining:
+		return w.training(out, gpus)
+	case kindLoad:
+		return w.proftest(out, gpus)
+	case kindInference:
+		return w.inference(out, attempt, gpus)
+	case kindOther:
+	}
+	<-w.ctx.Done()
+	return 0, nil
+}
+
+// usage is how a program ends that wasn't given what it needs.
+func usage(out io.Writer, format string, args ...any) (int, error) {
+	_, err := fmt.Fprintf(out, format+"\n", args...)
+	return 2, err
+}
+
+// setLoad changes what the pod does to its GPUs, if it has any.
+func (w *worker) setLoad(gpus []int, load world.Load) error {
+	if len(gpus) == 0 {
+		return nil
+	}
+	return w.runtime.world.SetLoad(string(w.pod.UID), load)
+}
+
+// join makes the pod one of its job's running pods.
+func (w *worker) join(gpus []int) (*gang, func()) {
+	pod := w.current()
+	return w.runtime.gangs.join(gangKey(pod), member{
+		index: rankOf(pod), host: hostname(pod), ip: pod.Status.PodIP, node: pod.Spec.NodeName, gpus: gpus,
+	})
+}
+
+// seed is the world's, varied by the job's name: the same job in the same world
+// gives the same figures.
+func (w *worker) seed(state world.State) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(w.pod.Labels[batchv1.JobNameLabel])) // never fails
+	return state.Seed ^ h.Sum64()
+}

@@ -1,0 +1,76 @@
+package cluster
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/world/training"
+)
+
+// kind of program that a container runs.
+type kind string
+
+const (
+	kindOther      kind = "" // runs and does nothing
+	kindCollective kind = "collective"
+	kindTraining   kind = "training"
+	kindLoad       kind = "load"
+	kindInference  kind = "inference"
+)
+
+// recognise tells from a container's command what it runs: the world plays the
+// programs that it knows by name.
+func recognise(c corev1.Container) kind {
+	text := strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n")
+	for _, known := range []struct {
+		word string
+		kind kind
+	}{
+		{"all_reduce_perf", kindCollective},
+		{"pretrain_gpt.py", kindTraining},
+		{"torchtitan", kindTraining},
+		{"dcgmproftester", kindLoad},
+		{"vllm serve", kindInference},
+	} {
+		if strings.Contains(text, known.word) {
+			return known.kind
+		}
+	}
+	return kindOther
+}
+
+// environment is a container's, as far as it is given literally.
+type environment map[string]string
+
+func environmentOf(c corev1.Container) environment {
+	env := environment{}
+	for _, e := range c.Env {
+		if e.ValueFrom == nil {
+			env[e.Name] = e.Value
+		}
+	}
+	return env
+}
+
+// number reads a positive integer; def when it is missing, false when it is none.
+func (e environment) number(name string, def int) (int, bool) {
+	text, ok := e[name]
+	if !ok || text == "" {
+		return def, def > 0
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n > 0
+}
+
+// framework that a training script starts.
+func framework(c corev1.Container, env environment) string {
+	if f := env["FRAMEWORK"]; f != "" {
+		return strings.ToLower(f)
+	}
+	if strings.Contains(strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n"), "pretrain_gpt.py") {
+		return training.Megatron
+	}
+	return training.Torchtitan
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/collective"
+)
+
+// launchTime is how long mpirun takes to start its ranks, and how long a
+// repetition of the benchmark does, in a world that is in a hurry.
+const launchTime = 200 * time.Millisecond
+
+// collective is mpirun on rank 0, and on the others the daemon that it starts
+// its ranks through.
+func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
+	nodes, okNodes := w.env.number("NNODES", 1)
+	reps, okReps := w.env.number("REPETITIONS", 1)
+	per, okPer := w.env.number("GPUS_PER_NODE", len(gpus))
+	from, errFrom := collective.ParseBytes(w.env["MIN_BYTES"])
+	to, errTo := collective.ParseBytes(w.env["MAX_BYTES"])
+	if !okNodes || !okReps || !okPer || errFrom != nil || errTo != nil {
+		return usage(out, "all_reduce_perf: bad environment: NNODES=%q REPETITIONS=%q GPUS_PER_NODE=%q MIN_BYTES=%q MAX_BYTES=%q",
+			w.env["NNODES"], w.env["REPETITIONS"], w.env["GPUS_PER_NODE"], w.env["MIN_BYTES"], w.env["MAX_BYTES"])
+	}
+	if err := w.setLoad(gpus, collectiveLoad()); err != nil {
+		return 1, err
+	}
+	g, leave := w.join(gpus[:min(per, len(gpus))])
+	defer leave()
+	if rankOf(w.pod) != 0 {
+		return 0, ignoreDone(w, g.ended(w.ctx))
+	}
+	defer g.end()
+	members, err := g.complete(w.ctx, nodes)
+	if err != nil {
+		return 0, ignoreDone(w, err)
+	}
+	if err := sleep(w.ctx, launchTime); err != nil {
+		return 0, nil
+	}
+	state := w.runtime.world.State()
+	run := collective.Run{
+		Fabric: state.Hardware.Fabric, CUDA: state.Hardware.Software.CUDA, MinBytes: from, MaxBytes: to, Repetitions: reps,
+		HCASelection: w.env["NCCL_IB_HCA"], Debug: w.env["NCCL_DEBUG"] == "INFO",
+		Seed: w.seed(state), Corrupt: state.Collective.DataCorruption, Truncated: state.Collective.Truncated,
+	}
+	for _, m := range members {
+		host, ok := state.Node(m.node)
+		if !ok {
+			return usage(out, "ssh: Could not resolve hostname %s: Name or service not known", m.host)
+		}
+		run.Corrupt = run.Corrupt || host.DataCorruption
+		run.Nodes = append(run.Nodes, collectiveNode(state, host, m))
+	}
+	exit, err := run.Write(out)
+	if err != nil {
+		return 1, fmt.Errorf("run collective: %w", err)
+	}
+	return exit, ignoreDone(w, sleep(w.ctx, time.Duration(reps)*launchTime))
+}
+
+// collectiveNode is a host as NCCL finds it.
+func collectiveNode(state world.State, host world.Node, m member) collective.Node {
+	n := collective.Node{
+		Host: m.host, Address: m.ip, GPUDirect: host.GPUDirect, Slow: host.StepFactor,
+		NVLS: host.NVLS && host.NVLinkFraction() == 1, Socket: host.Transport == world.TransportSocket,
+	}
+	if n.Address == "" {
+		n.Address = hostIP(host)
+	}
+	for _, i := range m.gpus {
+		for _, g := range host.GPUs {
+			if g.Index == i {
+				n.Devices = append(n.Devices, collective.Device{Index: g.Index, BusID: g.BusID, Product: state.Hardware.GPU.Product})
+			}
+		}
+	}
+	for _, h := range host.HCAs {
+		rate := h.Rate
+		if link, ok := state.HCALink(host.Name, h.Name); ok {
+			rate = min(rate, link.Rate())
+		}
+		n.HCAs = append(n.HCAs, collective.HCA{Name: h.Name, Gbps: rate})
+	}
+	return n
+}
+
+// ignoreDone drops the error of a pod that was stopped: nobody waits for how it ended.
+func ignoreDone(w *worker, err error) error {
+	select {
+	case <-w.ctx.Done():
+		return nil
+	default:
+		return err
+	}
+}

@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/inference"
+)
+
+// crashTime is how long vLLM works before it finds that it can't.
+const crashTime = 300 * time.Millisecond
+
+// inference is vllm serve: a real server on the node's address, which the API
+// leads to when somebody forwards the pod's port.
+func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) {
+	maxLen, okLen := w.env.number("MAX_MODEL_LEN", 0)
+	tp, okTP := w.env.number("TP", 1)
+	model := w.env["MODEL"]
+	if !okLen || !okTP || model == "" {
+		return usage(out, "vllm serve: error: bad environment: MODEL=%q MAX_MODEL_LEN=%q TP=%q", model, w.env["MAX_MODEL_LEN"], w.env["TP"])
+	}
+	log := vllmLog{out: out}
+	log.info("api_server.py:1896", "vLLM API server version 0.11.0")
+	log.info("__init__.py:1815", "Using max model len %d", maxLen)
+	if tp > len(gpus) {
+		log.failure(fmt.Sprintf("ValueError: World size (%d) is larger than the number of available GPUs (%d) in this node.", tp, len(gpus)))
+		return 1, sleepOr(w, crashTime)
+	}
+	state := w.runtime.world.State()
+	server, err := inference.New(inference.Config{
+		Model: model, MaxModelLen: maxLen, GPUs: tp, Figures: state.Hardware.Inference,
+		Modifiers: func() world.Inference { return w.runtime.world.State().Inference },
+	})
+	var short *inference.ContextError
+	if errors.As(err, &short) {
+		log.info("kv_cache_utils.py:864", "GPU KV cache size: %d tokens", short.CacheTokens)
+		log.failure("ValueError: " + short.Error())
+		return 1, sleepOr(w, crashTime)
+	}
+	if err != nil {
+		return 1, fmt.Errorf("run inference: %w", err)
+	}
+	if err := w.setLoad(gpus, servingLoad()); err != nil {
+		return 1, err
+	}
+	return w.serve(server, log, attempt)
+}
+
+// serve answers on a port of the node's address until the pod is stopped.
+func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int, error) {
+	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	if !ok {
+		return 1, fmt.Errorf("run inference: no host %s", w.pod.Spec.NodeName)
+	}
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(hostIP(host), "0"))
+	if err != nil {
+		return 1, fmt.Errorf("run inference: %w", err)
+	}
+	h := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer func() { _ = h.Close() }()
+	defer cancel()
+	wg.Go(func() { _ = h.Serve(l) }) // ends with Close
+	wg.Go(func() { server.Run(ctx) })
+
+	address, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 1, fmt.Errorf("run inference: unexpected address %v", l.Addr())
+	}
+	var ports []int32
+	for _, p := range w.container.Ports {
+		ports = append(ports, p.ContainerPort)
+	}
+	if err := put(ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.pod, ports, address.IP.String(), address.Port)); err != nil {
+		return 0, ignoreDone(w, err)
+	}
+	if err := poll(ctx, 20*time.Millisecond, func() error {
+		if !server.Ready() {
+			return errors.New("loading")
+		}
+		return nil
+	}); err != nil {
+		return 0, nil // the pod was stopped
+	}
+	log.plain("INFO:     Started server process [1]")
+	log.plain("INFO:     Application startup complete.")
+	if attempt > 0 { // it was held back while it crashed
+		if err := annotateHold(ctx, w.runtime.client, w.pod, false); err != nil {
+			return 0, ignoreDone(w, err)
+		}
+	}
+	<-ctx.Done()
+	return 0, nil
+}
+
+// vllmLog writes lines as vLLM does. A line that can't be written is lost.
+type vllmLog struct{ out io.Writer }
+
+func (l vllmLog) plain(line string) { _, _ = fmt.Fprintln(l.out, line) }
+
+func (l vllmLog) info(where, format string, args ...any) {
+	l.plain(fmt.Sprintf("INFO %s [%s] %s", time.Now().UTC().Format("01-02 15:04:05"), where, fmt.Sprintf(format, args...)))
+}
+
+// failure is how the engine's death looks: its trace, then the server's.
+func (l vllmLog) failure(cause string) {
+	stamp := time.Now().UTC().Format("01-02 15:04:05")
+	for _, line := range []string{"EngineCore failed to start.", "Traceback (most recent call last):", cause} {
+		l.plain(fmt.Sprintf("(EngineCore_DP0 pid=271) ERROR %s [core.py:708] %s", stamp, line))
+	}
+	l.plain(strings.TrimSpace(cause))
+	l.plain("RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}")
+}
+
+func sleepOr(w *worker, d time.Duration) error { return ignoreDone(w, sleep(w.ctx, d)) }

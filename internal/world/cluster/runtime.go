@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// runtime plays container runtime and device plugin on the world's GPU nodes:
+// a worker for every pod there that holds GPUs or runs a program that it knows.
+type runtime struct {
+	life   context.Context //nolint:containedctx // its own, until stop
+	cancel context.CancelFunc
+	client kubernetes.Interface
+	dyn    dynamic.Interface
+	world  *world.World
+	dir    string
+	log    *slog.Logger
+	gangs  *gangs
+	nodes  map[string]bool // the world's GPU nodes
+
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	stopped bool
+	workers map[types.UID]*worker
+}
+
+func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.Interface, w *world.World, dir string, pods cache.SharedIndexInformer, log *slog.Logger) *runtime {
+	life, cancel := context.WithCancel(ctx)
+	r := &runtime{
+		life: life, cancel: cancel, client: client, dyn: dyn, world: w, dir: dir, log: log,
+		gangs: newGangs(), nodes: map[string]bool{}, workers: map[types.UID]*worker{},
+	}
+	for _, n := range w.State().GPUNodes() {
+		r.nodes[n.Name] = true
+	}
+	// Adding a handler fails only on an informer that has stopped.
+	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { r.observe(obj) },
+		UpdateFunc: func(_, obj any) { r.observe(obj) },
+		DeleteFunc: func(obj any) { r.gone(obj) },
+	})
+	return r
+}
+
+// stop ends every worker. The pods stay as they are.
+func (r *runtime) stop() {
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	r.cancel()
+	r.wg.Wait()
+}
+
+// observe starts a worker for a pod that needs one, and tells an existing one
+// of the pod's news.
+func (r *runtime) observe(obj any) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok || !r.nodes[pod.Spec.NodeName] {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.workers[pod.UID]
+	if w == nil {
+		if r.stopped || pod.DeletionTimestamp != nil || isEnded(pod) || !concerns(pod) {
+			return
+		}
+		w = newWorker(r, pod)
+		r.workers[pod.UID] = w
+		r.wg.Go(func() {
+			w.run()
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			delete(r.workers, pod.UID)
+		})
+		return
+	}
+	w.update(pod)
+}
+
+// gone ends the worker of a pod that was deleted.
+func (r *runtime) gone(obj any) {
+	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = unknown.Obj
+	}
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w := r.workers[pod.UID]; w != nil {
+		w.cancel()
+	}
+}
+
+// find is the worker of a container; nil when it has none.
+func (r *runtime) find(namespace, pod, container string) *worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.workers {
+		if w.pod.Namespace == namespace && w.pod.Name == pod && w.container.Name == container {
+			return w
+		}
+	}
+	return nil
+}
+
+// concerns: the pod holds GPUs or runs a program that the world plays.
+func concerns(pod *corev1.Pod) bool {
+	if gpusOf(pod) > 0 {
+		return true
+	}
+	return len(pod.Spec.Containers) > 0 && recognise(pod.Spec.Containers[0]) != kindOther
+}
+
+func isEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// gpusOf is how many GPUs a pod's containers ask for.
+func gpusOf(pod *corev1.Pod) int {
+	n := 0
+	for _, c := range pod.Spec.Containers {
+		if q, ok := c.Resources.Limits[gpuResource]; ok {
+			n += int(q.Value())
+		}
+	}
+	return n
+}

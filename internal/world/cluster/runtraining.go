@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/training"
+)
+
+// training is torchrun with the ranks of this pod.
+func (w *worker) training(out io.Writer, gpus []int) (int, error) {
+	nodes, okNodes := w.env.number("NNODES", 1)
+	steps, okSteps := w.env.number("STEPS", 0)
+	per, okPer := w.env.number("GPUS_PER_NODE", len(gpus))
+	if !okNodes || !okSteps || !okPer {
+		return usage(out, "torchrun: error: bad environment: NNODES=%q STEPS=%q GPUS_PER_NODE=%q", w.env["NNODES"], w.env["STEPS"], w.env["GPUS_PER_NODE"])
+	}
+	g, leave := w.join(gpus[:min(per, len(gpus))])
+	defer leave()
+	members, err := g.complete(w.ctx, nodes)
+	if err != nil {
+		return 0, ignoreDone(w, err)
+	}
+	if err := w.setLoad(gpus, trainingLoad()); err != nil {
+		return 1, err
+	}
+	state := w.runtime.world.State()
+	job := training.Job{
+		Figures: state.Hardware.Training, MemoryGiB: float64(state.Hardware.GPU.MemoryMiB) / 1024,
+		Framework: framework(w.container, w.env), Model: w.env["MODEL"], Steps: steps, Index: rankOf(w.pod), Seed: w.seed(state),
+		MFUFactor: state.Training.MFUFactor, StepJitter: state.Training.StepJitter, Start: time.Now(),
+	}
+	for _, m := range members {
+		job.Nodes = append(job.Nodes, training.Node{GPUs: len(m.gpus), Slow: slowness(state, m.node)})
+	}
+	if err := job.Validate(); err != nil {
+		return usage(out, "torchrun: error: %v", err)
+	}
+	if err := job.Run(w.ctx, out, sleep); err != nil {
+		if w.ctx.Err() != nil {
+			return 0, nil
+		}
+		return 1, fmt.Errorf("run training: %w", err)
+	}
+	return 0, nil
+}
+
+// slowness is the factor by which a host's steps take longer.
+func slowness(state world.State, name string) float64 {
+	host, ok := state.Node(name)
+	if !ok {
+		return 1
+	}
+	slow := max(host.StepFactor, 1)
+	if f := state.ClockFactor(host); f > 0 {
+		slow /= f
+	}
+	return slow
+}

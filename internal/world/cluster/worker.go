@@ -1,0 +1,298 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// Back-off between restarts of a container that failed: the kubelet's ten
+// seconds doubling to five minutes, ten times as fast.
+const (
+	firstBackOff = time.Second
+	maxBackOff   = 30 * time.Second
+)
+
+// deviceDeadline is how long a pod waits for GPUs that a pod before it gives back.
+const deviceDeadline = 15 * time.Second
+
+// goodbye bounds what is cleaned up in the API after a pod is gone.
+const goodbye = 30 * time.Second
+
+// worker runs one pod.
+type worker struct {
+	runtime   *runtime
+	container corev1.Container
+	kind      kind
+	env       environment
+	dir       string
+
+	ctx    context.Context //nolint:containedctx // the pod's life
+	cancel context.CancelFunc
+
+	changed *bell
+	// pod as it was first seen: who it is and what it asks for never change.
+	pod *corev1.Pod
+
+	mu    sync.Mutex
+	last  *corev1.Pod // as it was seen last
+	runs  int         // the attempt that runs, or ran last
+	ended int         // the last attempt that is over; -1 before the first is
+}
+
+func newWorker(r *runtime, pod *corev1.Pod) *worker {
+	ctx, cancel := context.WithCancel(r.life)
+	w := &worker{
+		runtime: r, pod: pod, last: pod, changed: newBell(), ctx: ctx, cancel: cancel, ended: -1,
+		dir: filepath.Join(r.dir, pod.Namespace+"_"+pod.Name+"_"+string(pod.UID)),
+	}
+	if len(pod.Spec.Containers) > 0 {
+		w.container = pod.Spec.Containers[0]
+	}
+	w.kind, w.env = recognise(w.container), environmentOf(w.container)
+	return w
+}
+
+// update takes the pod's news. One that is being deleted is stopped at once.
+func (w *worker) update(pod *corev1.Pod) {
+	w.mu.Lock()
+	w.last = pod
+	w.mu.Unlock()
+	if pod.DeletionTimestamp != nil {
+		w.cancel()
+	}
+	w.changed.ring()
+}
+
+// attempt is the one whose log a container's log is.
+func (w *worker) attempt() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.runs
+}
+
+// over: an attempt has ended and its log is complete.
+func (w *worker) over(attempt int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended >= attempt || w.ctx.Err() != nil
+}
+
+func (w *worker) begin(attempt int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runs = attempt
+}
+
+func (w *worker) end(attempt int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = attempt
+}
+
+func (w *worker) current() *corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// run plays the pod from being bound to being gone.
+func (w *worker) run() {
+	defer w.cancel()
+	if err := w.live(); err != nil && w.ctx.Err() == nil {
+		w.runtime.log.Error("pod", "namespace", w.pod.Namespace, "pod", w.pod.Name, "err", err)
+	}
+	w.runtime.world.Release(string(w.pod.UID))
+	<-w.ctx.Done() // logs are kept until the pod is gone
+	w.cleanUp()
+}
+
+func (w *worker) live() error {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return fmt.Errorf("make log directory: %w", err)
+	}
+	// Empty until the container runs, but there: whoever asks for logs early gets none, and no error.
+	if err := os.WriteFile(w.logPath(0), nil, 0o600); err != nil {
+		return fmt.Errorf("make log file: %w", err)
+	}
+	if err := w.putLogs(0, -1); err != nil {
+		return err
+	}
+	if !w.awaitRunning() {
+		w.end(0)
+		return nil
+	}
+	gpus, err := w.occupy()
+	if err != nil {
+		return w.refuse(err)
+	}
+	return w.attempts(gpus)
+}
+
+func (w *worker) logPath(attempt int) string {
+	return filepath.Join(w.dir, strconv.Itoa(attempt)+".log")
+}
+
+// putLogs points the API at the logs of an attempt and the one before (-1: none).
+func (w *worker) putLogs(current, previous int) error {
+	before := ""
+	if previous >= 0 {
+		before = w.logPath(previous)
+	}
+	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.pod, w.container.Name, w.logPath(current), before))
+}
+
+func (w *worker) awaitRunning() bool {
+	for {
+		changed := w.changed.wait()
+		switch w.current().Status.Phase {
+		case corev1.PodRunning:
+			return true
+		case corev1.PodSucceeded, corev1.PodFailed:
+			return false
+		case corev1.PodPending, corev1.PodUnknown, "": // may still run
+		}
+		select {
+		case <-changed:
+		case <-w.ctx.Done():
+			return false
+		}
+	}
+}
+
+// occupy takes the pod's GPUs, as the device plugin hands them out. The pod
+// before may be a moment from giving its back.
+func (w *worker) occupy() ([]int, error) {
+	n := gpusOf(w.pod)
+	if n == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, deviceDeadline)
+	defer cancel()
+	var gpus []int
+	err := poll(ctx, 50*time.Millisecond, func() error {
+		var err error
+		gpus, err = w.runtime.world.Occupy(w.identity(), w.pod.Spec.NodeName, n, idleLoad())
+		return err
+	})
+	return gpus, err
+}
+
+func (w *worker) identity() world.Pod {
+	return world.Pod{UID: string(w.pod.UID), Namespace: w.pod.Namespace, Name: w.pod.Name, Container: w.container.Name}
+}
+
+func (w *worker) refuse(cause error) error {
+	w.end(0)
+	free := 0
+	if n, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName); ok {
+		for _, g := range n.GPUs {
+			if g.Usable() && g.Occupant.UID == "" {
+				free++
+			}
+		}
+	}
+	return errors.Join(fmt.Errorf("not admitted: %w", cause), patchStatus(w.ctx, w.runtime.client, w.pod, refused(gpusOf(w.pod), free)))
+}
+
+// attempts runs the container until it has ended for good.
+func (w *worker) attempts(gpus []int) error {
+	pause := firstBackOff
+	for attempt := 0; ; attempt++ {
+		started := time.Now()
+		exit, err := w.once(attempt, gpus)
+		if err != nil || w.ctx.Err() != nil {
+			return err
+		}
+		finished := time.Now()
+		if !again(w.pod.Spec.RestartPolicy, exit) {
+			// GPUs are free before anybody can know that the pod has ended.
+			w.runtime.world.Release(string(w.pod.UID))
+			return patchStatus(w.ctx, w.runtime.client, w.pod, ended(w.pod, exit, attempt, started, finished))
+		}
+		if err := w.backOff(attempt, exit, pause, started, finished); err != nil {
+			return err
+		}
+		pause = min(2*pause, maxBackOff)
+	}
+}
+
+// again: the kubelet's rule.
+func again(policy corev1.RestartPolicy, exit int) bool {
+	return policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && exit != 0
+}
+
+// once runs the container one time.
+func (w *worker) once(attempt int, gpus []int) (int, error) {
+	w.begin(attempt)
+	defer w.end(attempt)
+	out, err := createPodLog(w.logPath(attempt), time.Now)
+	if err != nil {
+		return 1, err
+	}
+	exit, err := w.program(out, attempt, gpus)
+	return exit, errors.Join(err, out.Close())
+}
+
+// backOff shows a crash loop for a while and starts the container again.
+func (w *worker) backOff(attempt, exit int, pause time.Duration, started, finished time.Time) error {
+	if err := annotateHold(w.ctx, w.runtime.client, w.pod, true); err != nil {
+		return err
+	}
+	if err := w.putLogs(attempt, attempt); err != nil {
+		return err
+	}
+	if err := patchStatus(w.ctx, w.runtime.client, w.pod, backingOff(w.pod, exit, attempt, 10*pause, started, finished)); err != nil {
+		return err
+	}
+	if err := sleep(w.ctx, pause); err != nil {
+		return err
+	}
+	if err := os.WriteFile(w.logPath(attempt+1), nil, 0o600); err != nil {
+		return fmt.Errorf("make log file: %w", err)
+	}
+	if err := w.putLogs(attempt+1, attempt); err != nil {
+		return err
+	}
+	return patchStatus(w.ctx, w.runtime.client, w.pod, restarted(w.pod, attempt+1, terminated(exit, started, finished), time.Now()))
+}
+
+// cleanUp removes what the pod had: files, and the API's objects unless the
+// whole runtime stops.
+func (w *worker) cleanUp() {
+	if w.runtime.life.Err() == nil {
+		ctx, cancel := context.WithTimeout(w.runtime.life, goodbye)
+		defer cancel()
+		err := errors.Join(
+			remove(ctx, w.runtime.dyn, logsResource(), w.pod),
+			remove(ctx, w.runtime.dyn, forwardsResource(), w.pod),
+		)
+		if err != nil && ctx.Err() == nil {
+			w.runtime.log.Warn("clean up after a pod", "err", err) // its owner reference does it later
+		}
+	}
+	if err := os.RemoveAll(w.dir); err != nil {
+		w.runtime.log.Warn("clean up after a pod", "err", err)
+	}
+}
+
+// sleep waits; the error is ctx's.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

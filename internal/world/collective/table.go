@@ -1,0 +1,98 @@
+package collective
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Version of nccl-tests and of NCCL whose output this is.
+const (
+	testsVersion = "2.19.6"
+	ncclVersion  = "2.28.7"
+	ncclCode     = 22807
+)
+
+func (r Run) writeHeader(p *printer) {
+	p.line("# nccl-tests version %s nccl-headers=%d nccl-library=%d", testsVersion, ncclCode, ncclCode)
+	p.line("# Collective test starting: all_reduce_perf")
+	p.line("# nThread 1 nGpus 1 minBytes %d maxBytes %d step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0",
+		r.MinBytes, r.MaxBytes)
+	p.line("#")
+	p.line("# Using devices")
+	rank := 0
+	for i, n := range r.Nodes {
+		for _, d := range n.Devices {
+			p.line("#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s", rank, 0, r.pid(i, d.Index), n.Host, d.Index, shortBusID(d.BusID), d.Product)
+			rank++
+		}
+	}
+	p.line("#")
+}
+
+// writeTable prints the rows and the footer and returns how many elements were wrong.
+func (r Run) writeTable(p *printer, rep int) int {
+	p.line("#%74s%41s", "out-of-place", "in-place          ")
+	p.line("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %7s  %6s  %6s  %6s ",
+		"size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong")
+	p.line("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %7s  %6s  %6s  %6s ",
+		"(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "")
+	c, err := loadCurve()
+	if err != nil {
+		p.err = err
+		return 0
+	}
+	plateau, rng := r.Plateau(), r.rand(rep, 1)
+	sizes := r.sizes()
+	total, sum := 0, 0.0
+	for i, size := range sizes {
+		if r.Truncated && i >= (len(sizes)+1)/2 {
+			return 0
+		}
+		base := r.seconds(c, plateau, size)
+		var row strings.Builder
+		fmt.Fprintf(&row, "%12d  %12d  %8s  %6s  %6d", size, size/4, "float", "sum", -1)
+		for range 2 {
+			noise := 1 + c.Noise*(2*rng.Float64()-1)
+			secs := base * noise
+			alg := float64(size) / secs / 1e9
+			bus := alg * r.busFactor()
+			wrong := 0
+			if r.Corrupt && i >= len(sizes)-3 {
+				wrong = 1 + rng.IntN(1<<12)
+			}
+			total, sum = total+wrong, sum+bus
+			fmt.Fprintf(&row, "  %7s  %6.2f  %6.2f  %6d", microseconds(secs*1e6), alg, bus, wrong)
+		}
+		p.line("%s", row.String())
+	}
+	verdict := "OK"
+	if total > 0 {
+		verdict = "FAILED"
+	}
+	p.line("# Out of bounds values : %d %s", total, verdict)
+	p.line("# Avg bus bandwidth    : %.6g ", sum/float64(2*len(sizes)))
+	p.line("#")
+	p.line("# Collective test concluded: all_reduce_perf")
+	p.line("#")
+	return total
+}
+
+func (r Run) sizes() []int64 {
+	var out []int64
+	for s := r.MinBytes; s <= r.MaxBytes; s *= 2 {
+		out = append(out, s)
+	}
+	return out
+}
+
+// microseconds prints as many decimals as the column has room for.
+func microseconds(us float64) string {
+	switch {
+	case us >= 10000:
+		return fmt.Sprintf("%7.0f", us)
+	case us >= 100:
+		return fmt.Sprintf("%7.1f", us)
+	default:
+		return fmt.Sprintf("%7.2f", us)
+	}
+}

@@ -1,0 +1,115 @@
+package world
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/faults.md")
+
+const faultPage = "../../docs/faults.md"
+
+const faultIntro = `# Faults
+
+Every defect that can be put into the lab's hardware, and the gate that must fail first. All gates before it stay passed, and
+a finding of that gate names the suspect. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
+a test fails when it differs.
+
+    firstlight lab fault list --kinds
+    firstlight lab fault add link-degraded gpu-02/mlx5_3 --set how=width
+    firstlight lab fault list
+    firstlight lab fault clear --all
+
+Without a target a fault takes its usual one. "Suspect" is the regular expression that the suspect of a finding must match, with
+the target's names in braces; a test on a running lab holds every row against it. Clearing a fault is a repair: the counters, log
+lines and remapped rows that it left go with it.
+`
+
+// faultDoc is docs/faults.md.
+func faultDoc() string {
+	var b strings.Builder
+	b.WriteString(faultIntro)
+	gate := ""
+	for _, k := range Catalogue() {
+		if k.Gate != gate {
+			gate = k.Gate
+			fmt.Fprintf(&b, "\n## Gate %s\n\nWhat it looks at: [its page](gates/%s.md).\n\n", gate, gate)
+			b.WriteString("| fault | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|\n")
+		}
+		b.WriteString(faultRow(k, suspectCell(k)))
+	}
+	b.WriteString("\n## Variations\n\nNot defects: healthy clusters that look different, and one that can't be seen.\n\n")
+	b.WriteString("| variation | target | usual target | what is different | verdict |\n|---|---|---|---|---|\n")
+	for _, k := range Variations() {
+		b.WriteString(faultRow(k, k.Expect))
+	}
+	return b.String()
+}
+
+func faultRow(k FaultKind, last string) string {
+	var what strings.Builder
+	what.WriteString(k.Summary)
+	for _, o := range k.Options {
+		values := fmt.Sprintf("%g to %g", o.Min, o.Max)
+		if len(o.Values) > 0 {
+			values = strings.Join(o.Values, ", ")
+		}
+		fmt.Fprintf(&what, "<br>`--set %s=%s`: %s (%s)", o.Name, o.Default, o.Summary, values)
+	}
+	return fmt.Sprintf("| `%s` | %s | `%s` | %s | %s |\n", k.Kind, k.TargetForm, k.DefaultTarget, what.String(), last)
+}
+
+func suspectCell(k FaultKind) string {
+	return "`" + strings.ReplaceAll(k.Suspect, "|", `\|`) + "`"
+}
+
+func TestFaultPageIsTheCatalogue(t *testing.T) {
+	t.Parallel()
+	want := faultDoc()
+	if *update {
+		if err := os.WriteFile(faultPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(faultPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != want {
+		t.Errorf("docs/faults.md is not the catalogue: run go test ./internal/world -run FaultPage -update")
+	}
+}
+
+func TestFaultPageHoldsEveryKindOnce(t *testing.T) {
+	t.Parallel()
+	rows := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllStringSubmatch(faultDoc(), -1)
+	var have []string
+	for _, row := range rows {
+		have = append(have, row[1])
+	}
+	slices.Sort(have)
+	want := kindNames()
+	slices.Sort(want)
+	if !slices.Equal(have, want) {
+		t.Errorf("the page has %v, the catalogue %v", have, want)
+	}
+	sorted := slices.IsSortedFunc(Catalogue(), func(a, b FaultKind) int { return cmp.Compare(gateNumber(t, a.Gate), gateNumber(t, b.Gate)) })
+	if !sorted {
+		t.Error("the catalogue is not in the order of the gates: the page would have a gate twice")
+	}
+}
+
+func gateNumber(t *testing.T, gate string) int {
+	t.Helper()
+	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}, gate)
+	if i < 0 {
+		t.Fatalf("no gate %q", gate)
+	}
+	return i
+}

@@ -1,0 +1,72 @@
+package exporter
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// Expose renders a node's GPUs in the text exposition format. A time that is
+// not zero is printed on every sample.
+func Expose(state world.State, node world.Node, at time.Time) []byte {
+	var out bytes.Buffer
+	stamp := ""
+	if !at.IsZero() {
+		stamp = fmt.Sprintf(" %d", at.UnixMilli())
+	}
+	for _, f := range families() {
+		header := false
+		for _, g := range node.GPUs {
+			if !g.Usable() {
+				continue
+			}
+			value, ok := f.value(reading{hw: state.Hardware, node: node, gpu: g})
+			if !ok {
+				continue
+			}
+			if !header {
+				fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
+				header = true
+			}
+			fmt.Fprintf(&out, "%s{%s} %s%s\n", f.name, labels(state, node, g), value, stamp)
+		}
+	}
+	return out.Bytes()
+}
+
+func labels(state world.State, node world.Node, g world.GPU) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `gpu="%d",UUID="%s",pci_bus_id="%s",device="nvidia%d",modelName="%s"`,
+		g.Index, g.UUID, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
+	if !node.Exporter.HostLabelDropped {
+		name := node.Exporter.HostLabel
+		if name == "" {
+			name = "Hostname"
+		}
+		fmt.Fprintf(&b, `,%s="%s"`, name, node.Name)
+	}
+	fmt.Fprintf(&b, `,DCGM_FI_DRIVER_VERSION="%s"`, node.Driver)
+	if p := g.Occupant; p != (world.Pod{}) {
+		fmt.Fprintf(&b, `,container="%s",namespace="%s",pod="%s"`, p.Container, p.Namespace, p.Name)
+	}
+	return b.String()
+}
+
+// longBus is 00000000:1B:00.0: DCGM prints the domain with eight digits.
+func longBus(id string) string {
+	domain, rest, ok := strings.Cut(id, ":")
+	if !ok {
+		return id
+	}
+	return fmt.Sprintf("%08s:%s", domain, rest)
+}
+
+// sameBus compares 0000:1B:00 with 0000:1B:00.0.
+func sameBus(a, b string) bool {
+	a, _, _ = strings.Cut(strings.ToLower(a), ".")
+	b, _, _ = strings.Cut(strings.ToLower(b), ".")
+	return a != "" && a == b
+}

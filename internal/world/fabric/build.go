@@ -1,0 +1,110 @@
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Shape is what a fabric is built from.
+type Shape struct {
+	Seed     uint64
+	Nodes    []string // hosts on the fabric, in order
+	HCAs     []string // device names a host, one a rail
+	Spines   int
+	NodesSU  int // hosts a leaf serves; more hosts mean more groups of leaves
+	Ports    int // external ports a switch
+	Lane     float64
+	Width    int
+	Firmware string
+	BusIDs   []string // PCI address of each HCA
+}
+
+// Topology is a healthy fabric at rest: every link up at full speed.
+type Topology struct {
+	Switches []Switch
+	HCAs     []HCA // by node, then rail
+	Links    []Link
+	SMs      []SM
+}
+
+// Build lays out the topology: HCA k of a host on leaf k of its group, one
+// uplink from each leaf to each spine, a master SM on spine 0 and a standby on
+// spine 1.
+func Build(s Shape) (Topology, error) {
+	if len(s.Nodes) == 0 || len(s.HCAs) == 0 || s.Spines < 1 || s.NodesSU < 1 {
+		return Topology{}, fmt.Errorf("a fabric needs hosts, HCAs and spines; got %d, %d and %d", len(s.Nodes), len(s.HCAs), s.Spines)
+	}
+	if s.NodesSU+s.Spines > s.Ports {
+		return Topology{}, fmt.Errorf("%d hosts and %d uplinks don't fit a leaf of %d ports", s.NodesSU, s.Spines, s.Ports)
+	}
+	rails := len(s.HCAs)
+	leaves := rails * ((len(s.Nodes) + s.NodesSU - 1) / s.NodesSU)
+	if leaves > s.Ports {
+		return Topology{}, fmt.Errorf("%d leaves don't fit a spine of %d ports: fewer hosts or more hosts a leaf", leaves, s.Ports)
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0x1b)) //nolint:gosec // figures of a simulation, not secrets
+	guids := guidSource{base: 0xa088c20300000000 | uint64(rng.Uint32()&0x00ff0000)}
+	var t Topology
+	lid := 1
+	for i := range s.Spines {
+		t.Switches = append(t.Switches, Switch{Name: fmt.Sprintf("spine-%d", i), Role: RoleSpine, GUID: guids.next(), LID: lid, Ports: s.Ports, SMLID: 1})
+		lid++
+	}
+	for i := range leaves {
+		t.Switches = append(t.Switches, Switch{Name: fmt.Sprintf("leaf-%d", i), Role: RoleLeaf, GUID: guids.next(), LID: lid, Ports: s.Ports, SMLID: 1})
+		lid++
+	}
+	link := Link{State: StateActive, PhysState: PhysLinkUp, LaneGbps: s.Lane, Width: s.Width, MaxLane: s.Lane, MaxWidth: s.Width}
+	for n, node := range s.Nodes {
+		for k, dev := range s.HCAs {
+			leaf := End{Node: fmt.Sprintf("leaf-%d", (n/s.NodesSU)*rails+k), Port: n%s.NodesSU + 1}
+			h := HCA{Node: node, Name: dev, Rail: k, GUID: guids.next(), LID: lid, SMLID: 1, Firmware: s.Firmware, Attached: leaf}
+			if k < len(s.BusIDs) {
+				h.BusID = s.BusIDs[k]
+			}
+			lid++
+			t.HCAs = append(t.HCAs, h)
+			l := link
+			l.A, l.B = End{Node: node, Device: dev, Port: 1}, leaf
+			l.CountersA, l.CountersB = restCounters(rng), restCounters(rng)
+			t.Links = append(t.Links, l)
+		}
+	}
+	for i := range leaves {
+		for j := range s.Spines {
+			l := link
+			l.A = End{Node: fmt.Sprintf("leaf-%d", i), Port: s.NodesSU + 1 + j}
+			l.B = End{Node: fmt.Sprintf("spine-%d", j), Port: i + 1}
+			l.CountersA, l.CountersB = restCounters(rng), restCounters(rng)
+			t.Links = append(t.Links, l)
+		}
+	}
+	for i := range min(2, s.Spines) {
+		sm := SM{Node: t.Switches[i].Name, GUID: t.Switches[i].GUID, LID: t.Switches[i].LID, Priority: 14, State: SMMaster}
+		if i > 0 {
+			sm.Priority, sm.State = 13, SMStandby
+		}
+		sm.Activity = 1000 + rng.Uint64N(4_000_000)
+		t.SMs = append(t.SMs, sm)
+	}
+	return t, nil
+}
+
+// restCounters are what a healthy port has gathered since it was cabled: not zero.
+func restCounters(rng *rand.Rand) Counters {
+	return Counters{
+		PortRcvErrors: 14,
+		PortXmitWait:  rng.Uint64N(90_000),
+		PortXmitData:  1_000_000_000 + rng.Uint64N(1_000_000_000),
+		PortRcvData:   1_000_000_000 + rng.Uint64N(1_000_000_000),
+		PortXmitPkts:  4_000_000 + rng.Uint64N(1_000_000),
+		PortRcvPkts:   4_000_000 + rng.Uint64N(1_000_000),
+	}
+}
+
+type guidSource struct{ base, n uint64 }
+
+func (g *guidSource) next() uint64 {
+	g.n++
+	return g.base + g.n*0x10
+}

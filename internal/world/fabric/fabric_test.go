@@ -1,0 +1,69 @@
+package fabric
+
+import "testing"
+
+func shape() Shape {
+	return Shape{
+		Seed: 1, Nodes: []string{"a", "b", "c"}, HCAs: []string{"mlx5_0", "mlx5_1"}, Spines: 2,
+		NodesSU: 2, Ports: 4, Lane: 106.25, Width: 4,
+	}
+}
+
+func TestBuildIsRailOptimised(t *testing.T) {
+	t.Parallel()
+	topo, err := Build(shape())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"a/mlx5_0": "leaf-0/1", "a/mlx5_1": "leaf-1/1", "b/mlx5_0": "leaf-0/2", "b/mlx5_1": "leaf-1/2",
+		"c/mlx5_0": "leaf-2/1", "c/mlx5_1": "leaf-3/1",
+		"leaf-0/3": "spine-0/1", "leaf-0/4": "spine-1/1", "leaf-1/3": "spine-0/2", "leaf-1/4": "spine-1/2",
+		"leaf-2/3": "spine-0/3", "leaf-2/4": "spine-1/3", "leaf-3/3": "spine-0/4", "leaf-3/4": "spine-1/4",
+	}
+	for _, l := range topo.Links {
+		if want[l.A.Name()] != l.B.Name() || !l.Up() || l.Rate() != 400 {
+			t.Errorf("%s goes to %s, want %s", l.A.Name(), l.B.Name(), want[l.A.Name()])
+		}
+		delete(want, l.A.Name())
+	}
+	if len(want) > 0 {
+		t.Errorf("missing links: %v", want)
+	}
+	if len(topo.SMs) != 2 || topo.SMs[0].State != SMMaster || topo.SMs[1].State != SMStandby {
+		t.Errorf("subnet managers %+v", topo.SMs)
+	}
+}
+
+func TestBuildRefusesWhatDoesntFit(t *testing.T) {
+	t.Parallel()
+	for name, alter := range map[string]func(*Shape){
+		"no hosts":        func(s *Shape) { s.Nodes = nil },
+		"no HCAs":         func(s *Shape) { s.HCAs = nil },
+		"no spines":       func(s *Shape) { s.Spines = 0 },
+		"leaf too small":  func(s *Shape) { s.Spines = 3 },
+		"spine too small": func(s *Shape) { s.Nodes = []string{"a", "b", "c", "d", "e"} },
+	} {
+		s := shape()
+		alter(&s)
+		if _, err := Build(s); err == nil {
+			t.Errorf("%s: built", name)
+		}
+	}
+}
+
+func TestSpeeds(t *testing.T) {
+	t.Parallel()
+	for _, s := range Speeds() {
+		if DataRate(s.Lane) != s.Data || SpeedName(s.Lane) != s.Name {
+			t.Errorf("%+v: data rate %d, name %q", s, DataRate(s.Lane), SpeedName(s.Lane))
+		}
+		if got, ok := SpeedByName(s.Name); !ok || got != s {
+			t.Errorf("%s: %+v", s.Name, got)
+		}
+	}
+	down := Link{State: StateDown, PhysState: PhysPolling, LaneGbps: 106.25, Width: 4}
+	if down.Rate() != 0 || SpeedName(1) != "" {
+		t.Error("a dead link has a rate, or an unknown speed a name")
+	}
+}

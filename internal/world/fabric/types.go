@@ -1,0 +1,125 @@
+package fabric
+
+// Port states as the tools name them.
+const (
+	StateActive = "Active"
+	StateInit   = "Initializing"
+	StateDown   = "Down"
+
+	PhysLinkUp   = "LinkUp"
+	PhysPolling  = "Polling"
+	PhysDisabled = "Disabled"
+)
+
+// Switch roles.
+const (
+	RoleLeaf  = "leaf"
+	RoleSpine = "spine"
+)
+
+// SM states, as sminfo numbers them.
+const (
+	SMNotActive   = 0
+	SMDiscovering = 1
+	SMStandby     = 2
+	SMMaster      = 3
+)
+
+// Switch is one fabric switch.
+type Switch struct {
+	Name  string
+	Role  string
+	GUID  uint64
+	LID   int
+	Ports int // external ports, numbered from 1
+	SMLID int
+}
+
+// HCA is one host channel adapter with its one port.
+type HCA struct {
+	Node       string
+	Name       string // mlx5_0
+	Rail       int
+	GUID       uint64
+	LID        int
+	SMLID      int
+	State      string
+	PhysState  string
+	Rate       int // Gb/s as ibstat prints it
+	Width      int
+	LaneGbps   float64
+	Firmware   string
+	BusID      string
+	Attached   End // the switch port it is cabled to
+	LinkDowned uint64
+}
+
+// End is one end of a link. A switch has no Device.
+type End struct {
+	Node   string
+	Device string
+	Port   int
+}
+
+// Name is the end as people write it: "gpu-01/mlx5_0" or "leaf-0/33".
+func (e End) Name() string {
+	if e.Device != "" {
+		return e.Node + "/" + e.Device
+	}
+	return e.Node + "/" + itoa(e.Port)
+}
+
+// Link is one cable. A is the lower side: an HCA, or a leaf towards a spine.
+type Link struct {
+	A, B      End
+	State     string // of both ports
+	PhysState string
+	LaneGbps  float64 // active signalling rate a lane
+	Width     int     // active lanes
+	MaxLane   float64 // what both ends support
+	MaxWidth  int
+	// Counters of the port at A and at B, at the moment of the snapshot.
+	CountersA, CountersB Counters
+}
+
+// Up says that traffic flows.
+func (l Link) Up() bool { return l.State == StateActive && l.PhysState == PhysLinkUp }
+
+// Rate is the data rate in Gb/s (4 lanes of NDR: 400); 0 when down.
+func (l Link) Rate() int {
+	if !l.Up() {
+		return 0
+	}
+	return DataRate(l.LaneGbps) * l.Width
+}
+
+// Touches says whether end e is one of the link's two.
+func (l Link) Touches(e End) bool { return l.A == e || l.B == e }
+
+// Counters are a port's error counters under the names that the tools print.
+type Counters struct {
+	SymbolErrorCounter          uint64
+	LinkErrorRecoveryCounter    uint64
+	LinkDownedCounter           uint64
+	PortRcvErrors               uint64
+	PortRcvRemotePhysicalErrors uint64
+	PortRcvSwitchRelayErrors    uint64
+	PortXmitDiscards            uint64
+	PortXmitWait                uint64
+	PortXmitData                uint64
+	PortRcvData                 uint64
+	PortXmitPkts                uint64
+	PortRcvPkts                 uint64
+}
+
+// SM is one subnet manager.
+type SM struct {
+	Node     string // the switch or host it runs on
+	GUID     uint64
+	LID      int
+	Priority int
+	State    int
+	Activity uint64
+	// Silent: it doesn't answer.
+	Silent bool
+}

@@ -1,0 +1,176 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fault is one defect, active from Since until it is cleared.
+type Fault struct {
+	ID      string            `json:"id"`
+	Kind    string            `json:"kind"`
+	Target  string            `json:"target"`
+	Options map[string]string `json:"options,omitempty"`
+	Since   time.Time         `json:"since"`
+}
+
+// FaultKind describes one row of the catalogue.
+type FaultKind struct {
+	Kind string `json:"kind"`
+	// Gate is the first gate that must fail; empty for a variation.
+	Gate    string `json:"gate,omitempty"`
+	Summary string `json:"summary"`
+	// TargetForm says what a target looks like; see the Form constants.
+	TargetForm string `json:"targetForm"`
+	// DefaultTarget is taken when none is given; in a world that doesn't have it,
+	// the first thing of that form.
+	DefaultTarget string        `json:"defaultTarget"`
+	Options       []FaultOption `json:"options,omitempty"`
+	// Suspect is a regular expression, with {node}, {gpu}, {hca}, {switch}, {port},
+	// {link} and {pdu} taken from the target, that a finding must match.
+	Suspect string `json:"suspect,omitempty"`
+	// Variation: not a defect. Expect is the verdict it must give.
+	Variation bool   `json:"variation,omitempty"`
+	Expect    string `json:"expect,omitempty"`
+
+	apply func(*draft, target, Fault)
+}
+
+// FaultOption is a setting of a kind. With Values it is one of them, with Max
+// above 0 a number in Min..Max.
+type FaultOption struct {
+	Name    string   `json:"name"`
+	Default string   `json:"default"`
+	Summary string   `json:"summary"`
+	Values  []string `json:"values,omitempty"`
+	Min     float64  `json:"min,omitempty"`
+	Max     float64  `json:"max,omitempty"`
+}
+
+// ErrNoSuchFault says that no active fault has an ID.
+var ErrNoSuchFault = errors.New("no such fault")
+
+// AddFault puts a defect into the world and returns it with its ID, target and
+// options filled in. Anything unknown is an error that lists what there is.
+func (w *World) AddFault(f Fault) (Fault, error) {
+	kind, ok := findKind(f.Kind)
+	if !ok {
+		return Fault{}, fmt.Errorf("no fault %q: there are %s", f.Kind, strings.Join(kindNames(), ", "))
+	}
+	state := w.State()
+	if f.Target == "" {
+		f.Target = state.defaultTarget(kind)
+	}
+	if _, err := state.resolve(kind.TargetForm, f.Target); err != nil {
+		return Fault{}, fmt.Errorf("fault %s: %w", f.Kind, err)
+	}
+	options, err := kind.fill(f.Options)
+	if err != nil {
+		return Fault{}, fmt.Errorf("fault %s: %w", f.Kind, err)
+	}
+	f.Options = options
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, have := range w.faults {
+		if have.Kind == f.Kind && have.Target == f.Target {
+			return Fault{}, fmt.Errorf("fault %s is already on %s as %s: clear it first", f.Kind, f.Target, have.ID)
+		}
+	}
+	w.nextID++
+	f.ID, f.Since = "f"+strconv.Itoa(w.nextID), w.clock()
+	w.faults = append(w.faults, f)
+	w.notify()
+	return f.clone(), nil
+}
+
+// ClearFault repairs one defect.
+func (w *World) ClearFault(id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, f := range w.faults {
+		if f.ID == id {
+			w.faults = slices.Delete(slices.Clone(w.faults), i, i+1)
+			w.notify()
+			return nil
+		}
+	}
+	return fmt.Errorf("clear fault %q: %w", id, ErrNoSuchFault)
+}
+
+// ClearAll repairs everything.
+func (w *World) ClearAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.faults) > 0 {
+		w.faults = nil
+		w.notify()
+	}
+}
+
+// Faults lists the active ones, oldest first.
+func (w *World) Faults() []Fault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]Fault, 0, len(w.faults))
+	for _, f := range w.faults {
+		out = append(out, f.clone())
+	}
+	return out
+}
+
+func (f Fault) clone() Fault {
+	f.Options = maps.Clone(f.Options)
+	return f
+}
+
+// number reads a numeric option; fill has checked it.
+func (f Fault) number(name string) float64 {
+	v, err := strconv.ParseFloat(f.Options[name], 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// fill checks options and adds the defaults.
+func (k FaultKind) fill(given map[string]string) (map[string]string, error) {
+	out := map[string]string{}
+	var names []string
+	for _, o := range k.Options {
+		out[o.Name] = o.Default
+		names = append(names, o.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		i := slices.IndexFunc(k.Options, func(o FaultOption) bool { return o.Name == name })
+		if i < 0 {
+			if len(names) == 0 {
+				return nil, fmt.Errorf("no option %q: it has none", name)
+			}
+			return nil, fmt.Errorf("no option %q: there are %s", name, strings.Join(names, ", "))
+		}
+		if err := k.Options[i].check(given[name]); err != nil {
+			return nil, err
+		}
+		out[name] = given[name]
+	}
+	return out, nil
+}
+
+func (o FaultOption) check(v string) error {
+	if len(o.Values) > 0 {
+		if !slices.Contains(o.Values, v) {
+			return fmt.Errorf("option %s=%q: must be one of %s", o.Name, v, strings.Join(o.Values, ", "))
+		}
+		return nil
+	}
+	n, err := strconv.ParseFloat(v, 64)
+	if err != nil || n < o.Min || n > o.Max {
+		return fmt.Errorf("option %s=%q: must be a number from %g to %g", o.Name, v, o.Min, o.Max)
+	}
+	return nil
+}

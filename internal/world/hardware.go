@@ -1,0 +1,145 @@
+package world
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed hardware.yaml
+var hardwareYAML []byte
+
+// Hardware holds the physical figures of one kind of machine and fabric.
+type Hardware struct {
+	GPU       HardwareGPU       `yaml:"gpu"`
+	Node      HardwareNode      `yaml:"node"`
+	Software  HardwareSoftware  `yaml:"software"`
+	Fabric    HardwareFabric    `yaml:"fabric"`
+	Training  HardwareTraining  `yaml:"training"`
+	Inference HardwareInference `yaml:"inference"`
+}
+
+// HardwareGPU is one accelerator.
+type HardwareGPU struct {
+	Product            string   `yaml:"product"`
+	Architecture       string   `yaml:"architecture"`
+	DeviceID           string   `yaml:"deviceID"`
+	PartNumber         string   `yaml:"partNumber"`
+	MemoryMiB          int      `yaml:"memoryMiB"`
+	ReservedMiB        int      `yaml:"reservedMiB"`
+	IdleWatts          float64  `yaml:"idleWatts"`
+	TDPWatts           float64  `yaml:"tdpWatts"`
+	MinLimitWatts      float64  `yaml:"minLimitWatts"`
+	MaxLimitWatts      float64  `yaml:"maxLimitWatts"`
+	IdleTemp           float64  `yaml:"idleTemp"`
+	LoadTemp           float64  `yaml:"loadTemp"`
+	SlowdownTemp       int      `yaml:"slowdownTemp"`
+	ShutdownTemp       int      `yaml:"shutdownTemp"`
+	MemorySlowdownTemp int      `yaml:"memorySlowdownTemp"`
+	IdleSMClock        int      `yaml:"idleSMClock"`
+	MaxSMClock         int      `yaml:"maxSMClock"`
+	LoadSMClock        int      `yaml:"loadSMClock"`
+	MemClock           int      `yaml:"memClock"`
+	VideoClock         int      `yaml:"videoClock"`
+	NVLinks            int      `yaml:"nvlinks"`
+	NVLinkGBps         float64  `yaml:"nvlinkGBps"`
+	PCIeGen            int      `yaml:"pcieGen"`
+	PCIeWidth          int      `yaml:"pcieWidth"`
+	RemapBanks         int      `yaml:"remapBanks"`
+	BusIDs             []string `yaml:"busIDs"`
+}
+
+// HardwareNode is one server.
+type HardwareNode struct {
+	GPUs           int     `yaml:"gpus"`
+	HCAs           int     `yaml:"hcas"`
+	BasePowerWatts float64 `yaml:"basePowerWatts"` // everything but the GPUs
+	MaxPowerWatts  float64 `yaml:"maxPowerWatts"`
+	WeightKg       float64 `yaml:"weightKg"`
+	InletTemp      float64 `yaml:"inletTemp"`
+	CPUs           int     `yaml:"cpus"`
+	MemoryGiB      int     `yaml:"memoryGiB"`
+}
+
+// HardwareSoftware is what is installed on a node.
+type HardwareSoftware struct {
+	Driver      string `yaml:"driver"`
+	OtherDriver string `yaml:"otherDriver"`
+	CUDA        string `yaml:"cuda"`
+	VBIOS       string `yaml:"vbios"`
+	DCGM4       string `yaml:"dcgm4"`
+	DCGM3       string `yaml:"dcgm3"`
+	Kernel      string `yaml:"kernel"`
+	BoardID     string `yaml:"boardID"`
+}
+
+// HardwareFabric is the network and what collectives reach on it.
+type HardwareFabric struct {
+	NodesPerLeaf      int      `yaml:"nodesPerLeaf"`
+	SwitchPorts       int      `yaml:"switchPorts"`
+	Lane              float64  `yaml:"lane"`
+	Width             int      `yaml:"width"`
+	Firmware          string   `yaml:"firmware"`
+	CAType            string   `yaml:"caType"`
+	RDMAResource      string   `yaml:"rdmaResource"`
+	BusIDs            []string `yaml:"busIDs"`
+	NVLinkGBps        float64  `yaml:"nvlinkGBps"`
+	NVLSGBps          float64  `yaml:"nvlsGBps"`
+	TwoNodeGBps       float64  `yaml:"twoNodeGBps"`
+	ManyNodesGBps     float64  `yaml:"manyNodesGBps"`
+	RailGBps          float64  `yaml:"railGBps"`
+	SocketGBps        float64  `yaml:"socketGBps"`
+	NoGPUDirectFactor float64  `yaml:"noGPUDirectFactor"`
+	NodeLatencyUs     float64  `yaml:"nodeLatencyUs"`
+	RailLatencyUs     float64  `yaml:"railLatencyUs"`
+}
+
+// HardwareTraining is the step-time model.
+type HardwareTraining struct {
+	TokensPerGPUPerSecond float64 `yaml:"tokensPerGPUPerSecond"`
+	FlopsPerToken         float64 `yaml:"flopsPerToken"`
+	PeakTFLOPS            float64 `yaml:"peakTFLOPS"`
+	Sequence              int     `yaml:"sequence"`
+	LocalBatch            int     `yaml:"localBatch"`
+	RankSpread            float64 `yaml:"rankSpread"`
+	Jitter                float64 `yaml:"jitter"`
+	WarmupFactor          float64 `yaml:"warmupFactor"`
+	WarmupSteps           int     `yaml:"warmupSteps"`
+	WallSecondsPerStep    float64 `yaml:"wallSecondsPerStep"`
+}
+
+// HardwareInference is the serving model.
+type HardwareInference struct {
+	LoadSeconds            float64 `yaml:"loadSeconds"`
+	PrefillTokensPerSecond float64 `yaml:"prefillTokensPerSecond"`
+	TTFTBaseMs             float64 `yaml:"ttftBaseMs"`
+	TPOTMs                 float64 `yaml:"tpotMs"`
+	TPOTPerSequenceMs      float64 `yaml:"tpotPerSequenceMs"`
+	KVCacheTokens          int     `yaml:"kvCacheTokens"`
+	BrokenKVCacheTokens    int     `yaml:"brokenKVCacheTokens"`
+	MaxNumSeqs             int     `yaml:"maxNumSeqs"`
+}
+
+// LoadHardware returns the figures of a kind by name.
+func LoadHardware(name string) (Hardware, error) {
+	all := map[string]Hardware{}
+	dec := yaml.NewDecoder(bytes.NewReader(hardwareYAML))
+	dec.KnownFields(true)
+	if err := dec.Decode(&all); err != nil {
+		return Hardware{}, fmt.Errorf("decode hardware figures: %w", err)
+	}
+	hw, ok := all[name]
+	if !ok {
+		var names []string
+		for n := range all {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		return Hardware{}, fmt.Errorf("no hardware %q: there are %s", name, strings.Join(names, ", "))
+	}
+	return hw, nil
+}

@@ -1,0 +1,94 @@
+package host
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+func uname(c *call) int {
+	kernel := c.state.Hardware.Software.Kernel
+	switch {
+	case c.has("-n"):
+		c.printf("%s\n", c.node.Name)
+	case c.has("-r"):
+		c.printf("%s\n", kernel)
+	case c.has("-a"):
+		c.printf("Linux %s %s #1-Ubuntu SMP x86_64 x86_64 x86_64 GNU/Linux\n", c.node.Name, kernel)
+	default:
+		c.printf("Linux\n")
+	}
+	return 0
+}
+
+func hostname(c *call) int {
+	c.printf("%s\n", c.node.Name)
+	return 0
+}
+
+func echo(c *call) int {
+	c.printf("%s\n", strings.Join(c.args, " "))
+	return 0
+}
+
+// cat prints the files of /sys and /proc that there are.
+func cat(c *call) int {
+	exit := 0
+	for _, name := range c.args {
+		if text, ok := c.file(name); ok {
+			c.printf("%s", text)
+			continue
+		}
+		c.errorf("cat: %s: No such file or directory\n", name)
+		exit = 1
+	}
+	return exit
+}
+
+func (c *call) file(name string) (string, bool) {
+	switch name {
+	case "/etc/hostname", "/proc/sys/kernel/hostname":
+		return c.node.Name + "\n", true
+	case "/proc/driver/nvidia/version":
+		if len(c.node.GPUs) == 0 {
+			return "", false
+		}
+		return "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + c.node.Driver + "\n", true
+	}
+	rest, ok := strings.CutPrefix(name, "/sys/class/infiniband/")
+	if !ok {
+		return "", false
+	}
+	parts := strings.Split(rest, "/")
+	for _, h := range c.node.HCAs {
+		if h.Name == parts[0] {
+			return hcaFile(c, h, strings.Join(parts[1:], "/"))
+		}
+	}
+	return "", false
+}
+
+func hcaFile(c *call, h fabric.HCA, name string) (string, bool) {
+	switch name {
+	case "hca_type":
+		return c.state.Hardware.Fabric.CAType + "\n", true
+	case "fw_ver":
+		return h.Firmware + "\n", true
+	case "ports/1/state":
+		return map[string]string{fabric.StateActive: "4: ACTIVE\n", fabric.StateInit: "2: INIT\n", fabric.StateDown: "1: DOWN\n"}[h.State], true
+	case "ports/1/phys_state":
+		return map[string]string{fabric.PhysLinkUp: "5: LinkUp\n", fabric.PhysPolling: "2: Polling\n", fabric.PhysDisabled: "3: Disabled\n"}[h.PhysState], true
+	case "ports/1/link_layer":
+		return "InfiniBand\n", true
+	case "ports/1/rate":
+		speed := fabric.SpeedName(h.LaneGbps)
+		if speed == "" {
+			return "10 Gb/sec (4X SDR)\n", true
+		}
+		return strconv.Itoa(h.Rate) + " Gb/sec (" + strconv.Itoa(h.Width) + "X " + speed + ")\n", true
+	case "ports/1/counters/link_downed":
+		return strconv.FormatUint(h.LinkDowned, 10) + "\n", true
+	}
+	return "", false
+}

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// Words and severities of DCGM's results (dcgm_errors.h).
+const (
+	pass = "Pass"
+	fail = "Fail"
+	skip = "Skip"
+
+	severityMonitor = 1
+	severityIsolate = 2
+	severityTriage  = 4
+	severityConfig  = 5
+	severityReset   = 6
+)
+
+// diagError is one thing that a diagnostic found.
+type diagError struct {
+	ID       int    `json:"error_id"`
+	Category int    `json:"error_category"`
+	Severity int    `json:"error_severity"`
+	Warning  string `json:"warning"`
+}
+
+// diagTest is one test of a level, under its names in DCGM 4 and 3.
+type diagTest struct {
+	name     string
+	name3    []string // DCGM 3 splits "software" into many
+	category string
+	level    int
+}
+
+func diagTests() []diagTest {
+	return []diagTest{
+		{"software", []string{
+			"Blacklist", "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode",
+			"Environment Variables", "Page Retirement/Row Remap", "Graphics Processes", "Inforom",
+		}, "Deployment", 1},
+		{"pcie", []string{"PCIe"}, "Integration", 2},
+		{"memory", []string{"GPU Memory"}, "Hardware", 2},
+		{"diagnostic", []string{"Diagnostic"}, "Hardware", 3},
+		{"sm_stress", []string{"SM Stress"}, "Stress", 3}, // DCGM 3 only
+		{"targeted_stress", []string{"Targeted Stress"}, "Stress", 3},
+		{"targeted_power", []string{"Targeted Power"}, "Stress", 3},
+		{"memory_bandwidth", []string{"Memory Bandwidth"}, "Stress", 3},
+		{"memtest", []string{"Memtest"}, "Stress", 4},
+		{"pulse_test", []string{"Pulse Test"}, "Hardware", 4},
+	}
+}
+
+// judgeGPU is what a test says about one GPU.
+func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs []diagError) {
+	if g.Lost {
+		if test == "software" {
+			return fail, []diagError{{120, 15, severityIsolate, fmt.Sprintf("GPU %d has fallen off the bus", id)}}
+		}
+		return skip, nil
+	}
+	if g.Remap.Pending || g.Remap.Failure {
+		if test != "software" {
+			return skip, nil // DCGM leaves a GPU alone that waits for a reset
+		}
+		if g.Remap.Failure {
+			return fail, []diagError{{80, 10, severityReset, fmt.Sprintf("GPU %d had uncorrectable memory errors and row remapping failed.", id)}}
+		}
+		return fail, []diagError{{85, 10, severityReset, fmt.Sprintf("GPU %d had memory errors and row remappings are pending", id)}}
+	}
+	switch test {
+	case "pcie":
+		errs = c.nvlinkErrors(id, g)
+	case "memory", "memory_bandwidth":
+		if n := g.Volatile.DRAMUncorrectable + g.Volatile.SRAMUncorrectable; n > 0 {
+			errs = append(errs, diagError{4, 10, severityIsolate, fmt.Sprintf("Detected %d volatile double-bit ECC error(s) in GPU %d.", n, id)})
+		}
+	case "diagnostic", "sm_stress", "targeted_stress", "targeted_power":
+		if g.Reasons.HWThermal {
+			errs = append(errs, diagError{40, 9, severityMonitor, fmt.Sprintf("There were thermal violations totaling %.1f seconds for GPU %d", g.HWThermal.Seconds(), id)})
+		}
+	}
+	if len(errs) > 0 {
+		return fail, errs
+	}
+	if test == "targeted_power" {
+		return c.targetedPower(id, g)
+	}
+	return pass, nil
+}
+
+// targetedPower can't run at all when a GPU of the node may not draw the target power.
+func (c *call) targetedPower(id int, g world.GPU) (string, []diagError) {
+	target := c.state.Hardware.GPU.TDPWatts
+	if g.PowerLimit < target {
+		return skip, []diagError{{72, 14, severityConfig, fmt.Sprintf("Enforced power limit on GPU %d set to %.1f, which is too low to attempt to achieve target power %.1f", id, g.PowerLimit, target)}}
+	}
+	for _, o := range c.entities() {
+		if o.Usable() && o.PowerLimit < target {
+			return skip, nil
+		}
+	}
+	return pass, nil
+}
+
+func (c *call) nvlinkErrors(id int, g world.GPU) []diagError {
+	var errs []diagError
+	for l, up := range g.NVLinkUp {
+		if !up {
+			errs = append(errs, diagError{14, 11, severityTriage, fmt.Sprintf("GPU %d's NvLink link %d is currently down", id, l)})
+		}
+	}
+	return errs
+}
+
+// summary is a test's word from those of its GPUs.
+func summary(statuses []string) string {
+	out := skip
+	for _, s := range statuses {
+		switch s {
+		case fail:
+			return fail
+		case pass:
+			out = pass
+		}
+	}
+	return out
+}
+
+// title is a DCGM 4 test's name as the table shows it.
+func title(name string) string {
+	if name == "pcie" {
+		return "PCIe"
+	}
+	words := strings.Split(name, "_")
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,176 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// sight is what a fault must show somewhere: a command on a node and a piece of
+// its output that isn't there without the fault.
+type sight struct {
+	node, command, want string
+	exit                int
+}
+
+func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault  world.Fault
+		sights []sight
+	}{
+		"link-down": {world.Fault{Kind: "link-down"}, []sight{
+			{"gpu-02", "ibstat mlx5_3", "State: Down\n\t\tPhysical state: Polling\n\t\tRate: 10", 0},
+			{"gpu-01", "iblinkinfo", "8    2[  ] ==(                Down/ Polling)==>", 0},
+			{"gpu-01", "ibdiagnet", "Total Nodes             : 43", 0},
+			{"gpu-02", "dmesg", "0000:5e:00.0: Port module event: module 0, Cable unplugged", 0},
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN", 0},
+		}},
+		"uplink down": {world.Fault{Kind: "link-down", Target: "leaf-3/33"}, []sight{
+			{"gpu-01", "iblinkinfo", "8   33[  ] ==(                Down/ Polling)==>", 0},
+			{"gpu-01", "iblinkinfo", "1    4[  ] ==(                Down/ Polling)==>", 0},
+		}},
+		"link-degraded rate": {world.Fault{Kind: "link-degraded"}, []sight{
+			{"gpu-02", "ibstat mlx5_3", "Rate: 200", 0},
+			{"gpu-01", "iblinkinfo", `==( 4X        53.125 Gbps Active/  LinkUp)==>       8    2[  ] "leaf-3" ( Could be 106.25 Gbps)`, 0},
+			{"gpu-01", "iblinkinfo", `==( 4X        53.125 Gbps Active/  LinkUp)==>      24    1[  ] "gpu-02 mlx5_3" ( Could be 106.25 Gbps)`, 0},
+			{"gpu-01", "ibdiagnet", "Unexpected actual link speed 50", 0},
+			{"gpu-01", "ibdiagnet", "-I- Speed / Width checks                0          1", 0},
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/ports/1/rate", "200 Gb/sec (4X HDR)", 0},
+		}},
+		"link-degraded width": {world.Fault{Kind: "link-degraded", Options: map[string]string{"how": "width"}}, []sight{
+			{"gpu-02", "ibstat mlx5_3", "Rate: 200", 0},
+			{"gpu-01", "iblinkinfo", `( 2X        106.25 Gbps Active/  LinkUp)==>       8    2[  ] "leaf-3" (Could be 4X )`, 0},
+			{"gpu-01", "ibdiagnet", "Unexpected actual link width 2x", 0},
+		}},
+		"link-flapping": {world.Fault{Kind: "link-flapping"}, []sight{
+			{"gpu-01", "ibqueryerrors", "[SymbolErrorCounter == 115] [LinkErrorRecoveryCounter == 17] [LinkDownedCounter == 17]", 1},
+			{"gpu-02", "dmesg", "Lost carrier", 0},
+			{"gpu-01", "ibdiagnet", "link_down_counter", 0},
+		}},
+		"sm-dead": {world.Fault{Kind: "sm-dead"}, []sight{
+			{"gpu-01", "sminfo", "sminfo: iberror: failed: query", 255},
+			{"gpu-01", "ibdiagnet", "Missing master SM", 0},
+		}},
+		"sm-dead uninitialised": {world.Fault{Kind: "sm-dead", Options: map[string]string{"how": "uninitialised"}}, []sight{
+			{"gpu-04", "ibstat", "State: Initializing\n\t\tPhysical state: LinkUp", 0},
+			{"gpu-01", "iblinkinfo", "106.25 Gbps Initialize/  LinkUp", 0},
+			{"gpu-01", "ibdiagnet", "ZERO lid", 0},
+		}},
+		"sm-two-masters": {world.Fault{Kind: "sm-two-masters"}, []sight{
+			{"gpu-01", "sminfo 2", "priority 14 state 3 SMINFO_MASTER", 0},
+			{"gpu-01", "ibstat mlx5_1", "SM lid: 2", 0},
+			{"gpu-01", "ibdiagnet", "Found more than one master SM", 0},
+		}},
+		"gpu-off-bus": {world.Fault{Kind: "gpu-off-bus"}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "<attached_gpus>7</attached_gpus>", 15},
+			{"gpu-03", "nvidia-smi -q -x", "Unable to determine the device handle for GPU0000:C3:00.0: Unknown Error", 15},
+			{"gpu-03", "dmesg", "NVRM: Xid (PCI:0000:c3:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", 0},
+			{"gpu-03", "dcgmi diag -r 3 -j", "GPU 5 has fallen off the bus", 205},
+		}},
+		"gpu-count-short": {world.Fault{Kind: "gpu-count-short"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<attached_gpus>7</attached_gpus>", 0},
+			{"gpu-02", "dcgmi discovery -l", "7 GPUs found.", 0},
+		}},
+		"ecc-uncorrectable": {world.Fault{Kind: "ecc-uncorrectable"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<dram_uncorrectable>1</dram_uncorrectable>", 0},
+			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 48,", 0},
+			{"gpu-02", "dcgmi diag -r 3 -j", "Detected 1 volatile double-bit ECC error(s) in GPU 1.", 205},
+		}},
+		"ecc-uncorrectable sram": {world.Fault{Kind: "ecc-uncorrectable", Options: map[string]string{"memory": "sram"}}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<sram_uncorrectable_parity>1</sram_uncorrectable_parity>", 0},
+		}},
+		"row-remap-pending": {world.Fault{Kind: "row-remap-pending"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<remapped_row_pending>Yes</remapped_row_pending>", 0},
+			{"gpu-02", "nvidia-smi --query-remapped-rows=gpu_uuid,remapped_rows.pending --format=csv,noheader", ", 1\n", 0},
+			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 63,", 0},
+			{"gpu-02", "dcgmi diag -r 3 -j", "\"error_id\": 85", 226},
+			{"gpu-02", "dcgmi diag -r 3 -j", "\"status\": \"Skip\"", 226},
+		}},
+		"row-remap failed": {world.Fault{Kind: "row-remap-pending", Options: map[string]string{"how": "failure"}}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<remapped_row_failure>Yes</remapped_row_failure>", 0},
+			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 64,", 0},
+		}},
+		"thermal-throttle": {world.Fault{Kind: "thermal-throttle"}, []sight{
+			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reason_hw_thermal_slowdown>Active<", 0},
+			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_therm_slowdown>3800000 us<", 0},
+			{"gpu-04", "dcgmi diag -r 3 -j", "There were thermal violations totaling 3.8 seconds for GPU 2", 226},
+		}},
+		"clocks-capped": {world.Fault{Kind: "clocks-capped"}, []sight{
+			{"gpu-01", "nvidia-smi -q -x", "<sm_clock>1410 MHz</sm_clock>", 0},
+			{"gpu-01", "nvidia-smi --query-gpu=clocks.max.sm --format=csv,noheader", "1410 MHz", 0},
+		}},
+		"clocks-capped by applications clocks": {world.Fault{Kind: "clocks-capped", Options: map[string]string{"by": "applications"}}, []sight{
+			{"gpu-01", "nvidia-smi -q -x", "<applications_clocks>\n\t\t\t<graphics_clock>1410 MHz</graphics_clock>", 0},
+		}},
+		"power-capped": {world.Fault{Kind: "power-capped"}, []sight{
+			{"gpu-01", "nvidia-smi -q -x", "<current_power_limit>500.00 W</current_power_limit>", 0},
+			{"gpu-01", "dcgmi diag -r 3 -j", "Enforced power limit on GPU 6 set to 500.0", 0},
+		}},
+		"driver-mismatch": {world.Fault{Kind: "driver-mismatch"}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "<driver_version>570.124.06</driver_version>", 0},
+			{"gpu-03", "dmesg", "570.124.06", 0},
+			{"gpu-03", "dcgmi diag -r 1 -j", "570.124.06", 0},
+		}},
+		"driver library mismatch": {world.Fault{Kind: "driver-mismatch", Options: map[string]string{"how": "library"}}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "Failed to initialize NVML: Driver/library version mismatch", 18},
+			{"gpu-03", "dcgmi diag -r 1 -j", "unable to establish a connection", 248},
+		}},
+		"nvlink-down": {world.Fault{Kind: "nvlink-down"}, []sight{
+			{"gpu-04", "nvidia-smi nvlink -s", "\t Link 4: <inactive>", 0},
+			{"gpu-04", "dcgmi nvlink -s", "U U U U D U", 0},
+			{"gpu-04", "dcgmi diag -r 3 -j", "GPU 0's NvLink link 4 is currently down", 226},
+			{"gpu-04", "dmesg", "Xid (PCI:0000:1b:00): 74,", 0},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			healthy, broken := state(t, 4), state(t, 4, tt.fault)
+			for _, s := range tt.sights {
+				out, errOut, exit := run(t, broken, s.node, s.command)
+				if !strings.Contains(out+errOut, s.want) || exit != s.exit {
+					t.Errorf("%s: %s: exit %d (want %d), or nothing of %q in\n%.2000s%.200s", s.node, s.command, exit, s.exit, s.want, out, errOut)
+				}
+				if out, errOut, _ := run(t, healthy, s.node, s.command); strings.Contains(out+errOut, s.want) {
+					t.Errorf("%s: %s shows %q without the fault", s.node, s.command, s.want)
+				}
+			}
+		})
+	}
+}
+
+// Faults of later gates must not show below, and those of the node gate not on
+// the fabric: the gates before a fault's own have to pass.
+func TestFaultsDontShowBelowTheirGate(t *testing.T) {
+	t.Parallel()
+	fabric := []string{"ibstat", "sminfo", "iblinkinfo", "ibqueryerrors", "ibdiagnet"}
+	all := append([]string{"nvidia-smi -q -x", "dcgmi diag -r 3 -j", "dmesg"}, fabric...)
+	look := func(s world.State, commands []string) map[string]string {
+		out := map[string]string{}
+		for _, node := range []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"} {
+			for _, command := range commands {
+				out[node+": "+command], _, _ = run(t, s, node, command)
+			}
+		}
+		return out
+	}
+	healthy := look(state(t, 4), all)
+	for _, k := range world.Catalogue() {
+		commands := all
+		switch k.Gate {
+		case "fabric":
+			continue
+		case "node":
+			commands = fabric
+		}
+		t.Run(k.Kind, func(t *testing.T) {
+			t.Parallel()
+			for what, got := range look(state(t, 4, world.Fault{Kind: k.Kind}), commands) {
+				if got != healthy[what] {
+					t.Errorf("%s differs", what)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package host
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func fixed() time.Time { return time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC) }
+
+// state is a world of n nodes, seen two seconds after its faults began.
+func state(t *testing.T, nodes int, faults ...world.Fault) world.State {
+	t.Helper()
+	now := fixed()
+	w, err := world.New(world.DefaultSpec(nodes), world.WithClock(func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range faults {
+		if _, err := w.AddFault(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(2 * time.Second)
+	return w.State()
+}
+
+func run(t *testing.T, s world.State, node, command string) (stdout, stderr string, exit int) {
+	t.Helper()
+	out, errOut, code := Run(t.Context(), s, node, strings.Fields(command))
+	return string(out), string(errOut), code
+}
+
+func TestHealthyOutput(t *testing.T) {
+	t.Parallel()
+	s := state(t, 2)
+	for name, tt := range map[string]struct {
+		command string
+		exit    int
+	}{
+		"nvidia-smi-xml.xml":    {"nvidia-smi -q -x", 0},
+		"nvidia-smi-list.txt":   {"nvidia-smi -L", 0},
+		"nvidia-smi-nvlink.txt": {"nvidia-smi nvlink -s", 0},
+		"nvidia-smi-query.csv":  {"nvidia-smi --query-gpu=index,uuid,name,driver_version,vbios_version,pci.bus_id,pcie.link.gen.current,pcie.link.width.current,persistence_mode,temperature.gpu,power.draw,clocks.sm,ecc.mode.current,ecc.errors.uncorrected.volatile.dram,ecc.errors.uncorrected.aggregate.sram,clocks_event_reasons.active --format=csv", 0},
+		"nvidia-smi-remap.csv":  {"nvidia-smi --query-remapped-rows=remapped_rows.pending,remapped_rows.failure --format=csv,noheader", 0},
+		"dcgmi-diag-4.json":     {"dcgmi diag -r 3 -j", 0},
+		"dcgmi-diag-table.txt":  {"dcgmi diag -r 1", 0},
+		"dcgmi-discovery.txt":   {"dcgmi discovery -l", 0},
+		"dcgmi-nvlink.txt":      {"dcgmi nvlink -s", 0},
+		"ibstat.txt":            {"ibstat", 0},
+		"sminfo.txt":            {"sminfo", 0},
+		"iblinkinfo.txt":        {"iblinkinfo", 0},
+		"ibqueryerrors.txt":     {"ibqueryerrors", 1},
+		"ibdiagnet.txt":         {"ibdiagnet", 0},
+		"dmesg.txt":             {"dmesg", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, errOut, exit := run(t, s, "gpu-01", tt.command)
+			if exit != tt.exit || errOut != "" {
+				t.Errorf("exit %d, stderr %q", exit, errOut)
+			}
+			golden(t, name, out)
+		})
+	}
+}
+
+func TestDCGM3Output(t *testing.T) {
+	t.Parallel()
+	out, _, exit := run(t, state(t, 2, world.Fault{Kind: "dcgm-3"}), "gpu-01", "dcgmi diag -r 3 -j")
+	if exit != 0 {
+		t.Errorf("exit %d", exit)
+	}
+	golden(t, "dcgmi-diag-3.json", out)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (make it with -update)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}

@@ -1,0 +1,206 @@
+package host
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// stage is one section of ibdiagnet and its row of the summary.
+type stage struct {
+	name     string
+	lines    []string
+	warnings int
+	errors   int
+}
+
+func (s *stage) fail(format string, a ...any) {
+	s.lines = append(s.lines, "-E- "+fmt.Sprintf(format, a...))
+	s.errors++
+}
+
+// ibdiagnet scans the fabric stage by stage. It exits 0 whatever it finds.
+func ibdiagnet(c *call) int {
+	if _, ok := firstActive(c.node.HCAs); !ok {
+		c.printf("-E- Failed to open port: no active port was found\n")
+		return 1
+	}
+	net := scan(c.state)
+	skip := skipped(c)
+	var done []stage
+	c.printf("Running version:   \"IBDIAGNET 2.13.0\",\"IBDIAG 2.1.1\",\"IBDM 2.1.1\",\"IBIS 5.0.0\"\n")
+	c.printf("Running command:   ibdiagnet %s\n", strings.Join(c.args, " "))
+	for _, s := range stages(c, net) {
+		if skip[strings.ToLower(s.name)] {
+			continue
+		}
+		c.printf("---------------------------------------------\n%s\n", s.name)
+		for _, l := range s.lines {
+			c.printf("%s\n", l)
+		}
+		c.printf("\n")
+		done = append(done, s)
+	}
+	printFabricBlock(c, net)
+	c.printf("---------------------------------------------\nSummary\n")
+	c.printf("-I- %-36s%-11s%-11s%s\n", "Stage", "Warnings", "Errors", "Comment   ")
+	for _, s := range done {
+		c.printf("-I- %-36s%-11d%-11d\n", s.name, s.warnings, s.errors)
+	}
+	c.printf("\n-I- You can find detailed errors/warnings in: /var/tmp/ibdiagnet2/ibdiagnet2.log\n")
+	c.printf("-I- ibdiagnet database file   : /var/tmp/ibdiagnet2/ibdiagnet2.db_csv\n")
+	c.printf("-I- LST file                  : /var/tmp/ibdiagnet2/ibdiagnet2.lst\n")
+	return 0
+}
+
+func printFabricBlock(c *call, net subnet) {
+	c.printf("---------------------------------------------\nFabric Summary\n\n")
+	c.printf("Total Nodes             : %d\n", len(net.switches)+len(net.cas))
+	c.printf("IB Switches             : %d\n", len(net.switches))
+	c.printf("IB Channel Adapters     : %d\n", len(net.cas))
+	c.printf("IB Aggregation Nodes    : 0\n")
+	c.printf("IB Routers              : 0\n\n")
+	c.printf("Adaptive Routing is enabled on %d switches\n", len(net.switches))
+	c.printf("Hashed Based Forwarding is not supported on any of the switches\n\n")
+	if c.has("--rail_validation") {
+		c.printf("-I- Rail Optimized Topology Validation finished successfully\n\n")
+	}
+}
+
+func stages(c *call, net subnet) []stage {
+	discovery := stage{name: "Discovery"}
+	discovery.lines = []string{
+		fmt.Sprintf("-I- Discovering ... %d nodes (%d Switches & %d CA-s) discovered.", len(net.switches)+len(net.cas), len(net.switches), len(net.cas)),
+		"-I- Fabric Discover finished successfully",
+	}
+	return []stage{
+		discovery,
+		lidsStage(net),
+		{name: "Links Check", lines: []string{"-I- Links Check finished successfully"}},
+		smStage(c),
+		countersStage(net),
+		{name: "Nodes Information", lines: []string{"-I- FW Check finished successfully"}},
+		speedStage(c, net),
+		{name: "Virtualization", lines: []string{"-I- Virtualization finished successfully"}},
+		{name: "Partition Keys", lines: []string{"-I- Partition Keys finished successfully"}},
+		{name: "Temperature Sensing", lines: []string{"-I- Temperature Sensing finished successfully"}},
+		{name: "Create IBNetDiscover File", lines: []string{"-I- Create IBNetDiscover File finished successfully"}},
+	}
+}
+
+func lidsStage(net subnet) stage {
+	s := stage{name: "Lids Check"}
+	for _, ca := range net.cas {
+		if ca.link.State == fabric.StateInit {
+			s.fail("Configured with ZERO lid: %s", portGUIDs(ca.hca.GUID, 1))
+		}
+	}
+	s.finish("Lids Check")
+	return s
+}
+
+func smStage(c *call) stage {
+	s := stage{name: "Subnet Manager"}
+	masters := 0
+	for _, sm := range c.state.SMs {
+		if sm.State == fabric.SMMaster && !sm.Silent {
+			masters++
+		}
+	}
+	switch {
+	case masters == 0:
+		s.fail("Missing master SM in the discover fabric")
+	case masters > 1:
+		s.fail("Found more than one master SM in the discover fabric")
+	}
+	s.finish("Subnet Manager Check")
+	return s
+}
+
+func countersStage(net subnet) stage {
+	s := stage{name: "Port Counters"}
+	for _, sw := range net.switches {
+		for p, l := range sw.links {
+			n := l.CountersB.LinkDownedCounter
+			if l.A == (fabric.End{Node: sw.sw.Name, Port: p}) {
+				n = l.CountersA.LinkDownedCounter
+			}
+			if l.PhysState == fabric.PhysLinkUp && n > 0 {
+				s.fail("%s - \"link_down_counter\" exceeded its threshold: %d (threshold: 0)", portGUIDs(sw.sw.GUID, p), n)
+			}
+		}
+	}
+	s.finish("Ports counters")
+	return s
+}
+
+func speedStage(c *call, net subnet) stage {
+	s := stage{name: "Speed / Width checks"}
+	s.lines = append(s.lines, "-I- Link Speed Check (Compare to supported link speed)")
+	for _, l := range c.state.Links {
+		if l.PhysState == fabric.PhysLinkUp && l.LaneGbps < l.MaxLane {
+			enabled := enabledSpeeds(l.MaxLane)
+			s.fail("Link: %s - Unexpected actual link speed %s (enable_speed1=\"%s\", enable_speed2=\"%s\" therefore final speed should be %s)",
+				net.linkGUIDs(l), ibdiagSpeed(l.LaneGbps), enabled, enabled, ibdiagSpeed(l.MaxLane))
+		}
+	}
+	s.lines = append(s.lines, "-I- Link Width Check (Compare to supported link width)")
+	for _, l := range c.state.Links {
+		if l.PhysState == fabric.PhysLinkUp && l.Width < l.MaxWidth {
+			s.fail("Link: %s - Unexpected actual link width %dx (enable_width1=\"1x or 2x or 4x\", enable_width2=\"1x or 2x or 4x\" therefore final width should be %dx)",
+				net.linkGUIDs(l), l.Width, l.MaxWidth)
+		}
+	}
+	s.finish("Speed / Width checks")
+	return s
+}
+
+// finish closes a stage with its verdict line.
+func (s *stage) finish(what string) {
+	if s.errors > 0 {
+		s.lines = append(s.lines, "-E- "+what+" finished with errors")
+		return
+	}
+	s.lines = append(s.lines, "-I- "+what+" finished successfully")
+}
+
+func (n subnet) linkGUIDs(l fabric.Link) string {
+	a, b := n.port(l.A), n.port(l.B)
+	return portGUIDs(a.guid, a.num) + "<-->" + portGUIDs(b.guid, b.num)
+}
+
+// portGUIDs is a port in ibdiagnet's words: system GUID, node GUID, port.
+func portGUIDs(guid uint64, num int) string { return fmt.Sprintf("S%016x/N%016x/P%d", guid, guid, num) }
+
+// ibdiagSpeed is a lane rate as ibdiagnet counts it: the nominal data rate.
+func ibdiagSpeed(lane float64) string { return strconv.Itoa(fabric.DataRate(lane)) }
+
+func enabledSpeeds(highest float64) string {
+	names := []string{"2.5", "5", "10", "14"}
+	for _, s := range fabric.Speeds() {
+		if s.Lane <= highest {
+			names = append(names, ibdiagSpeed(s.Lane))
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// skipped reads --skip's list of stages.
+func skipped(c *call) map[string]bool {
+	names := map[string]string{
+		"dup_guids": "discovery", "lids": "lids check", "links": "links check", "sm": "subnet manager", "pc": "port counters",
+		"nodes_info": "nodes information", "speed_width_check": "speed / width checks", "vs_cap_smp": "virtualization",
+		"pkey": "partition keys", "temp_sensing": "temperature sensing",
+	}
+	out := map[string]bool{}
+	for i, a := range c.args {
+		if a == "--skip" && i+1 < len(c.args) {
+			for s := range strings.SplitSeq(c.args[i+1], ",") {
+				out[names[s]] = true
+			}
+		}
+	}
+	return out
+}

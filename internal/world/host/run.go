@@ -1,0 +1,97 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// call is one command on one host.
+type call struct {
+	state    world.State
+	node     world.Node
+	args     []string // without the command's name
+	out, err bytes.Buffer
+}
+
+func (c *call) printf(format string, a ...any) { fmt.Fprintf(&c.out, format, a...) }
+func (c *call) errorf(format string, a ...any) { fmt.Fprintf(&c.err, format, a...) }
+
+// has says whether one of the flags is among the arguments.
+func (c *call) has(flags ...string) bool {
+	return slices.ContainsFunc(c.args, func(a string) bool { return slices.Contains(flags, a) })
+}
+
+type tool func(*call) int
+
+func tools() map[string]tool {
+	return map[string]tool{
+		"nvidia-smi":    nvidiaSMI,
+		"dcgmi":         dcgmi,
+		"ibstat":        ibstat,
+		"sminfo":        sminfo,
+		"iblinkinfo":    iblinkinfo,
+		"ibqueryerrors": ibqueryerrors,
+		"ibdiagnet":     ibdiagnet,
+		"dmesg":         dmesg,
+		"uname":         uname,
+		"hostname":      hostname,
+		"cat":           cat,
+		"echo":          echo,
+		"true":          func(*call) int { return 0 },
+		"false":         func(*call) int { return 1 },
+	}
+}
+
+// Names lists the commands that a host has.
+func Names() []string {
+	return slices.Sorted(maps.Keys(tools()))
+}
+
+// Run runs argv on a host and returns what it printed and its exit code.
+func Run(ctx context.Context, state world.State, node string, argv []string) (stdout, stderr []byte, exit int) {
+	if err := ctx.Err(); err != nil {
+		return nil, []byte(err.Error() + "\n"), 130
+	}
+	argv = strip(argv)
+	if len(argv) == 0 {
+		return nil, nil, 0
+	}
+	n, ok := state.Node(node)
+	if !ok {
+		return nil, fmt.Appendf(nil, "no such host: %s\n", node), 255
+	}
+	run, ok := tools()[path.Base(argv[0])]
+	if !ok {
+		return nil, fmt.Appendf(nil, "bash: %s: command not found\n", argv[0]), 127
+	}
+	c := &call{state: state, node: n, args: argv[1:]}
+	exit = run(c)
+	return c.out.Bytes(), c.err.Bytes(), exit
+}
+
+// strip removes what only wraps a command: sudo, env and its assignments, timeout.
+func strip(argv []string) []string {
+	for len(argv) > 0 {
+		switch {
+		case argv[0] == "sudo" || argv[0] == "env":
+			argv = argv[1:]
+			for len(argv) > 0 && strings.HasPrefix(argv[0], "-") {
+				argv = argv[1:]
+			}
+		case argv[0] == "timeout" && len(argv) > 1:
+			argv = argv[2:]
+		case strings.Contains(argv[0], "=") && !strings.HasPrefix(argv[0], "="):
+			argv = argv[1:]
+		default:
+			return argv
+		}
+	}
+	return argv
+}

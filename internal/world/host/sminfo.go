@@ -1,0 +1,61 @@
+package host
+
+import (
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// sminfo asks the subnet manager of the host's first active port, or the one at
+// a LID. Like the real one it says "iberror" on standard output.
+func sminfo(c *call) int {
+	port, ok := firstActive(c.node.HCAs)
+	if !ok {
+		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
+		c.printf("sminfo: iberror: failed: Failed to open '(null)' port '0'\n")
+		return 255
+	}
+	lid := port.SMLID
+	for _, a := range c.args {
+		if n, err := strconv.ParseInt(a, 0, 32); err == nil {
+			lid = int(n)
+		}
+	}
+	for _, sm := range c.state.SMs {
+		if sm.LID != lid || sm.Silent {
+			continue
+		}
+		c.printf("sminfo: sm lid %d sm guid 0x%x, activity count %d priority %d state %d %s\n",
+			sm.LID, sm.GUID, sm.Activity, sm.Priority, sm.State, smStateName(sm.State))
+		return 0
+	}
+	c.errorf("ibwarn: [1] mad_rpc: _do_madrpc failed; dport (Lid %d)\n", lid)
+	c.printf("sminfo: iberror: failed: query\n")
+	return 255
+}
+
+// firstActive is the port that tools take when none is named: the first one
+// whose link is up.
+func firstActive(hcas []fabric.HCA) (fabric.HCA, bool) {
+	for _, want := range []string{fabric.StateActive, fabric.StateInit} {
+		for _, h := range hcas {
+			if h.State == want {
+				return h, true
+			}
+		}
+	}
+	return fabric.HCA{}, false
+}
+
+func smStateName(state int) string {
+	switch state {
+	case fabric.SMMaster:
+		return "SMINFO_MASTER"
+	case fabric.SMStandby:
+		return "SMINFO_STANDBY"
+	case fabric.SMDiscovering:
+		return "SMINFO_DISCOVER"
+	default:
+		return "SMINFO_NOTACT"
+	}
+}

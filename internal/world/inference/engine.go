@@ -1,0 +1,214 @@
+package inference
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// sequence is one request in the engine.
+type sequence struct {
+	ctx    context.Context //nolint:containedctx // the client's: the engine drops a sequence whose client is gone
+	prompt int             // tokens
+	limit  int             // tokens to generate
+	text   func(i int) string
+	tokens chan string // closed when the engine is through with it
+
+	made     int
+	blocks   int
+	prefill  bool // its prompt isn't in the cache
+	arrived  time.Time
+	started  time.Time
+	lastSeen time.Time
+}
+
+// engine is continuous batching: every step prefills what was admitted and
+// gives every running sequence one token.
+type engine struct {
+	figures   world.HardwareInference
+	modifiers func() world.Inference
+	now       func() time.Time
+	metrics   *metrics
+	blocks    int // of the cache
+
+	mu      sync.Mutex
+	waiting []*sequence
+	running []*sequence
+	used    int // blocks
+	wake    chan struct{}
+}
+
+func newEngine(c Config, cacheTokens int, m *metrics) *engine {
+	return &engine{
+		figures: c.Figures, modifiers: c.Modifiers, now: c.Now, metrics: m,
+		blocks: cacheTokens / blockTokens, wake: make(chan struct{}, 1),
+	}
+}
+
+// submit queues a sequence.
+func (e *engine) submit(s *sequence) {
+	s.prefill, s.arrived = true, e.now()
+	e.mu.Lock()
+	e.waiting = append(e.waiting, s)
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run steps until ctx ends; sequences that are left are given up.
+func (e *engine) run(ctx context.Context) {
+	defer e.abandon()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		d, busy := e.plan()
+		if !busy {
+			select {
+			case <-ctx.Done():
+				return
+			case <-e.wake:
+			}
+			continue
+		}
+		timer.Reset(d)
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		e.deliver()
+	}
+}
+
+// plan admits what fits and says how long the next step takes.
+func (e *engine) plan() (time.Duration, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	gone := func(s *sequence) bool { return s.ctx.Err() != nil }
+	e.running = slices.DeleteFunc(e.running, func(s *sequence) bool {
+		if gone(s) {
+			e.free(s)
+			e.metrics.finished("abort")
+			close(s.tokens)
+			return true
+		}
+		return false
+	})
+	for len(e.waiting) > 0 && len(e.running) < e.figures.MaxNumSeqs {
+		s := e.waiting[0]
+		if gone(s) {
+			e.waiting = e.waiting[1:]
+			e.metrics.finished("abort")
+			close(s.tokens)
+			continue
+		}
+		if !e.grow(s, s.prompt+s.made+1) {
+			break
+		}
+		e.waiting = e.waiting[1:]
+		if s.started.IsZero() {
+			s.started = e.now()
+			e.metrics.queued(s.started.Sub(s.arrived))
+		}
+		e.running = append(e.running, s)
+	}
+	e.report()
+	if len(e.running) == 0 {
+		return 0, false
+	}
+	return e.stepTime(), true
+}
+
+// stepTime of the running batch: prompts to prefill, plus one decode step.
+func (e *engine) stepTime() time.Duration {
+	f, m := e.figures, e.modifiers()
+	prompts := 0
+	for _, s := range e.running {
+		if s.prefill {
+			prompts += s.prompt + s.made
+		}
+	}
+	decode := (f.TPOTMs + f.TPOTPerSequenceMs*float64(len(e.running)-1)) * m.TPOTFactor / 1000
+	seconds := float64(prompts)/f.PrefillTokensPerSecond + decode
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// deliver ends a step: a token for every running sequence.
+func (e *engine) deliver() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	for _, s := range slices.Clone(e.running) {
+		if !slices.Contains(e.running, s) {
+			continue // preempted a moment ago
+		}
+		s.prefill = false
+		s.tokens <- s.text(s.made) // holds limit tokens: never blocks
+		s.made++
+		e.metrics.token(s, now)
+		if s.made >= s.limit {
+			e.drop(s)
+			e.metrics.done(s, now)
+			close(s.tokens)
+			continue
+		}
+		for !e.grow(s, s.prompt+s.made+1) {
+			if !e.preempt(s) {
+				break
+			}
+		}
+	}
+	e.report()
+}
+
+// grow makes the sequence's share of the cache hold so many tokens.
+func (e *engine) grow(s *sequence, tokens int) bool {
+	want := (tokens + blockTokens - 1) / blockTokens
+	if e.used+want-s.blocks > e.blocks {
+		return false
+	}
+	e.used += want - s.blocks
+	s.blocks = want
+	return true
+}
+
+// preempt puts the youngest running sequence back in the queue; its cache is
+// lost. It reports whether there is still a point in growing s.
+func (e *engine) preempt(s *sequence) bool {
+	victim := e.running[len(e.running)-1]
+	e.drop(victim)
+	victim.prefill = true
+	e.waiting = append([]*sequence{victim}, e.waiting...)
+	e.metrics.preemptions.Inc()
+	return victim != s
+}
+
+func (e *engine) drop(s *sequence) {
+	e.free(s)
+	e.running = slices.DeleteFunc(e.running, func(o *sequence) bool { return o == s })
+}
+
+func (e *engine) free(s *sequence) {
+	e.used -= s.blocks
+	s.blocks = 0
+}
+
+func (e *engine) report() {
+	e.metrics.running.Set(float64(len(e.running)))
+	e.metrics.waiting.Set(float64(len(e.waiting)))
+	e.metrics.cacheUsage.Set(float64(e.used) / float64(e.blocks))
+}
+
+func (e *engine) abandon() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range append(e.running, e.waiting...) {
+		close(s.tokens)
+	}
+	e.running, e.waiting, e.used = nil, nil, 0
+}

@@ -1,0 +1,127 @@
+package world
+
+import "strings"
+
+func nodeFaults() []FaultKind {
+	const onGPU = `{node}.*{gpu}`
+	return []FaultKind{
+		{
+			Kind: "gpu-off-bus", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-03/gpu5",
+			Summary: "a GPU fell off the PCIe bus (XID 79)", Suspect: `{node}`,
+			apply: func(d *draft, t target, f Fault) {
+				d.gpu(t).Lost = true
+				d.xid(t, f, 79, "pid='<unknown>', name=<unknown>, GPU has fallen off the bus.")
+			},
+		},
+		{
+			Kind: "ecc-uncorrectable", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
+			Summary: "a GPU's memory has an uncorrectable error (XID 48, 95)",
+			Options: []FaultOption{
+				{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "which memory"},
+				{Name: "count", Default: "1", Min: 1, Max: 1000, Summary: "how many errors"},
+			},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				g, n := d.gpu(t), uint64(f.number("count"))
+				if f.Options["memory"] == "sram" {
+					g.Volatile.SRAMUncorrectable += n
+					g.Aggregate.SRAMUncorrectable += n
+				} else {
+					g.Volatile.DRAMUncorrectable += n
+					g.Aggregate.DRAMUncorrectable += n
+					g.Remap.Uncorrectable++
+				}
+				d.xid(t, f, 48, "pid='<unknown>', name=<unknown>, An uncorrectable double bit error (DBE) has been detected on GPU in the framebuffer at physical address 0x5c4b3a00 partition 7, subpartition 1.")
+				d.xid(t, f, 95, "pid='<unknown>', name=<unknown>, Uncontained: FBHUB. RST: Yes, D-RST: No")
+			},
+		},
+		{
+			Kind: "row-remap-pending", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
+			Summary: "a GPU has remapped a memory row and needs a reset (XID 63), or could not (XID 64)",
+			Options: []FaultOption{{Name: "how", Default: "pending", Values: []string{"pending", "failure"}, Summary: "waiting for a reset, or failed"}},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				g := d.gpu(t)
+				g.Remap.Pending = true
+				g.Remap.Uncorrectable++
+				if f.Options["how"] == "failure" {
+					g.Remap.Failure = true
+					d.xid(t, f, 64, "pid='<unknown>', name=<unknown>, Row Remapper: Failed to remap a row: bank 0x0000000000000004, row 0x00000000000003a1")
+					return
+				}
+				d.xid(t, f, 63, "pid='<unknown>', name=<unknown>, Row Remapper: New row (0x00000000000003a1) marked for remapping, reset gpu to activate.")
+			},
+		},
+		{
+			Kind: "thermal-throttle", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
+			Summary: "a GPU is too hot and slows itself down", Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) { d.hot[[2]int{t.node, t.gpu}] = f.Since },
+		},
+		{
+			Kind: "clocks-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
+			Summary: "a GPU's clocks are capped below what the card can",
+			Options: []FaultOption{
+				{Name: "mhz", Default: "1410", Min: 345, Max: 1965, Summary: "the cap"},
+				{Name: "by", Default: "firmware", Values: []string{"firmware", "applications"}, Summary: "the card's maximum, or only the applications clocks"},
+			},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				g, mhz := d.gpu(t), int(f.number("mhz"))
+				g.AppSMClock = mhz
+				if f.Options["by"] == "firmware" {
+					g.MaxSMClock = mhz
+				}
+			},
+		},
+		{
+			Kind: "power-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
+			Summary: "a GPU's power limit is below the card's default",
+			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 690, Summary: "the limit"}},
+			Suspect: onGPU,
+			apply:   func(d *draft, t target, f Fault) { d.gpu(t).PowerLimit = f.number("watts") },
+		},
+		{
+			Kind: "driver-mismatch", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "a node has another driver than the rest, or a library that doesn't fit its kernel module",
+			Options: []FaultOption{{Name: "how", Default: "version", Values: []string{"version", "library"}, Summary: "another version, or nvidia-smi can't start"}},
+			Suspect: `{node}`,
+			apply: func(d *draft, t target, f Fault) {
+				n := &d.Nodes[t.node]
+				if f.Options["how"] == "library" {
+					major, _, _ := strings.Cut(d.Hardware.Software.OtherDriver, ".")
+					n.NVMLError = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: " + major
+					return
+				}
+				n.Driver, n.CUDA = d.Hardware.Software.OtherDriver, "12.8"
+			},
+		},
+		{
+			Kind: "nvlink-down", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu0",
+			Summary: "NVLinks of a GPU are down",
+			Options: []FaultOption{{Name: "links", Default: "1", Min: 1, Max: 18, Summary: "how many"}},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				up := d.gpu(t).NVLinkUp
+				for i := range min(int(f.number("links")), len(up)) {
+					up[(4+i)%len(up)] = false
+				}
+				d.xid(t, f, 74, "pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 4(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)")
+			},
+		},
+		{
+			Kind: "gpu-count-short", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a node came up with a GPU too few and no error in its log", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) {
+				gpus := d.Nodes[t.node].GPUs
+				gpus[len(gpus)-1].Present = false
+			},
+		},
+	}
+}
+
+// xid puts a driver error into the node's kernel log.
+func (d *draft) xid(t target, f Fault, code int, text string) {
+	n := &d.Nodes[t.node]
+	bus, _, _ := strings.Cut(n.GPUs[t.gpu].BusID, ".")
+	n.XIDs = append(n.XIDs, XID{At: f.Since, BusID: strings.ToLower(bus), Code: code, Text: text})
+}

@@ -1,0 +1,63 @@
+package world
+
+func stackFaults() []FaultKind {
+	return []FaultKind{
+		{
+			Kind: "rdma-resource-missing", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "the RDMA device plugin offers nothing on a node", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].RDMACount = 0 },
+		},
+		{
+			Kind: "operator-operand-not-ready", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a pod of one of the GPU Operator's operands is not ready on a node",
+			Options: []FaultOption{{
+				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "which DaemonSet",
+				Values: []string{"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset", "nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator"},
+			}},
+			Suspect: `{node}|state-|daemonset|exporter|discovery|validator`,
+			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].OperandNotReady = f.Options["operand"] },
+		},
+		{
+			Kind: "zero-gpu-nodes", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "node feature discovery labels no GPU; the operator is vacuously ready", Suspect: `NoGPUNodes|NFDLabelsMissing|(?i)cluster-?policy`,
+			apply: func(d *draft, _ target, _ Fault) { d.ZeroGPUNodes = true },
+		},
+		{
+			Kind: "no-gang-scheduler", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "nothing in the cluster schedules gangs", Suspect: `(?i)gang`,
+			apply: func(d *draft, _ target, _ Fault) { d.NoGangScheduler = true },
+		},
+		{
+			Kind: "half-gang", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the gang API is there, but the scheduler binds part of a gang", Suspect: `(?i)gang`,
+			apply: func(d *draft, _ target, _ Fault) { d.HalfGang = true },
+		},
+	}
+}
+
+func telemetryFaults() []FaultKind {
+	return []FaultKind{
+		{
+			Kind: "exporter-down", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a node's dcgm-exporter doesn't answer", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Down = true },
+		},
+		{
+			Kind: "stale-series", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "a node's dcgm-exporter repeats old samples with their old times", Suspect: `{node}`,
+			apply: func(d *draft, t target, f Fault) { d.Nodes[t.node].Exporter.StaleSince = f.Since },
+		},
+		{
+			Kind: "host-label-dropped", Gate: "telemetry", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
+			Summary: "series have lost the label that says which host they are of", Suspect: `(?i)host`,
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.Exporter.HostLabelDropped = true })
+			},
+		},
+		{
+			Kind: "alert-route-missing", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Alertmanager routes alerts to a receiver that does nothing", Suspect: `(?i)alert|receiver|route`,
+			apply: func(d *draft, _ target, _ Fault) { d.AlertRouteMissing = true },
+		},
+	}
+}

@@ -1,0 +1,106 @@
+package world
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOccupyGivesOutFreeGPUs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	notices, cancel := w.Subscribe()
+	defer cancel()
+	first, err := w.Occupy(Pod{UID: "a", Namespace: "ns", Name: "a"}, "gpu-01", 3, Load{Util: 50, PowerFrac: 0.5, MemMiB: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-notices
+	second, err := w.Occupy(Pod{UID: "b"}, "gpu-01", 5, Load{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]int{{0, 1, 2}, {3, 4, 5, 6, 7}}, [][]int{first, second}); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := w.Occupy(Pod{UID: "c"}, "gpu-01", 1, Load{}); err == nil {
+		t.Error("a ninth GPU")
+	}
+	if again, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 3, Load{}); err != nil || !cmp.Equal(first, again) {
+		t.Errorf("asked again: %v, %v", again, err)
+	}
+	if _, err := w.Occupy(Pod{UID: "a"}, "gpu-02", 1, Load{}); err == nil {
+		t.Error("a pod on two nodes")
+	}
+	g := w.State().Nodes[0].GPUs[0]
+	if g.Occupant.Name != "a" || g.Util != 50 || g.MemUsedMiB != 1000 || g.Power < 300 || g.Reasons.Idle || g.SMClock != w.hw.GPU.LoadSMClock {
+		t.Errorf("occupied GPU: %+v", g)
+	}
+	if err := w.SetLoad("a", Load{Util: 100, PowerFrac: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if g := w.State().Nodes[0].GPUs[0]; g.Util != 100 || g.Power < 650 {
+		t.Errorf("after SetLoad: util %d, %.0f W", g.Util, g.Power)
+	}
+	w.Release("a")
+	w.Release("a")
+	if err := w.SetLoad("a", Load{}); err == nil {
+		t.Error("a load without GPUs")
+	}
+	if g := w.State().Nodes[0].GPUs[0]; g.Occupant.UID != "" || g.Util != 0 || g.Power > 100 {
+		t.Errorf("released GPU: %+v", g)
+	}
+}
+
+func TestOccupyLeavesBrokenGPUsOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	if _, err := w.AddFault(Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu2"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 4, Load{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{0, 1, 3, 4}, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := w.State().Nodes[0].UsableGPUs(); n != 7 {
+		t.Errorf("%d usable GPUs", n)
+	}
+}
+
+func TestTroubleUnderLoad(t *testing.T) {
+	t.Parallel()
+	now := fixed()
+	w, err := New(DefaultSpec(1), WithClock(func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Fault{
+		{Kind: "power-capped", Target: "gpu-01/gpu0"}, {Kind: "clocks-capped", Target: "gpu-01/gpu1"}, {Kind: "thermal-throttle", Target: "gpu-01/gpu2"},
+	} {
+		if _, err := w.AddFault(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 8, Load{Util: 100, PowerFrac: 1}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(10 * time.Second)
+	s := w.State()
+	g := s.Nodes[0].GPUs
+	if !g[0].Reasons.SWPowerCap || g[0].Power > 510 || g[0].SMClock >= g[3].SMClock {
+		t.Errorf("power cap: %+v", g[0])
+	}
+	if !g[1].Reasons.ApplicationsClocks || g[1].SMClock != 1410 {
+		t.Errorf("clock cap: %+v", g[1])
+	}
+	if !g[2].Reasons.HWThermal || g[2].Temp < 87 || g[2].HWThermal < 5*time.Second {
+		t.Errorf("heat: %+v", g[2])
+	}
+	if f := s.ClockFactor(s.Nodes[0]); f > 0.7 {
+		t.Errorf("the node computes at %.2f", f)
+	}
+}

@@ -1,0 +1,302 @@
+package operator
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/world"
+	"github.com/firstlight/firstlight/internal/world/exporter"
+)
+
+// Names of what the operator owns.
+const (
+	Namespace  = "gpu-operator"
+	PolicyName = "cluster-policy"
+)
+
+//go:embed manifests.yaml
+var manifests string
+
+// Config of Start.
+type Config struct {
+	Client  kubernetes.Interface
+	Dynamic dynamic.Interface
+	World   *world.World
+	// ExporterPort that the exporter's pods announce; 0 means its usual one.
+	ExporterPort int
+}
+
+// Operator runs until Stop.
+type Operator struct {
+	config   Config
+	log      *slog.Logger
+	operands []operand
+	policies dynamic.ResourceInterface
+
+	nodes corelisters.NodeLister
+	pods  corelisters.PodLister
+	sets  appslisters.DaemonSetLister
+	poke  chan struct{}
+
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// Start creates the definition, the policy and the operands, and follows them.
+// It bounds starting by ctx; what it started runs until Stop.
+func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
+	if cfg.ExporterPort == 0 {
+		cfg.ExporterPort = exporter.Port
+	}
+	operands, err := loadOperands()
+	if err != nil {
+		return nil, err
+	}
+	o := &Operator{
+		config: cfg, log: log, operands: operands, poke: make(chan struct{}, 1),
+		policies: cfg.Dynamic.Resource(schema.GroupVersionResource{Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"}),
+	}
+	if err := o.install(ctx); err != nil {
+		return nil, fmt.Errorf("install the GPU operator: %w", err)
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	o.cancel = cancel
+	if err := o.watch(ctx, life); err != nil {
+		o.Stop()
+		return nil, fmt.Errorf("start the GPU operator: %w", err)
+	}
+	o.wg.Go(func() { o.run(life) })
+	return o, nil
+}
+
+// Stop ends it and waits. Objects stay.
+func (o *Operator) Stop() {
+	o.cancel()
+	o.wg.Wait()
+}
+
+// install creates what isn't there, trying again what isn't possible yet.
+func (o *Operator) install(ctx context.Context) error {
+	resources := map[string]schema.GroupVersionResource{
+		"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+		"Namespace":                {Version: "v1", Resource: "namespaces"},
+		"ClusterPolicy":            {Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"},
+	}
+	for doc := range strings.SplitSeq(manifests, "\n---\n") {
+		obj := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &obj.Object); err != nil {
+			return fmt.Errorf("decode manifest: %w", err)
+		}
+		if err := untilDone(ctx, func() error {
+			_, err := o.config.Dynamic.Resource(resources[obj.GetKind()]).Create(ctx, obj, metav1.CreateOptions{})
+			return err
+		}); err != nil {
+			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
+		}
+	}
+	for _, op := range o.operands {
+		ds := op.daemonSet(o.config.ExporterPort)
+		if err := untilDone(ctx, func() error {
+			_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
+			return err
+		}); err != nil {
+			return fmt.Errorf("create DaemonSet %s: %w", ds.Name, err)
+		}
+	}
+	return nil
+}
+
+// untilDone creates something, again and again until it is there or ctx ends.
+func untilDone(ctx context.Context, create func() error) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := create()
+		if err == nil || apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+			return err // will not get better
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// watch starts the informers and waits for their first lists.
+func (o *Operator) watch(ctx, life context.Context) error {
+	all := informers.NewSharedInformerFactory(o.config.Client, 0)
+	own := informers.NewSharedInformerFactoryWithOptions(o.config.Client, 0, informers.WithNamespace(Namespace))
+	nodes, pods, sets := all.Core().V1().Nodes(), own.Core().V1().Pods(), own.Apps().V1().DaemonSets()
+	o.nodes, o.pods, o.sets = nodes.Lister(), pods.Lister(), sets.Lister()
+	signal := func() {
+		select {
+		case o.poke <- struct{}{}:
+		default:
+		}
+	}
+	var synced []cache.InformerSynced
+	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), pods.Informer(), sets.Informer()} {
+		// Adding a handler fails only on an informer that has stopped.
+		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
+		})
+		o.wg.Go(func() { i.RunWithContext(life) })
+		synced = append(synced, i.HasSynced)
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
+		return fmt.Errorf("list nodes, pods and DaemonSets: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+func (o *Operator) run(ctx context.Context) {
+	notices, cancel := o.config.World.Subscribe()
+	defer cancel()
+	tick := time.NewTicker(5 * time.Second) // the real one looks again every 5 s while not ready
+	defer tick.Stop()
+	for {
+		if err := errors.Join(o.hold(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
+			o.log.Warn("GPU operator", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-notices:
+		case <-o.poke:
+		case <-tick.C:
+		}
+	}
+}
+
+// updateStatus writes the policy's status when it differs.
+func (o *Operator) updateStatus(ctx context.Context) error {
+	policy, have, next, err := o.computed(ctx)
+	if err != nil {
+		return err
+	}
+	if apiequality.Semantic.DeepEqual(have, next) {
+		return nil
+	}
+	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&next)
+	if err != nil {
+		return fmt.Errorf("encode status of the policy: %w", err)
+	}
+	policy.Object["status"] = raw
+	_, err = o.policies.UpdateStatus(ctx, policy, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) {
+		return nil // somebody was faster; the next look will tell
+	}
+	if err != nil {
+		return fmt.Errorf("update status of the policy: %w", err)
+	}
+	return nil
+}
+
+// computed is the policy, the status that it has and the one that it should have.
+func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructured, have, next Status, err error) {
+	policy, err = o.policies.Get(ctx, PolicyName, metav1.GetOptions{})
+	if err != nil {
+		return nil, have, next, fmt.Errorf("get the policy: %w", err)
+	}
+	if raw, ok := policy.Object["status"].(map[string]any); ok {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &have); err != nil {
+			return nil, have, next, fmt.Errorf("read status of the policy: %w", err)
+		}
+	}
+	nodes, err := o.nodes.List(everything())
+	if err != nil {
+		return nil, have, next, fmt.Errorf("list nodes: %w", err)
+	}
+	sets, err := o.sets.List(everything())
+	if err != nil {
+		return nil, have, next, fmt.Errorf("list DaemonSets: %w", err)
+	}
+	return policy, have, nextStatus(have.Conditions, o.operands, nodes, sets), nil
+}
+
+// Settle returns when the policy's status tells of the world as it is: not
+// ready while an operand is held back, ready (for whatever reason) otherwise.
+func (o *Operator) Settle(ctx context.Context) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := o.settled(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
+}
+
+func (o *Operator) settled(ctx context.Context) error {
+	state := o.config.World.State()
+	want := StateReady
+	for _, n := range state.GPUNodes() {
+		if n.OperandNotReady != "" && !state.ZeroGPUNodes {
+			want = StateNotReady
+		}
+	}
+	if err := o.spread(); err != nil {
+		return err
+	}
+	_, have, next, err := o.computed(ctx)
+	if err != nil {
+		return err
+	}
+	reason := ""
+	if c := meta.FindStatusCondition(have.Conditions, conditionReady); c != nil {
+		reason = c.Reason
+	}
+	if have.State != want || next.State != want || (want == StateReady && !state.ZeroGPUNodes && reason != "Reconciled") {
+		return fmt.Errorf("ClusterPolicy is %q (%s), not yet %q", have.State, reason, want)
+	}
+	return nil
+}
+
+// spread says nil when every operand's DaemonSet covers the nodes with its label.
+func (o *Operator) spread() error {
+	for _, op := range o.operands {
+		nodes, err := o.nodes.List(labels.SelectorFromSet(labels.Set{op.Label: "true"}))
+		if err != nil {
+			return fmt.Errorf("list nodes: %w", err)
+		}
+		set, err := o.sets.DaemonSets(Namespace).Get(op.Name)
+		if err != nil {
+			return fmt.Errorf("get DaemonSet %s: %w", op.Name, err)
+		}
+		if have := int(set.Status.DesiredNumberScheduled); have != len(nodes) {
+			return fmt.Errorf("DaemonSet %s covers %d nodes, not yet %d", op.Name, have, len(nodes))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package operator
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Status is a ClusterPolicy's status.
+type Status struct {
+	State      string             `json:"state"`
+	Namespace  string             `json:"namespace"`
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// States of a ClusterPolicy.
+const (
+	StateReady    = "ready"
+	StateNotReady = "notReady"
+)
+
+const (
+	conditionReady = "Ready"
+	conditionError = "Error"
+)
+
+// nextStatus is the status that the operator gives its policy, from what it
+// sees. Conditions keep their transition times where their status stays.
+func nextStatus(before []metav1.Condition, operands []operand, nodes []*corev1.Node, sets []*appsv1.DaemonSet) Status {
+	s := Status{Namespace: Namespace}
+	for _, c := range before {
+		s.Conditions = append(s.Conditions, *c.DeepCopy())
+	}
+	nfd, gpus := false, false
+	for _, n := range nodes {
+		nfd = nfd || hasNFDLabels(n)
+		gpus = gpus || hasGPU(n)
+	}
+	var notReady []string
+	if gpus { // without a GPU node every state is ready: there is nothing to do
+		for _, o := range operands {
+			if !ready(o, sets) {
+				notReady = append(notReady, o.State)
+			}
+		}
+	}
+	switch {
+	case len(notReady) > 0:
+		s.State = StateNotReady
+		s.set(conditionReady, metav1.ConditionFalse, conditionError, "")
+		s.set(conditionError, metav1.ConditionTrue, "OperandNotReady", fmt.Sprintf("ClusterPolicy is not ready, states not ready: %v", notReady))
+	case !nfd:
+		s.ready("NFDLabelsMissing", "No NFD labels found")
+	case !gpus:
+		s.ready("NoGPUNodes", "No GPU node found, watching for new nodes to join the cluster.")
+	default:
+		s.ready("Reconciled", "ClusterPolicy is ready as all resources have been successfully reconciled")
+	}
+	return s
+}
+
+func (s *Status) ready(reason, message string) {
+	s.State = StateReady
+	s.set(conditionReady, metav1.ConditionTrue, reason, message)
+	s.set(conditionError, metav1.ConditionFalse, conditionReady, "")
+}
+
+func (s *Status) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+}
+
+// hasNFDLabels: node feature discovery has seen the node.
+func hasNFDLabels(n *corev1.Node) bool {
+	for key := range n.Labels {
+		if len(key) > len(nfdPrefix) && key[:len(nfdPrefix)] == nfdPrefix {
+			return true
+		}
+	}
+	return false
+}
+
+const nfdPrefix = "feature.node.kubernetes.io/"
+
+// hasGPU: node feature discovery has seen an NVIDIA device.
+func hasGPU(n *corev1.Node) bool { return n.Labels[nfdPrefix+"pci-10de.present"] == "true" }
+
+// ready: the DaemonSet is as wide as it should be. One that its controller has
+// not looked at yet is not.
+func ready(o operand, sets []*appsv1.DaemonSet) bool {
+	for _, ds := range sets {
+		if ds.Name == o.Name {
+			st := ds.Status
+			return ds.Generation > 0 && st.ObservedGeneration >= ds.Generation &&
+				st.NumberUnavailable == 0 && st.NumberReady >= st.DesiredNumberScheduled && st.UpdatedNumberScheduled >= st.DesiredNumberScheduled
+		}
+	}
+	return false
+}

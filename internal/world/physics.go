@@ -1,0 +1,104 @@
+package world
+
+import (
+	"hash/fnv"
+	"math"
+	"time"
+)
+
+// gpuFigures settles power, temperature, clocks and throttling of every GPU
+// from its load, its limits and the moment.
+func (d *draft) gpuFigures() {
+	hw := d.Hardware.GPU
+	for n := range d.Nodes {
+		for i := range d.Nodes[n].GPUs {
+			g := &d.Nodes[n].GPUs[i]
+			frac := g.Power
+			if !g.Usable() {
+				g.Util, g.Power, g.SMClock, g.MemUsedMiB = 0, 0, 0, 0
+				continue
+			}
+			since, hot := d.hot[[2]int{n, i}]
+			wobble := wave(d.Seed, g.UUID, d.Now)
+			busy := g.Util > 0 || frac > 0
+			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
+			g.Power = min(want, g.PowerLimit) * (1 + 0.01*wobble)
+			g.Temp = hw.IdleTemp + (hw.LoadTemp-hw.IdleTemp)*frac + 1.5*wobble + float64(i%4)
+			g.SMClock = hw.IdleSMClock
+			g.Reasons.Idle = !busy
+			if busy {
+				g.SMClock = loadClock(hw, *g)
+				g.Reasons.SWPowerCap = want > g.PowerLimit+1 || g.Reasons.SWPowerCap
+				g.Reasons.ApplicationsClocks = g.AppSMClock < hw.MaxSMClock
+			}
+			if hot {
+				held := max(0, d.Now.Sub(since))
+				g.HWThermal += 2*time.Second + held*9/10
+				g.SWThermal += held / 2
+				g.Temp = float64(hw.SlowdownTemp) + 1 + wobble
+				g.Reasons.Idle, g.Reasons.HWThermal, g.Reasons.HWSlowdown = false, true, true
+				g.SMClock = min(g.SMClock, loadClock(hw, *g))
+			}
+			g.MemTemp = g.Temp + 8
+			g.MemUsedMiB = min(g.MemUsedMiB, hw.MemoryMiB-hw.ReservedMiB)
+			g.Energy = hw.IdleWatts * d.Now.Sub(d.Booted).Seconds()
+		}
+	}
+}
+
+// loadClock is the SM clock that a GPU holds under full load.
+func loadClock(hw HardwareGPU, g GPU) int {
+	clock := float64(min(hw.LoadSMClock, g.AppSMClock, g.MaxSMClock))
+	if g.PowerLimit < hw.TDPWatts {
+		// power goes with about the square of the clock in this range
+		clock = min(clock, float64(hw.LoadSMClock)*math.Sqrt(g.PowerLimit/hw.TDPWatts))
+	}
+	if g.Reasons.HWThermal {
+		clock *= 0.6
+	}
+	return int(clock/15) * 15
+}
+
+// pduFigures shares each rack's power between its live feeds.
+func (d *draft) pduFigures() {
+	for i := range d.Facility.PDUs {
+		p := &d.Facility.PDUs[i]
+		if !p.Energised {
+			continue
+		}
+		live := 0
+		for _, q := range d.Facility.PDUs {
+			if q.Rack == p.Rack && q.Energised {
+				live++
+			}
+		}
+		var watts float64
+		for _, n := range d.Nodes {
+			if n.Rack == p.Rack {
+				watts += d.NodeWatts(n)
+			}
+		}
+		p.Watts = watts / float64(live)
+	}
+}
+
+// NodeWatts is what a node draws.
+func (s State) NodeWatts(n Node) float64 {
+	watts := s.Hardware.Node.BasePowerWatts
+	if n.System {
+		watts = 420
+	}
+	for _, g := range n.GPUs {
+		watts += g.Power
+	}
+	return watts
+}
+
+// wave is a slow, smooth variation in -1..1 of its own for each key.
+func wave(seed uint64, key string, now time.Time) float64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key)) // never fails
+	phase := float64((h.Sum64()^seed)%6283) / 1000
+	t := float64(now.UnixMilli()) / 1000
+	return 0.7*math.Sin(t/7+phase) + 0.3*math.Sin(t/2.3+2*phase)
+}

@@ -1,0 +1,107 @@
+package world
+
+import "github.com/firstlight/firstlight/internal/world/fabric"
+
+// Node finds a node by name.
+func (s State) Node(name string) (Node, bool) {
+	for i := range s.Nodes {
+		if s.Nodes[i].Name == name {
+			return s.Nodes[i], true
+		}
+	}
+	return Node{}, false
+}
+
+// GPUNodes are the nodes with GPUs.
+func (s State) GPUNodes() []Node {
+	for i, n := range s.Nodes {
+		if n.System {
+			return s.Nodes[:i]
+		}
+	}
+	return s.Nodes
+}
+
+// SystemNodes are the nodes without.
+func (s State) SystemNodes() []Node { return s.Nodes[len(s.GPUNodes()):] }
+
+// LinkAt is the link plugged into an end.
+func (s State) LinkAt(e fabric.End) (fabric.Link, bool) {
+	for i := range s.Links {
+		if s.Links[i].Touches(e) {
+			return s.Links[i], true
+		}
+	}
+	return fabric.Link{}, false
+}
+
+// HCALink is the link of a node's HCA.
+func (s State) HCALink(node, hca string) (fabric.Link, bool) {
+	return s.LinkAt(fabric.End{Node: node, Device: hca, Port: 1})
+}
+
+// Switch finds a switch by name.
+func (s State) Switch(name string) (fabric.Switch, bool) {
+	for _, sw := range s.Switches {
+		if sw.Name == name {
+			return sw, true
+		}
+	}
+	return fabric.Switch{}, false
+}
+
+// UsableGPUs counts the GPUs that work can run on: what the device plugin offers.
+func (n Node) UsableGPUs() int {
+	if n.NVMLError != "" {
+		return 0
+	}
+	count := 0
+	for _, g := range n.GPUs {
+		if g.Usable() {
+			count++
+		}
+	}
+	return count
+}
+
+// NVLinkFraction is the share of NVLinks up on the node's worst usable GPU.
+func (n Node) NVLinkFraction() float64 {
+	worst := 1.0
+	for _, g := range n.GPUs {
+		if !g.Usable() || len(g.NVLinkUp) == 0 {
+			continue
+		}
+		up := 0
+		for _, ok := range g.NVLinkUp {
+			if ok {
+				up++
+			}
+		}
+		worst = min(worst, float64(up)/float64(len(g.NVLinkUp)))
+	}
+	return worst
+}
+
+// ClockFactor is how fast the node's slowest GPU computes under load against a
+// healthy one; 1 is healthy.
+func (s State) ClockFactor(n Node) float64 {
+	worst := 1.0
+	hw := s.Hardware.GPU
+	for _, g := range n.GPUs {
+		if !g.Usable() {
+			continue
+		}
+		f := float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
+		worst = min(worst, f)
+	}
+	return worst
+}
+
+// RailGBps is the bandwidth of the node's slowest rail in GB/s; 0 with a rail down.
+func (s State) RailGBps(n Node) float64 {
+	worst := s.Hardware.Fabric.RailGBps
+	for _, h := range n.HCAs {
+		worst = min(worst, float64(h.Rate)/8)
+	}
+	return worst
+}

@@ -1,0 +1,165 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// draft is a State being made, with what only its making needs.
+type draft struct {
+	State
+	// hot are GPUs that throttle for heat, since when; by node and GPU index.
+	hot map[[2]int]time.Time
+	// flaps are links that go down and up, since when and how often a second; by
+	// index in Links.
+	flaps map[int]flap
+	// frozenSM: the master's activity stands still.
+	frozenSM bool
+}
+
+type flap struct {
+	since     time.Time
+	perSecond float64
+}
+
+// stateAt makes the State of an instant. It reads nothing that changes.
+func (w *World) stateAt(now time.Time, faults []Fault, claims []claim) State {
+	d := &draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
+		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
+		Nodes: cloneNodes(w.nodes), Switches: slices.Clone(w.topology.Switches),
+		Links: slices.Clone(w.topology.Links), SMs: slices.Clone(w.topology.SMs),
+		Training:  Training{MFUFactor: 1},
+		Inference: Inference{TTFTFactor: 1, TPOTFactor: 1},
+		Facility:  w.facility(),
+	}}
+	for _, f := range faults {
+		kind, ok := findKind(f.Kind)
+		if !ok {
+			continue // AddFault let it in, so it is there
+		}
+		t, err := d.resolve(kind.TargetForm, f.Target)
+		if err != nil {
+			continue // resolved when it was added, on the same hardware
+		}
+		kind.apply(d, t, f)
+	}
+	d.occupy(claims)
+	d.fabricFigures(w.made)
+	d.gpuFigures()
+	d.pduFigures()
+	return d.State
+}
+
+func cloneNodes(base []Node) []Node {
+	nodes := slices.Clone(base)
+	for i := range nodes {
+		nodes[i].GPUs = slices.Clone(nodes[i].GPUs)
+		for g := range nodes[i].GPUs {
+			nodes[i].GPUs[g].NVLinkUp = slices.Clone(nodes[i].GPUs[g].NVLinkUp)
+		}
+		nodes[i].HCAs = slices.Clone(nodes[i].HCAs)
+	}
+	return nodes
+}
+
+// occupy puts pods on their GPUs; a GPU that is gone keeps its occupant but does nothing.
+func (d *draft) occupy(claims []claim) {
+	for _, c := range claims {
+		for n := range d.Nodes {
+			if d.Nodes[n].Name != c.node {
+				continue
+			}
+			for _, i := range c.gpus {
+				g := &d.Nodes[n].GPUs[i]
+				g.Occupant, g.Util, g.MemUsedMiB = c.pod, c.load.Util, c.load.MemMiB
+				g.Power = c.load.PowerFrac // a fraction until gpuFigures makes watts of it
+			}
+		}
+	}
+}
+
+// fabricFigures settles counters, HCAs and subnet managers from the links.
+func (d *draft) fabricFigures(made time.Time) {
+	elapsed := max(0, d.Now.Sub(made).Seconds())
+	for i := range d.Links {
+		l := &d.Links[i]
+		for _, c := range []*fabric.Counters{&l.CountersA, &l.CountersB} {
+			c.PortXmitData += uint64(elapsed * 1500)
+			c.PortRcvData += uint64(elapsed * 1500)
+			c.PortXmitPkts += uint64(elapsed * 20)
+			c.PortRcvPkts += uint64(elapsed * 20)
+		}
+		if f, ok := d.flaps[i]; ok {
+			n := uint64(max(0, d.Now.Sub(f.since).Seconds()) * f.perSecond)
+			for _, c := range []*fabric.Counters{&l.CountersA, &l.CountersB} {
+				c.LinkDownedCounter += 1 + n
+				c.LinkErrorRecoveryCounter += 1 + n
+				c.SymbolErrorCounter += 3 + 7*n
+				c.PortXmitDiscards += 40 + 90*n
+			}
+		}
+	}
+	for i := range d.SMs {
+		if d.SMs[i].State == fabric.SMMaster && !d.SMs[i].Silent && !d.frozenSM {
+			d.SMs[i].Activity += uint64(elapsed * 100)
+		}
+	}
+	for n := range d.Nodes {
+		for h := range d.Nodes[n].HCAs {
+			hca := &d.Nodes[n].HCAs[h]
+			// fabric.Build lays the HCAs' links first, in the order of the HCAs
+			settleHCA(hca, d.Links[n*len(d.Nodes[n].HCAs)+h])
+		}
+	}
+}
+
+func settleHCA(h *fabric.HCA, l fabric.Link) {
+	h.State, h.PhysState, h.Width, h.LaneGbps = l.State, l.PhysState, l.Width, l.LaneGbps
+	h.LinkDowned = l.CountersA.LinkDownedCounter
+	h.Rate = fabric.DataRate(l.LaneGbps) * l.Width
+	if l.PhysState != fabric.PhysLinkUp {
+		h.Rate, h.LID, h.SMLID = 10, 65535, 0 // what a port without a link reports
+	}
+}
+
+func (w *World) facility() Facility {
+	fs, count := w.spec.Facility, float64(len(w.spec.GPUNodes))
+	f := Facility{
+		SignedOff: true, SignedBy: fs.SignedBy, Role: fs.Role, Reference: fs.Reference, SignedAt: fs.SignedAt, Expires: fs.Expires,
+		PowerKW: fs.PowerKW, CoolingKW: fs.CoolingKW, WeightKg: fs.WeightKg,
+	}
+	if f.SignedBy == "" {
+		f.SignedBy, f.Role, f.Reference = "Jo Martin", "critical facilities engineer", "IST-"+w.spec.Name
+	}
+	if f.SignedAt.IsZero() {
+		f.SignedAt = w.made.AddDate(0, 0, -7)
+	}
+	if f.Expires.IsZero() {
+		f.Expires = w.made.AddDate(0, 6, 0)
+	}
+	demand := count * w.hw.Node.MaxPowerWatts / 1000
+	if f.PowerKW == 0 {
+		f.PowerKW = demand * 1.25
+	}
+	if f.CoolingKW == 0 {
+		f.CoolingKW = demand * 1.25
+	}
+	if f.WeightKg == 0 {
+		f.WeightKg = count * w.hw.Node.WeightKg * 1.25
+	}
+	var racks []string
+	for _, n := range w.spec.GPUNodes {
+		if !slices.Contains(racks, n.Rack) {
+			racks = append(racks, n.Rack)
+		}
+	}
+	for _, r := range racks {
+		for _, feed := range []string{"A", "B"} {
+			f.PDUs = append(f.PDUs, PDU{ID: fmt.Sprintf("pdu-%s-%s", r, map[string]string{"A": "a", "B": "b"}[feed]), Rack: r, Feed: feed, Energised: true})
+		}
+	}
+	return f
+}

@@ -1,0 +1,84 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Spec declares a world. The same Spec always gives the same hardware.
+type Spec struct {
+	Name string
+	Seed uint64
+	// Hardware names a kind in hardware.yaml.
+	Hardware    string
+	GPUNodes    []NodeSpec
+	SystemNodes []NodeSpec
+	// HCAs are the device names a GPU node, one a rail.
+	HCAs   []string
+	Spines int
+	// DCGMMajor is 4 or 3; 0 means 4.
+	DCGMMajor int
+	Facility  FacilitySpec
+}
+
+// NodeSpec is one host.
+type NodeSpec struct {
+	Name string
+	// Address is ip:port of its SSH server.
+	Address string
+	Rack    string
+}
+
+// FacilitySpec is what the building provides. Zero budgets mean a quarter more
+// than the nodes demand.
+type FacilitySpec struct {
+	SignedBy  string
+	Role      string
+	Reference string
+	SignedAt  time.Time // zero: a week before the world was made
+	Expires   time.Time // zero: half a year after
+	PowerKW   float64
+	CoolingKW float64
+	WeightKg  float64
+}
+
+// DefaultSpec is the lab's cluster: nodes GPU nodes of eight GPUs and eight
+// rails, two system nodes, four spines. Addresses are left empty.
+func DefaultSpec(nodes int) Spec {
+	s := Spec{Name: "lab", Seed: 1, Hardware: "h100-sxm-ndr400", Spines: 4}
+	for i := range nodes {
+		s.GPUNodes = append(s.GPUNodes, NodeSpec{Name: fmt.Sprintf("gpu-%02d", i+1), Rack: fmt.Sprintf("r%d", i/4+1)})
+	}
+	for i := range 2 {
+		s.SystemNodes = append(s.SystemNodes, NodeSpec{Name: fmt.Sprintf("system-%02d", i+1), Rack: "r1"})
+	}
+	for i := range 8 {
+		s.HCAs = append(s.HCAs, fmt.Sprintf("mlx5_%d", i))
+	}
+	return s
+}
+
+// validate reports every problem at once.
+func (s Spec) validate(hw Hardware) error {
+	var errs []error
+	if len(s.GPUNodes) == 0 {
+		errs = append(errs, errors.New("no GPU nodes"))
+	}
+	if len(s.HCAs) == 0 || len(s.HCAs) > len(hw.Fabric.BusIDs) {
+		errs = append(errs, fmt.Errorf("%d HCAs a node: must be 1 to %d", len(s.HCAs), len(hw.Fabric.BusIDs)))
+	}
+	if s.DCGMMajor != 0 && s.DCGMMajor != 3 && s.DCGMMajor != 4 {
+		errs = append(errs, fmt.Errorf("DCGM %d: must be 3 or 4", s.DCGMMajor))
+	}
+	seen := map[string]bool{}
+	for _, n := range append(append([]NodeSpec{}, s.GPUNodes...), s.SystemNodes...) {
+		if n.Name == "" {
+			errs = append(errs, errors.New("a node has no name"))
+		} else if seen[n.Name] {
+			errs = append(errs, fmt.Errorf("two nodes are named %s", n.Name))
+		}
+		seen[n.Name] = true
+	}
+	return errors.Join(errs...)
+}

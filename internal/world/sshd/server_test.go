@@ -1,0 +1,195 @@
+package sshd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func start(t *testing.T) (*world.World, *Server) {
+	t.Helper()
+	spec := world.DefaultSpec(2)
+	for i := range spec.GPUNodes {
+		// an address of its own: nobody else takes its port while it is closed
+		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
+	}
+	w, err := world.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(context.WithoutCancel(t.Context()), w, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return w, s
+}
+
+func dial(t *testing.T, s *Server, node, user string) (*gossh.Client, error) {
+	t.Helper()
+	data, err := os.ReadFile(s.IdentityFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := gossh.ParsePrivateKey(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, err := knownhosts.New(s.KnownHostsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gossh.Dial("tcp", s.Nodes[node], &gossh.ClientConfig{
+		User: user, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)}, HostKeyCallback: check, Timeout: time.Minute,
+	})
+}
+
+func TestCommandsOverSSH(t *testing.T) {
+	t.Parallel()
+	_, s := start(t)
+	client, err := dial(t, s, "gpu-02", User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	for _, tt := range []struct {
+		name, command, out, err string
+		exit                    int
+	}{
+		{"host name", "uname -n", "gpu-02\n", "", 0},
+		{"quoted words", `'nvidia-smi' "--query-gpu=index" --format=csv,noheader`, "0\n1\n2\n3\n4\n5\n6\n7\n", "", 0},
+		{"unknown command", "rm -rf /", "", "bash: rm: command not found\n", 127},
+		{"sequence", "false && echo no || echo yes; uname -n", "yes\ngpu-02\n", "", 0},
+		{"redirection", "nosuch 2>&1", "bash: nosuch: command not found\n", "", 127},
+		{"no pipes", "ibstat | head", "", "bash: '|' is not supported on this host\n", 2},
+		{"missing file", "cat /etc/shadow", "", "cat: /etc/shadow: No such file or directory\n", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			sess, err := client.NewSession()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out, errOut bytes.Buffer
+			sess.Stdout, sess.Stderr = &out, &errOut
+			err = sess.Run(tt.command)
+			exit := 0
+			var exitErr *gossh.ExitError
+			if errors.As(err, &exitErr) {
+				exit = exitErr.ExitStatus()
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]any{tt.out, tt.err, tt.exit}, []any{out.String(), errOut.String(), exit}); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLoginOnATerminal(t *testing.T) {
+	t.Parallel()
+	_, s := start(t)
+	client, err := dial(t, s, "gpu-01", User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	sess, err := client.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	sess.Stdout = &out
+	sess.Stdin = strings.NewReader("uname -n\rexit\r")
+	if err := sess.RequestPty("xterm", 24, 80, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := sess.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sess.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "gpu-01:~$ ") || !strings.Contains(out.String(), "\r\ngpu-01\r\n") {
+		t.Errorf("terminal showed %q", out.String())
+	}
+}
+
+func TestWhoMayNotLogIn(t *testing.T) {
+	t.Parallel()
+	_, s := start(t)
+	if _, err := dial(t, s, "gpu-01", "root"); err == nil {
+		t.Error("another user got in")
+	}
+	data, err := os.ReadFile(s.IdentityFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := &Server{Nodes: s.Nodes, KnownHostsFile: s.KnownHostsFile, IdentityFile: t.TempDir() + "/other"}
+	if _, err := makeKey(stranger.IdentityFile, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dial(t, stranger, "gpu-01", User); err == nil {
+		t.Error("another key got in")
+	}
+	info, err := os.Stat(s.IdentityFile)
+	if err != nil || info.Mode().Perm() != 0o600 || len(data) == 0 {
+		t.Errorf("identity file: mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestUnreachableHostComesBack(t *testing.T) {
+	t.Parallel()
+	w, s := start(t)
+	f, err := w.AddFault(world.Fault{Kind: "host-unreachable", Target: "gpu-02"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "gpu-02 refuses connections", func() bool {
+		c, err := dial(t, s, "gpu-02", User)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	c, err := dial(t, s, "gpu-01", User)
+	if err != nil {
+		t.Fatalf("the other host is gone too: %v", err)
+	}
+	_ = c.Close()
+	if err := w.ClearFault(f.ID); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "gpu-02 is back", func() bool {
+		c, err := dial(t, s, "gpu-02", User)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package sshd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gliderlabs/ssh"
+	"golang.org/x/term"
+
+	"github.com/firstlight/firstlight/internal/world/host"
+)
+
+// session runs one login: the command it came with, or line after line.
+func (s *Server) session(sess ssh.Session, node string) {
+	if command := sess.RawCommand(); command != "" {
+		_ = sess.Exit(s.run(sess.Context(), node, command, sess, sess.Stderr())) // the client may be gone
+		return
+	}
+	_, _, isTerminal := sess.Pty()
+	next := lineReader(sess, node, isTerminal)
+	last := 0
+	for {
+		line, err := next()
+		if err != nil {
+			break
+		}
+		if line == "exit" || line == "logout" {
+			break
+		}
+		var out io.Writer = sess
+		if isTerminal {
+			out = crlf{sess}
+		}
+		last = s.run(sess.Context(), node, line, out, out)
+	}
+	_ = sess.Exit(last)
+}
+
+// run runs a command line and copies what it printed.
+func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.Writer) int {
+	steps, err := parse(line)
+	if err != nil {
+		fmt.Fprintf(stderr, "bash: %v\n", err)
+		return 2
+	}
+	exit := 0
+	for _, step := range steps {
+		if (step.after == "&&" && exit != 0) || (step.after == "||" && exit == 0) {
+			continue
+		}
+		out, errOut, code := host.Run(ctx, s.world.State(), node, step.argv)
+		if step.mergeErr {
+			out, errOut = append(out, errOut...), nil
+		}
+		if step.dropErr {
+			errOut = nil
+		}
+		if _, err := stdout.Write(out); err != nil {
+			return 255
+		}
+		if _, err := stderr.Write(errOut); err != nil {
+			return 255
+		}
+		exit = code
+	}
+	return exit
+}
+
+// lineReader reads command lines, with a prompt and editing on a terminal.
+func lineReader(sess ssh.Session, node string, isTerminal bool) func() (string, error) {
+	if isTerminal {
+		return term.NewTerminal(sess, node+":~$ ").ReadLine
+	}
+	scanner := bufio.NewScanner(sess)
+	return func() (string, error) {
+		if scanner.Scan() {
+			return scanner.Text(), nil
+		}
+		return "", errors.Join(scanner.Err(), io.EOF)
+	}
+}
+
+// crlf writes lines for a raw terminal.
+type crlf struct{ w io.Writer }
+
+func (c crlf) Write(p []byte) (int, error) {
+	buf := make([]byte, 0, len(p)+16)
+	for _, b := range p {
+		if b == '\n' {
+			buf = append(buf, '\r')
+		}
+		buf = append(buf, b)
+	}
+	if _, err := c.w.Write(buf); err != nil {
+		return 0, fmt.Errorf("write to terminal: %w", err)
+	}
+	return len(p), nil
+}

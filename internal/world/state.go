@@ -1,0 +1,210 @@
+package world
+
+import (
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// Transports between nodes.
+const (
+	TransportIB     = "IB"
+	TransportSocket = "Socket"
+)
+
+// State is the world at one instant. It belongs to whoever asked for it.
+type State struct {
+	Name     string
+	Seed     uint64
+	Now      time.Time
+	Booted   time.Time
+	Hardware Hardware
+	// Nodes are the GPU nodes in order, then the system nodes.
+	Nodes    []Node
+	Switches []fabric.Switch
+	Links    []fabric.Link
+	SMs      []fabric.SM
+
+	// ZeroGPUNodes: node feature discovery labels nothing, the operator sees no GPU node.
+	ZeroGPUNodes bool
+	// NoGangScheduler: no scheduler knows gangs. HalfGang: the gang API is there, nobody honours it.
+	NoGangScheduler bool
+	HalfGang        bool
+	// AlertRouteMissing: alerts are routed to a receiver that does nothing.
+	AlertRouteMissing bool
+
+	Collective Collective
+	Training   Training
+	Inference  Inference
+	Facility   Facility
+}
+
+// Collective holds what goes wrong with collectives in the whole cluster; nodes
+// have their own modifiers.
+type Collective struct {
+	DataCorruption bool // every run; see also Node.DataCorruption
+	Truncated      bool // the output stops in the middle of the table
+}
+
+// Training modifies every training job.
+type Training struct {
+	MFUFactor  float64 // 1 is healthy
+	StepJitter float64 // relative amplitude added to step times; 0 is healthy
+}
+
+// Inference modifies every inference server.
+type Inference struct {
+	MaxModelLenBroken bool
+	TTFTFactor        float64 // 1 is healthy
+	TPOTFactor        float64
+	FailEvery         int // every n-th request fails; 0 none
+	WrongTokens       bool
+}
+
+// Facility is the building.
+type Facility struct {
+	SignedOff bool
+	SignedBy  string
+	Role      string
+	Reference string
+	SignedAt  time.Time
+	Expires   time.Time
+	PowerKW   float64
+	CoolingKW float64
+	WeightKg  float64
+	PDUs      []PDU
+}
+
+// PDU is one rack power distribution unit.
+type PDU struct {
+	ID        string // its Redfish Id
+	Rack      string
+	Feed      string // A or B
+	Energised bool
+	Watts     float64
+}
+
+// Exporter is what is wrong with a node's dcgm-exporter.
+type Exporter struct {
+	Down             bool
+	StaleSince       time.Time // zero: fresh
+	HostLabelDropped bool
+	// HostLabel is the label's spelling: "Hostname", or "hostname" in newer exporters.
+	HostLabel string
+}
+
+// Node is one host. System nodes have no GPUs and no HCAs.
+type Node struct {
+	Name    string
+	Address string
+	Rack    string
+	System  bool
+	Index   int // among its kind, from 0
+
+	Driver    string
+	CUDA      string
+	VBIOS     string
+	DCGMMajor int
+	// NVMLError is what nvidia-smi says instead of anything else; empty is healthy.
+	NVMLError string
+
+	GPUs []GPU
+	HCAs []fabric.HCA
+	// RDMACount is what the RDMA device plugin finds.
+	RDMACount int
+	XIDs      []XID
+	// Unreachable: its SSH server doesn't answer.
+	Unreachable bool
+
+	// StepFactor: anything that waits for this node takes so much longer; 1 is healthy.
+	StepFactor float64
+	Transport  string // TransportIB or TransportSocket
+	GPUDirect  bool
+	NVLS       bool
+	// DataCorruption: collectives with this node give wrong results.
+	DataCorruption bool
+
+	Exporter Exporter
+	// OperandNotReady names the operator's DaemonSet whose pod isn't ready here; empty is healthy.
+	OperandNotReady string
+}
+
+// GPU is one accelerator.
+type GPU struct {
+	Index   int // as the driver numbered it at boot
+	UUID    string
+	Serial  string
+	BusID   string // 0000:1B:00.0
+	Present bool   // enumerated at boot
+	Lost    bool   // fell off the bus since
+	VBIOS   string
+
+	ECCMode   bool
+	Volatile  ECC
+	Aggregate ECC
+	Remap     Remap
+
+	MaxSMClock int // MHz, the card's highest
+	AppSMClock int // applications clock
+	SMClock    int // now
+	MemClock   int
+	Reasons    ClockReasons
+	// Time spent throttled since boot.
+	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
+
+	PowerLimit float64 // W
+	Power      float64
+	Temp       float64
+	MemTemp    float64
+	Util       int // %
+	MemUsedMiB int
+
+	NVLinkUp []bool
+	Energy   float64 // J since boot
+
+	// Occupant holds this GPU; the zero Pod is nobody.
+	Occupant Pod
+}
+
+// Usable says that work can run on it.
+func (g GPU) Usable() bool { return g.Present && !g.Lost }
+
+// ECC counts memory errors.
+type ECC struct {
+	SRAMCorrectable, SRAMUncorrectable uint64
+	DRAMCorrectable, DRAMUncorrectable uint64
+}
+
+// Remap is the state of memory row remapping.
+type Remap struct {
+	Correctable, Uncorrectable int
+	Pending, Failure           bool
+}
+
+// ClockReasons say why clocks are where they are.
+type ClockReasons struct {
+	Idle, ApplicationsClocks, SWPowerCap, HWSlowdown, HWThermal, HWPowerBrake, SWThermal bool
+}
+
+// XID is one driver error in the kernel log.
+type XID struct {
+	At    time.Time
+	BusID string // 0000:1B:00
+	Code  int
+	Text  string // after "code, "
+}
+
+// Pod is who occupies GPUs.
+type Pod struct {
+	UID       string
+	Namespace string
+	Name      string
+	Container string
+}
+
+// Load is what an occupant does to its GPUs.
+type Load struct {
+	Util      int     // %
+	PowerFrac float64 // 0 idle .. 1 power limit
+	MemMiB    int
+}

@@ -1,0 +1,193 @@
+package world
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// Forms of fault targets.
+const (
+	FormCluster     = "cluster"
+	FormNode        = "NODE"
+	FormNodeCluster = "NODE or cluster"
+	FormGPU         = "NODE/gpuN"
+	FormLink        = "NODE/HCA or SWITCH/PORT"
+	FormPDU         = "PDU"
+)
+
+// target is a target found in a State: indices into it.
+type target struct {
+	cluster bool
+	node    int
+	gpu     int
+	link    int
+	pdu     int
+}
+
+// resolve finds a target of a form.
+func (s State) resolve(form, text string) (target, error) {
+	t := target{node: -1, gpu: -1, link: -1, pdu: -1}
+	switch form {
+	case FormCluster:
+		t.cluster = text == FormCluster
+		if !t.cluster {
+			return t, fmt.Errorf("no target %q: it is about the cluster, so the target is %q", text, FormCluster)
+		}
+		return t, nil
+	case FormNodeCluster:
+		if t.cluster = text == FormCluster; t.cluster {
+			return t, nil
+		}
+		return s.resolveNode(t, text)
+	case FormNode:
+		return s.resolveNode(t, text)
+	case FormGPU:
+		return s.resolveGPU(t, text)
+	case FormLink:
+		return s.resolveLink(t, text)
+	case FormPDU:
+		t.pdu = slices.IndexFunc(s.Facility.PDUs, func(p PDU) bool { return p.ID == text })
+		if t.pdu < 0 {
+			return t, fmt.Errorf("no PDU %q: there are %s", text, s.pduNames())
+		}
+		return t, nil
+	}
+	return t, fmt.Errorf("target form %q is not known", form)
+}
+
+func (s State) resolveNode(t target, text string) (target, error) {
+	t.node = s.gpuNodeIndex(text)
+	if t.node < 0 {
+		return t, fmt.Errorf("no GPU node %q: there are %s", text, s.nodeNames())
+	}
+	return t, nil
+}
+
+func (s State) resolveGPU(t target, text string) (target, error) {
+	name, gpu, _ := strings.Cut(text, "/gpu")
+	t.node = s.gpuNodeIndex(name)
+	n, err := strconv.Atoi(gpu)
+	if err != nil || t.node < 0 || n < 0 || n >= len(s.Nodes[t.node].GPUs) {
+		return t, fmt.Errorf("no GPU %q: the form is %s, nodes are %s, GPUs 0 to %d", text, FormGPU, s.nodeNames(), s.Hardware.Node.GPUs-1)
+	}
+	t.gpu = n
+	return t, nil
+}
+
+func (s State) resolveLink(t target, text string) (target, error) {
+	t.link = slices.IndexFunc(s.Links, func(l fabric.Link) bool { return l.A.Name() == text || l.B.Name() == text })
+	if t.link < 0 {
+		return t, fmt.Errorf("no link %q: the form is %s, nodes are %s, switches %s", text, FormLink, s.nodeNames(), s.switchNames())
+	}
+	t.node = s.gpuNodeIndex(s.Links[t.link].A.Node)
+	return t, nil
+}
+
+func (s State) gpuNodeIndex(name string) int {
+	return slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == name && !n.System })
+}
+
+// defaultTarget is the kind's own where this world has it, else the first of its form.
+func (s State) defaultTarget(k FaultKind) string {
+	if _, err := s.resolve(k.TargetForm, k.DefaultTarget); err == nil {
+		return k.DefaultTarget
+	}
+	switch k.TargetForm {
+	case FormNode, FormNodeCluster:
+		return s.Nodes[0].Name
+	case FormGPU:
+		return s.Nodes[0].Name + "/gpu0"
+	case FormLink:
+		return s.Links[0].A.Name()
+	case FormPDU:
+		if len(s.Facility.PDUs) > 0 {
+			return s.Facility.PDUs[0].ID
+		}
+	}
+	return FormCluster
+}
+
+// SuspectPattern is what a finding about an active fault must match, the
+// placeholders filled in; nil when nothing particular is to be named.
+func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
+	kind, ok := findKind(f.Kind)
+	if !ok || kind.Suspect == "" {
+		return nil, nil
+	}
+	s := w.State()
+	t, err := s.resolve(kind.TargetForm, f.Target)
+	if err != nil {
+		return nil, fmt.Errorf("suspect of fault %s: %w", f.Kind, err)
+	}
+	var pairs []string
+	add := func(key, value string) { pairs = append(pairs, "{"+key+"}", value) }
+	if t.node >= 0 {
+		add("node", regexp.QuoteMeta(s.Nodes[t.node].Name))
+	} else if t.cluster {
+		add("node", `\S+`)
+	}
+	if t.gpu >= 0 {
+		g := s.Nodes[t.node].GPUs[t.gpu]
+		add("gpu", fmt.Sprintf(`(?i:gpu[ /:#-]?%d\b|%s|%s)`, g.Index, regexp.QuoteMeta(g.UUID), regexp.QuoteMeta(strings.TrimPrefix(g.BusID, "0000:"))))
+	}
+	if t.link >= 0 {
+		l := s.Links[t.link]
+		add("link", "("+endPattern(l.A)+"|"+endPattern(l.B)+pairPattern(l)+")")
+	}
+	if t.pdu >= 0 {
+		add("pdu", regexp.QuoteMeta(s.Facility.PDUs[t.pdu].ID))
+	}
+	add("target", regexp.QuoteMeta(f.Target))
+	re, err := regexp.Compile(strings.NewReplacer(pairs...).Replace(kind.Suspect))
+	if err != nil {
+		return nil, fmt.Errorf("suspect of fault %s: %w", f.Kind, err)
+	}
+	return re, nil
+}
+
+// pairPattern adds the two switches of an uplink: a dead cable between them shows
+// as a link too few, and nothing tells which ports it was in.
+func pairPattern(l fabric.Link) string {
+	if l.A.Device != "" {
+		return ""
+	}
+	a, b := regexp.QuoteMeta(l.A.Node)+`\b`, regexp.QuoteMeta(l.B.Node)+`\b`
+	return "|" + a + ".*" + b + "|" + b + ".*" + a
+}
+
+// endPattern matches the ways to write one end of a link.
+func endPattern(e fabric.End) string {
+	if e.Device != "" {
+		return regexp.QuoteMeta(e.Node) + `.*` + regexp.QuoteMeta(e.Device) + `\b`
+	}
+	return regexp.QuoteMeta(e.Node) + `\b.*\D` + strconv.Itoa(e.Port) + `\b`
+}
+
+func (s State) nodeNames() string {
+	var names []string
+	for _, n := range s.GPUNodes() {
+		names = append(names, n.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s State) switchNames() string {
+	var names []string
+	for _, sw := range s.Switches {
+		names = append(names, sw.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s State) pduNames() string {
+	var names []string
+	for _, p := range s.Facility.PDUs {
+		names = append(names, p.ID)
+	}
+	return strings.Join(names, ", ")
+}

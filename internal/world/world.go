@@ -1,0 +1,113 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
+
+// World is the simulated hardware. Safe for concurrent use.
+type World struct {
+	spec     Spec
+	hw       Hardware
+	clock    func() time.Time
+	made     time.Time
+	topology fabric.Topology
+	nodes    []Node // at rest and healthy
+
+	mu     sync.Mutex
+	faults []Fault
+	nextID int
+	claims map[string]claim // by pod UID
+	subs   map[int]chan struct{}
+	nextS  int
+}
+
+// claim is what one pod holds.
+type claim struct {
+	pod  Pod
+	node string
+	gpus []int
+	load Load
+}
+
+// Option alters how a World is made.
+type Option func(*World)
+
+// WithClock gives the world its clock; without it, time.Now.
+func WithClock(now func() time.Time) Option { return func(w *World) { w.clock = now } }
+
+// New makes a healthy, idle world.
+func New(spec Spec, opts ...Option) (*World, error) {
+	hw, err := LoadHardware(spec.Hardware)
+	if err != nil {
+		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
+	}
+	if err := spec.validate(hw); err != nil {
+		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
+	}
+	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, subs: map[int]chan struct{}{}}
+	for _, o := range opts {
+		o(w)
+	}
+	w.made = w.clock()
+	var hosts []string
+	for _, n := range spec.GPUNodes {
+		hosts = append(hosts, n.Name)
+	}
+	w.topology, err = fabric.Build(fabric.Shape{
+		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
+		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
+		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,
+		Firmware: hw.Fabric.Firmware, BusIDs: hw.Fabric.BusIDs,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
+	}
+	w.nodes = buildNodes(spec, hw, w.topology)
+	return w, nil
+}
+
+// Spec returns what the world was made from.
+func (w *World) Spec() Spec { return w.spec }
+
+// State is the world now.
+func (w *World) State() State {
+	now := w.clock()
+	w.mu.Lock()
+	faults := slices.Clone(w.faults)
+	claims := slices.SortedFunc(maps.Values(w.claims), func(a, b claim) int { return cmp.Compare(a.pod.UID, b.pod.UID) })
+	w.mu.Unlock()
+	return w.stateAt(now, faults, claims)
+}
+
+// Subscribe returns a channel that receives after faults or occupancy changed
+// (several changes may come as one notice), and a function to end it.
+func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
+	ch := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := w.nextS
+	w.nextS++
+	w.subs[id] = ch
+	return ch, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.subs, id)
+	}
+}
+
+// notify tells subscribers; w.mu is held.
+func (w *World) notify() {
+	for _, ch := range w.subs {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
