@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
@@ -91,14 +92,32 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	return c.Listen(ctx, "tcp4", hostPort(host, port)) //nolint:wrapcheck // callers say what for
 }
 
-// release frees ports for the component that is about to bind them.
+// release frees ports for the component that is about to bind them, and returns
+// when they can be bound. A child that is being started has a copy of every open
+// socket until the kernel closes them at its exec, shortly after the fork returns:
+// a port closed in between stays taken for that long. The fork lock keeps new
+// children away meanwhile.
 func (n *network) release(ports ...int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for _, p := range ports {
 		if l, ok := n.held[p]; ok {
 			_ = l.Close() // a listener that nobody connected to
 			delete(n.held, p)
+			awaitFree(n.address(), p)
+		}
+	}
+}
+
+// awaitFree returns when the port can be bound, or after a second: who binds it
+// then says what is wrong.
+func awaitFree(host string, port int) {
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if l, err := listen(context.Background(), host, port); err == nil {
+			_ = l.Close()
+			return
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +90,34 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 		if err := tryListen(addr); err != nil {
 			t.Errorf("%s was released: %v", addr, err)
 		}
+	}
+}
+
+// A released port was found taken, once, on a busy machine: a process that was
+// being started at that moment had inherited the socket.
+func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var starting sync.WaitGroup
+	for range 4 {
+		starting.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.CommandContext(ctx, "true").Run() // that it starts is all it is for
+			}
+		})
+	}
+	defer starting.Wait()
+	defer cancel()
+	for range 200 {
+		n, err := claimNetwork(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.release(n.ports.Etcd)
+		if err := tryListen(hostPort(n.address(), n.ports.Etcd)); err != nil {
+			t.Errorf("%s:%d was released: %v", n.address(), n.ports.Etcd, err)
+		}
+		n.close()
 	}
 }
 
