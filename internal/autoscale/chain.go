@@ -1,0 +1,52 @@
+// Package autoscale proves the autoscaling chain, hop by hop: GPU load, DCGM
+// metric, Prometheus, prometheus-adapter, HPA, pending pods, new nodes, pods
+// bound to them, and all of it back again.
+package autoscale
+
+import (
+	"context"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Name of the check.
+const Name = "autoscale"
+
+// Options of a chain; the zero value means the defaults.
+type Options struct {
+	// Metric is external (default) or custom.
+	Metric string
+	// Pool is an existing NodePool to use; empty: one of our own.
+	Pool string
+	// Namespace takes the workload; empty: one of our own.
+	Namespace string
+	// Scheduler is default or kai.
+	Scheduler string
+	// Keep leaves what was created, for a look at it.
+	Keep bool
+}
+
+// Deps are how the chain gets at what it looks at; zero where it only judges or
+// is only described.
+type Deps struct {
+	Cluster func(ctx context.Context) (*kube.Cluster, error)
+	RunID   string
+}
+
+// Chain is the check.
+type Chain struct {
+	site    *site.Site
+	profile *profile.Profile
+	opts    Options
+	deps    Deps
+}
+
+// New makes the chain of a site.
+func New(s *site.Site, p *profile.Profile, o Options, d Deps) *Chain {
+	return &Chain{site: s, profile: p, opts: o, deps: d}
+}
+
+// Name is "autoscale".
+func (c *Chain) Name() string { return Name }
