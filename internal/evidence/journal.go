@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -83,6 +84,7 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 // journal appends entries. It is not safe for use from several goroutines.
 type journal struct {
 	f      *os.File
+	lock   *flock.Flock
 	next   int
 	broken error
 }
@@ -93,17 +95,19 @@ func openJournal(path string, flags int) (*journal, []Entry, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the journal: %w", err)
 	}
-	j, entries, err := startJournal(f)
-	if err != nil {
+	held := lockOf(path)
+	if err := take(held.TryLock); err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
+	j, entries, err := startJournal(f)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close(), held.Close())
+	}
+	j.lock = held
 	return j, entries, nil
 }
 
 func startJournal(f *os.File) (*journal, []Entry, error) {
-	if err := lock(f, syscall.LOCK_EX); err != nil {
-		return nil, nil, err
-	}
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the journal: %w", err)
@@ -120,14 +124,19 @@ func startJournal(f *os.File) (*journal, []Entry, error) {
 	return &journal{f: f, next: len(entries) + 1}, entries, nil
 }
 
-// lock takes the lock or says ErrLocked.
-func lock(f *os.File, how int) error {
-	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLocked
-	}
+// lockOf is the lock of a file or directory that exists. It is taken off when it
+// is closed, and not only when the last copy of its descriptor is: a process
+// that is being started has one for a moment.
+func lockOf(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
+
+// take takes a lock or says ErrLocked.
+func take(try func() (bool, error)) error {
+	ok, err := try()
 	if err != nil {
 		return fmt.Errorf("lock the journal: %w", err)
+	}
+	if !ok {
+		return ErrLocked
 	}
 	return nil
 }
@@ -155,7 +164,7 @@ func (j *journal) append(e Entry) error {
 }
 
 func (j *journal) close() error {
-	if err := j.f.Close(); err != nil {
+	if err := errors.Join(j.f.Close(), j.lock.Close()); err != nil {
 		return fmt.Errorf("close the journal: %w", err)
 	}
 	return nil

@@ -2,9 +2,12 @@ package evidence
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -50,6 +53,36 @@ func TestATornLastLineIsDropped(t *testing.T) {
 		if b, err := Load(r.Dir()); err != nil || b.Torn || len(b.Entries) != 4 {
 			t.Fatalf("after resuming: %+v, %v", b, err)
 		}
+	}
+}
+
+// A run that was just closed was said to be written by another process: a process
+// that was being started had a copy of the lock's descriptor.
+func TestClosedRunIsFreeWhileProcessesStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var starting sync.WaitGroup
+	for range 4 {
+		starting.Go(func() {
+			for ctx.Err() == nil {
+				_ = exec.CommandContext(ctx, "true").Run() // that it starts is all it is for
+			}
+		})
+	}
+	defer starting.Wait()
+	defer cancel()
+	r := create(t, t.TempDir(), testPlan())
+	for range 200 {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if r, err = Open(r.Dir(), testOptions()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

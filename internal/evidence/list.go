@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"syscall"
 )
 
 // ErrNoRun says that there is no run there.
@@ -72,12 +71,9 @@ func Unfinished(dir string) (path string, ok bool, err error) {
 	if err != nil || isFinished(path) {
 		return "", false, err
 	}
-	f, err := os.Open(filepath.Join(path, journalFile))
-	if err != nil {
-		return "", false, fmt.Errorf("open the journal of %s: %w", filepath.Base(path), err)
-	}
-	defer func() { _ = f.Close() }() // only read, and closing drops the lock
-	if err := lock(f, syscall.LOCK_SH); errors.Is(err, ErrLocked) {
+	held := lockOf(filepath.Join(path, journalFile))
+	defer func() { _ = held.Close() }() // only read
+	if err := take(held.TryRLock); errors.Is(err, ErrLocked) {
 		return "", false, nil
 	} else if err != nil {
 		return "", false, err

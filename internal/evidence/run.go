@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/plan"
@@ -102,12 +101,9 @@ func beginCreating(dir string) (done func(), err error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return nil, fmt.Errorf("make the evidence directory: %w", err)
 	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the evidence directory: %w", err)
-	}
-	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the evidence directory: %w", err), d.Close())
+	d := lockOf(dir)
+	if err := d.Lock(); err != nil {
+		return nil, fmt.Errorf("lock the evidence directory: %w", err)
 	}
 	if err := removeTemps(dir); err != nil {
 		return nil, errors.Join(err, d.Close())

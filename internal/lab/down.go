@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
@@ -84,7 +86,7 @@ func WaitGone(ctx context.Context, name string) error {
 }
 
 // awaitLock takes the directory of a lab whose process has just ended.
-func awaitLock(ctx context.Context, dir string) (lock *os.File, err error) {
+func awaitLock(ctx context.Context, dir string) (lock *flock.Flock, err error) {
 	err = poll(ctx, "the lab's directory", func(context.Context) (bool, error) {
 		lock, err = lockDir(dir)
 		return err == nil, err
