@@ -5,7 +5,10 @@ package autoscale
 
 import (
 	"context"
+	"time"
 
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -26,6 +29,22 @@ type Options struct {
 	Scheduler string
 	// Keep leaves what was created, for a look at it.
 	Keep bool
+	// Events tells a watching person how the hops stand; may be nil. It is called
+	// by Observe, one call at a time, and must not block.
+	Events func(HopEvent)
+}
+
+// HopEvent is how a hop stands: with an empty Verdict it is being waited for,
+// and Reason says what for; otherwise it has ended.
+type HopEvent struct {
+	Phase   string
+	Hop     string
+	Verdict check.Verdict
+	Reason  string
+	// Object it happened to, once it has.
+	Object seen.Ref
+	// Took is from the previous hop's event, once it has happened.
+	Took time.Duration
 }
 
 // Deps are how the chain gets at what it looks at; zero where it only judges or
@@ -46,6 +65,13 @@ type Chain struct {
 // New makes the chain of a site.
 func New(s *site.Site, p *profile.Profile, o Options, d Deps) *Chain {
 	return &Chain{site: s, profile: p, opts: o, deps: d}
+}
+
+// tell passes e on to whoever watches.
+func (c *Chain) tell(e HopEvent) {
+	if c.opts.Events != nil {
+		c.opts.Events(e)
+	}
 }
 
 // Name is "autoscale".

@@ -31,6 +31,11 @@ type Setup struct {
 	Deadlines map[string]time.Duration `json:"deadlines"`
 	// Before are the nodes that were there; Nodes of a State are those that came.
 	Before []Ref `json:"before"`
+	// BeforePools is the NodePool or node group of each of Before that has one, by
+	// node: nodes of somebody else's pool may come and go during a run.
+	BeforePools map[string]string `json:"beforePools,omitempty"`
+	// Keep: what was created is left, so that clean-up is not judged.
+	Keep bool `json:"keep,omitempty"`
 	// GPUs expected of each GPU node of the site, for the composition.
 	GPUs map[string]int `json:"gpus"`
 }

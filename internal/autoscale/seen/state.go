@@ -34,9 +34,25 @@ type State struct {
 	Rules string `json:"rules,omitempty"`
 	// Left is what still carries the run's label after cleaning up.
 	Left []Ref `json:"left,omitempty"`
-	// Problems are what could not be looked at, by what: "prometheus", "exporter", ...
+	// Problems are what could not be looked at, by what; see the Problem names.
 	Problems map[string]string `json:"problems,omitempty"`
 }
+
+// The names of Problems. A name may go on behind a slash: "exporter/gpu-03".
+const (
+	ProblemAPIServices = "apiservices"
+	ProblemPrograms    = "programs"
+	ProblemPools       = "nodepools"
+	ProblemPrometheus  = "prometheus" // the query, its samples, coverage
+	ProblemExporter    = "exporter"
+	ProblemMetricsAPI  = "metrics-api" // cannot be asked at all; what it answers is a Reading
+	ProblemHPA         = "hpa"
+	ProblemPods        = "pods"
+	ProblemClaims      = "nodeclaims"
+	ProblemNodes       = "nodes"
+	ProblemEvents      = "events"
+	ProblemLeft        = "left" // what carries the run's label could not be listed
+)
 
 // The names of Marks.
 const (
@@ -243,6 +259,8 @@ type Coverage struct {
 	Trouble string `json:"trouble,omitempty"` // the target's last error
 	// Unlabelled series lack the label that says which GPU they are of.
 	Unlabelled int `json:"unlabelled"`
+	// Labels are the label names that the node's series have.
+	Labels []string `json:"labels,omitempty"`
 }
 
 // Sample is one series that the value is made of.
