@@ -17,6 +17,7 @@ type State struct {
 	Pods     []Pod        `json:"pods,omitempty"`    // of this run
 	Claims   []Claim      `json:"claims,omitempty"`  // that came since the run began, whoever made them
 	Nodes    []Node       `json:"nodes,omitempty"`   // that came since the run began, whoever made them
+	Queues   []Queue      `json:"queues,omitempty"`  // of KAI, that the run's pods name
 	// Missing are nodes that were there before and are gone.
 	Missing []Ref   `json:"missing,omitempty"`
 	Events  []Event `json:"events,omitempty"` // about the run's pods, HPA, pools, claims and nodes
@@ -199,6 +200,13 @@ type Pod struct {
 	Tolerates  []string          `json:"tolerates,omitempty"` // key=value:effect, key:effect, or * for everything
 	Conditions []Condition       `json:"conditions,omitempty"`
 	Why        string            `json:"why,omitempty"` // of a waiting or failed container
+}
+
+// Queue is a queue of KAI that pods of the run name.
+type Queue struct {
+	Ref
+	// Absent: pods name it, and there is none.
+	Absent bool `json:"absent,omitempty"`
 }
 
 // Claim is a NodeClaim.
