@@ -1,12 +1,26 @@
 package site
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Defaults of what a site may leave out.
 const (
 	DefaultSSHConcurrency = 16
 	DefaultSSHTimeout     = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
 	DefaultPrepareTimeout = 30 * time.Minute
+)
+
+// Defaults of the autoscaling chain.
+const (
+	DefaultAdapter     = "monitoring/prometheus-adapter"
+	DefaultTaint       = "nvidia.com/gpu=present:NoSchedule"
+	DefaultLoadGPUs    = 4
+	DefaultMaxReplicas = 3
+	DefaultWindow      = 10 * time.Second
+	DefaultWorkerImage = "registry.k8s.io/pause:3.10"
+	DefaultGang        = 3
 )
 
 func (s *Site) setDefaults() {
@@ -25,9 +39,24 @@ func (s *Site) setDefaults() {
 	if s.Workloads.Training.Nodes == 0 {
 		s.Workloads.Training.Nodes = len(s.Inventory.Nodes)
 	}
+	s.Autoscale.setDefaults()
 	for i := range s.Prepare {
 		if s.Prepare[i].Timeout == 0 {
 			s.Prepare[i].Timeout = Duration(DefaultPrepareTimeout)
 		}
 	}
+}
+
+func (a *Autoscale) setDefaults() {
+	a.Autoscaler = cmp.Or(a.Autoscaler, Karpenter)
+	a.Adapter = cmp.Or(a.Adapter, DefaultAdapter)
+	a.Controller = cmp.Or(a.Controller, "kube-system/"+a.Autoscaler)
+	a.Taint = cmp.Or(a.Taint, DefaultTaint)
+	a.GPUsPerReplica = cmp.Or(a.GPUsPerReplica, 1)
+	a.LoadGPUs = cmp.Or(a.LoadGPUs, DefaultLoadGPUs)
+	a.MinReplicas = cmp.Or(a.MinReplicas, 1)
+	a.MaxReplicas = cmp.Or(a.MaxReplicas, max(DefaultMaxReplicas, a.MinReplicas+1))
+	a.Window = cmp.Or(a.Window, Duration(DefaultWindow))
+	a.WorkerImage = cmp.Or(a.WorkerImage, DefaultWorkerImage)
+	a.Gang = cmp.Or(a.Gang, DefaultGang)
 }

@@ -16,6 +16,7 @@ type Site struct {
 	GPUStack  GPUStack  `yaml:"gpustack" json:"gpustack"`
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
+	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`
 	// Prepare lists what to do before a gate is observed. Its exit code is
 	// never the criterion.
 	Prepare []Prepare `yaml:"prepare,omitempty" json:"prepare,omitempty"`

@@ -97,6 +97,7 @@ func (v *validator) site(s *Site) {
 	v.gpustack(&s.GPUStack)
 	v.telemetry(&s.Telemetry)
 	v.workloads(s, p)
+	v.autoscale(s, p)
 	v.prepare(s)
 	for gate, reason := range s.NotApplicable {
 		path := "notApplicable." + gate
