@@ -26,14 +26,18 @@ type Builder struct {
 var ErrNoGo = errors.New("no go command found: the pinned upstream programs are built from source with it; " +
 	"install Go 1.26 or newer (https://go.dev/dl) and put it in PATH")
 
-// Ensure returns the programs, building those that are not in the cache. It
-// tells each step to events, from one goroutine; events may be nil.
-func (b Builder) Ensure(ctx context.Context, events func(Event)) (Programs, error) {
+// Ensure returns the programs that are asked for, by their names or by those of
+// their groups, building those that are not in the cache. It tells each step to
+// events, from one goroutine; events may be nil.
+func (b Builder) Ensure(ctx context.Context, names []string, events func(Event)) (Programs, error) {
 	if events == nil {
 		events = func(Event) {}
 	}
 	t, err := loadTable()
 	if err != nil {
+		return Programs{}, err
+	}
+	if t, err = t.only(names); err != nil {
 		return Programs{}, err
 	}
 	b, err = b.withDefaults()

@@ -133,7 +133,7 @@ func TestWaitForLockEnds(t *testing.T) {
 
 func TestNoGoIsSaid(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := (Builder{CacheDir: t.TempDir()}).Ensure(t.Context(), nil); !errors.Is(err, ErrNoGo) {
+	if _, err := (Builder{CacheDir: t.TempDir()}).Ensure(t.Context(), []string{"etcd"}, nil); !errors.Is(err, ErrNoGo) {
 		t.Errorf("without go: %v, want ErrNoGo", err)
 	}
 }

@@ -56,7 +56,10 @@ func TestPinsNameEveryProgram(t *testing.T) {
 			t.Errorf("pin %+v is not complete", p)
 		}
 	}
-	want := []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "prometheus-adapter"}
+	want := []string{
+		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "prometheus-adapter",
+		"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -102,5 +105,58 @@ func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
 	}
 	if again := key(base, []string{"-a"}, "go1"); again != want {
 		t.Error("the same parts have another key")
+	}
+}
+
+// What is built is what was asked for, in the order of the table, and a name
+// that there is not is said before anything is built.
+func TestOnlyWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	all, err := loadTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ ask, want []string }{
+		"nothing":            {nil, nil},
+		"programs":           {[]string{"kai-binder", "etcd", "etcd"}, []string{"etcd", "kai-binder"}},
+		"a group":            {[]string{"kubernetes"}, []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}},
+		"a group and one of": {[]string{"kai", "kai-scheduler"}, []string{"kai-scheduler", "kai-binder", "kai-podgrouper"}},
+	} {
+		got, err := all.only(c.ask)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var names []string
+		for _, g := range got.Groups {
+			if len(g.mod) == 0 {
+				t.Errorf("%s: group %s lost its pins", name, g.Name)
+			}
+			for _, p := range g.Programs {
+				names = append(names, p.Name)
+			}
+		}
+		if diff := cmp.Diff(c.want, names); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if _, err := all.only([]string{"etcd", "carpenter"}); err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter") {
+		t.Errorf("an unknown name: %v, want what there is", err)
+	}
+	if diff := cmp.Diff(8, len(all.Groups)); diff != "" { // it was not altered
+		t.Error(diff)
+	}
+}
+
+func TestProgramsAddUp(t *testing.T) {
+	t.Parallel()
+	first := NewPrograms(map[string]string{"a": "/a"})
+	both := first.With(NewPrograms(map[string]string{"b": "/b"}))
+	for _, name := range []string{"a", "b"} {
+		if path, err := both.Path(name); err != nil || path != "/"+name {
+			t.Errorf("%s is at %q, %v", name, path, err)
+		}
+	}
+	if _, err := first.Path("b"); err == nil {
+		t.Error("the first set has gained what was only added to a copy")
 	}
 }

@@ -1,6 +1,9 @@
 package upstream
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Programs are built programs, by name.
 type Programs struct {
@@ -9,6 +12,16 @@ type Programs struct {
 
 // NewPrograms makes Programs of files that exist already.
 func NewPrograms(paths map[string]string) Programs { return Programs{paths: paths} }
+
+// With are these programs and others.
+func (p Programs) With(others Programs) Programs {
+	all := maps.Clone(p.paths)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, others.paths)
+	return Programs{paths: all}
+}
 
 // Path is a program's file.
 func (p Programs) Path(name string) (string, error) {

@@ -59,6 +59,44 @@ func loadTable() (table, error) {
 	return t, nil
 }
 
+// only is the table with the programs of these names, or of the groups of these
+// names, and no others. A name that there is not is an error.
+func (t table) only(names []string) (table, error) {
+	wanted := map[string]bool{} // to whether it was found
+	for _, n := range names {
+		wanted[n] = false
+	}
+	var out table
+	var there []string
+	for _, g := range t.Groups {
+		_, whole := wanted[g.Name]
+		if whole {
+			wanted[g.Name] = true
+		}
+		kept := g
+		kept.Programs = nil
+		for _, p := range g.Programs {
+			there = append(there, p.Name)
+			_, one := wanted[p.Name]
+			if one {
+				wanted[p.Name] = true
+			}
+			if whole || one {
+				kept.Programs = append(kept.Programs, p)
+			}
+		}
+		if len(kept.Programs) > 0 {
+			out.Groups = append(out.Groups, kept)
+		}
+	}
+	for _, n := range names {
+		if !wanted[n] {
+			return table{}, fmt.Errorf("program %q is not among the pinned ones: there are %s", n, strings.Join(there, ", "))
+		}
+	}
+	return out, nil
+}
+
 // Pin is the version that a program is built from.
 type Pin struct {
 	Program string `json:"program"`
