@@ -1,6 +1,7 @@
-// Command bench measures the parts of a walk on the lab, as a user runs it: the
-// built binary, a lab of its own and one that is up. It prints medians and
-// spread, holds them against thresholds.yaml, and exits 1 when one is missed.
+// Command bench measures the parts of a walk and of the autoscaling chain on the
+// lab, as a user runs them: the built binary, a lab of its own and one that is
+// up. It prints medians and spread, holds them against thresholds.yaml, and
+// exits 1 when one is missed.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +29,11 @@ type thresholds struct {
 		WithLabStart float64 `json:"withLabStart"`
 		OnRunningLab float64 `json:"onRunningLab"`
 	} `json:"accept"`
+	Autoscale struct {
+		UpPath   float64 `json:"upPath"`
+		DownPath float64 `json:"downPath"`
+		Whole    float64 `json:"whole"`
+	} `json:"autoscale"`
 }
 
 // report is what accept -o json prints, as far as it is measured.
@@ -51,6 +58,7 @@ func main() {
 func run(ctx context.Context) error {
 	binary := flag.String("binary", "bin/firstlight", "the binary to measure")
 	n := flag.Int("n", 5, "repetitions")
+	only := flag.String("only", "", "measure only accept, or only autoscale")
 	flag.Parse()
 	var limits thresholds
 	if err := yaml.UnmarshalStrict(thresholdsFile, &limits); err != nil {
@@ -62,8 +70,13 @@ func run(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // of a run that is over
 	b := &bench{binary: *binary, dir: dir, n: *n, samples: map[string][]float64{}}
-	if err := b.measure(ctx); err != nil {
-		return err
+	for name, measure := range map[string]func(context.Context) error{"accept": b.measure, "autoscale": b.measureChain} {
+		if *only != "" && *only != name {
+			continue
+		}
+		if err := measure(ctx); err != nil {
+			return err
+		}
 	}
 	b.print(os.Stdout)
 	return b.judge(limits)
@@ -155,7 +168,16 @@ func (b *bench) print(out *os.File) {
 }
 
 func (b *bench) judge(limits thresholds) error {
-	for name, limit := range map[string]float64{withLab: limits.Accept.WithLabStart, onLab: limits.Accept.OnRunningLab} {
+	if len(b.samples) == 0 {
+		return errors.New("nothing was measured: -only is accept or autoscale")
+	}
+	for name, limit := range map[string]float64{
+		withLab: limits.Accept.WithLabStart, onLab: limits.Accept.OnRunningLab,
+		chainUp: limits.Autoscale.UpPath, chainDown: limits.Autoscale.DownPath, chainWhole: limits.Autoscale.Whole,
+	} {
+		if len(b.samples[name]) == 0 {
+			continue // not asked for
+		}
 		if got := median(b.samples[name]); got > limit {
 			return fmt.Errorf("%s: median %.1f s, at most %.0f s are promised", name, got, limit)
 		}

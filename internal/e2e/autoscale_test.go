@@ -1,0 +1,222 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+)
+
+// chain is the -o json object of autoscale.
+type chain struct {
+	Run       string
+	Verdict   string
+	Simulated bool
+	Hops      []hop
+}
+
+type hop struct {
+	Hop      string
+	Phase    string
+	Verdict  string
+	At       time.Time
+	Took     float64
+	Budget   float64
+	Object   string
+	Reason   string
+	Findings []struct{ Suspect, Message, Remedy string }
+}
+
+// autoscale proves the chain of the shared lab; the exit code is for the caller to judge.
+func autoscale(t *testing.T, args ...string) (chain, result) {
+	t.Helper()
+	r := firstlight(t.Context(), append([]string{"autoscale", "-o", "json", "--lab", labName, "--evidence", t.TempDir()}, args...)...)
+	return decodeChain(t, r), r
+}
+
+func decodeChain(t *testing.T, r result) chain {
+	t.Helper()
+	var c chain
+	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
+		t.Fatalf("autoscale exited %d, and its output is no JSON: %v\n%s%s", r.code, err, r.stdout, r.stderr)
+	}
+	return c
+}
+
+// wholeChain: exactly the hops there are, in order, each passed and each with
+// the object that it happened to.
+func wholeChain(t *testing.T, c chain, r result) {
+	t.Helper()
+	if r.code != 0 || c.Verdict != "passed" || !c.Simulated {
+		t.Errorf("exit %d, verdict %s, simulated %v\n%s", r.code, c.Verdict, c.Simulated, r.stderr)
+	}
+	var want, got []string
+	for _, p := range seen.Chain() {
+		want = append(want, p.Hops...)
+	}
+	for _, h := range c.Hops {
+		got = append(got, h.Hop)
+		if h.Verdict != "passed" {
+			t.Errorf("hop %s is %s: %s %+v", h.Hop, h.Verdict, h.Reason, h.Findings)
+		}
+		if h.At.IsZero() {
+			t.Errorf("hop %s has no time", h.Hop)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("hops %v, want %v", got, want)
+	}
+}
+
+func TestAutoscale(t *testing.T) {
+	sharedLab(t)
+	for _, metric := range []string{"external", "custom"} {
+		t.Run(metric, func(t *testing.T) {
+			c, r := autoscale(t, "--metric", metric)
+			wholeChain(t, c, r)
+			nothingLeft(t)
+		})
+	}
+}
+
+// Prometheus that doesn't honour the exporter's labels has them under other
+// names: the chain follows them.
+func TestAutoscaleWithExportedLabels(t *testing.T) {
+	sharedLab(t)
+	must(t, "lab", "fault", "add", "honor-labels-off", "--name", labName)
+	defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
+	c, r := autoscale(t, "--metric", "custom")
+	wholeChain(t, c, r)
+}
+
+// TestAutoscaleFaults puts each fault of the chain alone into the lab: its hop
+// must fail, no earlier one, and what the finding says must fit.
+func TestAutoscaleFaults(t *testing.T) {
+	sharedLab(t)
+	var c struct {
+		Kinds []struct{ Kind, Gate, Hop string }
+	}
+	if err := json.Unmarshal([]byte(must(t, "lab", "fault", "list", "--kinds", "--name", labName, "-o", "json").stdout), &c); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, k := range c.Kinds {
+		if k.Hop == "" {
+			continue
+		}
+		n++
+		t.Run(k.Kind, func(t *testing.T) {
+			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
+			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
+			var fault struct{ ID, Target, Suspect string }
+			if err := json.Unmarshal([]byte(added.stdout), &fault); err != nil {
+				t.Fatal(err)
+			}
+			var args []string
+			if strings.HasPrefix(k.Kind, "kai-") {
+				args = append(args, "--scheduler", "kai")
+			}
+			c, r := autoscale(t, args...)
+			hopFails(t, c, r, k.Hop, fault.Suspect)
+		})
+	}
+	if n < 15 {
+		t.Errorf("%d faults of the chain, 15 are promised", n)
+	}
+}
+
+func hopFails(t *testing.T, c chain, r result, name, suspect string) {
+	t.Helper()
+	if r.code != 1 || c.Verdict != "failed" {
+		t.Errorf("exit %d, verdict %s, want 1 and failed\n%s", r.code, c.Verdict, r.stderr)
+	}
+	want := regexp.MustCompile(suspect)
+	reached := false
+	for _, h := range c.Hops {
+		switch {
+		case h.Hop == name:
+			reached = true
+			named := false
+			for _, f := range h.Findings {
+				named = named || want.MatchString(f.Suspect) || want.MatchString(f.Message)
+			}
+			if h.Verdict != "failed" || h.Reason == "" || !named {
+				t.Errorf("hop %s is %s (%s), want failed with a finding like %s: %+v", name, h.Verdict, h.Reason, suspect, h.Findings)
+			}
+			t.Logf("%s: %s", name, h.Reason)
+		case h.Phase == seen.PhaseClean && h.Verdict != "passed":
+			t.Errorf("clean-up is %s: %s", h.Verdict, h.Reason)
+		case !reached && h.Verdict != "passed":
+			t.Errorf("hop %s before %s is %s (%s), want passed", h.Hop, name, h.Verdict, h.Reason)
+		case reached && h.Verdict == "passed" && h.Phase != seen.PhaseClean && h.Phase != seen.PhaseGang:
+			t.Errorf("hop %s after %s is passed", h.Hop, name)
+		}
+	}
+	if !reached {
+		t.Errorf("no hop %s", name)
+	}
+}
+
+// TestKilledAutoscale kills the chain in the middle: the next run removes what
+// it left, by its label, and passes.
+func TestKilledAutoscale(t *testing.T) {
+	sharedLab(t)
+	must(t, "lab", "up", "--name", labName, "--with", "karpenter")
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := command(ctx, "autoscale", "-o", "json", "--lab", labName, "--evidence", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// In the middle: the load was observed, so pools, workload and load are there.
+	waitFor(t, "the load", func() bool {
+		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*"+seen.HopLoad+"*"))
+		return err == nil && len(found) > 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed: that is the point
+	r := firstlight(t.Context(), "autoscale", "-o", "json", "--lab", labName, "--evidence", dir)
+	wholeChain(t, decodeChain(t, r), r)
+	nothingLeft(t)
+}
+
+// TestAutoscaleThroughKubeconfig proves the chain of the running lab as of any
+// cluster: from a home in which there is no lab.
+func TestAutoscaleThroughKubeconfig(t *testing.T) {
+	sharedLab(t)
+	must(t, "lab", "up", "--name", labName, "--with", "karpenter")
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", labName).stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", labName).stdout)
+	cmd := command(t.Context(), "autoscale", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
+	cmd.Env = append(cmd.Env, "FIRSTLIGHT_HOME="+filepath.Join(dir, "home"))
+	r := finish(cmd)
+	wholeChain(t, decodeChain(t, r), r)
+	nothingLeft(t)
+}
+
+// TestAcceptIncludesAutoscale walks the playbook with the chain in it.
+func TestAcceptIncludesAutoscale(t *testing.T) {
+	sharedLab(t)
+	dir := t.TempDir()
+	a, r := accept(t, "--fresh", "--include", "autoscale", "--evidence", dir)
+	if r.code != 0 || a.verdicts() != allPassed+" autoscale=passed" {
+		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
+	}
+	if v := firstlight(t.Context(), "evidence", "replay", filepath.Join(dir, a.Run)); v.code != 0 {
+		t.Errorf("replay exited %d:\n%s%s", v.code, v.stdout, v.stderr)
+	}
+}
