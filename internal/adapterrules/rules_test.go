@@ -20,10 +20,10 @@ type rule struct {
 		Namespaced *bool                        `json:"namespaced,omitempty"`
 		Overrides  map[string]map[string]string `json:"overrides,omitempty"`
 	} `json:"resources"`
-	Name         struct {
+	Name struct {
 		As string `json:"as"`
 	} `json:"name"`
-	MetricsQuery string              `json:"metricsQuery"`
+	MetricsQuery string `json:"metricsQuery"`
 }
 
 func TestRender(t *testing.T) {

@@ -30,6 +30,9 @@ func TestEveryFaultFailsItsGate(t *testing.T) {
 		t.Fatalf("the catalogue has %d kinds, at least 38 are promised", len(c.Kinds))
 	}
 	for _, k := range c.Kinds {
+		if k.Gate == "autoscale" {
+			continue // the chain is no gate of the playbook, and has a test of its own
+		}
 		t.Run(k.Kind, func(t *testing.T) {
 			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
 			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)

@@ -2,9 +2,10 @@ package world
 
 import "slices"
 
-// Catalogue lists every fault, by the gate that must fail first.
+// Catalogue lists every fault, by the gate that must fail first; those of the
+// autoscaling chain, which is no gate of the playbook, come last, by their hop.
 func Catalogue() []FaultKind {
-	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), stackFaults(), telemetryFaults(), workloadFaults())
+	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults())
 }
 
 // Variations are not defects: healthy clusters that look different, or ones that
@@ -17,6 +18,11 @@ func Variations() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) {
 				d.eachNode(t, func(n *Node) { n.Exporter.HostLabel = "hostname" })
 			},
+		},
+		{
+			Kind: "honor-labels-off", Variation: true, Expect: "passed", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "Prometheus keeps namespace, pod and container for the scraped pod; whose pod uses a GPU is in exported_namespace, exported_pod and exported_container",
+			apply:   func(d *draft, _ target, _ Fault) { d.Autoscale.HonorLabelsOff = true },
 		},
 		{
 			Kind: "dcgm-3", Variation: true, Expect: "passed", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,

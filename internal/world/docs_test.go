@@ -18,7 +18,7 @@ const faultPage = "../../docs/faults.md"
 const faultIntro = `# Faults
 
 Every defect that can be put into the lab's hardware, and the gate that must fail first. All gates before it stay passed, and
-a finding of that gate names the suspect. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
+a finding of that gate names the suspect. The last ones are not of the hardware: they break the autoscaling chain, at a hop. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
 a test fails when it differs.
 
     firstlight lab fault list --kinds
@@ -39,8 +39,11 @@ func faultDoc() string {
 	for _, k := range Catalogue() {
 		if k.Gate != gate {
 			gate = k.Gate
-			fmt.Fprintf(&b, "\n## Gate %s\n\nWhat it looks at: [its page](gates/%s.md).\n\n", gate, gate)
-			b.WriteString("| fault | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|\n")
+			b.WriteString(gateHeader(gate))
+		}
+		if gate == autoscale {
+			b.WriteString(hopRow(k))
+			continue
 		}
 		b.WriteString(faultRow(k, suspectCell(k)))
 	}
@@ -50,6 +53,42 @@ func faultDoc() string {
 		b.WriteString(faultRow(k, k.Expect))
 	}
 	return b.String()
+}
+
+func gateHeader(gate string) string {
+	if gate != autoscale {
+		return fmt.Sprintf("\n## Gate %s\n\nWhat it looks at: [its page](gates/%s.md).\n\n", gate, gate) +
+			"| fault | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|\n"
+	}
+	return "\n## The autoscaling chain\n\n" + autoscaleIntro + others() +
+		"\n\n| fault | hop | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
+}
+
+const autoscaleIntro = `What ` + "`firstlight autoscale`" + ` looks at, hop by hop. The hop is the first that must fail. What needs Karpenter or KAI needs a lab with it
+(` + "`firstlight lab up --with karpenter,kai`" + `). Most are admission policies (MutatingAdmissionPolicy) that change the objects of a run as they are
+created, as a cluster's own policy engine might: look at ` + "`kubectl get mutatingadmissionpolicies`" + `. What a policy changed stays so when it is gone.
+
+`
+
+// others says which faults of the gates a hop fails on, too.
+func others() string {
+	var out []string
+	for _, k := range Catalogue() {
+		if k.Hop != "" && k.Gate != autoscale {
+			out = append(out, fmt.Sprintf("`%s` fails hop `%s`", k.Kind, k.Hop))
+		}
+	}
+	return "Of the faults above, " + strings.Join(out, ", ") + "."
+}
+
+func hopRow(k FaultKind) string {
+	needs := ""
+	if k.Needs != "" {
+		needs = " (needs " + k.Needs + ")"
+	}
+	row := faultRow(k, suspectCell(k))
+	first, rest, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+	return fmt.Sprintf("| %s | `%s`%s | %s", first, k.Hop, needs, rest)
 }
 
 func faultRow(k FaultKind, last string) string {
@@ -107,7 +146,7 @@ func TestFaultPageHoldsEveryKindOnce(t *testing.T) {
 
 func gateNumber(t *testing.T, gate string) int {
 	t.Helper()
-	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference"}, gate)
+	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference", autoscale}, gate)
 	if i < 0 {
 		t.Fatalf("no gate %q", gate)
 	}

@@ -23,7 +23,10 @@ type Fault struct {
 type FaultKind struct {
 	Kind string `json:"kind"`
 	// Gate is the first gate that must fail; empty for a variation.
-	Gate    string `json:"gate,omitempty"`
+	Gate string `json:"gate,omitempty"`
+	// Hop is the first hop of the autoscaling chain that must fail; empty where
+	// the chain is not concerned.
+	Hop     string `json:"hop,omitempty"`
 	Summary string `json:"summary"`
 	// TargetForm says what a target looks like; see the Form constants.
 	TargetForm string `json:"targetForm"`
@@ -34,6 +37,8 @@ type FaultKind struct {
 	// Suspect is a regular expression, with {node}, {gpu}, {hca}, {switch}, {port},
 	// {link} and {pdu} taken from the target, that a finding must match.
 	Suspect string `json:"suspect,omitempty"`
+	// Needs is what the lab must have beyond what every lab has: karpenter, kai.
+	Needs string `json:"needs,omitempty"`
 	// Variation: not a defect. Expect is the verdict it must give.
 	Variation bool   `json:"variation,omitempty"`
 	Expect    string `json:"expect,omitempty"`

@@ -80,7 +80,7 @@ func TestFaultsComeAndGo(t *testing.T) {
 
 func TestEveryFaultOfTheCatalogueIsDescribed(t *testing.T) {
 	t.Parallel()
-	gates := map[string]bool{"facility": true, "fabric": true, "node": true, "gpustack": true, "telemetry": true, "collective": true, "training": true, "inference": true}
+	gates := map[string]bool{"facility": true, "fabric": true, "node": true, "gpustack": true, "telemetry": true, "collective": true, "training": true, "inference": true, autoscale: true}
 	seen := map[string]bool{}
 	for _, k := range append(Catalogue(), Variations()...) {
 		if seen[k.Kind] {
@@ -92,6 +92,9 @@ func TestEveryFaultOfTheCatalogueIsDescribed(t *testing.T) {
 		}
 		if k.Variation == gates[k.Gate] {
 			t.Errorf("%s: gate %q, variation %v", k.Kind, k.Gate, k.Variation)
+		}
+		if (k.Gate == autoscale) != (k.Hop != "") && k.Gate != "telemetry" {
+			t.Errorf("%s: gate %q, hop %q", k.Kind, k.Gate, k.Hop)
 		}
 		if !k.Variation && k.Suspect == "" {
 			t.Errorf("%s: nothing to be named", k.Kind)
@@ -150,6 +153,49 @@ func TestDefaultTargetInAnotherWorld(t *testing.T) {
 	for _, k := range append(Catalogue(), Variations()...) {
 		if _, err := w.AddFault(Fault{Kind: k.Kind}); err != nil {
 			t.Errorf("%s: %v", k.Kind, err)
+		}
+	}
+}
+
+// What is put in the way of the chain is in the State, and nothing of it is
+// left without the fault.
+func TestAutoscaleFaultsAreInTheState(t *testing.T) {
+	t.Parallel()
+	for _, k := range append(autoscaleFaults(), FaultKind{Kind: "honor-labels-off"}) {
+		w := newWorld(t, 4)
+		healthy := w.State()
+		f, err := w.AddFault(Fault{Kind: k.Kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cmp.Equal(healthy, w.State()) {
+			t.Errorf("%s changes nothing", k.Kind)
+		}
+		if err := w.ClearFault(f.ID); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(healthy, w.State()); diff != "" {
+			t.Errorf("%s leaves something:\n%s", k.Kind, diff)
+		}
+	}
+}
+
+func TestSpare(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[string]bool{"": true, "first": true, "none": false} {
+		w := newWorld(t, 4)
+		var options map[string]string
+		if option != "" {
+			options = map[string]string{"spare": option}
+		}
+		for _, kind := range []string{"pool-limit-zero", "node-never-registers"} {
+			if _, err := w.AddFault(Fault{Kind: kind, Options: options}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := w.State().Autoscale
+		if diff := cmp.Diff([]Policy{{Name: "pool-limit-zero", Spare: want}}, a.Policies); diff != "" || a.Boot.Spare != want || a.Boot.Delay == 0 {
+			t.Errorf("spare %q: %+v", option, a)
 		}
 	}
 }

@@ -38,12 +38,12 @@ func stackFaults() []FaultKind {
 func telemetryFaults() []FaultKind {
 	return []FaultKind{
 		{
-			Kind: "exporter-down", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Kind: "exporter-down", Gate: "telemetry", Hop: "series", TargetForm: FormNode, DefaultTarget: "gpu-02",
 			Summary: "a node's dcgm-exporter doesn't answer", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Down = true },
 		},
 		{
-			Kind: "stale-series", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Kind: "stale-series", Gate: "telemetry", Hop: "series", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node's dcgm-exporter repeats old samples with their old times", Suspect: `{node}`,
 			apply: func(d *draft, t target, f Fault) { d.Nodes[t.node].Exporter.StaleSince = f.Since },
 		},

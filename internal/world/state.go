@@ -37,6 +37,7 @@ type State struct {
 	Training   Training
 	Inference  Inference
 	Facility   Facility
+	Autoscale  Autoscale
 }
 
 // Collective holds what goes wrong with collectives in the whole cluster; nodes
@@ -59,6 +60,37 @@ type Inference struct {
 	TPOTFactor        float64
 	FailEvery         int // every n-th request fails; 0 none
 	WrongTokens       bool
+}
+
+// Autoscale is what goes wrong between the exporters and new nodes.
+type Autoscale struct {
+	AdapterDown           bool // prometheus-adapter does not run
+	AdapterRuleWrong      bool // its power rules ask for a series that is not there
+	APIServiceUnavailable bool // the metrics APIs lead nowhere
+	HonorLabelsOff        bool // Prometheus puts its target's labels before the exporter's
+	// Policies change objects as they are created or updated, by name; see lab/policy.
+	Policies []Policy
+	// Boot is how long an instance takes until it registers as a node.
+	Boot Boot
+	// Elsewhere: a free node of the same pool appears beside each instance that
+	// is on its way, but for the pool's first.
+	Elsewhere bool
+	// Keepers: on each node that was made for a run sits a pod that must not be disrupted.
+	Keepers bool
+}
+
+// Policy is one that is in force.
+type Policy struct {
+	Name string
+	// Spare leaves alone what comes before a worker runs.
+	Spare bool
+}
+
+// Boot of new instances; the zero Boot is healthy.
+type Boot struct {
+	Delay time.Duration
+	// Spare leaves a run's first node alone.
+	Spare bool
 }
 
 // Facility is the building.
@@ -89,6 +121,8 @@ type Exporter struct {
 	Down             bool
 	StaleSince       time.Time // zero: fresh
 	HostLabelDropped bool
+	// GPULabelDropped: series lack gpu and UUID.
+	GPULabelDropped bool
 	// HostLabel is the label's spelling: "Hostname", or "hostname" in newer exporters.
 	HostLabel string
 }

@@ -49,6 +49,7 @@ type Cluster struct {
 	nodes     *nodes
 	runtime   *runtime
 	front     *front
+	instances *instances
 	operator  *operator.Operator
 	exporters *exporter.Exporters
 
@@ -99,6 +100,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	nodeInformer := factory.Core().V1().Nodes().Informer()
 	podInformer := factory.Core().V1().Pods().Informer()
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
+	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
 	if k := c.config.Kubelet; k != nil {
 		if c.front, err = startFront(life, *k, c.runtime, c.log); err != nil {
@@ -122,13 +124,15 @@ func (c *Cluster) start(ctx context.Context) error {
 			return err
 		}
 		c.wg.Go(func() { c.nodes.run(life) })
+		c.wg.Go(func() { c.instances.run(life) })
 		return nil
 	})
 	return group.Wait()
 }
 
 // Settle returns when the API shows the world as it is now: every node Ready
-// with its resources, every exporter up or down, the operator's verdict in.
+// with its resources, every exporter up or down, the operator's verdict in, and
+// the instances that an autoscaler orders as they are to be.
 func (c *Cluster) Settle(ctx context.Context) error {
 	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
 		return fmt.Errorf("wait for nodes: %w", err)
@@ -138,6 +142,9 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	}
 	if err := c.operator.Settle(ctx); err != nil {
 		return fmt.Errorf("wait for the GPU operator: %w", err)
+	}
+	if err := poll(ctx, 100*time.Millisecond, func() error { return c.instances.sync(ctx) }); err != nil {
+		return fmt.Errorf("wait for the instances of autoscalers: %w", err)
 	}
 	return nil
 }

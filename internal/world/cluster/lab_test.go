@@ -45,13 +45,13 @@ func start(t *testing.T) *bench {
 	if testing.Short() {
 		t.Skip("runs a control plane; not with -short")
 	}
-	if _, err := (upstream.Builder{}).Ensure(t.Context(), nil); err != nil {
-		t.Fatal(err)
+	programs := func(ctx context.Context, names []string) (upstream.Programs, error) {
+		return upstream.Builder{}.Ensure(ctx, names, nil)
 	}
 	b := &bench{dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	l, err := lab.New(lab.Options{
-		Name: "world-test", Dir: t.TempDir(), Programs: func(ctx context.Context) (upstream.Programs, error) { return upstream.Builder{}.Ensure(ctx, nil) },
+		Name: "world-test", Dir: t.TempDir(), Programs: programs,
 		Log: log, NetworkReady: func(_ context.Context, info lab.Info) error { return b.makeWorld(info) },
 		WorldReady: func(ctx context.Context, info lab.Info) (err error) {
 			b.info = info

@@ -29,6 +29,8 @@ func (w *worker) program(out io.Writer, attempt int, gpus []int) (int, error) {
 		return w.proftest(out, gpus)
 	case kindInference:
 		return w.inference(out, attempt, gpus)
+	case kindExporter:
+		return w.exporter()
 	case kindOther:
 	}
 	<-w.ctx.Done()

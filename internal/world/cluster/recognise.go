@@ -18,10 +18,11 @@ const (
 	kindTraining   kind = "training"
 	kindLoad       kind = "load"
 	kindInference  kind = "inference"
+	kindExporter   kind = "exporter"
 )
 
-// recognise tells from a container's command what it runs: the world plays the
-// programs that it knows by name.
+// recognise tells from a container's command, or else its image, what it runs:
+// the world plays the programs that it knows by name.
 func recognise(c corev1.Container) kind {
 	text := strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n")
 	for _, known := range []struct {
@@ -37,6 +38,9 @@ func recognise(c corev1.Container) kind {
 		if strings.Contains(text, known.word) {
 			return known.kind
 		}
+	}
+	if strings.Contains(c.Image, "/dcgm-exporter:") {
+		return kindExporter // its image starts it
 	}
 	return kindOther
 }

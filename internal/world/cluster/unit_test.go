@@ -36,6 +36,9 @@ func TestRecognise(t *testing.T) {
 			t.Errorf("recognise(%q) = %q, want %q", script, got, want)
 		}
 	}
+	if got := recognise(corev1.Container{Image: "nvcr.io/nvidia/k8s/dcgm-exporter:4.4.2-4.7.0-distroless"}); got != kindExporter {
+		t.Errorf("recognise(the exporter's image) = %q", got)
+	}
 	if f := framework(bash("torchrun pretrain_gpt.py"), nil); f != "megatron" {
 		t.Errorf("framework = %q", f)
 	}

@@ -107,6 +107,18 @@ func TestFaults(t *testing.T) {
 				t.Error("the host label is not lower case")
 			}
 		}},
+		{"gpu-label-dropped", func(t *testing.T, text string) {
+			t.Helper()
+			all := series(text, "DCGM_FI_DEV_POWER_USAGE")
+			names := map[string]bool{}
+			for _, s := range all {
+				name, _, _ := strings.Cut(s, "}")
+				names[name] = true
+			}
+			if len(names) != 8 || strings.Contains(text, `gpu="`) || strings.Contains(text, "UUID=") {
+				t.Errorf("%d series, want 8 that do not say their GPU: %.200s", len(names), text)
+			}
+		}},
 		{"stale-series", func(t *testing.T, text string) {
 			t.Helper()
 			if !regexp.MustCompile(`(?m)^DCGM_FI_DEV_GPU_UTIL\{.*\} 0 \d{13}$`).MatchString(text) {

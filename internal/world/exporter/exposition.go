@@ -39,8 +39,11 @@ func Expose(state world.State, node world.Node, at time.Time) []byte {
 
 func labels(state world.State, node world.Node, g world.GPU) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `gpu="%d",UUID="%s",pci_bus_id="%s",device="nvidia%d",modelName="%s"`,
-		g.Index, g.UUID, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
+	if !node.Exporter.GPULabelDropped {
+		fmt.Fprintf(&b, `gpu="%d",UUID="%s",`, g.Index, g.UUID)
+	}
+	// What is left without those two still tells one series from another.
+	fmt.Fprintf(&b, `pci_bus_id="%s",device="nvidia%d",modelName="%s"`, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
 	if !node.Exporter.HostLabelDropped {
 		name := node.Exporter.HostLabel
 		if name == "" {

@@ -17,6 +17,10 @@ import (
 // Port is where dcgm-exporter listens.
 const Port = 9400
 
+// Interval is how often dcgm-exporter is said to sample its GPUs. The world's is
+// never as much behind: a reading is of the moment of the scrape.
+const Interval = time.Second
+
 // Options of Start.
 type Options struct {
 	// Port on each node's address; 0 means Port.

@@ -10,6 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/world/exporter"
 )
 
 //go:embed operands.yaml
@@ -53,6 +55,11 @@ func (o operand) daemonSet(exporterPort int) *appsv1.DaemonSet {
 	if o.Scrape {
 		template.Annotations = map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": strconv.Itoa(exporterPort)}
 		template.Spec.HostNetwork = true
+		template.Spec.Containers[0].Env = []corev1.EnvVar{
+			{Name: "DCGM_EXPORTER_LISTEN", Value: ":" + strconv.Itoa(exporterPort)},
+			{Name: "DCGM_EXPORTER_KUBERNETES", Value: "true"},
+			{Name: "DCGM_EXPORTER_INTERVAL", Value: strconv.Itoa(int(exporter.Interval.Milliseconds()))},
+		}
 		template.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "metrics", ContainerPort: int32(exporterPort)}} //nolint:gosec // a port
 	}
 	return &appsv1.DaemonSet{

@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
+)
+
+// run is the label of firstlight's objects.
+const run = "firstlight.dev/run"
+
+// tryEvery is the pause between two samples.
+const tryEvery = 50 * time.Millisecond
+
+// put creates a policy and waits until it is applied, also to what is there
+// already: that is updated with itself.
+func (e *Engine) put(ctx context.Context, name string) error {
+	p, err := find(name)
+	if err != nil {
+		return err
+	}
+	e.force[name] = true // or half of it: to be removed in any case
+	object, binding := p.objects(name)
+	api := e.client.AdmissionregistrationV1()
+	if _, err := api.MutatingAdmissionPolicies().Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create policy %s: %w", name, err)
+	}
+	if _, err := api.MutatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create binding of policy %s: %w", name, err)
+	}
+	if err := e.await(ctx, name, p, true); err != nil {
+		return err
+	}
+	if p.Resource.schema() == corev1.SchemeGroupVersion.WithResource("pods") {
+		return nil // a pod stays what it was made
+	}
+	return e.touch(ctx, name, p)
+}
+
+// remove deletes a policy and waits until it is not applied any more.
+func (e *Engine) remove(ctx context.Context, name string) error {
+	p, err := find(name)
+	if err != nil {
+		return err
+	}
+	api := e.client.AdmissionregistrationV1()
+	if err := api.MutatingAdmissionPolicyBindings().Delete(ctx, objectName(name), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete binding of policy %s: %w", name, err)
+	}
+	if err := api.MutatingAdmissionPolicies().Delete(ctx, objectName(name), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete policy %s: %w", name, err)
+	}
+	if err := e.await(ctx, name, p, false); err != nil {
+		return err
+	}
+	delete(e.force, name)
+	return nil
+}
+
+// await sends samples until they come back changed, or unchanged.
+func (e *Engine) await(ctx context.Context, name string, p policy, want bool) error {
+	tick := time.NewTicker(tryEvery)
+	defer tick.Stop()
+	for {
+		answer, err := e.of(p, p.sample().GetNamespace()).Create(ctx, p.sample(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		switch {
+		case err == nil && p.changed(answer) == want:
+			return nil
+		case apierrors.IsNotFound(err) && !want:
+			return nil // there is no such kind, so nothing of it is changed
+		case apierrors.IsNotFound(err):
+			return fmt.Errorf("policy %s: %w", name, err)
+		case err == nil:
+			err = fmt.Errorf("a sample comes back changed: %v", !want)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for policy %s to be applied (%v): %w: %w", name, want, context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// touch updates firstlight's objects with themselves.
+func (e *Engine) touch(ctx context.Context, name string, p policy) error {
+	list, err := e.of(p, "").List(ctx, metav1.ListOptions{LabelSelector: run})
+	if err != nil {
+		return fmt.Errorf("apply policy %s to what is there: %w", name, err)
+	}
+	for _, o := range list.Items {
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			api := e.of(p, o.GetNamespace())
+			object, err := api.Get(ctx, o.GetName(), metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			_, err = api.Update(ctx, object, metav1.UpdateOptions{})
+			return err
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("apply policy %s to %s: %w", name, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) of(p policy, namespace string) dynamic.ResourceInterface {
+	r := e.dynamic.Resource(p.Resource.schema())
+	if namespace == "" {
+		return r
+	}
+	return r.Namespace(namespace)
+}

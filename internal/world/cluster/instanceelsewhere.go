@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// nodeClaims are what Karpenter has ordered.
+func nodeClaims() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
+}
+
+// labelElsewhere is on the nodes that no claim made; its value is the claim
+// beside which it appeared.
+const labelElsewhere = "lab.firstlight/elsewhere"
+
+// syncElsewhere has a free node of a run's pool beside each of its claims that
+// has no node yet, once the pool has a node: whoever waits for the claim's finds
+// room there first. Without a claim, or the fault, the node goes.
+func (i *instances) syncElsewhere(ctx context.Context, wanted bool) error {
+	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
+	if err != nil {
+		return wrap(err, "list node claims")
+	}
+	have, err := i.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelElsewhere})
+	if err != nil {
+		return wrap(err, "list nodes")
+	}
+	i.elsewhere = true
+	var errs []error
+	if wanted {
+		for _, c := range list.Items {
+			if awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
+				_, err := i.client.CoreV1().Nodes().Create(ctx, elsewhere(c, time.Now()), metav1.CreateOptions{})
+				if err != nil && !apierrors.IsAlreadyExists(err) {
+					errs = append(errs, wrap(err, "create node beside %s", c.GetName()))
+				}
+			}
+		}
+	}
+	for _, n := range have.Items {
+		if wanted && slices.ContainsFunc(list.Items, func(c unstructured.Unstructured) bool { return poolOf(c) == n.Labels[labelPool] }) {
+			continue
+		}
+		if err := i.client.CoreV1().Nodes().Delete(ctx, n.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, wrap(err, "delete node %s", n.Name))
+		}
+	}
+	i.elsewhere = wanted || len(errs) > 0
+	return errors.Join(errs...)
+}
+
+// awaited says that a claim has no node, and another of its pool has one.
+func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool {
+	return nodeOf(c) == "" && slices.ContainsFunc(all, func(other unstructured.Unstructured) bool {
+		return poolOf(other) == poolOf(c) && nodeOf(other) != ""
+	})
+}
+
+func poolOf(c unstructured.Unstructured) string { return c.GetLabels()[labelPool] }
+
+func nodeOf(c unstructured.Unstructured) string {
+	name, _, _ := unstructured.NestedString(c.Object, "status", "nodeName") // no string is no node
+	return name
+}
+
+func hasNode(nodes []corev1.Node, claim string) bool {
+	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelElsewhere] == claim })
+}
+
+// elsewhere is a free GPU node of a claim's pool, Ready from the first.
+func elsewhere(c unstructured.Unstructured, now time.Time) *corev1.Node {
+	name := "elsewhere-" + c.GetName()
+	room := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("192"), corev1.ResourceMemory: resource.MustParse("2Ti"),
+		corev1.ResourcePods: resource.MustParse("110"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+		gpuResource: resource.MustParse("8"),
+	}
+	at := metav1.NewTime(now)
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name,
+			Labels: map[string]string{
+				labelElsewhere: c.GetName(), labelPool: poolOf(c), corev1.LabelHostname: name,
+				corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+			},
+			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+		},
+		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: string(gpuResource), Value: "present", Effect: corev1.TaintEffectNoSchedule}}},
+		Status: corev1.NodeStatus{
+			Capacity: room, Allocatable: room,
+			Conditions: []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				Message: "kubelet is posting ready status", LastHeartbeatTime: at, LastTransitionTime: at,
+			}},
+		},
+	}
+}

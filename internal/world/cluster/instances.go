@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// The labels by which Karpenter's nodes and claims are known.
+const (
+	labelPool = "karpenter.sh/nodepool"
+	labelRun  = "firstlight.dev/run"
+)
+
+// instancesEvery is the pause between two looks while a fault is active that
+// has to be in time.
+const instancesEvery = 200 * time.Millisecond
+
+// instances is what the provider of an autoscaler's nodes is like: how long an
+// instance boots, and what else is on sale. Without a fault it does nothing, and
+// Karpenter's KWOK provider makes nodes at once.
+type instances struct {
+	client   kubernetes.Interface
+	dyn      dynamic.Interface
+	world    *world.World
+	informer cache.SharedIndexInformer
+	log      *slog.Logger
+
+	// token is whose turn it is to sync; it guards what follows.
+	token chan struct{}
+	// boots are the delays that node classes had before a fault.
+	boots map[string]string
+	// elsewhere and keepers say that there may be such.
+	elsewhere, keepers bool
+}
+
+func newInstances(client kubernetes.Interface, dyn dynamic.Interface, w *world.World, nodes cache.SharedIndexInformer, log *slog.Logger) *instances {
+	return &instances{client: client, dyn: dyn, world: w, informer: nodes, log: log, token: make(chan struct{}, 1), boots: map[string]string{}}
+}
+
+// run keeps instances right until ctx ends.
+func (i *instances) run(ctx context.Context) {
+	notices, cancel := i.world.Subscribe()
+	defer cancel()
+	tick := time.NewTicker(instancesEvery)
+	defer tick.Stop()
+	for {
+		if err := i.sync(ctx); err != nil && ctx.Err() == nil {
+			i.log.Warn("instances", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-notices:
+		case <-tick.C:
+		}
+	}
+}
+
+// sync makes instances what the world says. It does nothing where nothing is
+// wrong and nothing is left of what was.
+func (i *instances) sync(ctx context.Context) error {
+	select {
+	case i.token <- struct{}{}:
+		defer func() { <-i.token }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	a := i.world.State().Autoscale
+	var errs []error
+	if a.Boot != (world.Boot{}) || len(i.boots) > 0 {
+		delay := a.Boot.Delay
+		if a.Boot.Spare && len(i.made()) == 0 {
+			delay = 0
+		}
+		errs = append(errs, i.boot(ctx, delay))
+	}
+	if a.Elsewhere || i.elsewhere {
+		errs = append(errs, i.syncElsewhere(ctx, a.Elsewhere))
+	}
+	if a.Keepers || i.keepers {
+		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
+	}
+	return errors.Join(errs...)
+}
+
+// made are the nodes that an autoscaler made for a run and that are not on their
+// way out.
+func (i *instances) made() []*corev1.Node {
+	var out []*corev1.Node
+	for _, obj := range i.informer.GetStore().List() {
+		n, ok := obj.(*corev1.Node)
+		if ok && n.Labels[labelRun] != "" && n.Labels[labelPool] != "" && n.DeletionTimestamp == nil {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b *corev1.Node) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return out
+}
+
+// wrap says what was being done; nil stays nil.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}

@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// provider is an API server with what Karpenter has there, and the world.
+type provider struct {
+	*instances
+	client *fake.Clientset
+	dyn    *dynamicfake.FakeDynamicClient
+	world  *world.World
+}
+
+func newProvider(t *testing.T, objects ...kruntime.Object) *provider {
+	t.Helper()
+	w, err := world.New(world.DefaultSpec(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := fake.NewClientset()
+	dyn := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(kruntime.NewScheme(), map[schema.GroupVersionResource]string{
+		nodeClasses(): "KWOKNodeClassList", nodeClaims(): "NodeClaimList",
+	}, objects...)
+	nodes := informers.NewSharedInformerFactory(client, 0).Core().V1().Nodes().Informer()
+	return &provider{newInstances(client, dyn, w, nodes, slog.New(slog.DiscardHandler)), client, dyn, w}
+}
+
+func (p *provider) fault(t *testing.T, kind string, options map[string]string) (clearIt func()) {
+	t.Helper()
+	f, err := p.world.AddFault(world.Fault{Kind: kind, Options: options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.look(t)
+	return func() {
+		t.Helper()
+		if err := p.world.ClearFault(f.ID); err != nil {
+			t.Fatal(err)
+		}
+		p.look(t)
+	}
+}
+
+func (p *provider) look(t *testing.T) {
+	t.Helper()
+	if err := p.sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeNode is what Karpenter does for a run.
+func (p *provider) makeNode(t *testing.T, name string, labels map[string]string) {
+	t.Helper()
+	if err := p.informer.GetStore().Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func class(name string, spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": name},
+	}}
+	if spec != nil {
+		o.Object["spec"] = spec
+	}
+	return o
+}
+
+func claim(name, pool, node string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+		"metadata": map[string]any{"name": name, "labels": map[string]any{labelPool: pool, labelRun: "r"}},
+		"status":   map[string]any{"nodeName": node},
+	}}
+}
+
+func (p *provider) delays(t *testing.T) map[string]string {
+	t.Helper()
+	list, err := p.dyn.Resource(nodeClasses()).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, c := range list.Items {
+		out[c.GetName()], _, _ = unstructured.NestedString(c.Object, "spec", "nodeRegistrationDelay")
+	}
+	return out
+}
+
+func requireDelays(t *testing.T, p *provider, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, p.delays(t)); diff != "" {
+		t.Errorf("delays (-want +got):\n%s", diff)
+	}
+}
+
+func TestInstancesThatNeverRegister(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, class("default", nil), class("slow", map[string]any{"nodeRegistrationDelay": "3s"}))
+	healthy := map[string]string{"default": "", "slow": "3s"}
+	broken := map[string]string{"default": "86400s", "slow": "86400s"}
+	repair := p.fault(t, "node-never-registers", nil)
+	requireDelays(t, p, healthy) // the first node is spared
+	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
+	p.look(t)
+	requireDelays(t, p, healthy)
+	p.makeNode(t, "first", map[string]string{labelPool: "x", labelRun: "r"})
+	p.look(t)
+	p.look(t)
+	requireDelays(t, p, broken)
+	repair()
+	requireDelays(t, p, healthy)
+
+	repair = p.fault(t, "node-never-registers", map[string]string{"spare": "none"})
+	requireDelays(t, p, broken)
+	repair()
+	requireDelays(t, p, healthy)
+	if n := len(p.client.Actions()); n != 0 {
+		t.Errorf("%d other requests", n)
+	}
+}
+
+func TestNodesElsewhere(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), claim("other", "others", ""))
+	repair := p.fault(t, "bound-elsewhere", nil)
+	names := func() []string {
+		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, n := range list.Items {
+			out = append(out, n.Name)
+			if n.Labels[labelPool] != "mine" || n.Labels[labelRun] != "" || !n.Status.Allocatable[gpuResource].Equal(n.Status.Capacity[gpuResource]) {
+				t.Errorf("node %s: %+v", n.Name, n)
+			}
+		}
+		return out
+	}
+	if got := names(); len(got) != 0 {
+		t.Errorf("nodes %v beside a pool's first claim", got)
+	}
+	for _, c := range []string{"b", "c"} {
+		if _, err := p.dyn.Resource(nodeClaims()).Create(t.Context(), claim(c, "mine", ""), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.look(t)
+	p.look(t)
+	if diff := cmp.Diff([]string{"elsewhere-b", "elsewhere-c"}, names()); diff != "" {
+		t.Error(diff)
+	}
+	// Its node comes, late: the other node stays, with whoever is on it.
+	if _, err := p.dyn.Resource(nodeClaims()).Update(t.Context(), claim("b", "mine", "node-b"), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.look(t)
+	if len(names()) != 2 {
+		t.Errorf("nodes are %v", names())
+	}
+	repair()
+	if got := names(); len(got) != 0 || p.elsewhere {
+		t.Errorf("nodes %v are left", got)
+	}
+}
+
+func TestKeepers(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	repair := p.fault(t, "do-not-disrupt", nil)
+	p.makeNode(t, "first", map[string]string{labelPool: "x", labelRun: "r"})
+	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
+	p.look(t)
+	p.look(t)
+	pods, err := p.client.CoreV1().Pods(keepersNamespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) != 1 || pods.Items[0].Spec.NodeName != "first" || pods.Items[0].Annotations["karpenter.sh/do-not-disrupt"] != "true" {
+		t.Errorf("keepers are %+v", pods.Items)
+	}
+	repair()
+	if list, err := p.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 0 || p.keepers {
+		t.Errorf("left: %v, %v", list.Items, err)
+	}
+}
