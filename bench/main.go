@@ -70,11 +70,14 @@ func run(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // of a run that is over
 	b := &bench{binary: *binary, dir: dir, n: *n, samples: map[string][]float64{}}
-	for name, measure := range map[string]func(context.Context) error{"accept": b.measure, "autoscale": b.measureChain} {
-		if *only != "" && *only != name {
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context) error
+	}{{"accept", b.measure}, {"autoscale", b.measureChain}} {
+		if *only != "" && *only != part.name {
 			continue
 		}
-		if err := measure(ctx); err != nil {
+		if err := part.measure(ctx); err != nil {
 			return err
 		}
 	}
