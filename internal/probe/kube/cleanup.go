@@ -4,46 +4,87 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// Leftover is an object that carries the label of a run.
-type Leftover struct {
-	RunID string `json:"run"`
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
-}
+// podsWithin bounds how long the end of a run's pods is waited for before their
+// nodes are taken away under them.
+const podsWithin = 90 * time.Second
 
 // Cleanup deletes what a run created, found by its label and by nothing else:
-// its namespace with everything in it, its PriorityClass. It waits until they
-// are gone; what could not be removed is in the error. GPUs that the run held
-// are free when it returns without one.
+// what makes pods and the pods, in any namespace; what makes nodes, with its
+// nodes; queues; its namespace with everything in it, its PriorityClass. It waits
+// until they are gone; what could not be removed is in the error. GPUs that the
+// run held are free when it returns without one.
 func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	if runID == "" {
 		return errors.New("clean up: no run id: an empty one would select other runs")
 	}
-	selector := metav1.ListOptions{LabelSelector: LabelRun + "=" + runID}
-	client := g.Cluster.Client
-	var problems []error
-	namespaces, err := client.CoreV1().Namespaces().List(ctx, selector)
+	selector := LabelRun + "=" + runID
+	problems := []error{g.removeWorkloads(ctx, selector)}
+	for _, k := range append(capacity(), kind{"Queue", Queues()}) {
+		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
+	}
+	namespaces, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return fmt.Errorf("list namespaces of run %s: %w", runID, err)
+		return errors.Join(append(problems, fmt.Errorf("list namespaces of run %s: %w", runID, err))...)
 	}
 	for _, ns := range namespaces.Items {
-		if err := g.removeNamespace(ctx, ns.Name, runID); err != nil {
-			problems = append(problems, err)
+		problems = append(problems, g.removeNamespace(ctx, ns.Name, runID))
+	}
+	problems = append(problems, g.removePriorityClasses(ctx, runID))
+	// Last, because it takes as long as the provider of the nodes needs.
+	for _, k := range append(capacity(), nodes()) {
+		problems = append(problems, g.Cluster.awaitNone(ctx, k, selector))
+	}
+	return errors.Join(problems...)
+}
+
+// removeWorkloads ends what makes pods, then the pods, in any namespace.
+func (g Guest) removeWorkloads(ctx context.Context, selector string) error {
+	var problems []error
+	for _, k := range append(workloads(), pods()) {
+		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
+	}
+	ending, cancel := context.WithTimeout(ctx, podsWithin)
+	defer cancel()
+	problems = append(problems, g.Cluster.awaitNone(ending, pods(), selector))
+	for _, k := range groups() {
+		problems = append(problems, g.removeGroups(ctx, k, selector))
+	}
+	return errors.Join(problems...)
+}
+
+// removeGroups ends gangs' objects whose pods are gone.
+func (g Guest) removeGroups(ctx context.Context, k kind, selector string) error {
+	list, err := g.Cluster.listLabelled(ctx, k, selector)
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	problems := []error{g.Cluster.deleteLabelled(ctx, k, selector)}
+	for i := range list.Items {
+		if k.resource == PodGroups() {
+			problems = append(problems, g.Cluster.ReleasePodGroup(ctx, list.Items[i].GetNamespace(), list.Items[i].GetName()))
 		}
 	}
-	classes, err := client.SchedulingV1().PriorityClasses().List(ctx, selector)
+	return errors.Join(problems...)
+}
+
+func (g Guest) removePriorityClasses(ctx context.Context, runID string) error {
+	classes, err := g.Cluster.Client.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
 	if err != nil {
-		problems = append(problems, fmt.Errorf("list priority classes of run %s: %w", runID, err))
-		return errors.Join(problems...)
+		return fmt.Errorf("list priority classes of run %s: %w", runID, err)
 	}
+	var problems []error
 	for _, pc := range classes.Items {
-		err := client.SchedulingV1().PriorityClasses().Delete(ctx, pc.Name, metav1.DeleteOptions{})
+		err := g.Cluster.Client.SchedulingV1().PriorityClasses().Delete(ctx, pc.Name, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			problems = append(problems, fmt.Errorf("delete priority class %s: %w", pc.Name, err))
 		}
@@ -89,25 +130,4 @@ func (g Guest) deleteNamespace(ctx context.Context, name string) error {
 			return fmt.Errorf("namespace %s is still there: %s: %w", name, whyStuck(list.Items[0].Status), ctx.Err())
 		}
 	}
-}
-
-// Leftovers lists what any run of firstlight has left in the cluster.
-func (g Guest) Leftovers(ctx context.Context) ([]Leftover, error) {
-	selector := metav1.ListOptions{LabelSelector: LabelRun}
-	var out []Leftover
-	namespaces, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, selector)
-	if err != nil {
-		return nil, fmt.Errorf("list namespaces of runs: %w", err)
-	}
-	for _, ns := range namespaces.Items {
-		out = append(out, Leftover{RunID: ns.Labels[LabelRun], Kind: "Namespace", Name: ns.Name})
-	}
-	classes, err := g.Cluster.Client.SchedulingV1().PriorityClasses().List(ctx, selector)
-	if err != nil {
-		return nil, fmt.Errorf("list priority classes of runs: %w", err)
-	}
-	for _, pc := range classes.Items {
-		out = append(out, Leftover{RunID: pc.Labels[LabelRun], Kind: "PriorityClass", Name: pc.Name})
-	}
-	return out, nil
 }

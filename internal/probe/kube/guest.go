@@ -23,32 +23,59 @@ type Guest struct {
 // waits until pods can be created there. It may be called again.
 func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace string, err error) {
 	namespace = NamespaceOf(runID)
-	client := g.Cluster.Client
-	labels := Labels(runID, "")
-	// Pods of the fabric tests lock memory for RDMA, which the baseline level of
-	// pod security refuses.
-	nsLabels := Labels(runID, "")
-	nsLabels["pod-security.kubernetes.io/enforce"] = "privileged"
-	_, err = client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: nsLabels},
-	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := g.createNamespace(ctx, namespace, runID); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("create namespace %s: %w", namespace, err)
 	}
 	if err := g.ours(ctx, namespace, runID); err != nil {
 		return "", err
 	}
+	if err := g.ensurePriorityClass(ctx, runID); err != nil {
+		return "", err
+	}
+	return namespace, g.awaitServiceAccount(ctx, namespace)
+}
+
+// EnsureIn is EnsureNamespace for a namespace that was asked for: one that is
+// there is used and stays as it is; one that is not is the run's own.
+func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
+	_, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		if err := g.createNamespace(ctx, namespace, runID); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create namespace %s: %w", namespace, err)
+		}
+	case err != nil:
+		return fmt.Errorf("read namespace %s: %w", namespace, err)
+	}
+	if err := g.ensurePriorityClass(ctx, runID); err != nil {
+		return err
+	}
+	return g.awaitServiceAccount(ctx, namespace)
+}
+
+func (g Guest) createNamespace(ctx context.Context, namespace, runID string) error {
+	// Pods of the fabric tests lock memory for RDMA, which the baseline level of
+	// pod security refuses.
+	labels := Labels(runID, "")
+	labels["pod-security.kubernetes.io/enforce"] = "privileged"
+	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels},
+	}, metav1.CreateOptions{})
+	return err //nolint:wrapcheck // the callers say what for
+}
+
+func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
 	never := corev1.PreemptNever
-	_, err = client.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{
-		ObjectMeta:       metav1.ObjectMeta{Name: PriorityClassOf(runID), Labels: labels},
+	_, err := g.Cluster.Client.SchedulingV1().PriorityClasses().Create(ctx, &schedulingv1.PriorityClass{
+		ObjectMeta:       metav1.ObjectMeta{Name: PriorityClassOf(runID), Labels: Labels(runID, "")},
 		Value:            priorityValue,
 		PreemptionPolicy: &never,
 		Description:      "Pods of firstlight's run " + runID + ": they wait, they preempt nothing.",
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("create priority class %s: %w", PriorityClassOf(runID), err)
+		return fmt.Errorf("create priority class %s: %w", PriorityClassOf(runID), err)
 	}
-	return namespace, g.awaitServiceAccount(ctx, namespace)
+	return nil
 }
 
 // ErrNotOurs is returned for an object of our name that does not carry our label.

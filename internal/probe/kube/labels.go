@@ -6,6 +6,8 @@ const (
 	LabelRun = "firstlight.dev/run"
 	// LabelGate holds the gate that created the object.
 	LabelGate = "firstlight.dev/gate"
+	// LabelRole holds what an object is for within its gate.
+	LabelRole = "firstlight.dev/role"
 )
 
 // GPUResource is the extended resource that NVIDIA's device plugin advertises.

@@ -34,6 +34,10 @@ type Target struct {
 	ScrapeURL string            `json:"scrapeUrl"`
 	Health    string            `json:"health"`
 	LastError string            `json:"lastError"`
+	// ScrapePool is the job of the configuration that it belongs to, and
+	// ScrapeInterval how often it is scraped, as Prometheus writes spans ("1m30s").
+	ScrapePool     string `json:"scrapePool,omitempty"`
+	ScrapeInterval string `json:"scrapeInterval,omitempty"`
 }
 
 // ParseTargets reads the answer to a question for active targets.

@@ -1,0 +1,44 @@
+package kube
+
+import (
+	"context"
+	"errors"
+)
+
+// Leftover is an object that carries the label of a run.
+type Leftover struct {
+	RunID     string `json:"run"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+}
+
+// Leftovers lists what any run of firstlight has left in the cluster.
+func (g Guest) Leftovers(ctx context.Context) ([]Leftover, error) { return g.left(ctx, LabelRun) }
+
+// LeftOf lists what one run has left. What could not be listed is in the error,
+// beside what could.
+func (g Guest) LeftOf(ctx context.Context, runID string) ([]Leftover, error) {
+	if runID == "" {
+		return nil, errors.New("list leftovers: no run id")
+	}
+	return g.left(ctx, LabelRun+"="+runID)
+}
+
+func (g Guest) left(ctx context.Context, selector string) ([]Leftover, error) {
+	var out []Leftover
+	var problems []error
+	for _, k := range labelled() {
+		list, err := g.Cluster.listLabelled(ctx, k, selector)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		for i := range list.Items {
+			o := &list.Items[i]
+			out = append(out, Leftover{RunID: o.GetLabels()[LabelRun], Kind: k.name, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())})
+		}
+	}
+	return out, errors.Join(problems...)
+}

@@ -1,0 +1,107 @@
+package prom
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is what Prometheus' running configuration says about scraping.
+type Config struct {
+	// ScrapeInterval of jobs that say nothing else.
+	ScrapeInterval time.Duration
+	Jobs           []Job
+}
+
+// Job is one of its scrape jobs.
+type Job struct {
+	Name           string
+	ScrapeInterval time.Duration
+	HonorLabels    bool
+}
+
+// Job finds a job by name.
+func (c Config) Job(name string) (Job, bool) {
+	for _, j := range c.Jobs {
+		if j.Name == name {
+			return j, true
+		}
+	}
+	return Job{}, false
+}
+
+// defaultScrape is what Prometheus takes for a configuration without an interval.
+const defaultScrape = model.Duration(time.Minute)
+
+// ParseConfig reads the answer to a question for the configuration. The
+// configuration itself is not handed on: parts of it may be secret.
+func ParseConfig(raw []byte) (Config, error) {
+	data, err := open(raw)
+	if err != nil {
+		return Config{}, err
+	}
+	var body struct {
+		YAML string `json:"yaml"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	if body.YAML == "" {
+		return Config{}, errors.New("read configuration: it is empty")
+	}
+	var file struct {
+		Global struct {
+			ScrapeInterval string `yaml:"scrape_interval"`
+		} `yaml:"global"`
+		Jobs []struct {
+			Name           string `yaml:"job_name"`
+			ScrapeInterval string `yaml:"scrape_interval"`
+			HonorLabels    bool   `yaml:"honor_labels"`
+		} `yaml:"scrape_configs"`
+	}
+	if err := yaml.Unmarshal([]byte(body.YAML), &file); err != nil {
+		return Config{}, fmt.Errorf("read prometheus' configuration: %w", err)
+	}
+	global, err := span(file.Global.ScrapeInterval, defaultScrape)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Config{ScrapeInterval: time.Duration(global)}
+	for _, j := range file.Jobs {
+		every, err := span(j.ScrapeInterval, global)
+		if err != nil {
+			return Config{}, err
+		}
+		c.Jobs = append(c.Jobs, Job{Name: j.Name, ScrapeInterval: time.Duration(every), HonorLabels: j.HonorLabels})
+	}
+	return c, nil
+}
+
+func span(text string, otherwise model.Duration) (model.Duration, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	d, err := model.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("read prometheus' configuration: %w", err)
+	}
+	return d, nil
+}
+
+// Config reads the running configuration.
+func (p Prometheus) Config(ctx context.Context) (Config, error) {
+	raw, err := p.get(ctx, "/api/v1/status/config", nil)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := ParseConfig(raw)
+	if err != nil {
+		return Config{}, fmt.Errorf("read the configuration of %s: %w", p.name, err)
+	}
+	return c, nil
+}
