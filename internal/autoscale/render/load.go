@@ -1,0 +1,69 @@
+package render
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// loadScript puts DCGM's tensor load on every GPU that the container sees.
+const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
+
+// HolderJob holds one GPU of the inventory and leaves it idle: the metric is
+// defined and flat before and after the load.
+func HolderJob(v Values) *batchv1.Job {
+	return v.onSite(Holder, seen.RoleHolder, 1, v.pod(container, v.WorkerImage, 1, v.siteTolerations()))
+}
+
+// LoadJob puts load on GPUs of the inventory, one a pod, so that it takes what
+// is free wherever it is.
+func LoadJob(v Values) *batchv1.Job {
+	pod := v.pod(container, v.LoadImage, 1, v.siteTolerations())
+	c := &pod.Containers[0]
+	c.Command = []string{"/bin/bash", "-ec", loadScript}
+	c.Env = []corev1.EnvVar{{Name: "DURATION", Value: strconv.Itoa(int(v.LoadFor.Seconds()))}}
+	return v.onSite(Load, seen.RoleLoad, v.LoadGPUs, pod)
+}
+
+// onSite is a Job of equal pods on nodes of the inventory.
+func (v Values) onSite(name, role string, pods int, pod corev1.PodSpec) *batchv1.Job {
+	labels := v.labels(role)
+	pod.RestartPolicy = corev1.RestartPolicyNever
+	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: named(v.Nodes)}}
+	return &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: v.Namespace, Labels: labels},
+		Spec: batchv1.JobSpec{
+			Parallelism:  new(int32(pods)), //nolint:gosec // validated by the site, small
+			Completions:  new(int32(pods)), //nolint:gosec // validated by the site, small
+			BackoffLimit: new(int32(0)),
+			Template:     corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
+		},
+	}
+}
+
+// named selects nodes by their names, whatever their labels say.
+func named(nodes []string) *corev1.NodeSelector {
+	s := &corev1.NodeSelector{}
+	for _, n := range nodes {
+		s.NodeSelectorTerms = append(s.NodeSelectorTerms, corev1.NodeSelectorTerm{
+			MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{n}}},
+		})
+	}
+	return s
+}
+
+// siteTolerations are those for the inventory's own taints, whose values differ
+// between installers.
+func (v Values) siteTolerations() []corev1.Toleration {
+	out := []corev1.Toleration{{Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}
+	if v.Tainted && v.Taint.Key != kube.GPUResource {
+		out = append(out, corev1.Toleration{Key: v.Taint.Key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(v.Taint.Effect)})
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package render
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func values() Values {
+	pool, zero, short := PoolNames("r1")
+	return Values{
+		Run: "r1", Namespace: "firstlight-r1", Pool: pool, Zero: zero, Short: short,
+		Select:    map[string]string{PoolLabel: pool},
+		NodeClass: site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"}, InstanceTypes: []string{"g5.xlarge", "g5.2xlarge"},
+		Taint: site.Taint{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}, Tainted: true,
+		GPUs: 1, NodeGPUs: 1, LoadGPUs: 4, Min: 1, Max: 3, Gang: 3, ShortGPUs: 2, Nodes: []string{"gpu-01", "gpu-02"},
+		Metric: seen.Metric{API: "external", Name: "dcgm_gpu_power_usage", Selector: map[string]string{"namespace": "firstlight-r1", "container": "load"}},
+		Target: 207.5, Stabilization: 5 * time.Second, ConsolidateAfter: 2 * time.Second,
+		WorkerImage: "registry.k8s.io/pause:3.10", LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04", LoadFor: time.Hour,
+	}
+}
+
+// everything is all objects of a run, as they are created.
+func everything(v Values, scheduler workload.Scheduler) []metav1.Object {
+	var out []metav1.Object
+	add := func(list []*unstructured.Unstructured) {
+		for _, o := range list {
+			out = append(out, o)
+		}
+	}
+	add(Pools(v))
+	add(Queues(v))
+	out = append(out, Deployment(v), HPA(v), HolderJob(v), LoadJob(v))
+	if v.Zero == "" {
+		return out
+	}
+	out = append(out, Zero(v), ShortPool(v))
+	for _, make := range []func(Values, workload.Scheduler) ([]*unstructured.Unstructured, *batchv1.Job){Gang, ShortGang} {
+		groups, job := make(v, scheduler)
+		add(groups)
+		out = append(out, job)
+	}
+	return out
+}
+
+func variants() map[string]struct {
+	values    Values
+	scheduler workload.Scheduler
+} {
+	custom := values()
+	custom.Namespace = "team-a"
+	custom.Metric = seen.Metric{API: "custom", Name: "workload_gpu_power_usage", Selector: map[string]string{"exported_container": "load"}}
+	custom.Tainted, custom.InstanceTypes, custom.GPUs = false, nil, 2
+	kai := values()
+	kai.Queue = QueueName("r1")
+	group := values()
+	group.Pool, group.Zero, group.Short, group.Select, group.Gang = "gpu", "", "", map[string]string{"cloud.google.com/gke-nodepool": "gpu"}, 0
+	return map[string]struct {
+		values    Values
+		scheduler workload.Scheduler
+	}{
+		"external":   {values(), workload.Native{}},
+		"custom":     {custom, workload.Native{}},
+		"kai":        {kai, workload.KAI{Queue: kai.Queue}},
+		"node-group": {group, nil},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, v := range variants() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := v.values.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			for _, o := range everything(v.values, v.scheduler) {
+				text, err := yaml.Marshal(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out.WriteString("---\n")
+				out.Write(text)
+			}
+			file := filepath.Join("testdata", name+".golden")
+			if *update {
+				if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("run with -update after looking at it:\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is created without the run's label is never removed.
+func TestEverythingIsLabelled(t *testing.T) {
+	t.Parallel()
+	for name, v := range variants() {
+		for _, o := range everything(v.values, v.scheduler) {
+			if o.GetLabels()[kube.LabelRun] != "r1" || o.GetLabels()[kube.LabelGate] != Gate {
+				t.Errorf("%s: %s has the labels %v", name, o.GetName(), o.GetLabels())
+			}
+			if ns := o.GetNamespace(); ns != "" && ns != v.values.Namespace {
+				t.Errorf("%s: %s is in %s", name, o.GetName(), ns)
+			}
+		}
+	}
+}
+
+func TestPoolLimit(t *testing.T) {
+	t.Parallel()
+	v := values()
+	if got := PoolLimit(v); got != 6 {
+		t.Errorf("3 replicas and a gang of 3 may have %d GPUs", got)
+	}
+	v.NodeGPUs = 8
+	if got := PoolLimit(v); got != 48 {
+		t.Errorf("on nodes of 8 they may have %d GPUs", got)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Values){
+		"no run":       func(v *Values) { v.Run = "" },
+		"no namespace": func(v *Values) { v.Namespace = "" },
+		"no selector":  func(v *Values) { v.Select = nil },
+		"no metric":    func(v *Values) { v.Metric.Selector = nil },
+		"no nodes":     func(v *Values) { v.Nodes = nil },
+		"no target":    func(v *Values) { v.Target = 0 },
+		"no room":      func(v *Values) { v.Max = 1 },
+		"no load":      func(v *Values) { v.LoadGPUs = 0 },
+	} {
+		v := values()
+		change(&v)
+		if err := v.Validate(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Gate is the label's value that objects of the chain carry.
+const Gate = "autoscale"
+
+// PoolLabel is the label of nodes that names their NodePool.
+const PoolLabel = "karpenter.sh/nodepool"
+
+// Values is everything that the objects of a run are made of.
+type Values struct {
+	Run       string
+	Namespace string
+	// Pool, Zero and Short are the NodePools of the run: that of the replicas, one
+	// with limit 0, one that is a node short for the gang. With an existing pool or
+	// node groups, Zero and Short are empty.
+	Pool, Zero, Short string
+	// Select are the labels of nodes that replicas go to.
+	Select        map[string]string
+	NodeClass     site.NodeClass
+	InstanceTypes []string
+	// Taint of the GPU nodes; Tainted: there is one.
+	Taint   site.Taint
+	Tainted bool
+	// GPUs a replica, and what a node of the pool may have at most.
+	GPUs, NodeGPUs int
+	LoadGPUs       int
+	Min, Max       int
+	Gang           int
+	// ShortGPUs is the GPU limit of the pool that is a node short.
+	ShortGPUs int
+	// Nodes are those of the inventory that the holder and the load may use.
+	Nodes []string
+	// Metric, Target (its unit, a replica) and Stabilization are the HPA's.
+	Metric        seen.Metric
+	Target        float64
+	Stabilization time.Duration
+	// ConsolidateAfter is how long a node must be quiet before it may go.
+	ConsolidateAfter time.Duration
+	WorkerImage      string
+	LoadImage        string
+	// LoadFor bounds the load, should nobody end it.
+	LoadFor time.Duration
+	// Queue is KAI's; empty for the default scheduler.
+	Queue string
+}
+
+// The names of a run's objects in its namespace.
+const (
+	Worker    = "worker"
+	Holder    = "holder"
+	Load      = "load"
+	ZeroPod   = "zero"
+	GangJob   = "gang"
+	ShortJob  = "gang-short"
+	container = "load" // of the holder and the load: what the metric's selector names
+)
+
+// graceSeconds is how long a container has to end: nothing here has anything to save.
+const graceSeconds = 5
+
+// Validate refuses what would make objects that mean something else.
+func (v Values) Validate() error {
+	var problems []error
+	for name, missing := range map[string]bool{
+		"run": v.Run == "", "namespace": v.Namespace == "", "selector of nodes": len(v.Select) == 0, "worker image": v.WorkerImage == "",
+		"load image": v.LoadImage == "", "metric": v.Metric.Name == "" || len(v.Metric.Selector) == 0, "nodes for the load": len(v.Nodes) == 0,
+		"target": v.Target <= 0, "GPUs a replica": v.GPUs < 1, "GPUs of the load": v.LoadGPUs < 1, "room to scale": v.Min < 1 || v.Max <= v.Min,
+	} {
+		if missing {
+			problems = append(problems, fmt.Errorf("render the chain's objects: no %s", name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (v Values) labels(role string) map[string]string {
+	l := kube.Labels(v.Run, Gate)
+	if role != "" {
+		l[kube.LabelRole] = role
+	}
+	return l
+}
+
+// tolerations of pods for the GPU nodes of the run's pools. There is no taint
+// of the run's own: it would keep the GPU stack's DaemonSets off, too.
+func (v Values) tolerations() []corev1.Toleration {
+	if !v.Tainted {
+		return nil
+	}
+	return []corev1.Toleration{{Key: v.Taint.Key, Operator: corev1.TolerationOpEqual, Value: v.Taint.Value, Effect: corev1.TaintEffect(v.Taint.Effect)}}
+}
+
+// pod is what all pods of the run have in common.
+func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleration) corev1.PodSpec {
+	return corev1.PodSpec{
+		PriorityClassName:             kube.PriorityClassOf(v.Run),
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		TerminationGracePeriodSeconds: new(int64(graceSeconds)),
+		Tolerations:                   tolerations,
+		Containers: []corev1.Container{{
+			Name: name, Image: image,
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")},
+				Limits:   corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(int64(gpus), resource.DecimalSI)},
+			},
+			SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: new(false),
+				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+		}},
+	}
+}
+
+// scheduled hands a pod to KAI where the run has a queue.
+func (v Values) scheduled(labels map[string]string, pod *corev1.PodSpec) map[string]string {
+	if v.Queue == "" {
+		return labels
+	}
+	pod.SchedulerName = kaiScheduler
+	labels = maps.Clone(labels)
+	labels[queueLabel] = v.Queue
+	return labels
+}
