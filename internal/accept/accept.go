@@ -22,9 +22,8 @@ type Options struct {
 	Profile *profile.Profile
 	// SiteFile and ProfileFile are kept in the evidence as they are.
 	SiteFile, ProfileFile []byte
-	// Playbook makes the plan of a run over a cluster; the ID is empty and the
-	// cluster nil when it is only described.
-	Playbook func(runID string, cluster Reach) (plan.Plan, error)
+	// Playbook makes the plan of a run.
+	Playbook func(w Walk) (plan.Plan, error)
 	// Cluster may wait for the cluster to come up.
 	Cluster Reach
 	// Charts draws the report's pictures.
@@ -36,6 +35,8 @@ type Options struct {
 	Fresh  bool
 	// From re-runs from a gate on; Only looks at one gate alone.
 	From, Only string
+	// Include are checks beside the gates; a resumed run has its own.
+	Include []string
 
 	// Tool, Command and Versions are for the evidence.
 	Tool     string
@@ -45,6 +46,15 @@ type Options struct {
 	Events func(plan.Event)
 	Note   func(string)
 	Clock  func() time.Time
+}
+
+// Walk is what a plan is made for.
+type Walk struct {
+	// RunID is empty and Cluster nil when the plan is only described.
+	RunID   string
+	Cluster Reach
+	// Include are the checks beside the gates.
+	Include []string
 }
 
 // Reach gets at the cluster, once it is there.
@@ -58,6 +68,7 @@ type walk struct {
 	interrupted []string
 	resumed     bool
 	from, only  string
+	include     []string
 	// killed are runs that were killed: what they left in the cluster is removed
 	// before anything is done there.
 	killed []string
@@ -72,11 +83,11 @@ const cleanupTimeout = 5 * time.Minute
 
 // Run walks. The report is valid whenever its Run is set, also with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
-	w := &walk{opts: o, from: o.From, only: o.Only}
+	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include}
 	if err := w.open(); err != nil {
 		return Report{}, err
 	}
-	p, err := o.Playbook(w.run.ID(), w.reach)
+	p, err := o.Playbook(Walk{RunID: w.run.ID(), Cluster: w.reach, Include: w.include})
 	if err != nil {
 		return Report{}, errors.Join(err, w.run.Close())
 	}

@@ -60,7 +60,7 @@ func (w *walk) toResume() (string, error) {
 		w.killed = append(w.killed, filepath.Base(path))
 		return "", nil
 	}
-	if err := w.sameDemand(path); err != nil {
+	if err := errors.Join(w.sameDemand(path), w.sameChecks(path)); err != nil {
 		w.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
 		w.killed = append(w.killed, filepath.Base(path))
 		return "", nil
@@ -92,6 +92,33 @@ func (w *walk) sameDemand(path string) error {
 	return nil
 }
 
+// sameChecks refuses a run of other checks than ours: those that it includes are
+// its own, but one that we were told to include must be among them.
+func (w *walk) sameChecks(path string) error {
+	b, err := evidence.Load(path)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was doing
+	}
+	for _, name := range w.opts.Include {
+		if !slices.Contains(b.Header.Include, name) {
+			return refuse("run %s does not include %s", b.Header.Run, name)
+		}
+	}
+	p, err := w.opts.Playbook(Walk{Include: b.Header.Include})
+	if err != nil {
+		return err
+	}
+	order, err := p.Order()
+	if err != nil {
+		return err //nolint:wrapcheck // says what is wrong with the plan
+	}
+	same := slices.EqualFunc(order, b.Plan.Steps, func(s plan.Step, was evidence.PlanStep) bool { return s.Name() == was.Name })
+	if !same {
+		return refuse("run %s is of other checks: it was %q", b.Header.Run, b.Plan.Name)
+	}
+	return nil
+}
+
 // Used are the site and the profile that a run was judged against.
 func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 	p, err := profile.Parse("profile of run "+b.Header.Run, b.Profile)
@@ -106,7 +133,7 @@ func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 }
 
 func (w *walk) reopen(path string) error {
-	if err := w.sameDemand(path); err != nil {
+	if err := errors.Join(w.sameDemand(path), w.sameChecks(path)); err != nil {
 		return err
 	}
 	run, err := evidence.Open(path, evidence.Options{Clock: w.opts.Clock})
@@ -116,7 +143,7 @@ func (w *walk) reopen(path string) error {
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
-	w.from, w.only = run.Header().From, run.Header().Only
+	w.from, w.only, w.include = run.Header().From, run.Header().Only, run.Header().Include
 	w.run, w.earlier, w.interrupted, w.resumed = run, run.Results(), run.Interrupted(), true
 	w.killed = append(w.killed, run.ID())
 	w.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(w.earlier))
@@ -125,13 +152,13 @@ func (w *walk) reopen(path string) error {
 
 func (w *walk) create() error {
 	o := w.opts
-	p, err := o.Playbook("", nil)
+	p, err := o.Playbook(Walk{Include: o.Include})
 	if err != nil {
 		return err
 	}
 	header := evidence.Header{
 		Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name,
-		From: o.From, Only: o.Only, Versions: o.Versions,
+		From: o.From, Only: o.Only, Include: o.Include, Versions: o.Versions,
 	}
 	var before *evidence.Bundle
 	var keep []string
@@ -175,7 +202,7 @@ func (w *walk) before(p plan.Plan) (*evidence.Bundle, []string, error) {
 	for _, id := range slices.Backward(ids) {
 		path := filepath.Join(o.EvidenceDir, id)
 		b, err := evidence.Load(path)
-		if err != nil || !b.Finished || b.Header.Only != "" {
+		if err != nil || !b.Finished || b.Header.Only != "" || !walks(b.Plan, keep) {
 			continue // not a run to keep verdicts from
 		}
 		if err := w.sameDemand(path); err != nil {
@@ -185,4 +212,14 @@ func (w *walk) before(p plan.Plan) (*evidence.Bundle, []string, error) {
 		return b, keep, nil
 	}
 	return nil, nil, refuse("--from %s keeps the verdicts of an earlier run of this site, and %s has none: walk the whole playbook first, or look at this gate alone with --only %s", o.From, o.EvidenceDir, o.From)
+}
+
+// walks says that a plan has all these steps.
+func walks(p evidence.PlanFile, steps []string) bool {
+	for _, name := range steps {
+		if !slices.ContainsFunc(p.Steps, func(s evidence.PlanStep) bool { return s.Name == name }) {
+			return false
+		}
+	}
+	return true
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,7 @@ type acceptFlags struct {
 	fresh    bool
 	from     string
 	only     string
+	include  []string
 }
 
 func newAccept(s Streams) *cobra.Command {
@@ -44,6 +47,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod --context admin
   firstlight accept --from collective        # after a driver roll: keep gates 1-5
   firstlight accept --only fabric -o json
+  firstlight accept --include autoscale      # and prove the autoscaling chain
   firstlight accept --resume latest`,
 	}
 	f := &acceptFlags{}
@@ -54,7 +58,12 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even when there is an unfinished one")
 	flags.StringVar(&f.from, "from", "", "re-run from this gate (name or number); earlier verdicts are kept with their dates")
 	flags.StringVar(&f.only, "only", "", "look at this gate alone (name or number)")
+	flags.StringSliceVar(&f.include, "include", nil, "prove this beside the gates: "+strings.Join(gate.Extras(), ", "))
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
+	cmd.MarkFlagsMutuallyExclusive("resume", "include")
+	if err := cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions(gate.Extras(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added above
+	}
 	for _, name := range []string{"from", "only"} {
 		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(site.Gates(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flags were added above
@@ -66,10 +75,8 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 }
 
 func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err error) {
-	for _, name := range []*string{&f.from, &f.only} {
-		if *name, err = gateName(*name); err != nil {
-			return err
-		}
+	if err := f.names(); err != nil {
+		return err
 	}
 	if err := f.target.check(); err != nil {
 		return err
@@ -80,7 +87,10 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 	for _, g := range site.Gates() {
 		board.Set(boardGates, g, display.Waiting, "")
 	}
-	t, err := f.target.reach(ctx, board)
+	for _, name := range f.include {
+		board.Set(boardGates, name, display.Waiting, "")
+	}
+	t, err := f.target.reach(ctx, board, labExtras(f.include)...)
 	if err != nil {
 		return err
 	}
@@ -88,11 +98,11 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 
 	opts := accept.Options{
 		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.cluster,
-		Playbook: func(runID string, cluster accept.Reach) (plan.Plan, error) {
-			return gate.Playbook(t.site, t.profile, gate.Reach{Hosts: t.hosts, Cluster: cluster, Kubeconfig: t.kubeconfig, RunID: runID})
+		Playbook: func(w accept.Walk) (plan.Plan, error) {
+			return gate.Playbook(t.site, t.profile, gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, Kubeconfig: t.kubeconfig, RunID: w.RunID}, w.Include...)
 		},
 		Charts:      gate.Charts(t.site, t.profile),
-		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only,
+		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only, Include: f.include,
 		Tool: version, Command: f.command(), Versions: t.versions,
 		Events: func(e plan.Event) { showGateEvent(board, e) },
 		Note:   func(text string) { board.Log("%s", text) },
@@ -123,7 +133,32 @@ func (f *acceptFlags) command() []string {
 			command = append(command, flag.name, flag.value)
 		}
 	}
+	if len(f.include) > 0 {
+		command = append(command, "--include", strings.Join(f.include, ","))
+	}
 	return command
+}
+
+// names reads the names of gates and of what is included.
+func (f *acceptFlags) names() error {
+	for i, name := range f.include {
+		if !slices.Contains(gate.Extras(), name) {
+			return usage("there is no %q to include: there is %s", name, strings.Join(gate.Extras(), ", "))
+		}
+		if slices.Contains(f.include[:i], name) {
+			return usage("%s is included twice", name)
+		}
+	}
+	var err error
+	for _, name := range []*string{&f.from, &f.only} {
+		if slices.Contains(f.include, *name) {
+			continue
+		}
+		if *name, err = gateName(*name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gateName reads a gate's name or its number, 1 to 8.

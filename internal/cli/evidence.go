@@ -59,7 +59,13 @@ func newEvidenceShow(s Streams) *cobra.Command {
 		}
 		r := accept.ReportOf(b)
 		return out.write(s.Out, r, func(w io.Writer) error {
-			printReport(w, r, display.Style{Color: colourOf(s.Out)})
+			style := display.Style{Color: colourOf(s.Out)}
+			printReport(w, r, style)
+			if chain, ok, err := chainIn(b); err == nil && ok {
+				fmt.Fprintln(w)
+				printHops(w, chain, style)
+				fmt.Fprintf(w, "\n%s", chain.Waterfall(painter(style)))
+			}
 			if !b.Finished {
 				fmt.Fprintln(w, "the run is unfinished: resume it with firstlight accept --resume "+b.Header.Run)
 			}

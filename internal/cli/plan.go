@@ -26,6 +26,7 @@ func newPlan(s Streams) *cobra.Command {
   firstlight plan --rbac | kubectl apply -f -   # what a walk needs to be allowed`,
 	}
 	path := cmd.Flags().String("site", "", "site file; without one, the lab's default")
+	include := cmd.Flags().StringSlice("include", nil, "what accept is to include beside the gates: "+strings.Join(gate.Extras(), ", "))
 	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC that a walk needs, as YAML")
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +37,7 @@ func newPlan(s Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := gate.Playbook(site, profile, gate.Reach{})
+		p, err := gate.Playbook(site, profile, gate.Reach{}, *include...)
 		if err != nil {
 			return usage("%w", err)
 		}

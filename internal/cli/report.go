@@ -36,7 +36,7 @@ func printReport(w io.Writer, r accept.Report, style display.Style) {
 		if g.KeptFrom != "" && g.Verdict != check.Blocked {
 			reason += style.Dim(" (kept from run " + g.KeptFrom + ")")
 		}
-		fmt.Fprintf(w, "  %d  %-12s %s %8s  %s\n", slices.Index(site.Gates(), g.Gate)+1, g.Gate, style.State(state, fmt.Sprintf("%-14s", g.Verdict)), took, firstLine(reason))
+		fmt.Fprintf(w, "  %s  %-12s %s %8s  %s\n", gateNumber(g.Gate), g.Gate, style.State(state, fmt.Sprintf("%-14s", g.Verdict)), took, firstLine(reason))
 		for _, f := range g.Figures {
 			fmt.Fprintf(w, "     %s\n", style.Dim(figure(f)))
 		}
@@ -46,6 +46,14 @@ func printReport(w io.Writer, r accept.Report, style display.Style) {
 		fmt.Fprintf(w, "\nnote: %s\n", note)
 	}
 	fmt.Fprintf(w, "\n%s: %s\nevidence: %s\n", style.Bold("verdict"), style.State(stateOf(r.Verdict), string(r.Verdict)), r.Evidence)
+}
+
+// gateNumber is a gate's place in the playbook; what is no gate has none.
+func gateNumber(name string) string {
+	if i := slices.Index(site.Gates(), name); i >= 0 {
+		return strconv.Itoa(i + 1)
+	}
+	return "+"
 }
 
 func simulated(r accept.Report) string {

@@ -55,6 +55,7 @@ Without a kubeconfig it works on the lab: a real Kubernetes control plane over
 simulated hardware, on this machine, without Docker, root or a GPU.`,
 		Example: `  firstlight accept                                  # walk all gates on the lab
   firstlight accept --site prod.yaml --kubeconfig k  # on a cluster of yours
+  firstlight autoscale                               # prove the autoscaling chain, hop by hop
   firstlight lab up && firstlight lab fault add link-degraded gpu-02/mlx5_3
   firstlight evidence show evidence/RUN`,
 		SilenceUsage:  true,
@@ -67,7 +68,7 @@ simulated hardware, on this machine, without Docker, root or a GPU.`,
 		return usage("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newAccept(s), newPlan(s), newSite(s), newEvidence(s), newLab(s), newVersion(s),
+		newAccept(s), newAutoscale(s), newPlan(s), newSite(s), newEvidence(s), newLab(s), newVersion(s),
 	)
 	return root
 }

@@ -31,6 +31,8 @@ type Header struct {
 	// From and Only are the selection of the walk.
 	From string `json:"from,omitempty"`
 	Only string `json:"only,omitempty"`
+	// Include are the checks that the walk includes beside its gates.
+	Include []string `json:"include,omitempty"`
 	// Versions are those of the programs involved.
 	Versions map[string]string `json:"versions,omitempty"`
 }

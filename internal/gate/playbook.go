@@ -2,8 +2,11 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
@@ -50,6 +53,7 @@ var needs = map[string][]string{
 	collective.Name: {telemetry.Name},
 	training.Name:   {collective.Name},
 	inference.Name:  {collective.Name},
+	autoscale.Name:  {telemetry.Name},
 }
 
 // gate is what every gate offers beside being a Check.
@@ -73,17 +77,27 @@ func gates(s *site.Site, p *profile.Profile, r Reach) []gate {
 	}
 }
 
-// Playbook is the Plan of a site's gates.
-func Playbook(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error) {
+// Extras are the checks that a playbook can include beside its gates.
+func Extras() []string { return []string{autoscale.Name} }
+
+// ErrNoExtra is returned for a name that is none of Extras.
+var ErrNoExtra = errors.New("there is no such check to include")
+
+// Playbook is the Plan of a site's gates, and of the extras named.
+func Playbook(s *site.Site, p *profile.Profile, r Reach, include ...string) (plan.Plan, error) {
 	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
 	for _, g := range gates(s, p, r) {
-		step := plan.Step{
-			Check: g, Needs: needs[g.Name()], NotApplicable: s.NotApplicable[g.Name()],
-			Prepare: prepare.For(s, g.Name(), r.Kubeconfig), Describe: g.Describe(),
+		step := stepOf(g)
+		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
+		step.Prepare = prepare.For(s, g.Name(), r.Kubeconfig)
+		out.Steps = append(out.Steps, step)
+	}
+	for _, name := range include {
+		if !slices.Contains(Extras(), name) {
+			return plan.Plan{}, fmt.Errorf("%w: %q, there are %v", ErrNoExtra, name, Extras())
 		}
-		if c, ok := g.(interface{ Claims() int }); ok {
-			step.GPUs = c.Claims()
-		}
+		step := stepOf(chain(s, p, autoscale.Options{}, r))
+		step.Needs = needs[name]
 		out.Steps = append(out.Steps, step)
 	}
 	if err := out.Validate(); err != nil {
@@ -92,10 +106,39 @@ func Playbook(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error) {
 	return out, nil
 }
 
-// Checks are the gates with nothing to observe with: they judge.
+// Chain is the Plan of the autoscaling chain alone.
+func Chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) (plan.Plan, error) {
+	out := plan.Plan{Name: fmt.Sprintf("autoscaling chain of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
+	out.Steps = []plan.Step{stepOf(chain(s, p, o, r))}
+	if err := out.Validate(); err != nil {
+		return plan.Plan{}, fmt.Errorf("plan the autoscaling chain of %s: %w", s.Name, err)
+	}
+	return out, nil
+}
+
+func chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) gate {
+	return autoscale.New(s, p, o, autoscale.Deps{Cluster: r.Cluster, RunID: r.RunID})
+}
+
+// stepOf is the step of a gate, with what the gate says of itself.
+func stepOf(g gate) plan.Step {
+	step := plan.Step{Check: g, Describe: g.Describe()}
+	if c, ok := g.(interface{ Claims() int }); ok {
+		step.GPUs = c.Claims()
+	}
+	return step
+}
+
+// everything is every check that a plan of ours may hold, with nothing to
+// observe with.
+func everything(s *site.Site, p *profile.Profile) []gate {
+	return append(gates(s, p, Reach{}), chain(s, p, autoscale.Options{}, Reach{}))
+}
+
+// Checks are the gates and extras with nothing to observe with: they judge.
 func Checks(s *site.Site, p *profile.Profile) []check.Check {
 	var out []check.Check
-	for _, g := range gates(s, p, Reach{}) {
+	for _, g := range everything(s, p) {
 		out = append(out, g)
 	}
 	return out
@@ -104,7 +147,7 @@ func Checks(s *site.Site, p *profile.Profile) []check.Check {
 // Charts draws what gates have to draw, for the report.
 func Charts(s *site.Site, p *profile.Profile) evidence.ChartsFor {
 	drawers := map[string]func([]check.Observation) []chart.Chart{}
-	for _, g := range gates(s, p, Reach{}) {
+	for _, g := range everything(s, p) {
 		if d, ok := g.(interface {
 			Charts(obs []check.Observation) []chart.Chart
 		}); ok {

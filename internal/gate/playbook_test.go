@@ -1,9 +1,11 @@
 package gate_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -62,14 +64,47 @@ func TestPlaybookIsTheSitesGatesInOrder(t *testing.T) {
 	}
 }
 
+func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	for _, name := range gate.Extras() {
+		plan, err := gate.Playbook(s, p, gate.Reach{}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, ok := plan.Step(name)
+		if !ok || len(step.Needs) == 0 || len(step.Describe) == 0 || len(plan.Steps) != len(site.Gates())+1 {
+			t.Errorf("%s: %+v in a plan of %d steps", name, step, len(plan.Steps))
+		}
+		if !slices.ContainsFunc(gate.Checks(s, p), func(c check.Check) bool { return c.Name() == name }) {
+			t.Errorf("%s can not be judged again", name)
+		}
+	}
+	if _, err := gate.Playbook(s, p, gate.Reach{}, "autoscal"); !errors.Is(err, gate.ErrNoExtra) {
+		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+func TestTheChainAloneNeedsNoGate(t *testing.T) {
+	t.Parallel()
+	s, p := example(t)
+	plan, err := gate.Chain(s, p, autoscale.Options{}, gate.Reach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Steps) != 1 || plan.Steps[0].Name() != autoscale.Name || len(plan.Steps[0].Needs) > 0 || len(plan.Steps[0].Describe) == 0 {
+		t.Errorf("the plan is %+v", plan)
+	}
+}
+
 // TestNothingObservedIsNeverAPass judges every gate on nothing, and on an
 // observation of somebody else's.
 func TestNothingObservedIsNeverAPass(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
 	checks := gate.Checks(s, p)
-	if len(checks) != len(site.Gates()) {
-		t.Fatalf("%d checks, want %d", len(checks), len(site.Gates()))
+	if want := len(site.Gates()) + len(gate.Extras()); len(checks) != want {
+		t.Fatalf("%d checks, want %d", len(checks), want)
 	}
 	for _, c := range checks {
 		for name, obs := range map[string][]check.Observation{

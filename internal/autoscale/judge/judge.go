@@ -1,5 +1,9 @@
 // Package judge decides each hop of the autoscaling chain: a pure function of
 // the Setup and of the State that was stored for the hop.
+//
+// Objects are told apart by UID, never by count or name alone; one without a UID
+// is nobody. What was observed not to hold is failed, with the likely reason;
+// what could not be looked at is unobserved; zero items never pass.
 package judge
 
 import (
@@ -22,5 +26,57 @@ type Result struct {
 // yet is failed with the likely reason, or unobserved when what it needs could
 // not be looked at; the observer asks again until its deadline.
 func Hop(name string, s seen.Setup, st seen.State) Result {
-	return Result{Judgement: check.CouldNotObserve("hop " + name + " has no judge")}
+	if why, excused := Excused(name, s); excused {
+		return notApplicable(why)
+	}
+	judge, ok := judges[name]
+	if !ok {
+		return Result{Judgement: check.CouldNotObserve("hop " + name + " has no judge")}
+	}
+	return judge(look{s, st})
+}
+
+// Excused says why a hop does not concern a chain that was asked to do s.
+func Excused(name string, s seen.Setup) (why string, excused bool) {
+	switch {
+	case name == seen.HopLimitZero && s.Pool.Zero == "":
+		return "there is no NodePool to limit to 0: nodes come from " + s.Pool.Autoscaler, true
+	case (name == seen.HopGangBound || name == seen.HopGangNone) && s.Gang == 0 && s.GangWhy != "":
+		return s.GangWhy, true
+	case name == seen.HopClean && s.Keep:
+		return "what was created is kept (--keep)", true
+	default:
+		return "", false
+	}
+}
+
+// judges by hop.
+var judges = map[string]func(look) Result{
+	seen.HopAdapter:       adapter,
+	seen.HopPool:          nodepool,
+	seen.HopSeries:        series,
+	seen.HopPlaced:        placed,
+	seen.HopServed:        served,
+	seen.HopFlat:          flat,
+	seen.HopLimitZero:     limitZero,
+	seen.HopLoad:          load,
+	seen.HopExporter:      exporter,
+	seen.HopPrometheus:    prometheus,
+	seen.HopMetricsAPI:    metricsAPI,
+	seen.HopHPA:           hpa,
+	seen.HopPods:          pods,
+	seen.HopUnschedulable: unschedulable,
+	seen.HopNodeClaim:     nodeclaim,
+	seen.HopRegistered:    registered,
+	seen.HopReady:         ready,
+	seen.HopBound:         bound,
+	seen.HopMetricFalls:   metricFalls,
+	seen.HopHPADown:       hpaDown,
+	seen.HopPodsGone:      podsGone,
+	seen.HopNodesGone:     nodesGone,
+	seen.HopClaimsGone:    claimsGone,
+	seen.HopBystanders:    bystanders,
+	seen.HopGangBound:     gangBound,
+	seen.HopGangNone:      gangNone,
+	seen.HopClean:         clean,
 }

@@ -34,6 +34,12 @@ const (
 	Ranges
 	// Bars draws each point as a bar from zero.
 	Bars
+	// Spans draws each point as a bar from Low to High along X, in the row that Y
+	// numbers from the top; Y.Labels names the rows. A chart of rows has nothing but
+	// Spans and Frames.
+	Spans
+	// Frames draws the same as a frame, behind which spans are held.
+	Frames
 )
 
 // Axis is one axis.
@@ -42,11 +48,12 @@ type Axis struct {
 	// Unit is written behind values when pointing at them.
 	Unit  string
 	Scale Scale
-	// Labels name the values 0, 1, 2 and so on of X; others are not shown.
+	// Labels name the values 0, 1, 2 and so on of X, or the rows; others are not
+	// shown.
 	Labels []string
 }
 
-// Point is one value; Low and High are only for Ranges.
+// Point is one value; Low and High are only for Ranges, Spans and Frames.
 type Point struct {
 	X, Y      float64
 	Low, High float64

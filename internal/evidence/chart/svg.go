@@ -19,6 +19,10 @@ const Colours = 6
 // series.
 func (c Chart) SVG() template.HTML {
 	d := newDrawing(c)
+	if c.inRows() {
+		d.rows()
+		return template.HTML(d.b.String()) //nolint:gosec // every text in it goes through esc
+	}
 	d.open()
 	d.grid()
 	for i, s := range c.Series {
@@ -45,7 +49,7 @@ func newDrawing(c Chart) *drawing {
 				ys = append(ys, p.Low, p.High)
 			case Bars:
 				ys = append(ys, 0)
-			case Line, Steps:
+			case Line, Steps, Spans, Frames:
 			}
 		}
 	}
@@ -107,6 +111,7 @@ func (d *drawing) series(colour int, s Series) {
 	case Line, Steps:
 		fmt.Fprintf(&d.b, `<path class="line" d="%s"/>`, d.path(s.Kind, points))
 		d.marks(s, points)
+	case Spans, Frames: // drawn by rows
 	}
 	d.b.WriteString("</g>")
 }

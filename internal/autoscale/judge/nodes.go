@@ -1,0 +1,181 @@
+package judge
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// nodeclaim: for each new pod there is a claim that was made because of it.
+func nodeclaim(l look) Result {
+	if !l.karpenter() {
+		return triggered(l)
+	}
+	needs := []string{seen.ProblemPods, seen.ProblemClaims, seen.ProblemEvents}
+	fresh := alive(l.added())
+	var waiting []seen.Pod
+	for _, p := range fresh {
+		if len(l.claimsFor(p)) == 0 {
+			waiting = append(waiting, p)
+		}
+	}
+	if len(fresh) == 0 || len(waiting) > 0 {
+		return l.noClaim(needs, waiting)
+	}
+	claims := l.claimsOf(fresh)
+	last := lastOf(claims, func(c seen.Claim) time.Time { return c.First })
+	return l.pass(last.First, last.Ref, "%s for %s: %s", count(len(claims), "claim"), count(len(fresh), "pod"), names(claims, claimRef))
+}
+
+// noClaim says why there is no claim for pods. A claim that nobody says is for
+// them is no proof either way: Karpenter limits the rate of its nominations.
+func (l look) noClaim(needs []string, waiting []seen.Pod) Result {
+	if len(waiting) == 0 {
+		return l.wait(seen.Ref{}, needs, nil, finding("pods", "there is no new pod", "see hop pods"))
+	}
+	p := waiting[0]
+	why := l.whyPending(waiting)
+	loose := only(l.st.Claims, func(c seen.Claim) bool { return c.Ours && !c.Created.Before(p.Created) && !l.claimed(c) })
+	if len(loose) > 0 && len(l.refusals(p)) == 0 && len(l.nominations(p)) == 0 {
+		return l.unknown(p.Ref, finding("NodeClaim "+loose[0].Name, fmt.Sprintf("claims %s came, but no event says for which pod: Karpenter names at most 5 pods a second, and others' pods count", names(loose, claimRef)), "run again when fewer pods of others are pending"))
+	}
+	return l.wait(p.Ref, needs, why, finding(suspect(p.Ref), fmt.Sprintf("Karpenter has made no claim for %s", suspect(p.Ref)), "see Karpenter's log"))
+}
+
+// claimed says that a claim was nominated for a pod of the run.
+func (l look) claimed(c seen.Claim) bool {
+	for _, p := range l.st.Pods {
+		for _, name := range l.nominations(p) {
+			if name == c.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// triggered: with node groups, the autoscaler says of each pod that it has the
+// group scale.
+func triggered(l look) Result {
+	fresh := alive(l.added())
+	said := func(p seen.Pod) seen.Event {
+		list := l.about(p.UID, "TriggeredScaleUp")
+		if len(list) == 0 {
+			return seen.Event{}
+		}
+		return list[0]
+	}
+	waiting := only(fresh, func(p seen.Pod) bool { return said(p).Reason == "" })
+	if len(fresh) == 0 || len(waiting) > 0 {
+		return l.noClaim([]string{seen.ProblemPods, seen.ProblemEvents}, waiting)
+	}
+	last := lastOf(fresh, func(p seen.Pod) time.Time { return said(p).First })
+	return l.pass(said(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(fresh), "pod"), said(last).Message)
+}
+
+// arrived are the nodes of the new pods, all of them or not yet.
+func (l look) arrived() (nodes []seen.Node, all bool) {
+	fresh := alive(l.added())
+	want := len(fresh)
+	if l.karpenter() {
+		want = max(len(l.standing(fresh)), len(fresh))
+	}
+	nodes = only(l.nodesOf(fresh), func(n seen.Node) bool { return !n.Gone() })
+	return nodes, want > 0 && len(nodes) >= want
+}
+
+// registered: the node of each claim is there.
+func registered(l look) Result {
+	nodes, all := l.arrived()
+	if l.karpenter() {
+		for _, c := range l.standing(alive(l.added())) {
+			_, ok := seen.Is(c.Conditions, "Registered")
+			all = all && ok
+		}
+	}
+	if !all {
+		return l.waitForNodes("registered")
+	}
+	last := lastOf(nodes, func(n seen.Node) time.Time { return n.First })
+	return l.pass(last.First, last.Ref, "%s registered: %s", count(len(nodes), "node"), names(nodes, nodeRef))
+}
+
+// ready: each of those nodes is Ready.
+func ready(l look) Result {
+	nodes, all := l.arrived()
+	for _, n := range nodes {
+		_, ok := seen.Is(n.Conditions, "Ready")
+		all = all && ok
+	}
+	if !all {
+		return l.waitForNodes("Ready")
+	}
+	last := lastOf(nodes, readyAt)
+	return l.pass(readyAt(last), last.Ref, "%s Ready: %s", count(len(nodes), "node"), names(nodes, nodeRef))
+}
+
+func readyAt(n seen.Node) time.Time {
+	c, ok := seen.Is(n.Conditions, "Ready")
+	if !ok {
+		return time.Time{}
+	}
+	return held(c)
+}
+
+func (l look) waitForNodes(what string) Result {
+	fresh := alive(l.added())
+	object := seen.Ref{}
+	if len(fresh) > 0 {
+		object = fresh[0].Ref
+	}
+	var why []check.Finding
+	for _, c := range l.claimsOf(fresh) {
+		if found := l.whyClaim(c); len(found) > 0 {
+			object = c.Ref
+			why = append(why, found...)
+		}
+	}
+	if !l.karpenter() {
+		why = l.whyNotReady(fresh)
+	}
+	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what, "see the NodeClaims and their instances"))
+}
+
+// bound: the new pods run on the nodes that came because of them.
+func bound(l look) Result {
+	fresh := alive(l.added())
+	nodes := l.nodesOf(fresh)
+	for _, p := range fresh {
+		if p.Node != "" && !contains(nodes, p.Node) {
+			return l.broken(p.Ref, l.elsewhere(p))
+		}
+	}
+	waiting := only(fresh, func(p seen.Pod) bool { return !runs(p) })
+	if len(fresh) == 0 || len(waiting) > 0 {
+		p := head(append(waiting, fresh...))
+		return l.wait(p.Ref, []string{seen.ProblemPods, seen.ProblemNodes}, l.whyNotRunning(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("%d of %d new pods run", len(fresh)-len(waiting), len(fresh)), "see the pods' events"))
+	}
+	last := lastOf(fresh, func(p seen.Pod) time.Time { return p.ReadyAt })
+	return l.pass(last.ReadyAt, last.Ref, "%s run on %s%s", count(len(fresh), "pod"), names(nodes, nodeRef), l.other())
+}
+
+func contains(nodes []seen.Node, name string) bool {
+	for _, n := range nodes {
+		if n.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere names a pod that is not where it should be.
+func (l look) elsewhere(p seen.Pod) check.Finding {
+	message := fmt.Sprintf("%s is bound to %s, which no claim of its own made", suspect(p.Ref), p.Node)
+	if l.there(p.Node) {
+		message = fmt.Sprintf("%s is bound to %s, a node that was there before and is not of %s", suspect(p.Ref), p.Node, l.setup.Pool.Name)
+	}
+	return finding(suspect(p.Ref), fmt.Sprintf("%s; its nodeSelector is %s", message, selector(p.Selector)),
+		"see that its nodeSelector for the pool and its anti-affinity are as rendered (an admission policy may take them away), and that scheduler "+orElse(p.Scheduler, "default-scheduler")+" heeds them")
+}
