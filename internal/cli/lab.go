@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 )
 
@@ -42,24 +43,32 @@ func addLabName(cmd *cobra.Command) *string {
 func newLabUp(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start a lab and leave it running",
+		Short: "Start a lab and leave it running; one that is up gains what --with names",
+		Long: `Start a lab and leave it running. What --with names is built when it is first
+asked for, which takes minutes: karpenter makes nodes for pods that find no room
+(its KWOK provider, with instance types that have GPUs), kai schedules pods by
+queues. A lab that is up already gains them.`,
 		Example: `  firstlight lab up
+  firstlight lab up --with karpenter,kai
   firstlight lab up --name big --nodes 64
   firstlight lab up --site prod.yaml     # nodes as a site file lists them`,
 	}
 	name := addLabName(cmd)
 	spec := addSpecFlags(cmd)
+	with := addWithFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if _, err := spec.spec(); err != nil {
 			return usage("%w", err)
 		}
+		if err := component.CheckExtras(*with); err != nil {
+			return usage("--with: %w", err)
+		}
 		ctx := cmd.Context()
 		if h, err := lab.Attach(ctx, *name); err == nil {
-			fmt.Fprintf(s.Err, "lab %s is up already\n", h.Name)
-			return nil
+			return gain(ctx, s, h, *with)
 		}
 		board := newBoard(s.Err)
-		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: spec.args()})
+		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: append(spec.args(), withArgs(*with)...)})
 		if err == nil {
 			err = handle.WaitReady(ctx, labProgress(board))
 		}
@@ -71,6 +80,22 @@ func newLabUp(s Streams) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// gain gives a lab that is up what it lacks.
+func gain(ctx context.Context, s Streams, h *lab.Handle, with []string) error {
+	board := newBoard(s.Err)
+	err := h.Ensure(ctx, with, labProgress(board))
+	board.Close()
+	if err != nil {
+		return infrastructure(err)
+	}
+	also := ""
+	if len(with) > 0 {
+		also = ", and has " + strings.Join(with, ", ")
+	}
+	fmt.Fprintf(s.Err, "lab %s is up already%s\n", h.Name, also)
+	return nil
 }
 
 // downAfter ends a lab that could not be started, also after an interrupt.
@@ -113,7 +138,7 @@ func newLabStatus(s Streams) *cobra.Command {
 			return infrastructure(err)
 		}
 		err = out.write(s.Out, st, func(w io.Writer) error {
-			fmt.Fprintf(w, "lab %s: %s\n", st.Info.Name, st.State)
+			fmt.Fprintf(w, "lab %s: %s%s\n", st.Info.Name, st.State, withWords(st.Info.With))
 			tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(tw, "COMPONENT\tSTATE\tPID\tRESTARTS\tADDRESS")
 			for _, c := range st.Components {
@@ -127,6 +152,14 @@ func newLabStatus(s Streams) *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// withWords tells what a lab has besides.
+func withWords(with []string) string {
+	if len(with) == 0 {
+		return ""
+	}
+	return ", with " + strings.Join(with, ", ")
 }
 
 func newLabKubeconfig(s Streams) *cobra.Command {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/upstream"
@@ -58,6 +60,23 @@ func (f *specFlags) spec() (world.Spec, error) {
 	return spec, nil
 }
 
+// addWithFlag adds --with, the extras of a lab.
+func addWithFlag(cmd *cobra.Command) *[]string {
+	with := cmd.Flags().StringSlice("with", nil, "what the lab has besides: "+strings.Join(component.Extras(), ", "))
+	if err := cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(component.Extras(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added above
+	}
+	return with
+}
+
+// withArgs hand the extras on to the lab's own process.
+func withArgs(with []string) []string {
+	if len(with) == 0 {
+		return nil
+	}
+	return []string{"--with=" + strings.Join(with, ",")}
+}
+
 // newLabSupervise is the lab's own process; people use lab up.
 func newLabSupervise(s Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "supervise", Hidden: true, Short: "Run a lab in this process"}
@@ -65,13 +84,17 @@ func newLabSupervise(s Streams) *cobra.Command {
 	dir := cmd.Flags().String("dir", "", "directory of the lab")
 	ownerFD := cmd.Flags().Int("owner-fd", 0, "file descriptor that reaches EOF when the lab's owner ends")
 	flags := addSpecFlags(cmd)
+	with := addWithFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		spec, err := flags.spec()
 		if err != nil {
 			return usage("%w", err)
 		}
+		if err := component.CheckExtras(*with); err != nil {
+			return usage("--with: %w", err)
+		}
 		log := slog.New(slog.NewTextHandler(s.Err, nil))
-		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, Programs: buildPrograms}
+		opts := embedded.Options{Name: *name, Dir: *dir, Spec: spec, Log: log, With: *with, Programs: buildPrograms}
 		if *ownerFD > 0 {
 			opts.Owner = ownerPipe(*ownerFD)
 		}
@@ -82,9 +105,9 @@ func newLabSupervise(s Streams) *cobra.Command {
 
 func ownerPipe(fd int) io.Reader { return lab.OwnerPipe(fd) }
 
-// buildPrograms makes sure that the upstream programs are built, telling how far it is.
-func buildPrograms(ctx context.Context, tell func(lab.Event)) (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(ctx, func(e upstream.Event) { //nolint:wrapcheck // says what it was doing
+// buildPrograms makes sure that these upstream programs are built, telling how far it is.
+func buildPrograms(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error) {
+	return upstream.Builder{}.Ensure(ctx, names, func(e upstream.Event) { //nolint:wrapcheck // says what it was doing
 		tell(lab.Event{Kind: lab.KindBuild, Name: e.Program, Build: &e})
 	})
 }

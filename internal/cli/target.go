@@ -61,15 +61,16 @@ type target struct {
 	handle *lab.Handle
 }
 
-// reach finds the target, starting a lab when none is given and none is up. The
-// cluster may still be coming up when it returns; the hosts answer.
-func (f *targetFlags) reach(ctx context.Context, board *display.Board) (*target, error) {
+// reach finds the target, starting a lab when none is given and none is up. A lab
+// is made to have the extras that the command needs; of a cluster, nothing is
+// asked. The cluster may still be coming up when it returns; the hosts answer.
+func (f *targetFlags) reach(ctx context.Context, board *display.Board, extras ...string) (*target, error) {
 	t := &target{}
 	var err error
 	if f.site != "" {
 		err = t.given(f)
 	} else {
-		err = t.lab(ctx, labNeeded(f.lab), board)
+		err = t.lab(ctx, labNeeded(f.lab), board, extras)
 	}
 	if err == nil {
 		t.hosts, err = ssh.NewPool(t.site)
@@ -117,11 +118,12 @@ func (t *target) load(path string) error {
 	return err //nolint:wrapcheck // names the profile
 }
 
-// lab attaches to a lab that is up, or starts one that ends with this command.
-func (t *target) lab(ctx context.Context, name string, board *display.Board) error {
+// lab attaches to a lab that is up, which gains the extras that it lacks, or
+// starts one that has them and ends with this command.
+func (t *target) lab(ctx context.Context, name string, board *display.Board, extras []string) error {
 	h, err := attachLasting(ctx, name, board)
 	if errors.Is(err, lab.ErrNotRunning) {
-		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true})
+		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: withArgs(extras)})
 	}
 	if err != nil {
 		return infrastructure(err)
@@ -133,7 +135,7 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board) err
 	hosts := make(chan struct{})
 	go func() {
 		told := onlyOnce(func() { close(hosts) })
-		ready <- h.WaitReady(ctx, func(e lab.Event) {
+		err := h.WaitReady(ctx, func(e lab.Event) {
 			if t.owner != nil {
 				showLabEvent(board, e)
 			}
@@ -141,6 +143,10 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board) err
 				told()
 			}
 		})
+		if err == nil {
+			err = h.Ensure(ctx, extras, func(e lab.Event) { showLabEvent(board, e) })
+		}
+		ready <- err
 	}()
 	select {
 	case <-hosts:

@@ -1,8 +1,9 @@
 // Package lab runs a whole Kubernetes control plane on one machine: etcd,
 // kube-apiserver, kube-controller-manager, kube-scheduler, kwok, Prometheus,
 // Alertmanager and prometheus-adapter, unmodified upstream programs, as
-// supervised child processes. No Docker, no root. What is below the kubelet
-// is the world's, which the caller brings.
+// supervised child processes; and, when they are asked for, extras: Karpenter,
+// the KAI scheduler. No Docker, no root. What is below the kubelet is the
+// world's, which the caller brings.
 //
 // It owns: the lab's directory (certificates, configuration, data, logs,
 // kubeconfig), its loopback subnet and ports, its processes, and their order.
@@ -11,7 +12,8 @@
 //   - Ready means that every component answered its health endpoint and a
 //     canary pod was scheduled and reported Running.
 //   - Everything listens on loopback and demands a certificate of this lab,
-//     where the program can (kwok's kubelet side cannot).
+//     where the program can (kwok's kubelet side cannot demand one, nor can the
+//     extras' health and metrics; Karpenter's are on every address).
 //   - Nothing outlives the lab: its processes die with their supervisor, and
 //     Down ends what a dead supervisor recorded, by id and start time.
 //   - Two labs share nothing.

@@ -18,6 +18,8 @@ const (
 	KindStep Kind = "step"
 	// KindBuild: an upstream program is being built; Message says how far it is.
 	KindBuild Kind = "build"
+	// KindExtra: a lab that was ready has gained an extra.
+	KindExtra Kind = "extra"
 	// KindReady: the lab is ready. KindFailed: it could not be started; Message says why.
 	KindReady  Kind = "ready"
 	KindFailed Kind = "failed"
@@ -30,7 +32,7 @@ const (
 type Event struct {
 	At   time.Time `json:"at"`
 	Kind Kind      `json:"kind"`
-	// Name is the component, step or program.
+	// Name is the component, step, program or extra.
 	Name string `json:"name,omitempty"`
 	// Took is how long it took from the start of the lab, for KindReady, or from its own start.
 	Took    time.Duration `json:"took,omitempty"`

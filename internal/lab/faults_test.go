@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,11 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/firstlight/firstlight/internal/upstream"
 )
-
-func programsOf(context.Context) (upstream.Programs, error) { return programs() }
 
 // postAlert hands Alertmanager an alert.
 func (r *running) postAlert(t *testing.T, name string) {

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	"k8s.io/client-go/rest"
@@ -17,6 +18,8 @@ type Info struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
+	// With are the extras that the lab has, or starts with.
+	With []string `json:"with,omitempty"`
 	// Kubeconfig is the file of the lab's administrator. It holds its
 	// certificates itself: copied elsewhere, it still works.
 	Kubeconfig string `json:"kubeconfig"`
@@ -51,7 +54,7 @@ type Info struct {
 func (l *Lab) info() Info {
 	p := l.conf.PKI()
 	return Info{
-		Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir,
+		Name: l.opts.Name, ID: l.id, Dir: l.opts.Dir, With: slices.Clone(l.conf.With),
 		Kubeconfig: l.conf.AdminKubeconfig(),
 		Address:    l.conf.Address, Subnet: l.net.subnet,
 		PrometheusURL: l.conf.PrometheusURL(), AlertmanagerURL: l.conf.AlertmanagerURL(),

@@ -35,6 +35,13 @@ func (j *journal) close() {
 	}
 }
 
+// count is how many events there are.
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.events)
+}
+
 // from returns the events after the first n, and a channel that is closed when
 // there are more; done says that there will be none.
 func (j *journal) from(n int) (events []Event, more <-chan struct{}, done bool) {

@@ -14,7 +14,10 @@ import (
 
 // writeKubeconfigs writes one for each identity that talks to the API server.
 func writeKubeconfigs(name string, c component.Config) error {
-	for _, identity := range []string{pki.ControllerManager, pki.Scheduler, pki.Kwok, pki.Adapter} {
+	for _, identity := range []string{
+		pki.ControllerManager, pki.Scheduler, pki.Kwok, pki.Adapter,
+		pki.Karpenter, pki.KAIScheduler, pki.KAIBinder, pki.KAIPodGrouper,
+	} {
 		if err := writeKubeconfig(name, c, identity, c.Kubeconfig(identity)); err != nil {
 			return err
 		}

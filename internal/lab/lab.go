@@ -24,9 +24,11 @@ import (
 type Options struct {
 	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
 	Name, Dir string
-	// Programs brings the upstream programs; it may take minutes the first
-	// time, and tells how far it is with Lab.Tell.
-	Programs func(ctx context.Context) (upstream.Programs, error)
+	// With are the extras that the lab starts with; see component.Extras.
+	With []string
+	// Programs brings the upstream programs of these names; it may take minutes
+	// the first time, and tells how far it is with Lab.Tell.
+	Programs func(ctx context.Context, names []string) (upstream.Programs, error)
 	// NetworkReady, if set, is called as soon as the lab's addresses are known,
 	// before and while anything is built or started. Info has no RestConfig yet.
 	NetworkReady func(ctx context.Context, info Info) error
@@ -52,8 +54,13 @@ type Lab struct {
 	net  *network
 	sup  *process.Supervisor
 
-	// changing serializes what restarts components.
+	// changing serializes what restarts components; gaining holds one token, of
+	// whoever adds extras.
 	changing sync.Mutex
+	gaining  chan struct{}
+	// up is closed when the lab is ready, stopping when it is told to end.
+	up, stopping chan struct{}
+	stopOnce     sync.Once
 
 	mu       sync.Mutex
 	conf     component.Config
@@ -61,6 +68,8 @@ type Lab struct {
 	rest     *rest.Config
 	started  time.Time
 	ready    time.Time
+	// launched are the components as they were last started, by name.
+	launched map[string]component.Component
 }
 
 // New makes a lab that Start starts.
@@ -74,6 +83,10 @@ func New(opts Options) (*Lab, error) {
 	if opts.Programs == nil {
 		return nil, errors.New("make lab: no programs given")
 	}
+	if err := component.CheckExtras(opts.With); err != nil {
+		return nil, fmt.Errorf("make lab: %w", err)
+	}
+	opts.With = withoutRepeats(opts.With)
 	if opts.Dir == "" {
 		dir, err := DirOf(opts.Name)
 		if err != nil {
@@ -102,7 +115,11 @@ func New(opts Options) (*Lab, error) {
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
-	l := &Lab{opts: opts, id: opts.Name + "-" + hex.EncodeToString(id)}
+	l := &Lab{
+		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
+		gaining: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
+		launched: map[string]component.Component{},
+	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})
 	return l, nil
 }
@@ -116,6 +133,7 @@ const Marker = "FIRSTLIGHT_LAB"
 // Stop ends every component in reverse order, each with its grace period, and
 // gives the lab's addresses back. It is right after a failed Start, too.
 func (l *Lab) Stop(context.Context) error {
+	l.stopOnce.Do(func() { close(l.stopping) })
 	l.event(Event{Kind: KindStopping})
 	l.sup.Close()
 	l.mu.Lock()

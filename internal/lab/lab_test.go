@@ -121,6 +121,26 @@ func (r *running) awaitPod(t *testing.T, name, what string, is func(*corev1.Pod)
 	return pod
 }
 
+// awaitRunning waits until as many pods with the labels run.
+func (r *running) awaitRunning(t *testing.T, selector string, want int) {
+	t.Helper()
+	r.await(t, "pods "+selector+" to run", func(ctx context.Context) (bool, error) {
+		pods, err := r.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return false, err
+		}
+		n := 0
+		for _, p := range pods.Items {
+			if p.Status.Phase == corev1.PodRunning {
+				n++
+			} else {
+				err = fmt.Errorf("pod %s is %s, conditions %v", p.Name, p.Status.Phase, p.Status.Conditions)
+			}
+		}
+		return n == want, err
+	})
+}
+
 func podReady(p *corev1.Pod) corev1.ConditionStatus {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady {
@@ -153,6 +173,8 @@ func TestLab(t *testing.T) {
 		{"logs come through the API server", testLogs},
 		{"alerts arrive until the route is missing", testAlerts},
 		{"gangs", testGangs},
+		{"Karpenter orders nodes and takes them away", testKarpenter},
+		{"KAI schedules by queues", testKAI},
 		{"a killed component comes back", testKilled},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, r) }) {
@@ -164,7 +186,7 @@ func TestLab(t *testing.T) {
 		t.Error(err)
 	}
 	requireGone(t, r.ID())
-	requirePortsFree(t, st)
+	requirePortsFree(t, st, 12)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {
 			t.Errorf("%s is left", part)

@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
@@ -31,6 +33,7 @@ func superviseMain() int {
 	flags := flag.NewFlagSet("supervise", flag.ContinueOnError)
 	name, dir := flags.String("name", "", ""), flags.String("dir", "", "")
 	ownerFD := flags.Int("owner-fd", 0, "")
+	with := flags.String("with", "", "")
 	if err := flags.Parse(os.Args[1:]); err != nil {
 		return 2
 	}
@@ -40,11 +43,16 @@ func superviseMain() int {
 		Name: *name, Dir: *dir, Programs: programsOf,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}}
+	if *with != "" {
+		opts.With = strings.Split(*with, ",")
+	}
 	if *ownerFD != 0 {
 		opts.Owner = OwnerPipe(*ownerFD)
 	}
 	if text := os.Getenv(superviseEnv); text != "1" { // what goes wrong
-		opts.Programs = func(context.Context) (upstream.Programs, error) { return upstream.Programs{}, errors.New(text) }
+		opts.Programs = func(context.Context, []string) (upstream.Programs, error) {
+			return upstream.Programs{}, errors.New(text)
+		}
 	}
 	if err := Supervise(ctx, opts); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -70,14 +78,20 @@ func needPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a control plane; not with -short")
 	}
-	if _, err := programs(); err != nil {
+	if err := built(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var programs = sync.OnceValues(func() (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(context.Background(), nil)
+// built builds all, also what extras need.
+var built = sync.OnceValue(func() error {
+	_, err := programsOf(context.Background(), namesOf(component.All(component.Config{With: component.Extras()})))
+	return err
 })
+
+func programsOf(ctx context.Context, names []string) (upstream.Programs, error) {
+	return upstream.Builder{}.Ensure(ctx, names, nil)
+}
 
 // eventLog keeps a lab's events for a test to look at.
 type eventLog struct{ *journal }
@@ -116,10 +130,10 @@ func requireGone(t *testing.T, id string) {
 }
 
 // requirePortsFree fails the test when something still listens where the lab did.
-func requirePortsFree(t *testing.T, st Status) {
+func requirePortsFree(t *testing.T, st Status, components int) {
 	t.Helper()
-	if len(st.Components) != 8 {
-		t.Errorf("the lab had %d components, want 8", len(st.Components))
+	if len(st.Components) != components {
+		t.Errorf("the lab had %d components, want %d", len(st.Components), components)
 	}
 	for _, c := range st.Components {
 		if err := tryListen(c.Address); err != nil {

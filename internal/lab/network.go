@@ -35,9 +35,9 @@ type network struct {
 // address is where the control plane listens.
 func (n *network) address() string { return n.subnet + ".1" }
 
-// claimNetwork finds a subnet that no other lab has, and free ports in it. Each
-// port stays bound until release hands it to its component.
-func claimNetwork(ctx context.Context) (*network, error) {
+// claimNetwork finds a subnet that no other lab has, and free ports in it, also
+// for these extras. Each port stays bound until release hands it to its component.
+func claimNetwork(ctx context.Context, extras ...string) (*network, error) {
 	for range subnetAttempts {
 		// 127.0 is everybody's; the rest of 127/8 nobody uses but for tests and resolvers.
 		subnet := fmt.Sprintf("127.%d.%d", 16+rand.IntN(224), rand.IntN(256)) //nolint:gosec // spreads labs; no secret
@@ -49,7 +49,11 @@ func claimNetwork(ctx context.Context) (*network, error) {
 			return nil, fmt.Errorf("claim a loopback subnet: %w", err)
 		}
 		n := &network{subnet: subnet, guard: guard, held: map[int]net.Listener{}}
-		if err := n.claimPorts(ctx); err != nil {
+		err = n.claimPorts(ctx)
+		for _, name := range extras {
+			err = errors.Join(err, n.claimExtra(ctx, name))
+		}
+		if err != nil {
 			n.close()
 			return nil, err
 		}
@@ -58,20 +62,52 @@ func claimNetwork(ctx context.Context) (*network, error) {
 	return nil, fmt.Errorf("claim a loopback subnet: %d tries, all taken", subnetAttempts)
 }
 
-// claimPorts takes each component's usual port, or any free one where
-// something listens on all addresses.
+// wanted is a port to claim, and where it is put.
+type wanted struct {
+	port *int
+	// usual is the one to try first; 0: any.
+	usual int
+	// everywhere: its program listens on all addresses of the machine.
+	everywhere bool
+}
+
+// claimPorts takes the ports of what every lab has.
 func (n *network) claimPorts(ctx context.Context) error {
 	p := &n.ports
-	for _, want := range []struct {
-		port  *int
-		usual int
-	}{
-		{&p.Etcd, 2379}, {&p.EtcdPeer, 2380}, {&p.APIServer, 6443},
-		{&p.ControllerManager, 10257}, {&p.Scheduler, 10259}, {&p.Kwok, 10250},
-		{&p.Prometheus, 9090}, {&p.Alertmanager, 9093}, {&p.Adapter, 6444}, {&p.AlertWebhook, 9094},
-	} {
-		l, err := listen(ctx, n.address(), want.usual)
-		if err != nil {
+	return n.claim(ctx,
+		wanted{port: &p.Etcd, usual: 2379}, wanted{port: &p.EtcdPeer, usual: 2380}, wanted{port: &p.APIServer, usual: 6443},
+		wanted{port: &p.ControllerManager, usual: 10257}, wanted{port: &p.Scheduler, usual: 10259}, wanted{port: &p.Kwok, usual: 10250},
+		wanted{port: &p.Prometheus, usual: 9090}, wanted{port: &p.Alertmanager, usual: 9093},
+		wanted{port: &p.Adapter, usual: 6444}, wanted{port: &p.AlertWebhook, usual: 9094},
+	)
+}
+
+// claimExtra takes the ports of an extra, others than before when it is asked again.
+func (n *network) claimExtra(ctx context.Context, name string) error {
+	p := &n.ports
+	switch name {
+	case component.ExtraKarpenter:
+		return n.claim(ctx, wanted{port: &p.KarpenterHealth, everywhere: true}, wanted{port: &p.KarpenterMetrics, everywhere: true})
+	case component.ExtraKAI:
+		return n.claim(ctx, wanted{port: &p.KAIScheduler}, wanted{port: &p.KAIBinder}, wanted{port: &p.KAIPodGrouper})
+	}
+	return nil
+}
+
+// claim takes each port's usual number, or any free one where that is taken.
+func (n *network) claim(ctx context.Context, ports ...wanted) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, want := range ports {
+		usual := want.usual
+		if want.everywhere {
+			var err error
+			if usual, err = freeEverywhere(ctx); err != nil {
+				return err
+			}
+		}
+		l, err := listen(ctx, n.address(), usual)
+		if err != nil && !want.everywhere {
 			l, err = listen(ctx, n.address(), 0)
 		}
 		if err != nil {
@@ -81,10 +117,35 @@ func (n *network) claimPorts(ctx context.Context) error {
 		if !ok {
 			return fmt.Errorf("reserve a port on %s: unexpected address %v", n.address(), l.Addr())
 		}
+		if old, ok := n.held[*want.port]; ok {
+			_ = old.Close() // of an extra that could not be started
+			delete(n.held, *want.port)
+		}
 		*want.port = addr.Port
 		n.held[addr.Port] = l
 	}
 	return nil
+}
+
+// The ports that programs get which listen on all addresses: below those that
+// the kernel gives to outgoing connections.
+const lowestEverywhere, highestEverywhere = 21_000, 31_000
+
+// freeEverywhere finds a port that is free on every address of the machine.
+func freeEverywhere(ctx context.Context) (int, error) {
+	for range subnetAttempts {
+		port := lowestEverywhere + rand.IntN(highestEverywhere-lowestEverywhere) //nolint:gosec // spreads labs; no secret
+		var c net.ListenConfig
+		l, err := c.Listen(ctx, "tcp", hostPort("", port))
+		if err == nil {
+			_ = l.Close() // nobody connected to it
+			return port, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return 0, fmt.Errorf("reserve a port: %w", err)
+		}
+	}
+	return 0, fmt.Errorf("reserve a port: %d tries, all taken", subnetAttempts)
 }
 
 func listen(ctx context.Context, host string, port int) (net.Listener, error) {
@@ -159,6 +220,14 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.Alertmanager}
 	case component.Adapter:
 		return []int{p.Adapter}
+	case component.Karpenter:
+		return []int{p.KarpenterHealth, p.KarpenterMetrics}
+	case component.KAIScheduler:
+		return []int{p.KAIScheduler}
+	case component.KAIBinder:
+		return []int{p.KAIBinder}
+	case component.KAIPodGrouper:
+		return []int{p.KAIPodGrouper}
 	}
 	return nil
 }

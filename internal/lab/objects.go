@@ -22,10 +22,14 @@ var resources = map[string]string{
 	"CustomResourceDefinition": "customresourcedefinitions",
 	"ClusterRole":              "clusterroles",
 	"ClusterRoleBinding":       "clusterrolebindings",
+	"Role":                     "roles",
 	"RoleBinding":              "rolebindings",
 	"Namespace":                "namespaces",
 	"Service":                  "services",
 	"APIService":               "apiservices",
+	"PriorityClass":            "priorityclasses",
+	"KWOKNodeClass":            "kwoknodeclasses",
+	"Queue":                    "queues",
 }
 
 func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynamic.ResourceInterface, error) {

@@ -10,6 +10,7 @@ func (s *supervisor) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", s.serveStatus)
 	mux.HandleFunc("GET /events", s.serveEvents)
+	mux.HandleFunc("POST /ensure", s.serveEnsure)
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		s.stop()

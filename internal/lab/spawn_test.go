@@ -23,9 +23,10 @@ func tryListen(addr string) error {
 }
 
 // spawn runs a lab in a process of its own and waits until it is ready.
-func spawn(t *testing.T, name string, owned bool) (*Handle, *Owner, Status) {
+func spawn(t *testing.T, name string, owned bool, args ...string) (*Handle, *Owner, Status) {
 	t.Helper()
 	opts := testCommand(t)
+	opts.Args = args
 	opts.Name, opts.Dir, opts.Owned = name, filepath.Join(t.TempDir(), strings.Repeat("long", 25), name), owned
 	h, owner, err := Spawn(t.Context(), opts)
 	if err != nil {
@@ -64,7 +65,7 @@ func awaitGone(t *testing.T, h *Handle, st Status) {
 		t.Error(err)
 	}
 	requireGone(t, st.Info.ID)
-	requirePortsFree(t, st)
+	requirePortsFree(t, st, 8+len(st.Info.With)) // of extras, only Karpenter is used here
 }
 
 func TestTwoLabsSideBySide(t *testing.T) {
@@ -73,8 +74,9 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	var owners [2]*Owner
 	var status [2]Status
 	// One after the other: what is shown is that they run beside each other.
-	handles[0], owners[0], status[0] = spawn(t, "one", true)
+	handles[0], owners[0], status[0] = spawn(t, "one", true, "--with=karpenter")
 	handles[1], owners[1], status[1] = spawn(t, "two", false)
+	status[1] = gainKarpenter(t, handles[1])
 	if a, b := status[0].Info, status[1].Info; a.Subnet == b.Subnet || a.ID == b.ID || a.Dir == b.Dir {
 		t.Errorf("the labs share something: %+v, %+v", a, b)
 	}
@@ -116,6 +118,26 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		t.Errorf("events ended with %v, want stopped", kinds)
 	}
 	awaitGone(t, handles[1], status[1])
+}
+
+// gainKarpenter gives a lab in another process Karpenter, as lab up --with does.
+func gainKarpenter(t *testing.T, h *Handle) Status {
+	t.Helper()
+	if err := h.Ensure(t.Context(), []string{"carpenter"}, nil); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
+		t.Errorf("an unknown extra: %v, want what there is", err)
+	}
+	var last Event
+	if err := h.Ensure(t.Context(), []string{"karpenter"}, func(e Event) { last = e }); err != nil {
+		t.Fatal(err)
+	}
+	if last.Kind != KindExtra || last.Name != "karpenter" {
+		t.Errorf("the last event is %+v, want the gain", last)
+	}
+	st, err := h.Status(t.Context())
+	if err != nil || strings.Join(st.Info.With, " ") != "karpenter" || st.State != StateReady {
+		t.Fatalf("the lab is %s with %v, %v; want it ready with karpenter", st.State, st.Info.With, err)
+	}
+	return st
 }
 
 func TestNothingSurvivesTheSupervisor(t *testing.T) {

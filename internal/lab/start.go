@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
@@ -33,6 +34,7 @@ func (l *Lab) Start(ctx context.Context) error {
 	l.ready = l.opts.Clock.Now()
 	took := l.ready.Sub(l.started)
 	l.mu.Unlock()
+	close(l.up)
 	l.event(Event{Kind: KindReady, Took: took})
 	l.opts.Log.Info("lab ready", "took", took.String())
 	return nil
@@ -48,7 +50,7 @@ func (l *Lab) start(ctx context.Context) error {
 		}
 		l.event(Event{Kind: KindStep, Name: StepHosts})
 	}
-	programs, err := l.opts.Programs(ctx)
+	programs, err := l.opts.Programs(ctx, namesOf(component.All(l.conf)))
 	if err != nil {
 		return err
 	}
@@ -76,14 +78,21 @@ func (l *Lab) prepare(ctx context.Context) error {
 			return fmt.Errorf("make the lab's directory: %w", err)
 		}
 	}
-	net, err := claimNetwork(ctx)
+	types, err := orderable()
+	if err != nil {
+		return err
+	}
+	net, err := claimNetwork(ctx, l.opts.With...)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.net = net
-	l.conf = component.Config{Dir: l.opts.Dir, Address: net.address(), Ports: net.ports}
+	l.conf = component.Config{
+		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports,
+		With: l.opts.With, InstanceTypes: types,
+	}
 	l.conf.AlertWebhook = fmt.Sprintf("http://%s:%d/", net.address(), net.ports.AlertWebhook)
 	if err := l.conf.PKI().Write(l.opts.Name, l.conf.Address, l.opts.Clock.Now()); err != nil {
 		return err
@@ -98,29 +107,24 @@ func (l *Lab) prepare(ctx context.Context) error {
 // steps are the whole start: each component after what it needs, and what the
 // lab itself does between.
 func (l *Lab) steps() []step {
-	own := func(name string, needs []string, run func(context.Context) error) step {
-		return step{name: name, needs: needs, run: func(ctx context.Context) error {
-			begin := l.opts.Clock.Now()
-			if err := run(ctx); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			l.event(Event{Kind: KindStep, Name: name, Took: l.opts.Clock.Since(begin)})
-			return nil
-		}}
-	}
 	var steps []step
-	for _, c := range component.All(l.conf) {
+	everyLabs := l.conf
+	everyLabs.With = nil
+	for _, c := range component.All(everyLabs) {
 		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
 			return l.startComponent(ctx, c)
 		}})
 	}
+	for _, name := range l.conf.With {
+		steps = append(steps, l.extraSteps(l.conf, name)...)
+	}
 	steps = append(steps,
-		own(component.Objects, []string{component.APIServer}, l.createObjects),
-		own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
-		own(stepCanary, []string{component.ControllerManager, component.Scheduler, component.Kwok}, l.canary),
+		l.own(component.Objects, []string{component.APIServer}, l.createObjects),
+		l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
+		l.own(stepCanary, []string{component.ControllerManager, component.Scheduler, component.Kwok}, l.canary),
 	)
 	if l.opts.WorldReady != nil {
-		steps = append(steps, own(stepWorld, []string{component.Objects}, func(ctx context.Context) error {
+		steps = append(steps, l.own(stepWorld, []string{component.Objects}, func(ctx context.Context) error {
 			info := l.info()
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)
@@ -129,23 +133,51 @@ func (l *Lab) steps() []step {
 	return steps
 }
 
+// own is a step that is no component: it is told when it was done.
+func (l *Lab) own(name string, needs []string, run func(context.Context) error) step {
+	return step{name: name, needs: needs, run: func(ctx context.Context) error {
+		begin := l.opts.Clock.Now()
+		if err := run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		l.event(Event{Kind: KindStep, Name: name, Took: l.opts.Clock.Since(begin)})
+		return nil
+	}}
+}
+
 func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	spec, err := l.spec(c)
 	if err != nil {
 		return err
 	}
-	l.net.release(portsOf(l.conf.Ports, c.Name)...)
+	l.mu.Lock()
+	ports := portsOf(l.conf.Ports, c.Name)
+	l.mu.Unlock()
+	l.net.release(ports...)
 	return l.sup.Start(ctx, spec)
 }
 
-// spec writes a component's files and says how to run it.
+// orderable is the file of what a lab's Karpenter can order.
+func orderable() (string, error) {
+	types, err := instances.Load()
+	if err != nil {
+		return "", err
+	}
+	raw, err := instances.KWOK(types)
+	return string(raw), err
+}
+
+// spec writes a component's files, says how to run it, and notes that it is.
 func (l *Lab) spec(c component.Component) (process.Spec, error) {
 	for path, content := range c.Files {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			return process.Spec{}, fmt.Errorf("configure %s: %w", c.Name, err)
 		}
 	}
+	l.mu.Lock()
 	path, err := l.programs.Path(c.Name)
+	l.launched[c.Name] = c
+	l.mu.Unlock()
 	if err != nil {
 		return process.Spec{}, err
 	}
@@ -156,12 +188,12 @@ func (l *Lab) spec(c component.Component) (process.Spec, error) {
 	return process.Spec{
 		Name: c.Name, Path: path, Args: slices.Clone(c.Argv),
 		// Nothing of the user's environment: proxies, KUBECONFIG, HOME.
-		Env: []string{
+		Env: append([]string{
 			Marker + "=" + l.id,
 			"PATH=/usr/local/bin:/usr/bin:/bin",
 			"HOME=" + filepath.Join(l.opts.Dir, "tmp"),
 			"TMPDIR=" + filepath.Join(l.opts.Dir, "tmp"),
-		},
+		}, c.Env...),
 		Dir:     filepath.Join(l.opts.Dir, "tmp"),
 		LogPath: l.LogPath(c.Name),
 		Grace:   c.StopGrace,

@@ -74,7 +74,7 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.stop = func() { cancel(errAskedToStop) }
+	s.stop, s.ending = func() { cancel(errAskedToStop) }, ctx.Done()
 	if opts.Owner != nil {
 		go func() {
 			_, _ = io.Copy(io.Discard, opts.Owner) // ends when the owner does
@@ -109,6 +109,8 @@ type supervisor struct {
 	lab    *Lab
 	events *journal
 	stop   func()
+	// ending is closed when the lab is to end.
+	ending <-chan struct{}
 	// changed says that the state file is behind.
 	changed chan struct{}
 

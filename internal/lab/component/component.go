@@ -17,6 +17,12 @@ const (
 	Prometheus        = "prometheus"
 	Alertmanager      = "alertmanager"
 	Adapter           = "prometheus-adapter"
+
+	// Those of extras.
+	Karpenter     = "karpenter"
+	KAIScheduler  = "kai-scheduler"
+	KAIBinder     = "kai-binder"
+	KAIPodGrouper = "kai-podgrouper"
 )
 
 // Objects is no component: it stands in Needs for the API objects that a lab
@@ -28,6 +34,8 @@ type Component struct {
 	Name string
 	// Argv are the arguments, without the program.
 	Argv []string
+	// Env is what its environment has of its own, as NAME=value.
+	Env []string
 	// Files are configuration files to write before each start, by path.
 	Files map[string]string
 	// Probe says when it is ready.
@@ -38,7 +46,7 @@ type Component struct {
 	StopGrace time.Duration
 }
 
-// Probe is an HTTPS GET that answers 200 when the component serves.
+// Probe is a GET that answers 200 when the component serves.
 type Probe struct {
 	URL string
 	// CA, Cert and Key are files: whom to trust, and what to show.
@@ -54,9 +62,13 @@ type Config struct {
 	// Address is the lab's own loopback address; everything listens there.
 	Address string
 	Ports   Ports
+	// With are the extras that the lab has; see Extras.
+	With []string
 	// AlertWebhook is where Alertmanager sends; empty: nowhere.
 	AlertWebhook string
-	Faults       Faults
+	// InstanceTypes is the file of what Karpenter can order; see package instances.
+	InstanceTypes string
+	Faults        Faults
 }
 
 // Ports are the lab's ports on its address.
@@ -71,6 +83,12 @@ type Ports struct {
 	Alertmanager      int `json:"alertmanager"`
 	Adapter           int `json:"adapter"`
 	AlertWebhook      int `json:"alertWebhook"`
+
+	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
+	KarpenterMetrics int `json:"karpenterMetrics,omitempty"`
+	KAIScheduler     int `json:"kaiScheduler,omitempty"`
+	KAIBinder        int `json:"kaiBinder,omitempty"`
+	KAIPodGrouper    int `json:"kaiPodGrouper,omitempty"`
 }
 
 // Faults are the settings of the control plane that a fault changes.
@@ -83,12 +101,17 @@ type Faults struct {
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
 }
 
-// All returns every component of a lab, in the order in which they are listed.
+// All returns every component of a lab, in the order in which they are listed:
+// those that every lab has, then those of its extras.
 func All(c Config) []Component {
-	return []Component{
+	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
 		c.Kwok(), c.Prometheus(), c.Alertmanager(), c.Adapter(),
 	}
+	for _, name := range c.With {
+		all = append(all, c.Extra(name)...)
+	}
+	return all
 }
 
 // PKI is the directory of the lab's certificates.
@@ -112,4 +135,11 @@ func (c Config) AdminKubeconfig() string { return filepath.Join(c.Dir, "kubeconf
 func (c Config) probe(port int, path string) Probe {
 	p := c.PKI()
 	return Probe{URL: c.url(port) + path, CA: p.Cert(pki.CA), Cert: p.Cert(pki.Admin), Key: p.Key(pki.Admin)}
+}
+
+// plainProbe is a probe of a component that serves without certificates.
+func (c Config) plainProbe(port int, path string) Probe {
+	p := c.probe(port, path)
+	p.URL = "http://" + c.hostPort(port) + path
+	return p
 }

@@ -21,7 +21,9 @@ func config() Config {
 		Ports: Ports{
 			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094,
+			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
 		},
+		With: Extras(), InstanceTypes: "[]\n",
 	}
 }
 
@@ -30,6 +32,9 @@ func text(c Component) string {
 	var b strings.Builder
 	for _, a := range c.Argv {
 		b.WriteString(a + "\n")
+	}
+	for _, e := range c.Env {
+		b.WriteString("env " + e + "\n")
 	}
 	b.WriteString("\nprobe: " + c.Probe.URL + "\nneeds: " + strings.Join(c.Needs, " ") + "\ngrace: " + c.StopGrace.String() + "\n")
 	var paths []string
@@ -81,15 +86,20 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// What a lab serves, it serves on its own address.
+// What a lab serves, it serves on its own address, and what every lab has demands
+// certificates.
 func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 	t.Parallel()
-	listen := []string{"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address"}
+	listen := []string{
+		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
+		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
+	}
+	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true}
 	for _, c := range All(config()) {
-		found := false
+		found := c.Name == Karpenter // has no such setting
 		for _, a := range c.Argv {
 			name, value, _ := strings.Cut(a, "=")
-			if slices.Contains(listen, name) {
+			if slices.Contains(listen, name) && value != "0" {
 				found = true
 				if !strings.Contains(value, "127.20.30.1") {
 					t.Errorf("%s: %s is not the lab's address", c.Name, a)
@@ -99,15 +109,52 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 		if !found {
 			t.Errorf("%s: no flag says where it listens", c.Name)
 		}
-		if !strings.HasPrefix(c.Probe.URL, "https://127.20.30.1:") {
+		scheme := "https"
+		if extra[c.Name] {
+			scheme = "http"
+		}
+		if !strings.HasPrefix(c.Probe.URL, scheme+"://127.20.30.1:") {
 			t.Errorf("%s: probed at %s", c.Name, c.Probe.URL)
 		}
+	}
+}
+
+// A lab has what every lab has, and the extras that it was told to have.
+func TestExtras(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with []string
+		want string
+	}{
+		"none":      {nil, ""},
+		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
+		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper"},
+	} {
+		conf := config()
+		conf.With = c.with
+		var names []string
+		for _, component := range All(conf)[8:] {
+			names = append(names, component.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: a lab has %q besides, want %q", name, got, c.want)
+		}
+		if err := CheckExtras(c.with); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	err := CheckExtras([]string{"kai", "carpenter"})
+	if err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter, kai") {
+		t.Errorf("an unknown extra: %v, want what there is", err)
 	}
 }
 
 func TestNeedsAreComponents(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{Objects: true}
+	for _, e := range Extras() {
+		known[ObjectsOf(e)] = true
+	}
 	for _, c := range All(config()) {
 		for _, n := range c.Needs {
 			if !known[n] {
@@ -122,9 +169,13 @@ func TestNeedsAreComponents(t *testing.T) {
 // a workload's pod succeeds is the world's to say.
 func TestFilesParse(t *testing.T) {
 	t.Parallel()
-	for _, c := range All(config()) {
+	conf := config()
+	for _, c := range All(conf) {
 		for path, content := range c.Files {
 			for doc := range strings.SplitSeq("\n"+content, "\n---\n") {
+				if path == conf.Conf("instance-types.json") {
+					continue // a list; its package has a test of it
+				}
 				var v map[string]any
 				if err := yaml.UnmarshalStrict([]byte(doc), &v); err != nil {
 					t.Errorf("%s: %s: %v", c.Name, path, err)

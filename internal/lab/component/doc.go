@@ -1,8 +1,9 @@
 // Package component says how each upstream program of a lab is run: a pure
 // function from a Config to a Component, one file a program. It does no I/O.
 //
-// Invariants: everything listens on the lab's own loopback address; every
-// interface that can demand a certificate does; nothing is read from outside
-// the lab's directory. What a flag is for stands beside it where the program's
+// Invariants: everything listens on the lab's own loopback address where the
+// program can be told to (Karpenter's health and metrics ports cannot, see
+// karpenter.go); every interface that can demand a certificate does; nothing is
+// read from outside the lab's directory. What a flag is for stands beside it where the program's
 // own help does not say.
 package component

@@ -27,8 +27,10 @@ type Options struct {
 	Spec world.Spec
 	// Owner ends the lab when it reaches EOF; nil keeps it up.
 	Owner io.Reader
-	// Programs brings the upstream programs.
-	Programs func(ctx context.Context, tell func(lab.Event)) (upstream.Programs, error)
+	// With are the extras that the lab starts with; see component.Extras.
+	With []string
+	// Programs brings the upstream programs of these names.
+	Programs func(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error)
 	Log      *slog.Logger
 }
 
@@ -63,7 +65,7 @@ func Supervise(ctx context.Context, opts Options) error {
 	e := &embedded{opts: opts}
 	so := lab.SuperviseOptions{
 		Options: lab.Options{
-			Name: opts.Name, Dir: opts.Dir, Log: opts.Log,
+			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With,
 			NetworkReady: e.startHosts,
 			WorldReady:   e.startCluster,
 		},
@@ -71,8 +73,8 @@ func Supervise(ctx context.Context, opts Options) error {
 		World:     e.handler,
 		StopWorld: e.stop,
 	}
-	so.Programs = func(ctx context.Context) (upstream.Programs, error) {
-		return opts.Programs(ctx, e.tell)
+	so.Programs = func(ctx context.Context, names []string) (upstream.Programs, error) {
+		return opts.Programs(ctx, names, e.tell)
 	}
 	if err := lab.Supervise(ctx, so); err != nil {
 		return fmt.Errorf("run lab: %w", err)

@@ -14,7 +14,7 @@ import (
 
 // content is every manifest of this package.
 //
-//go:embed crds/*.yaml roles.yaml apiservices.yaml
+//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai
 var content embed.FS
 
 // Values are what the manifests are filled with.
@@ -27,10 +27,28 @@ type Values struct {
 }
 
 // CRDs are kwok's definitions.
-func CRDs() ([]*unstructured.Unstructured, error) {
-	names, err := fs.Glob(content, "crds/*.yaml")
+func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml") }
+
+// Extra is what an extra of the lab needs: definitions, which must be there
+// before the rest, and objects (its chart's own, roles, defaults).
+func Extra(name string) (definitions, objects []*unstructured.Unstructured, err error) {
+	if definitions, err = readAll(name + "/crds/*.yaml"); err != nil {
+		return nil, nil, err
+	}
+	for _, pattern := range []string{"/*.yaml", "/rbac/*.yaml", "/priorityclasses/*.yaml"} {
+		some, err := readAll(name + pattern)
+		if err != nil {
+			return nil, nil, err
+		}
+		objects = append(objects, some...)
+	}
+	return definitions, objects, nil
+}
+
+func readAll(pattern string) ([]*unstructured.Unstructured, error) {
+	names, err := fs.Glob(content, pattern)
 	if err != nil {
-		return nil, fmt.Errorf("list definitions: %w", err)
+		return nil, fmt.Errorf("list manifests: %w", err)
 	}
 	var all []*unstructured.Unstructured
 	for _, n := range names {

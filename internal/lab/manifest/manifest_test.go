@@ -10,36 +10,85 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The definitions are those of the kwok that is pinned.
-func TestCRDsAreThePinnedModules(t *testing.T) {
+// What is copied is what the pinned modules have.
+func TestCopiesAreThePinnedModules(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "sigs.k8s.io/kwok")
-	cmd.Dir = filepath.Join("..", "..", "..", "components", "kwok")
+	for _, c := range []struct{ pins, module, copies, prefix, originals string }{
+		{"kwok", "sigs.k8s.io/kwok", "crds/*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
+		{"karpenter", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.sh_*.yaml", "", "kwok/charts/crds"},
+		{"karpenter", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.kwok.sh_*.yaml", "", "kwok/apis/crds"},
+		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/crds/*.yaml", "", "deployments/kai-scheduler/crds"},
+		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/rbac/*.yaml", "", "deployments/kai-scheduler/templates/rbac"},
+		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/priorityclasses/*.yaml", "", "deployments/kai-scheduler/templates/priorityclasses"},
+	} {
+		dir := moduleDir(t, c.pins, c.module)
+		files, err := filepath.Glob(c.copies)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no files %s: %v", c.copies, err)
+		}
+		for _, f := range files {
+			got, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(dir, c.originals, c.prefix+filepath.Base(f)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s is not the pinned module's: copy it from there", f)
+			}
+		}
+	}
+}
+
+// moduleDir is where a pinned module was unpacked.
+func moduleDir(t *testing.T, pins, module string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	cmd.Dir = filepath.Join("..", "..", "..", "components", pins)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("find the pinned module: %v", err)
+		t.Fatalf("find the pinned module %s: %v", module, err)
 	}
 	_, rest, ok := strings.Cut(string(out), `"Dir": "`)
 	dir, _, _ := strings.Cut(rest, `"`)
 	if !ok {
 		t.Fatalf("the module has no directory: %s", out)
 	}
-	files, err := filepath.Glob(filepath.Join("crds", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no definitions: %v", err)
-	}
-	for _, f := range files {
-		got, err := os.ReadFile(f)
+	return dir
+}
+
+// Definitions of an extra come before what is of their kinds.
+func TestExtras(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		definitions int
+		kinds       map[string]int
+	}{
+		"karpenter": {4, map[string]int{"ClusterRole": 1, "ClusterRoleBinding": 1, "Role": 1, "RoleBinding": 1, "KWOKNodeClass": 1}},
+		"kai":       {4, map[string]int{"Namespace": 1, "ClusterRole": 3, "ClusterRoleBinding": 3, "Queue": 2, "PriorityClass": 4}},
+		"unknown":   {0, map[string]int{}},
+	} {
+		definitions, objects, err := Extra(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("%s: %v", name, err)
 		}
-		want, err := os.ReadFile(filepath.Join(dir, "kustomize", "crd", "bases", "kwok.x-k8s.io_"+filepath.Base(f)))
-		if err != nil {
-			t.Fatal(err)
+		if len(definitions) != want.definitions {
+			t.Errorf("%s: %d definitions, want %d", name, len(definitions), want.definitions)
 		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is not the pinned module's: copy it from there", f)
+		for _, d := range definitions {
+			if d.GetKind() != "CustomResourceDefinition" {
+				t.Errorf("%s: %s is among the definitions", name, d.GetKind())
+			}
+		}
+		kinds := map[string]int{}
+		for _, o := range objects {
+			kinds[o.GetKind()]++
+		}
+		if diff := cmp.Diff(want.kinds, kinds); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

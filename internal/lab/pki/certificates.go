@@ -25,6 +25,10 @@ func certificates(addr string) []certificate {
 		{Alertmanager, CA, Request{CommonName: "firstlight:alertmanager", Hosts: local}},
 		{Adapter, CA, Request{CommonName: "firstlight:prometheus-adapter", Hosts: serve(
 			"prometheus-adapter.monitoring.svc", "prometheus-adapter.monitoring.svc.cluster.local"), Client: true}},
+		{Karpenter, CA, Request{CommonName: "firstlight:karpenter", Client: true}},
+		{KAIScheduler, CA, Request{CommonName: "firstlight:kai-scheduler", Client: true}},
+		{KAIBinder, CA, Request{CommonName: "firstlight:kai-binder", Client: true}},
+		{KAIPodGrouper, CA, Request{CommonName: "firstlight:kai-podgrouper", Client: true}},
 		{Admin, CA, Request{CommonName: "firstlight:admin", Organizations: []string{"system:masters"}, Client: true}},
 	}
 }

@@ -40,6 +40,10 @@ const (
 	Prometheus        = "prometheus"
 	Alertmanager      = "alertmanager"
 	Adapter           = "adapter"
+	Karpenter         = "karpenter"
+	KAIScheduler      = "kai-scheduler"
+	KAIBinder         = "kai-binder"
+	KAIPodGrouper     = "kai-podgrouper"
 	Admin             = "admin"
 )
 

@@ -153,6 +153,22 @@ func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration
 	return nil
 }
 
+// Halt ends the program of that name within grace and leaves it ended: it stays
+// listed, and Replace starts it again. Halting what does not run is harmless.
+func (s *Supervisor) Halt(name string, grace time.Duration) {
+	if u := s.find(name); u != nil {
+		u.stopWithin(grace)
+	}
+}
+
+// Remove ends the program of that name and forgets it: it can be started anew.
+func (s *Supervisor) Remove(name string) {
+	if u := s.find(name); u != nil {
+		u.stop()
+		s.remove(u)
+	}
+}
+
 // Status tells about every program, in the order of their start.
 func (s *Supervisor) Status() []Status {
 	s.mu.Lock()

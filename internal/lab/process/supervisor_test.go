@@ -258,3 +258,36 @@ func TestStopDuringBackoff(t *testing.T) {
 	<-started // ready at once, without a probe, or cancelled: both are right
 	s.Close() // must not wait for the hour
 }
+
+// A program that was halted is listed and stays down; Replace brings it back,
+// Remove forgets it.
+func TestHaltAndRemove(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, Options{})
+	spec := script(t, "a", "exec sleep 1000")
+	if err := s.Start(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	first := s.Status()[0].Identity
+	s.Halt("a", spec.Grace)
+	s.Halt("a", spec.Grace)
+	s.Halt("nobody", spec.Grace)
+	if st := s.Status(); len(st) != 1 || st[0].State != Stopped || first.Alive() {
+		t.Errorf("after a halt: %+v, want it listed and down", st)
+	}
+	if err := s.Replace(t.Context(), spec, spec.Grace); err != nil {
+		t.Fatal(err)
+	}
+	second := s.Status()[0].Identity
+	if st := s.Status(); len(st) != 1 || st[0].State != Ready {
+		t.Errorf("after a replace: %+v, want it ready", st)
+	}
+	s.Remove("a")
+	s.Remove("a")
+	if st := s.Status(); len(st) != 0 || second.Alive() {
+		t.Errorf("after a removal: %+v, want nothing", st)
+	}
+	if err := s.Start(t.Context(), spec); err != nil {
+		t.Errorf("start after a removal: %v", err)
+	}
+}

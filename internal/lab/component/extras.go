@@ -1,0 +1,43 @@
+package component
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The names of the extras: what a lab can have besides what every lab has.
+const (
+	// ExtraKarpenter makes nodes for pods that find none, and takes them away again.
+	ExtraKarpenter = "karpenter"
+	// ExtraKAI schedules pods that ask for it, by queues.
+	ExtraKAI = "kai"
+)
+
+// Extras are the names of all extras.
+func Extras() []string { return []string{ExtraKarpenter, ExtraKAI} }
+
+// CheckExtras refuses a name that is no extra's.
+func CheckExtras(names []string) error {
+	for _, n := range names {
+		if !slices.Contains(Extras(), n) {
+			return fmt.Errorf("a lab cannot have %q: there are %s", n, strings.Join(Extras(), ", "))
+		}
+	}
+	return nil
+}
+
+// Extra returns the components of an extra; none when there is no such extra.
+func (c Config) Extra(name string) []Component {
+	switch name {
+	case ExtraKarpenter:
+		return []Component{c.Karpenter()}
+	case ExtraKAI:
+		return []Component{c.KAIScheduler(), c.KAIBinder(), c.KAIPodGrouper()}
+	}
+	return nil
+}
+
+// ObjectsOf is no component: it stands in Needs for the API objects that an
+// extra needs before it starts (definitions, roles, defaults).
+func ObjectsOf(extra string) string { return extra + "-objects" }

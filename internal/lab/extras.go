@@ -1,0 +1,150 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/manifest"
+)
+
+// errStopped says that a lab ended before it could gain something.
+var errStopped = errors.New("the lab is stopping")
+
+// Ensure makes the lab have these extras besides what it has: it builds their
+// programs where they are not built, creates their objects, starts their
+// components and returns when they are ready. A lab that is still starting is
+// waited for. After an error it is what it was before, but for objects.
+func (l *Lab) Ensure(ctx context.Context, extras []string) error {
+	if err := component.CheckExtras(extras); err != nil {
+		return err
+	}
+	select {
+	case <-l.up:
+	case <-l.stopping:
+		return errStopped
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the lab: %w", context.Cause(ctx))
+	}
+	select {
+	case l.gaining <- struct{}{}: // one at a time
+		defer func() { <-l.gaining }()
+	case <-l.stopping:
+		return errStopped
+	case <-ctx.Done():
+		return fmt.Errorf("wait for another who changes the lab: %w", context.Cause(ctx))
+	}
+	for _, name := range extras {
+		if slices.Contains(l.With(), name) {
+			continue
+		}
+		if err := l.gain(ctx, name); err != nil {
+			return fmt.Errorf("give the lab %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// With are the extras that the lab has.
+func (l *Lab) With() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.conf.With)
+}
+
+// gain adds one extra.
+func (l *Lab) gain(ctx context.Context, name string) error {
+	begin := l.opts.Clock.Now()
+	programs, err := l.opts.Programs(ctx, namesOf(component.Config{}.Extra(name)))
+	if err != nil {
+		return err
+	}
+	if err := l.net.claimExtra(ctx, name); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.programs = l.programs.With(programs)
+	l.conf.Ports = l.net.ports
+	conf := l.conf
+	l.mu.Unlock()
+	conf.With = append(slices.Clone(conf.With), name)
+
+	ctx, cancel := context.WithTimeoutCause(ctx, l.opts.StartTimeout,
+		fmt.Errorf("%s was not ready within %s", name, l.opts.StartTimeout))
+	defer cancel()
+	steps := append([]step{there(component.APIServer)}, l.extraSteps(conf, name)...)
+	if err := runSteps(ctx, steps); err != nil {
+		for _, c := range slices.Backward(conf.Extra(name)) {
+			l.sup.Remove(c.Name)
+		}
+		return err
+	}
+	l.mu.Lock()
+	l.conf.With = conf.With
+	l.mu.Unlock()
+	l.event(Event{Kind: KindExtra, Name: name, Took: l.opts.Clock.Since(begin)})
+	return nil
+}
+
+// there is a step that was done long ago.
+func there(name string) step {
+	return step{name: name, run: func(context.Context) error { return nil }}
+}
+
+// extraSteps are what adds an extra: its objects, then its components.
+func (l *Lab) extraSteps(conf component.Config, name string) []step {
+	steps := []step{l.own(component.ObjectsOf(name), []string{component.APIServer}, func(ctx context.Context) error {
+		return l.createExtra(ctx, name)
+	})}
+	for _, c := range conf.Extra(name) {
+		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
+			return l.startComponent(ctx, c)
+		}})
+	}
+	return steps
+}
+
+// createExtra makes the objects that an extra needs of the API.
+func (l *Lab) createExtra(ctx context.Context, name string) error {
+	definitions, objects, err := manifest.Extra(name)
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	if err := create(ctx, client, definitions); err != nil {
+		return err
+	}
+	for _, d := range definitions {
+		if err := awaitCondition(ctx, client, d, "Established"); err != nil {
+			return err
+		}
+	}
+	return create(ctx, client, objects)
+}
+
+// namesOf are the programs of components: each is named as its component.
+func namesOf(components []component.Component) []string {
+	names := make([]string, 0, len(components))
+	for _, c := range components {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// withoutRepeats are the names, each once, in the order of their first mention.
+func withoutRepeats(names []string) []string {
+	var once []string
+	for _, n := range names {
+		if !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return once
+}

@@ -1,0 +1,219 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/instances"
+	"github.com/firstlight/firstlight/internal/lab/process"
+)
+
+var (
+	nodePools  = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}
+	nodeClaims = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
+)
+
+// poolName is the NodePool of the test: it may order everything that there is.
+const poolName = "any"
+
+func nodePool() *unstructured.Unstructured {
+	requirement := func(key string, values ...any) map[string]any {
+		return map[string]any{"key": key, "operator": "In", "values": values}
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": poolName},
+		"spec": map[string]any{
+			"limits": map[string]any{"nvidia.com/gpu": "100"},
+			"disruption": map[string]any{
+				"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "1s",
+				"budgets": []any{map[string]any{"nodes": "100%"}},
+			},
+			"template": map[string]any{"spec": map[string]any{
+				"nodeClassRef": map[string]any{"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+				"taints":       []any{map[string]any{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}},
+				"requirements": []any{
+					requirement("kubernetes.io/arch", "amd64", "arm64"),
+					requirement("kubernetes.io/os", "linux"),
+					requirement("karpenter.sh/capacity-type", "on-demand"),
+				},
+			}},
+		},
+	}}
+}
+
+// orderingPod needs a GPU of a node of that instance type, which is not there yet.
+func orderingPod(name, instanceType string) *corev1.Pod {
+	pod := simplePod(name)
+	pod.Spec.NodeSelector = map[string]string{"karpenter.sh/nodepool": poolName, "node.kubernetes.io/instance-type": instanceType}
+	pod.Spec.Tolerations = []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}}
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+	return pod
+}
+
+// testKarpenter lets a lab that is up gain Karpenter, which then orders a node of
+// every instance type for pods that nothing else has room for, and takes them
+// away when the pods are gone.
+func testKarpenter(t *testing.T, r *running) {
+	if err := r.Ensure(t.Context(), []string{"carpenter"}); err == nil || !strings.Contains(err.Error(), "karpenter, kai") {
+		t.Errorf("an unknown extra: %v, want what there is", err)
+	}
+	begin := time.Now()
+	if err := r.Ensure(t.Context(), []string{component.ExtraKarpenter}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("Karpenter was ready after %s", time.Since(begin))
+	if err := r.Ensure(t.Context(), []string{component.ExtraKarpenter}); err != nil {
+		t.Errorf("what it has already: %v", err)
+	}
+	requireExtra(t, r)
+
+	types, err := instances.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.dyn.Resource(nodePools).Create(t.Context(), nodePool(), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	begin = time.Now()
+	for _, it := range types {
+		r.createPod(t, orderingPod(podOf(it), it.Name))
+	}
+	nodes := map[string]string{} // to their UIDs
+	for _, it := range types {
+		pod := r.awaitPod(t, podOf(it), "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+		node, err := r.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requireNode(t, r, node, it)
+		nodes[node.Name] = string(node.UID)
+	}
+	t.Logf("%d pods ran on %d new nodes after %s", len(types), len(nodes), time.Since(begin))
+	if len(nodes) != len(types) {
+		t.Errorf("nodes are %v, want one for each of %d types", nodes, len(types))
+	}
+
+	begin = time.Now()
+	for _, it := range types {
+		if err := r.client.CoreV1().Pods("default").Delete(t.Context(), podOf(it), metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.await(t, "the new nodes and their claims to be gone", func(ctx context.Context) (bool, error) {
+		return noneOrdered(ctx, r, nodes)
+	})
+	t.Logf("the %d nodes and their claims were gone after %s", len(nodes), time.Since(begin))
+	if _, err := r.client.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{}); err != nil {
+		t.Errorf("the node that was there before: %v", err)
+	}
+}
+
+// requireExtra looks at how the lab tells of what it gained.
+func requireExtra(t *testing.T, r *running) {
+	t.Helper()
+	if diff := cmp.Diff([]string{component.ExtraKarpenter}, r.Status().Info.With); diff != "" {
+		t.Errorf("status tells of %s", diff)
+	}
+	all := r.Components()
+	if len(all) != 9 {
+		t.Fatalf("%d components, want 9", len(all))
+	}
+	if k := all[8]; k.Name != component.Karpenter || k.State != process.Ready || !slices.Contains(k.Env, "BATCH_IDLE_DURATION=200ms") {
+		t.Errorf("the last component is %+v, want Karpenter, ready, with its settings", k)
+	}
+	if k := all[1]; k.Name != component.APIServer || len(k.Args) == 0 || k.Identity.PID == 0 {
+		t.Errorf("the second component is %+v, want the API server with its arguments", k)
+	}
+	r.events.await(t, "the gain", func(e Event) bool { return e.Kind == KindExtra && e.Name == component.ExtraKarpenter })
+}
+
+func podOf(it instances.Type) string {
+	return "on-" + strings.ReplaceAll(it.Name, ".", "-")
+}
+
+// requireNode proves that a node is what the type says, Ready, and of a claim of
+// the pool, and that the API server finds its kubelet.
+func requireNode(t *testing.T, r *running, node *corev1.Node, it instances.Type) {
+	t.Helper()
+	want := map[string]string{
+		"karpenter.sh/nodepool": poolName, "node.kubernetes.io/instance-type": it.Name,
+		"kubernetes.io/arch": it.Architecture.Value, "karpenter.sh/capacity-type": "on-demand",
+	}
+	for key, value := range want {
+		if node.Labels[key] != value {
+			t.Errorf("node of %s: label %s is %q, want %q", it.Name, key, node.Labels[key], value)
+		}
+	}
+	if !slices.Contains(it.Zones.Value, node.Labels["topology.kubernetes.io/zone"]) {
+		t.Errorf("node of %s is in zone %q, want one of %v", it.Name, node.Labels["topology.kubernetes.io/zone"], it.Zones.Value)
+	}
+	if node.Status.NodeInfo.Architecture != it.Architecture.Value {
+		t.Errorf("node of %s says it is %s", it.Name, node.Status.NodeInfo.Architecture)
+	}
+	for what, list := range map[string]corev1.ResourceList{"capacity": node.Status.Capacity, "allocatable": node.Status.Allocatable} {
+		if gpus := list["nvidia.com/gpu"]; float64(gpus.Value()) != it.GPUs.Value {
+			t.Errorf("node of %s: %s has %s GPUs, want %g", it.Name, what, gpus.String(), it.GPUs.Value)
+		}
+	}
+	ready, kubelet := false, false
+	for _, c := range node.Status.Conditions {
+		ready = ready || c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	}
+	for _, a := range node.Status.Addresses {
+		kubelet = kubelet || a.Type == corev1.NodeExternalDNS && a.Address == r.info.Address
+	}
+	if !ready || !kubelet {
+		t.Errorf("node of %s: conditions %v, addresses %v; want it Ready, with kwok's address", it.Name, node.Status.Conditions, node.Status.Addresses)
+	}
+	requireClaim(t, r, node)
+}
+
+// requireClaim proves that a node is of a NodeClaim that names it.
+func requireClaim(t *testing.T, r *running, node *corev1.Node) {
+	t.Helper()
+	claims, err := r.dyn.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range claims.Items {
+		name, _, err := unstructured.NestedString(c.Object, "status", "nodeName")
+		if err == nil && name == node.Name {
+			return
+		}
+	}
+	t.Errorf("node %s is of no claim", node.Name)
+}
+
+// noneOrdered tells that none of the nodes is left, and no claim.
+func noneOrdered(ctx context.Context, r *running, nodes map[string]string) (bool, error) {
+	for name, uid := range nodes {
+		node, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err == nil && string(node.UID) == uid {
+			return false, fmt.Errorf("node %s is there, taints %v", name, node.Spec.Taints)
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
+		}
+	}
+	claims, err := r.dyn.Resource(nodeClaims).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return false, err
+	}
+	if n := len(claims.Items); n > 0 {
+		return false, fmt.Errorf("%d claims are there", n)
+	}
+	return true, nil
+}
