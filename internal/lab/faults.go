@@ -28,6 +28,32 @@ func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
 }
 
+// SetAdapterDown ends prometheus-adapter and leaves it ended, or starts it again.
+// It returns when the API server has noticed.
+func (l *Lab) SetAdapterDown(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.AdapterDown = on }, component.Adapter)
+}
+
+// SetAdapterRuleWrong makes prometheus-adapter's power rules ask for a series
+// that is not there, or the right one again. It returns when the adapter is
+// ready again, if it is to run at all.
+func (l *Lab) SetAdapterRuleWrong(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.AdapterRuleWrong = on }, component.Adapter)
+}
+
+// SetAPIServiceUnavailable leads the metrics APIs to a port where nobody
+// listens, or to prometheus-adapter again. It returns when the API server has noticed.
+func (l *Lab) SetAPIServiceUnavailable(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.APIServiceUnavailable = on })
+}
+
+// SetHonorLabelsOff makes Prometheus put the labels of the pod that it scrapes
+// before those that the pod's series have, or after them again. It returns when
+// Prometheus is ready again.
+func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.HonorLabelsOff = on }, component.Prometheus)
+}
+
 // changeGrace is shorter than a component's own: its clients stay, and an API
 // server that drains their watches first would take a minute. None of those
 // that a fault restarts has a state of its own to lose.
@@ -51,11 +77,7 @@ func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...
 			if c.Name != name {
 				continue
 			}
-			spec, err := l.spec(c)
-			if err != nil {
-				return err
-			}
-			if err := l.sup.Replace(ctx, spec, changeGrace); err != nil {
+			if err := l.restart(ctx, c, conf.Faults); err != nil {
 				return fmt.Errorf("restart %s with other settings: %w", name, err)
 			}
 		}
@@ -63,7 +85,23 @@ func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...
 	if before.NoGangScheduler != conf.Faults.NoGangScheduler {
 		return l.awaitGangAPI(ctx, !conf.Faults.NoGangScheduler)
 	}
+	if before.AdapterDown != conf.Faults.AdapterDown || before.APIServiceUnavailable != conf.Faults.APIServiceUnavailable {
+		return l.leadMetrics(ctx, conf.Faults)
+	}
 	return nil
+}
+
+// restart runs a component as it is to be run now, or not at all.
+func (l *Lab) restart(ctx context.Context, c component.Component, f component.Faults) error {
+	if c.Name == component.Adapter && f.AdapterDown {
+		l.sup.Halt(c.Name, changeGrace)
+		return nil
+	}
+	spec, err := l.spec(c)
+	if err != nil {
+		return err
+	}
+	return l.sup.Replace(ctx, spec, changeGrace)
 }
 
 // awaitGangAPI waits until the API server serves pod groups, or does not.

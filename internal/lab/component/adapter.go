@@ -2,15 +2,31 @@ package component
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
-	_ "embed" // its rules
-
+	"github.com/firstlight/firstlight/internal/adapterrules"
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-//go:embed adapter.yaml
-var adapterConfig string
+// RateWindow is what the adapter averages over: five of the lab's scrapes.
+const RateWindow = 5 * time.Second
+
+// noSuchSeries is what the power rules ask for when they are wrong: a name that
+// could be right, and that nothing exports.
+const noSuchSeries = "DCGM_FI_DEV_POWER_DRAW"
+
+// adapterConfig is firstlight's rules as users are told to install them.
+func (c Config) adapterConfig() string {
+	rules, err := adapterrules.Render(RateWindow)
+	if err != nil {
+		panic(err) // of a constant
+	}
+	if c.Faults.AdapterRuleWrong {
+		rules = strings.ReplaceAll(rules, adapterrules.Power, noSuchSeries)
+	}
+	return rules
+}
 
 // Adapter serves Prometheus's series as custom and external metrics.
 func (c Config) Adapter() Component {
@@ -40,7 +56,7 @@ func (c Config) Adapter() Component {
 			"--metrics-relist-interval=2s",
 			"--metrics-max-age=10s",
 		},
-		Files:     map[string]string{config: adapterConfig},
+		Files:     map[string]string{config: c.adapterConfig()},
 		Probe:     c.probe(c.Ports.Adapter, "/healthz"),
 		Needs:     []string{APIServer, Objects, Prometheus},
 		StopGrace: 5 * time.Second,

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ func (c Config) fill(template string) string {
 		"${CA}", p.Cert(pki.CA),
 		"${CERT}", p.Cert(pki.Prometheus),
 		"${KEY}", p.Key(pki.Prometheus),
+		"${HONOR_LABELS}", strconv.FormatBool(!c.Faults.HonorLabelsOff),
 	).Replace(template)
 }
 

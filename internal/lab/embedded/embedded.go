@@ -10,8 +10,12 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/policy"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
@@ -55,6 +59,12 @@ type embedded struct {
 	cluster  *cluster.Cluster
 	receiver *receiver
 	control  *lab.Lab
+	policies *policy.Engine
+	// life ends what runs beside the World; running is what has to end then.
+	life    context.CancelFunc
+	running sync.WaitGroup
+	// mirror is read by who must not wait for mu.
+	mirror atomic.Pointer[mirror]
 }
 
 // Supervise runs the lab until it is stopped, its owner dies or ctx ends.
@@ -68,6 +78,7 @@ func Supervise(ctx context.Context, opts Options) error {
 			Name: opts.Name, Dir: opts.Dir, Log: opts.Log, With: opts.With,
 			NetworkReady: e.startHosts,
 			WorldReady:   e.startCluster,
+			Events:       e.happened,
 		},
 		Owner:     opts.Owner,
 		World:     e.handler,
@@ -158,10 +169,47 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
 	e.cluster = c
+	if err := e.startBeside(ctx, info); err != nil {
+		return err
+	}
 	if err := c.Settle(ctx); err != nil {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
 	return nil
+}
+
+// startBeside starts what is of neither half: the faults that are policies, and
+// the view of the lab's own processes. It is called with mu held.
+func (e *embedded) startBeside(ctx context.Context, info lab.Info) error {
+	client, err := kubernetes.NewForConfig(info.RestConfig)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	log := e.opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	if e.policies, err = policy.New(info.RestConfig, log); err != nil {
+		return fmt.Errorf("start the policies: %w", err)
+	}
+	node := ""
+	if system := e.world.Spec().SystemNodes; len(system) > 0 {
+		node = system[0].Name
+	}
+	view := newMirror(client, node, e.control.Components, log)
+	e.mirror.Store(view)
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e.life = cancel
+	e.running.Go(func() { e.policies.Run(life) })
+	e.running.Go(func() { view.run(life) })
+	return nil
+}
+
+// happened is told of every event of the control plane. It must not block.
+func (e *embedded) happened(lab.Event) {
+	if m := e.mirror.Load(); m != nil {
+		m.wake()
+	}
 }
 
 // stop ends the World, last started first.
@@ -169,6 +217,10 @@ func (e *embedded) stop(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var errs []error
+	if e.life != nil {
+		e.life()
+		e.running.Wait()
+	}
 	if e.cluster != nil {
 		errs = append(errs, e.cluster.Stop(ctx))
 	}

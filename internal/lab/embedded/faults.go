@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
+	"github.com/firstlight/firstlight/internal/lab/policy"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -14,7 +16,9 @@ import (
 // a finding's suspect must match, Gate the first gate that must fail.
 type Fault struct {
 	world.Fault
-	Gate    string `json:"gate,omitempty"`
+	Gate string `json:"gate,omitempty"`
+	// Hop is the first hop of the autoscaling chain that must fail, if it is concerned.
+	Hop     string `json:"hop,omitempty"`
 	Suspect string `json:"suspect,omitempty"`
 }
 
@@ -93,7 +97,7 @@ func (e *embedded) describe(f world.Fault) Fault {
 	d := Fault{Fault: f}
 	for _, k := range world.Catalogue() {
 		if k.Kind == f.Kind {
-			d.Gate = k.Gate
+			d.Gate, d.Hop = k.Gate, k.Hop
 		}
 	}
 	if re, err := e.world.SuspectPattern(f); err == nil && re != nil {
@@ -103,6 +107,9 @@ func (e *embedded) describe(f world.Fault) Fault {
 }
 
 func (e *embedded) add(ctx context.Context, f world.Fault) (Fault, error) {
+	if err := e.prepare(ctx, f.Kind); err != nil {
+		return Fault{}, err
+	}
 	var added world.Fault
 	err := e.change(ctx, func() (err error) {
 		added, err = e.world.AddFault(f)
@@ -112,6 +119,22 @@ func (e *embedded) add(ctx context.Context, f world.Fault) (Fault, error) {
 		return Fault{}, err
 	}
 	return e.describe(added), nil
+}
+
+// prepare gives the lab what a kind is about, if it has not got it yet.
+func (e *embedded) prepare(ctx context.Context, kind string) error {
+	e.mu.Lock()
+	control, started := e.control, e.cluster != nil
+	e.mu.Unlock()
+	if !started {
+		return errStarting
+	}
+	for _, k := range world.Catalogue() {
+		if k.Kind == kind && k.Needs != "" {
+			return control.Ensure(ctx, []string{k.Needs}) //nolint:wrapcheck // says what it gives
+		}
+	}
+	return nil
 }
 
 // change alters the faults and returns when the lab shows it everywhere: the
@@ -133,6 +156,38 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 		e.control.SetNoGangScheduler(ctx, s.NoGangScheduler),
 		e.control.SetHalfGang(ctx, s.HalfGang),
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
+		e.control.SetAdapterRuleWrong(ctx, s.Autoscale.AdapterRuleWrong),
+		e.control.SetAdapterDown(ctx, s.Autoscale.AdapterDown),
+		e.control.SetAPIServiceUnavailable(ctx, s.Autoscale.APIServiceUnavailable),
+		e.control.SetHonorLabelsOff(ctx, s.Autoscale.HonorLabelsOff),
+		e.policies.Set(ctx, wantedOf(s.Autoscale.Policies)),
 		e.cluster.Settle(ctx),
+		e.settleMirror(ctx),
 	)
+}
+
+func wantedOf(policies []world.Policy) []policy.Wanted {
+	var out []policy.Wanted
+	for _, p := range policies {
+		out = append(out, policy.Wanted{Name: p.Name, Spare: p.Spare})
+	}
+	return out
+}
+
+// settleMirror returns when the processes' objects show them as they are.
+func (e *embedded) settleMirror(ctx context.Context) error {
+	m := e.mirror.Load()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := m.settled(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the view of the processes: %w: %w", context.Cause(ctx), err)
+		case <-tick.C:
+		}
+	}
 }

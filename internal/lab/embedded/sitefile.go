@@ -44,7 +44,8 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 			NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
 		},
 		GPUStack: site.GPUStack{
-			Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto",
+			// KAI's own queue, for a lab that has KAI.
+			Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto", Queue: "default-queue",
 			Operands: []string{
 				"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset",
 				"nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator",
@@ -55,6 +56,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 			LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04",
 		},
 		Workloads: workloads(len(spec.GPUNodes)),
+		Autoscale: autoscale(),
 	}
 	for _, sw := range ordered.Switches {
 		s.Fabric.Switches = append(s.Fabric.Switches, sw.Name)
@@ -86,6 +88,16 @@ func facilityOf(f world.Facility, controllers []site.Redfish) site.Facility {
 		}
 	}
 	return out
+}
+
+// autoscale is what a lab with Karpenter can make nodes of: the types with one
+// GPU, and the one that is like its own nodes. Without Karpenter it says so when
+// it is asked for nodes. What is left out are the defaults.
+func autoscale() site.Autoscale {
+	return site.Autoscale{
+		NodeClass:     site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"},
+		InstanceTypes: []string{"g5.xlarge", "g5.2xlarge", "p5.48xlarge"},
+	}
 }
 
 func workloads(nodes int) site.Workloads {

@@ -1,0 +1,267 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/upstream"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// bench is a whole lab in this process, with Karpenter.
+type bench struct {
+	*lab.Handle
+	*kube.Cluster
+}
+
+// TestLab is all that a lab is needed for: it is started once.
+func TestLab(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	b := start(t)
+	t.Run("Mirror", func(t *testing.T) { testMirror(t, b) })
+	t.Run("Forward", func(t *testing.T) { testForward(t, b) })
+	t.Run("Rules", func(t *testing.T) { testRules(t, b) })
+	t.Run("Adapter", func(t *testing.T) { testAdapterFaults(t, b) })
+	t.Run("Policies", func(t *testing.T) { testPolicies(t, b) })
+	t.Run("Karpenter", func(t *testing.T) { testKarpenter(t, b) })
+}
+
+func start(t *testing.T) *bench {
+	t.Helper()
+	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
+		return upstream.Builder{}.Ensure(ctx, names, nil)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	dir := t.TempDir()
+	go func() {
+		ended <- Supervise(ctx, Options{
+			Name: "embedded-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraKarpenter},
+			Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	b := &bench{}
+	until(t, "the lab to answer", func() (err error) {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatal(err)
+		default:
+		}
+		b.Handle, err = lab.AttachDir(t.Context(), "embedded-test", dir)
+		return err
+	})
+	if err := b.WaitReady(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	st, err := b.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Cluster, err = kube.Open(st.Info.Kubeconfig, ""); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// until asks until there is no error.
+func until(t *testing.T, what string, ok func() error) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(4 * time.Minute)
+	for {
+		err := ok()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("waited in vain for %s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// fault adds a fault and returns what clears it; how long both took is logged.
+func (b *bench) fault(t *testing.T, f world.Fault) (repair func()) {
+	t.Helper()
+	begin := time.Now()
+	added, err := b.add(t, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s was in force after %s", f.Kind, time.Since(begin).Round(time.Millisecond))
+	return func() {
+		t.Helper()
+		begin := time.Now()
+		resp, err := b.Do(t.Context(), http.MethodDelete, "/world/faults/"+added.ID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		t.Logf("%s was repaired after %s", f.Kind, time.Since(begin).Round(time.Millisecond))
+	}
+}
+
+func (b *bench) add(t *testing.T, f world.Fault) (Fault, error) {
+	t.Helper()
+	raw, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := b.Do(t.Context(), http.MethodPost, "/world/faults", bytes.NewReader(raw))
+	if err != nil {
+		return Fault{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var added Fault
+	return added, json.NewDecoder(resp.Body).Decode(&added)
+}
+
+// get asks the API server.
+func (b *bench) get(t *testing.T, path string, params map[string]string) ([]byte, error) {
+	t.Helper()
+	r := b.Client.Discovery().RESTClient().Get().AbsPath(path)
+	for k, v := range params {
+		r = r.Param(k, v)
+	}
+	return r.DoRaw(t.Context())
+}
+
+// namespace of the test's own pods.
+func (b *bench) namespace(t *testing.T, name string) {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := b.Client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gpuPod is one pod that holds GPUs of a node; it runs a load or is idle.
+type gpuPod struct {
+	namespace, name, container, node string
+	gpus                             int64
+	busy                             bool
+}
+
+// run creates the pod as a Job and waits until its pod runs; it returns the
+// pod's name and what ends it.
+func (b *bench) run(t *testing.T, p gpuPod) (pod string, end func()) {
+	t.Helper()
+	script := "exec sleep infinity"
+	if p.busy {
+		script = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
+	}
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: p.name, Namespace: p.namespace},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			NodeSelector:  map[string]string{corev1.LabelHostname: p.node},
+			Tolerations:   []corev1.Toleration{{Key: kube.GPUResource, Operator: corev1.TolerationOpExists}},
+			Containers: []corev1.Container{{
+				Name: p.container, Image: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04", Command: []string{"/bin/bash", "-ec", script},
+				Env: []corev1.EnvVar{{Name: "DURATION", Value: "3600"}},
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
+					kube.GPUResource: *resource.NewQuantity(p.gpus, resource.DecimalSI),
+				}},
+			}},
+		}}},
+	}
+	until(t, "job "+p.name+" to be accepted", func() error {
+		_, err := b.Client.BatchV1().Jobs(p.namespace).Create(t.Context(), job, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+	mine := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + p.name}
+	until(t, "the pod of "+p.name+" to run", func() error {
+		list, err := b.Client.CoreV1().Pods(p.namespace).List(t.Context(), mine)
+		if err != nil {
+			return err
+		}
+		if len(list.Items) != 1 || list.Items[0].Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("%d pods", len(list.Items))
+		}
+		pod = list.Items[0].Name
+		return nil
+	})
+	return pod, func() {
+		t.Helper()
+		background := metav1.DeletePropagationBackground
+		if err := b.Client.BatchV1().Jobs(p.namespace).Delete(t.Context(), p.name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the pod of "+p.name+" to be gone", func() error {
+			list, err := b.Client.CoreV1().Pods(p.namespace).List(t.Context(), mine)
+			if err == nil && len(list.Items) > 0 {
+				err = errors.New("it is there")
+			}
+			return err
+		})
+	}
+}
+
+// exporterOf reads an exporter's metrics through the API server.
+func (b *bench) exporterOf(t *testing.T, node string) string {
+	t.Helper()
+	var text string
+	until(t, "the exporter of "+node+" to be forwarded", func() (err error) {
+		text, err = b.scrape(t, node)
+		return err
+	})
+	return text
+}
+
+// scrape is one try of exporterOf.
+func (b *bench) scrape(t *testing.T, node string) (string, error) {
+	t.Helper()
+	pods, err := b.Client.CoreV1().Pods("gpu-operator").List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app=nvidia-dcgm-exporter", FieldSelector: "spec.nodeName=" + node,
+	})
+	if err != nil {
+		return "", err
+	}
+	if len(pods.Items) != 1 {
+		return "", fmt.Errorf("%d exporters", len(pods.Items))
+	}
+	address, stop, err := b.Forward(t.Context(), "gpu-operator", pods.Items[0].Name, 9400)
+	if err != nil {
+		return "", err
+	}
+	defer stop()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	resp, err := client.Get("http://" + address + "/metrics")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}

@@ -1,0 +1,172 @@
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+const (
+	externalAPI = "/apis/external.metrics.k8s.io/v1beta1/namespaces/"
+	customAPI   = "/apis/custom.metrics.k8s.io/v1beta1/namespaces/"
+)
+
+// external is a metric as an HPA of a namespace asks for it.
+func (b *bench) external(t *testing.T, namespace, metric, selector string) (float64, error) {
+	t.Helper()
+	params := map[string]string{}
+	if selector != "" {
+		params["labelSelector"] = selector
+	}
+	raw, err := b.get(t, externalAPI+namespace+"/"+metric, params)
+	return single(raw, err)
+}
+
+// ofPod and ofNamespace are custom metrics, as an HPA's Pods and Object metrics ask.
+func (b *bench) ofPod(t *testing.T, namespace, pod, metric string) (float64, error) {
+	t.Helper()
+	raw, err := b.get(t, customAPI+namespace+"/pods/"+pod+"/"+metric, nil)
+	return single(raw, err)
+}
+
+func (b *bench) ofNamespace(t *testing.T, namespace, metric, selector string) (float64, error) {
+	t.Helper()
+	params := map[string]string{}
+	if selector != "" {
+		params["metricLabelSelector"] = selector
+	}
+	raw, err := b.get(t, customAPI+namespace+"/metrics/"+metric, params)
+	return single(raw, err)
+}
+
+// single is the one value of an answer.
+func single(raw []byte, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	var list struct {
+		Items []struct {
+			Value resource.Quantity `json:"value"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return 0, err
+	}
+	if len(list.Items) != 1 {
+		return 0, fmt.Errorf("%d values: %w", len(list.Items), errNone)
+	}
+	return list.Items[0].Value.AsApproximateFloat64(), nil
+}
+
+var errNone = errors.New("not one")
+
+// reads waits until a metric is what it should be, within three hundredths.
+func reads(t *testing.T, what string, want float64, get func() (float64, error)) {
+	t.Helper()
+	until(t, fmt.Sprintf("%s to be %.0f", what, want), func() error {
+		got, err := get()
+		if err == nil && math.Abs(got-want) > 0.03*want {
+			err = fmt.Errorf("it is %.1f", got)
+		}
+		return err
+	})
+}
+
+// unserved waits until nobody serves a metric.
+func unserved(t *testing.T, what string, get func() (float64, error)) {
+	t.Helper()
+	until(t, what+" not to be served", func() error {
+		got, err := get()
+		switch {
+		case apierrors.IsNotFound(err), errors.Is(err, errNone):
+			return nil
+		case err == nil:
+			return fmt.Errorf("it is %.1f", got)
+		default:
+			return err
+		}
+	})
+}
+
+// What GPUs draw: at rest, and under dcgmproftester.
+const (
+	restWatts = 68.
+	loadWatts = restWatts + 0.99*(700-restWatts)
+)
+
+// The rules, in the real adapter, over the real Prometheus.
+func testRules(t *testing.T, b *bench) {
+	b.namespace(t, "team")
+	b.namespace(t, "noise")
+	_, endHolder := b.run(t, gpuPod{namespace: "team", name: "holder", container: "load", node: "gpu-02", gpus: 1})
+	other, endOther := b.run(t, gpuPod{namespace: "team", name: "other", container: "other", node: "gpu-02", gpus: 2})
+	_, endNoise := b.run(t, gpuPod{namespace: "noise", name: "noise", container: "load", node: "gpu-02", gpus: 1, busy: true})
+	selected := func() (float64, error) {
+		return b.external(t, "default", "dcgm_gpu_power_usage", "namespace=team,container=load")
+	}
+	inNamespace := func() (float64, error) { return b.ofNamespace(t, "team", "gpu_power_usage", "container=load") }
+
+	reads(t, "the power of the holder", restWatts, selected)
+	reads(t, "... as a custom metric", restWatts, inNamespace)
+
+	pod, endLoad := b.run(t, gpuPod{namespace: "team", name: "load", container: "load", node: "gpu-01", gpus: 4, busy: true})
+	mixed := (restWatts + 4*loadWatts) / 5
+	reads(t, "the power of load and holder", mixed, selected)
+	reads(t, "... as a custom metric", mixed, inNamespace)
+	reads(t, "the power of the whole namespace", (3*restWatts+4*loadWatts)/7, func() (float64, error) { return b.ofNamespace(t, "team", "gpu_power_usage", "") })
+	reads(t, "the power of the load's pod", loadWatts, func() (float64, error) { return b.ofPod(t, "team", pod, "gpu_power_usage") })
+	reads(t, "the power of an idle pod", restWatts, func() (float64, error) { return b.ofPod(t, "team", other, "gpu_power_usage") })
+	reads(t, "the power of all 16 GPUs", (11*restWatts+5*loadWatts)/16, func() (float64, error) { return b.external(t, "noise", "dcgm_gpu_power_usage", "") })
+	reads(t, "the load's utilisation", 100, func() (float64, error) { return b.ofPod(t, "team", pod, "gpu_utilization") })
+	reads(t, "utilisation of the load", 80, func() (float64, error) {
+		return b.external(t, "team", "dcgm_gpu_utilization", "namespace=team,container=load")
+	})
+	reads(t, "the load's memory", 4400, func() (float64, error) { return b.ofPod(t, "team", pod, "gpu_memory_used") })
+	reads(t, "memory of the load", 4400, func() (float64, error) {
+		return b.external(t, "team", "dcgm_gpu_memory_used", "namespace=team,pod="+pod)
+	})
+	// Idle GPUs are nobody's, though their series are of the exporter's pod.
+	unserved(t, "the exporters' power", func() (float64, error) { return b.ofNamespace(t, "gpu-operator", "gpu_power_usage", "") })
+	unserved(t, "the other form", func() (float64, error) { return b.ofNamespace(t, "team", "workload_gpu_power_usage", "") })
+	unserved(t, "nobody's power", func() (float64, error) { return b.external(t, "team", "dcgm_gpu_power_usage", "namespace=nobody") })
+
+	t.Run("Stale", func(t *testing.T) {
+		defer b.fault(t, world.Fault{Kind: "stale-series", Target: "gpu-02"})()
+		reads(t, "the power without the stale holder", loadWatts, selected)
+	})
+	t.Run("Lower case hostname", func(t *testing.T) {
+		defer b.fault(t, world.Fault{Kind: "host-label-lowercase"})()
+		reads(t, "the power on gpu-01", (4*restWatts+4*loadWatts)/8, func() (float64, error) {
+			return b.external(t, "team", "dcgm_gpu_power_usage", "hostname=gpu-01")
+		})
+		reads(t, "the power of load and holder", mixed, selected)
+		reads(t, "... as a custom metric", mixed, inNamespace)
+	})
+	t.Run("Exported", func(t *testing.T) {
+		defer b.fault(t, world.Fault{Kind: "honor-labels-off"})()
+		reads(t, "the power of load and holder", mixed, func() (float64, error) {
+			return b.external(t, "default", "dcgm_gpu_power_usage", "exported_namespace=team,exported_container=load")
+		})
+		reads(t, "... as a custom metric", mixed, func() (float64, error) {
+			return b.ofNamespace(t, "team", "workload_gpu_power_usage", "exported_container=load")
+		})
+		reads(t, "the power of the load's pod", loadWatts, func() (float64, error) { return b.ofPod(t, "team", pod, "workload_gpu_power_usage") })
+		unserved(t, "the exporters' power", func() (float64, error) { return b.ofNamespace(t, "gpu-operator", "gpu_power_usage", "") })
+		unserved(t, "the other form", func() (float64, error) { return b.ofNamespace(t, "team", "gpu_power_usage", "") })
+	})
+	reads(t, "the power with the labels back", mixed, selected)
+	endLoad()
+	reads(t, "the power without the load", restWatts, selected)
+	reads(t, "... as a custom metric", restWatts, inNamespace)
+	endOther()
+	endNoise()
+	endHolder()
+	unserved(t, "the power of nothing", selected)
+}

@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+const (
+	// nobodyListens is a port that needs rights which no program of a lab has.
+	nobodyListens = 1
+	// lookAgain makes the API server look at an APIService; it does by itself
+	// every half minute.
+	lookAgain = "lab.firstlight/look-again"
+	// lookEvery is how often it is made to.
+	lookEvery = time.Second
+)
+
+// metricsServices are the registrations of the metrics APIs.
+func (l *Lab) metricsServices(f component.Faults) ([]*unstructured.Unstructured, error) {
+	v := l.manifestValues()
+	if f.APIServiceUnavailable {
+		v.AdapterPort = nobodyListens
+	}
+	ca, err := os.ReadFile(l.conf.PKI().Cert(pki.CA))
+	if err != nil {
+		return nil, fmt.Errorf("register metrics APIs: %w", err)
+	}
+	v.CA = ca
+	return manifest.APIServices(v)
+}
+
+// leadMetrics points the metrics APIs to where they lead under the faults, and
+// waits until the API server knows whether somebody answers there.
+func (l *Lab) leadMetrics(ctx context.Context, f component.Faults) error {
+	services, err := l.metricsServices(f)
+	if err != nil {
+		return err
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	want := "True"
+	if f.AdapterDown || f.APIServiceUnavailable {
+		want = "False"
+	}
+	for _, s := range services {
+		if err := l.leadOne(ctx, client, s, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadOne gives one registration its spec and waits for its availability.
+func (l *Lab) leadOne(ctx context.Context, client dynamic.Interface, s *unstructured.Unstructured, want string) error {
+	r, err := resourceOf(client, s)
+	if err != nil {
+		return err
+	}
+	var touched time.Time
+	return poll(ctx, "APIService "+s.GetName()+" to be available: "+want, func(ctx context.Context) (bool, error) {
+		now := l.opts.Clock.Now()
+		if now.Sub(touched) < lookEvery {
+			got, err := r.Get(ctx, s.GetName(), metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			status, message := conditionOf(got, "Available")
+			if status == want {
+				return true, nil
+			}
+			return false, fmt.Errorf("it is %q: %s", status, message)
+		}
+		touched = now
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"annotations": map[string]any{lookAgain: now.Format(time.RFC3339Nano)}},
+			"spec":     s.Object["spec"],
+		})
+		if err != nil {
+			return false, err
+		}
+		_, err = r.Patch(ctx, s.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+		return false, err
+	})
+}
+
+// conditionOf finds a condition of an object's status: its own status and
+// message, empty where there is none.
+func conditionOf(obj *unstructured.Unstructured, kind string) (status, message string) {
+	conditions, _, err := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	if err != nil {
+		return "", ""
+	}
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == kind {
+			status, _ = m["status"].(string)
+			message, _ = m["message"].(string)
+		}
+	}
+	return status, message
+}
