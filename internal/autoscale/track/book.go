@@ -1,0 +1,73 @@
+package track
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+)
+
+// book keeps objects of one kind by UID, also those that are gone.
+type book[T any] struct {
+	rows map[types.UID]*T
+	life func(*T) *seen.Life
+	ref  func(*T) seen.Ref
+}
+
+// mostRows bounds a book: beyond it, what has been gone longest is forgotten.
+const mostRows = 2000
+
+func newBook[T any](life func(*T) *seen.Life, ref func(*T) seen.Ref) *book[T] {
+	return &book[T]{rows: map[types.UID]*T{}, life: life, ref: ref}
+}
+
+// put changes the row of an object, made when there is none.
+func (b *book[T]) put(uid types.UID, change func(row *T)) {
+	row := b.rows[uid]
+	if row == nil {
+		b.forget()
+		row = new(T)
+		b.rows[uid] = row
+	}
+	change(row)
+}
+
+// gone marks an object as gone.
+func (b *book[T]) gone(uid types.UID, now time.Time) {
+	if row := b.rows[uid]; row != nil && b.life(row).Deleted.IsZero() {
+		b.life(row).Deleted = now
+	}
+}
+
+// forget makes room for a row.
+func (b *book[T]) forget() {
+	if len(b.rows) < mostRows {
+		return
+	}
+	var oldest types.UID
+	var at time.Time
+	for uid, row := range b.rows {
+		if l := b.life(row); l.Gone() && (oldest == "" || l.Deleted.Before(at)) {
+			oldest, at = uid, l.Deleted
+		}
+	}
+	delete(b.rows, oldest)
+}
+
+// list copies the rows that keep wants, in the order in which they were seen.
+func (b *book[T]) list(keep func(*T) bool) []T {
+	var out []T
+	for _, row := range b.rows {
+		if keep == nil || keep(row) {
+			out = append(out, *row)
+		}
+	}
+	slices.SortFunc(out, func(x, y T) int {
+		a, c := b.ref(&x), b.ref(&y)
+		return cmp.Or(b.life(&x).First.Compare(b.life(&y).First), cmp.Compare(a.Namespace, c.Namespace), cmp.Compare(a.Name, c.Name))
+	})
+	return out
+}

@@ -1,0 +1,97 @@
+package track
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// mostDesired bounds the history of the HPA's status.
+const mostDesired = 2000
+
+func (t *Tracker) hpaSource() source {
+	return source{
+		problem: seen.ProblemHPA, like: &autoscalingv2.HorizontalPodAutoscaler{},
+		lw: chosen(t.o.Cluster.Client.AutoscalingV2().RESTClient(), "horizontalpodautoscalers", metav1.NamespaceAll, kube.LabelRun+"="+t.o.Run, ""),
+		put: func(o runtime.Object, now time.Time) {
+			if h, ok := o.(*autoscalingv2.HorizontalPodAutoscaler); ok {
+				t.hpas.put(h.UID, func(row *seen.HPA) { readHPA(row, h, now) })
+				t.putDesired(h, now)
+			}
+		},
+		gone: func(o metav1.Object, now time.Time) { t.hpas.gone(o.GetUID(), now) },
+	}
+}
+
+func readHPA(row *seen.HPA, h *autoscalingv2.HorizontalPodAutoscaler, now time.Time) {
+	row.Ref = named("HorizontalPodAutoscaler", h)
+	lives(&row.Life, h, now)
+	row.Min, row.Max = 1, int(h.Spec.MaxReplicas)
+	if h.Spec.MinReplicas != nil {
+		row.Min = int(*h.Spec.MinReplicas)
+	}
+	row.Target = target(h.Spec.Metrics)
+	var have []seen.Condition
+	for _, c := range h.Status.Conditions {
+		have = append(have, seen.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
+	}
+	row.Conditions = held(row.Conditions, have, now)
+}
+
+// target is what the HPA holds a replica to; 0 when it says none.
+func target(metrics []autoscalingv2.MetricSpec) float64 {
+	for _, m := range metrics {
+		switch {
+		case m.External != nil && m.External.Target.AverageValue != nil:
+			return m.External.Target.AverageValue.AsApproximateFloat64()
+		case m.Object != nil && m.Object.Target.AverageValue != nil:
+			return m.Object.Target.AverageValue.AsApproximateFloat64()
+		}
+	}
+	return 0
+}
+
+// putDesired adds to the history what differs from its last. A status that the
+// controller has not written yet is no word of it.
+func (t *Tracker) putDesired(h *autoscalingv2.HorizontalPodAutoscaler, now time.Time) {
+	if len(h.Status.Conditions) == 0 {
+		return
+	}
+	d := seen.Desired{At: now, Current: int(h.Status.CurrentReplicas), Desired: int(h.Status.DesiredReplicas), Value: value(h)}
+	if n := len(t.desired); n > 0 && same(t.desired[n-1], d) {
+		return
+	}
+	if len(t.desired) == mostDesired {
+		t.desired = t.desired[1:]
+	}
+	t.desired = append(t.desired, d)
+}
+
+func same(a, b seen.Desired) bool {
+	values := a.Value == nil && b.Value == nil || a.Value != nil && b.Value != nil && *a.Value == *b.Value
+	return a.Current == b.Current && a.Desired == b.Desired && values
+}
+
+// value is the metric as the HPA has it. It keeps the average of the replicas
+// that there were when it looked.
+func value(h *autoscalingv2.HorizontalPodAutoscaler) *float64 {
+	for _, m := range h.Status.CurrentMetrics {
+		var average *resource.Quantity
+		switch {
+		case m.External != nil:
+			average = m.External.Current.AverageValue
+		case m.Object != nil:
+			average = m.Object.Current.AverageValue
+		}
+		if average != nil {
+			return new(average.AsApproximateFloat64() * float64(h.Status.CurrentReplicas))
+		}
+	}
+	return nil
+}

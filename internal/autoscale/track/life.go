@@ -1,0 +1,39 @@
+package track
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+)
+
+// lives carries an object's life on.
+func lives(l *seen.Life, o metav1.Object, now time.Time) {
+	l.Created = o.GetCreationTimestamp().Time
+	if l.First.IsZero() {
+		l.First = now
+	}
+	if o.GetDeletionTimestamp() != nil && l.Deleting.IsZero() {
+		l.Deleting = now
+	}
+}
+
+// named makes the Ref of an object.
+func named(kind string, o metav1.Object) seen.Ref {
+	return seen.Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())}
+}
+
+// held carries conditions on: one whose status has not changed keeps the time at
+// which that status was first seen.
+func held(had, have []seen.Condition, now time.Time) []seen.Condition {
+	for i := range have {
+		have[i].Seen = now
+		for _, old := range had {
+			if old.Type == have[i].Type && old.Status == have[i].Status {
+				have[i].Seen = old.Seen
+			}
+		}
+	}
+	return have
+}

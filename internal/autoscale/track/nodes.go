@@ -1,0 +1,103 @@
+package track
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+func (t *Tracker) nodeSource(life context.Context) source {
+	return source{
+		problem: seen.ProblemNodes, like: &corev1.Node{},
+		lw: chosen(t.o.Cluster.Client.CoreV1().RESTClient(), "nodes", metav1.NamespaceNone, "", ""),
+		put: func(o runtime.Object, now time.Time) {
+			if n, ok := o.(*corev1.Node); ok {
+				t.putNode(life, n, now)
+			}
+		},
+		gone: func(o metav1.Object, now time.Time) {
+			if ref, was := t.before[o.GetUID()]; was {
+				t.missing[o.GetUID()] = ref
+				return
+			}
+			t.nodes.gone(o.GetUID(), now)
+			t.stopHolders(o)
+		},
+	}
+}
+
+// putNode tells nodes that were there, which stay a name only, from those that come.
+func (t *Tracker) putNode(life context.Context, n *corev1.Node, now time.Time) {
+	if _, was := t.before[n.UID]; was || !t.settled {
+		t.before[n.UID] = named("Node", n)
+		if pool := t.poolOf(n); pool != "" {
+			t.beforePools[n.Name] = pool
+		}
+		return
+	}
+	ours := t.ofPools(t.poolOf(n))
+	t.nodes.put(n.UID, func(row *seen.Node) {
+		readNode(row, n, now)
+		row.Pool, row.Ours = t.poolOf(n), ours
+	})
+	if ours {
+		t.watchHolders(life, n)
+	}
+}
+
+// poolOf is the NodePool or node group of a node.
+func (t *Tracker) poolOf(n *corev1.Node) string {
+	if len(t.o.Group) == 0 {
+		return n.Labels[render.PoolLabel]
+	}
+	for k, v := range t.o.Group {
+		if n.Labels[k] != v {
+			return ""
+		}
+	}
+	return t.o.GroupName
+}
+
+// ofPools says whether a pool is one of the run's.
+func (t *Tracker) ofPools(name string) bool {
+	if len(t.o.Group) > 0 {
+		return name == t.o.GroupName && name != ""
+	}
+	for _, p := range t.o.Pools {
+		if p == name {
+			return true
+		}
+	}
+	return false
+}
+
+func readNode(row *seen.Node, n *corev1.Node, now time.Time) {
+	row.Ref = named("Node", n)
+	lives(&row.Life, n, now)
+	row.InstanceType, row.ProviderID = n.Labels[corev1.LabelInstanceTypeStable], n.Spec.ProviderID
+	row.GPUs = kube.Count(n.Status.Allocatable, kube.GPUResource)
+	row.Taints = nil
+	for _, x := range n.Spec.Taints {
+		row.Taints = append(row.Taints, taintText(x.Key, x.Value, string(x.Effect)))
+	}
+	var have []seen.Condition
+	for _, c := range n.Status.Conditions {
+		have = append(have, seen.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
+	}
+	row.Conditions = held(row.Conditions, have, now)
+}
+
+// taintText is key=value:effect.
+func taintText(key, value, effect string) string {
+	if value != "" {
+		key += "=" + value
+	}
+	return key + ":" + effect
+}

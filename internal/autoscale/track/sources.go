@@ -1,0 +1,60 @@
+package track
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// sources are all but the nodes.
+func (t *Tracker) sources() []source {
+	out := []source{t.podSource(), t.hpaSource(), t.eventSource(), t.apiServiceSource()}
+	out = append(out, t.programSources()...)
+	out = append(out, t.claimSource(), t.poolSource())
+	if t.o.Queues {
+		out = append(out, t.queueSource())
+	}
+	return out
+}
+
+// chosen is what a typed client lists and watches in all namespaces or in one.
+func chosen(c cache.Getter, resource, namespace, labels, fields string) *cache.ListWatch {
+	return cache.NewFilteredListWatchFromClient(c, resource, namespace, func(o *metav1.ListOptions) {
+		o.LabelSelector, o.FieldSelector = labels, fields
+	})
+}
+
+// untyped is what the dynamic client lists and watches.
+func untyped(c dynamic.Interface, r schema.GroupVersionResource) *cache.ListWatch {
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return c.Resource(r).List(ctx, o) //nolint:wrapcheck // the store notes it
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return c.Resource(r).Watch(ctx, o) //nolint:wrapcheck // the store notes it
+		},
+	}
+}
+
+// ofKarpenter is a source of one of Karpenter's kinds, which a cluster with
+// another autoscaler does not have.
+func (t *Tracker) ofKarpenter(r schema.GroupVersionResource, problem string) source {
+	s := source{problem: problem, lw: untyped(t.o.Cluster.Dynamic, r), like: &unstructured.Unstructured{}}
+	if !t.o.Karpenter {
+		s.absent = apierrors.IsNotFound
+	}
+	return s
+}
+
+// ours says that an object carries the run's label.
+func (t *Tracker) ours(o metav1.Object) bool { return o.GetLabels()[kube.LabelRun] == t.o.Run }

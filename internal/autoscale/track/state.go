@@ -1,0 +1,106 @@
+package track
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+)
+
+// Before are the nodes that were there when the watches began, by name, and the
+// NodePool or node group of those that have one.
+func (t *Tracker) Before() ([]seen.Ref, map[string]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return byName(t.before), maps.Clone(t.beforePools)
+}
+
+func byName(refs map[types.UID]seen.Ref) []seen.Ref {
+	out := slices.Collect(maps.Values(refs))
+	slices.SortFunc(out, func(a, b seen.Ref) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// State is what is known now.
+func (t *Tracker) State() seen.State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	st := seen.State{
+		At: t.o.Clock.Now(), APIs: t.apisNow(), Programs: t.programsNow(), Pools: t.poolsNow(),
+		Pods: t.pods.list(nil), Claims: t.claims.list(nil), Nodes: t.nodes.list(nil),
+		Desired: slices.Clone(t.desired), Missing: byName(t.missing), Problems: map[string]string{},
+	}
+	for i := range st.Nodes {
+		st.Nodes[i].Holders = t.on(types.UID(st.Nodes[i].UID))
+	}
+	if hpas := t.hpas.list(nil); len(hpas) > 0 {
+		st.HPA = &hpas[len(hpas)-1]
+	}
+	st.Queues = t.queuesNow(st.Pods)
+	st.Events = t.eventsNow(st)
+	for name, why := range t.problems {
+		st.Problems[name] = why
+	}
+	return st
+}
+
+// poolsNow are the run's pools; one that is not there is absent.
+func (t *Tracker) poolsNow() []seen.Pool {
+	if !t.o.Karpenter {
+		return nil
+	}
+	out := t.pools.list(func(p *seen.Pool) bool { return !p.Gone() })
+	for _, name := range t.o.Pools {
+		if !slices.ContainsFunc(out, func(p seen.Pool) bool { return p.Name == name }) {
+			out = append(out, seen.Pool{Ref: seen.Ref{Kind: "NodePool", Name: name}, Absent: true, GPULimit: -1})
+		}
+	}
+	return out
+}
+
+// eventsNow are the events about what is the run's: its pods, HPA, pools, the
+// claims and nodes of its pools, and what makes its pods.
+func (t *Tracker) eventsNow(st seen.State) []seen.Event {
+	uids, nodes := map[string]string{}, map[string]string{}
+	for _, p := range st.Pods {
+		uids[p.UID] = p.Name
+	}
+	for _, p := range st.Pools {
+		uids[p.UID] = p.Name
+	}
+	for _, c := range st.Claims {
+		if c.Ours {
+			uids[c.UID] = c.Name
+		}
+	}
+	for _, n := range st.Nodes {
+		if n.Ours {
+			uids[n.UID], nodes[n.Name] = n.Name, n.UID
+		}
+	}
+	if st.HPA != nil {
+		uids[st.HPA.UID] = st.HPA.Name
+	}
+	delete(uids, "")
+	return t.events.about(uids, nodes, func(r seen.Ref) bool { return r.Namespace == t.o.Namespace && makesPods(r) })
+}
+
+// makesPods says that an object has the name of one that the run makes, or of
+// what a Deployment of it makes.
+func makesPods(r seen.Ref) bool {
+	switch r.Kind {
+	case "Deployment":
+		return r.Name == render.Worker
+	case "ReplicaSet":
+		return strings.HasPrefix(r.Name, render.Worker+"-")
+	case "Job", "PodGroup":
+		return slices.Contains([]string{render.Holder, render.Load, render.GangJob, render.ShortJob}, r.Name) || r.Kind == "PodGroup" && strings.Contains(r.Name, render.Worker)
+	default:
+		return false
+	}
+}

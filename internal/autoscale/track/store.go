@@ -1,0 +1,155 @@
+package track
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// source is one kind of object that is watched.
+type source struct {
+	// problem is the Problem's name when it cannot be watched.
+	problem string
+	lw      *cache.ListWatch
+	like    runtime.Object
+	// put and gone are called with the tracker's mu held.
+	put  func(o runtime.Object, now time.Time)
+	gone func(o metav1.Object, now time.Time)
+	// absent, if set, says whether an error only means that the cluster does not
+	// have the kind, and that this is no problem.
+	absent func(error) bool
+}
+
+// store takes what a reflector lists and watches and keeps of it only who is
+// there. It is what makes a deletion known that happened between two watches.
+type store struct {
+	t      *Tracker
+	source source
+	live   map[types.UID]metaObject
+	listed chan struct{}
+	once   sync.Once
+}
+
+var _ cache.ReflectorStore = (*store)(nil)
+
+// Add implements cache.ReflectorStore.
+func (s *store) Add(o any) error {
+	s.t.change(func(now time.Time) { s.add(o, now) })
+	return nil
+}
+
+// Update implements cache.ReflectorStore.
+func (s *store) Update(o any) error { return s.Add(o) }
+
+// Delete implements cache.ReflectorStore.
+func (s *store) Delete(o any) error {
+	s.t.change(func(now time.Time) {
+		m, err := meta.Accessor(o)
+		if err != nil {
+			return
+		}
+		delete(s.live, m.GetUID())
+		s.source.gone(m, now)
+	})
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *store) Replace(list []any, _ string) error {
+	s.t.change(func(now time.Time) {
+		delete(s.t.problems, s.source.problem)
+		here := map[types.UID]bool{}
+		for _, o := range list {
+			if m, err := meta.Accessor(o); err == nil {
+				here[m.GetUID()] = true
+			}
+		}
+		for uid, m := range s.live {
+			if !here[uid] {
+				delete(s.live, uid)
+				s.source.gone(m, now)
+			}
+		}
+		for _, o := range list {
+			s.add(o, now)
+		}
+	})
+	s.once.Do(func() { close(s.listed) })
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (*store) Resync() error { return nil }
+
+func (s *store) add(o any, now time.Time) {
+	obj, ok := o.(runtime.Object)
+	m, err := meta.Accessor(o)
+	if !ok || err != nil {
+		return
+	}
+	s.live[m.GetUID()] = &metav1.ObjectMeta{Namespace: m.GetNamespace(), Name: m.GetName(), UID: m.GetUID()}
+	delete(s.t.problems, s.source.problem)
+	s.source.put(obj, now)
+}
+
+// note keeps why a source cannot be looked at, or that it can.
+func (s *store) note(err error) error {
+	s.t.change(func(time.Time) {
+		switch {
+		case err == nil:
+			delete(s.t.problems, s.source.problem)
+		case s.source.absent != nil && s.source.absent(err):
+			delete(s.t.problems, s.source.problem)
+			s.once.Do(func() { close(s.listed) })
+		default:
+			s.t.problems[s.source.problem] = err.Error()
+		}
+	})
+	return err
+}
+
+// ListWithContext implements cache.ListerWatcherWithContext.
+func (s *store) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	list, err := s.source.lw.ListWithContext(ctx, o)
+	if ctx.Err() != nil {
+		return list, err //nolint:wrapcheck // the reflector reads it
+	}
+	return list, s.note(err)
+}
+
+// WatchWithContext implements cache.ListerWatcherWithContext.
+func (s *store) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := s.source.lw.WatchWithContext(ctx, o)
+	if err != nil && ctx.Err() == nil {
+		return w, s.note(err)
+	}
+	return w, err //nolint:wrapcheck // the reflector reads it
+}
+
+// List and Watch make it a cache.ListerWatcher; the reflector calls the above.
+
+// List implements cache.ListerWatcher.
+func (s *store) List(o metav1.ListOptions) (runtime.Object, error) {
+	return s.source.lw.List(o) //nolint:wrapcheck // the reflector reads it
+}
+
+// Watch implements cache.ListerWatcher.
+func (s *store) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	return s.source.lw.Watch(o) //nolint:wrapcheck // the reflector reads it
+}
+
+// backoff between tries to list and watch: what is missing may be on its way.
+func backoff() *wait.Backoff {
+	return &wait.Backoff{Duration: 300 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: 5 * time.Second}
+}
+
+// metaObject is what is kept of an object that is there.
+type metaObject = metav1.Object

@@ -1,0 +1,188 @@
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Options say what is tracked.
+type Options struct {
+	Cluster *kube.Cluster
+	Run     string
+	// Namespace is where the run's pods are.
+	Namespace string
+	// Pools are the NodePools of the run, by name, those that it makes first;
+	// Karpenter says that nodes come from NodePools.
+	Pools     []string
+	Karpenter bool
+	// Group are the labels of a node group's nodes and GroupName what it is called.
+	Group     map[string]string
+	GroupName string
+	// API is the group of the metrics API: external.metrics.k8s.io.
+	API      string
+	Programs []Program
+	// Queues says that the run's pods go through KAI.
+	Queues bool
+	// Clock is the real one when nil.
+	Clock clock.PassiveClock
+}
+
+// Program is a Deployment that the chain needs.
+type Program struct {
+	Role, Namespace, Name string
+}
+
+// Tracker tracks one run.
+type Tracker struct {
+	o       Options
+	changed chan struct{}
+	running sync.WaitGroup
+	cancel  context.CancelFunc
+
+	mu       sync.Mutex
+	problems map[string]string
+	began    time.Time
+	settled  bool // what is seen for the first time from now on came during the run
+
+	pods   *book[seen.Pod]
+	nodes  *book[seen.Node]
+	claims *book[seen.Claim]
+	pools  *book[seen.Pool]
+	hpas   *book[seen.HPA]
+
+	before      map[types.UID]seen.Ref
+	beforePools map[string]string
+	missing     map[types.UID]seen.Ref
+	oldClaims   map[types.UID]bool
+	holders     map[types.UID]*nodeHolders
+	desired     []seen.Desired
+	events      *eventBook
+	apis        map[string]seen.APIService
+	programs    map[Program]*seen.Program
+	queues      map[string]seen.Ref
+}
+
+// New makes a tracker that Start starts.
+func New(o Options) *Tracker {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Tracker{
+		o: o, changed: make(chan struct{}, 1), problems: map[string]string{},
+		pods:   newBook(func(p *seen.Pod) *seen.Life { return &p.Life }, func(p *seen.Pod) seen.Ref { return p.Ref }),
+		nodes:  newBook(func(n *seen.Node) *seen.Life { return &n.Life }, func(n *seen.Node) seen.Ref { return n.Ref }),
+		claims: newBook(func(c *seen.Claim) *seen.Life { return &c.Life }, func(c *seen.Claim) seen.Ref { return c.Ref }),
+		pools:  newBook(func(p *seen.Pool) *seen.Life { return &p.Life }, func(p *seen.Pool) seen.Ref { return p.Ref }),
+		hpas:   newBook(func(h *seen.HPA) *seen.Life { return &h.Life }, func(h *seen.HPA) seen.Ref { return h.Ref }),
+		before: map[types.UID]seen.Ref{}, beforePools: map[string]string{}, missing: map[types.UID]seen.Ref{},
+		oldClaims: map[types.UID]bool{}, holders: map[types.UID]*nodeHolders{}, events: newEventBook(),
+		apis: map[string]seen.APIService{}, programs: map[Program]*seen.Program{}, queues: map[string]seen.Ref{},
+	}
+}
+
+// listWithin bounds the first lists.
+const listWithin = time.Minute
+
+// Start begins to watch and returns when everything was listed once, so that what
+// is there is told from what comes. What cannot be listed is a problem; nodes
+// that cannot be are an error. Stop ends it.
+func (t *Tracker) Start(ctx context.Context) error {
+	// Watches outlive the deadline of starting; Stop and ctx end them.
+	life, cancelLife := context.WithCancel(klog.NewContext(ctx, klog.Logger{}))
+	t.cancel, t.began = cancelLife, t.o.Clock.Now()
+	var stores []*store
+	nodes := t.follow(life, t.nodeSource(life))
+	for _, s := range t.sources() {
+		stores = append(stores, t.follow(life, s))
+	}
+	limited, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	select {
+	case <-nodes.listed:
+	case <-limited.Done():
+		return fmt.Errorf("list nodes: %w", t.whyNot(limited, seen.ProblemNodes))
+	}
+	for _, s := range stores {
+		if err := t.listed(limited, s); err != nil {
+			return err
+		}
+	}
+	t.change(func(time.Time) { t.settled = true })
+	return nil
+}
+
+// listed waits for a source's first list, or for the reason why there is none.
+func (t *Tracker) listed(ctx context.Context, s *store) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.listed:
+			return nil
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+				return nil // its problem is known, or will be
+			}
+			return fmt.Errorf("list %s: %w", s.source.problem, ctx.Err())
+		case <-tick.C:
+			if t.problem(s.source.problem) != "" {
+				return nil
+			}
+		}
+	}
+}
+
+func (t *Tracker) problem(name string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.problems[name]
+}
+
+func (t *Tracker) whyNot(ctx context.Context, name string) error {
+	if why := t.problem(name); why != "" {
+		return fmt.Errorf("%s: %w", why, ctx.Err())
+	}
+	return ctx.Err() //nolint:wrapcheck // the caller says what was waited for
+}
+
+// Stop ends every watch and waits for it.
+func (t *Tracker) Stop() {
+	if t.cancel != nil {
+		t.cancel()
+	}
+	t.running.Wait()
+}
+
+// Changed has something whenever the state may have changed since it was last
+// taken from; it is for one waiter.
+func (t *Tracker) Changed() <-chan struct{} { return t.changed }
+
+// change alters what is known, and tells.
+func (t *Tracker) change(alter func(now time.Time)) {
+	t.mu.Lock()
+	alter(t.o.Clock.Now())
+	t.mu.Unlock()
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// follow watches a source until ctx ends.
+func (t *Tracker) follow(ctx context.Context, s source) *store {
+	st := &store{t: t, source: s, live: map[types.UID]metaObject{}, listed: make(chan struct{})}
+	r := cache.NewReflectorWithOptions(st, s.like, st, cache.ReflectorOptions{Name: "firstlight-" + s.problem, Backoff: backoff()})
+	t.running.Go(func() { r.RunWithContext(ctx) })
+	return st
+}
