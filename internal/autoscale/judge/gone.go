@@ -58,7 +58,7 @@ func claimsGone(l look) Result {
 func bystanders(l look) Result {
 	needs := []string{seen.ProblemNodes}
 	from, marked := l.st.Marks[seen.MarkLoad]
-	if !marked || len(l.setup.Before) == 0 {
+	if !marked || len(l.setup.Before) == 0 || len(l.kept()) == 0 {
 		return l.wait(seen.Ref{}, needs, nil, finding("nodes", "no node was there before, so none can have stayed", "run again"))
 	}
 	var gone []check.Finding

@@ -1,0 +1,234 @@
+package judge
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// phaseOf is the phase of a hop.
+func phaseOf(t *testing.T, hop string) string {
+	t.Helper()
+	for _, p := range seen.Chain() {
+		if slices.Contains(p.Hops, hop) {
+			return p.Name
+		}
+	}
+	t.Fatalf("there is no hop %s", hop)
+	return ""
+}
+
+func TestEveryHopHasAJudge(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, p := range seen.Chain() {
+		for _, hop := range p.Hops {
+			n++
+			if judges[hop] == nil {
+				t.Errorf("hop %s has no judge", hop)
+			}
+		}
+	}
+	if n != len(judges) {
+		t.Errorf("%d judges for %d hops", len(judges), n)
+	}
+	if r := Hop("hopp", setup(), until(seen.PhaseClean)); r.Verdict != check.Unobserved {
+		t.Errorf("an unknown hop is %s", r.Verdict)
+	}
+}
+
+// TestAHealthyChain: each hop passes in the state at the end of its phase, with
+// a time and an object.
+func TestAHealthyChain(t *testing.T) {
+	t.Parallel()
+	times := map[string]float64{
+		seen.HopAdapter: 1, seen.HopPool: 2, seen.HopSeries: 5, seen.HopPlaced: 9, seen.HopServed: 8.2, seen.HopFlat: 20, seen.HopLimitZero: 11,
+		seen.HopLoad: 21.5, seen.HopExporter: 22, seen.HopPrometheus: 23, seen.HopMetricsAPI: 23.2, seen.HopHPA: 23.8, seen.HopPods: 24,
+		seen.HopUnschedulable: 24.1, seen.HopNodeClaim: 24.5, seen.HopRegistered: 24.8, seen.HopReady: 25, seen.HopBound: 25.5,
+		seen.HopMetricFalls: 35.2, seen.HopHPADown: 38, seen.HopPodsGone: 39, seen.HopNodesGone: 55, seen.HopClaimsGone: 56, seen.HopBystanders: 57,
+		seen.HopGangBound: 64, seen.HopGangNone: 91, seen.HopClean: 95,
+	}
+	for _, p := range seen.Chain() {
+		for _, hop := range p.Hops {
+			r := Hop(hop, setup(), until(p.Name))
+			if r.Verdict != check.Passed || len(r.Findings) > 0 || r.Reason == "" {
+				t.Errorf("hop %s is %s: %s %+v", hop, r.Verdict, r.Reason, r.Findings)
+			}
+			if !r.At.Equal(at(times[hop])) {
+				t.Errorf("hop %s happened at %.1f s, want %.1f s", hop, r.At.Sub(t0).Seconds(), times[hop])
+			}
+			if r.Object.Name == "" {
+				t.Errorf("hop %s has no object", hop)
+			}
+			if strings.Contains(r.Reason, "%!") {
+				t.Errorf("hop %s: %s", hop, r.Reason)
+			}
+		}
+	}
+}
+
+// TestNothingIsNeverAPass judges every hop on what is nothing, or of another phase.
+func TestNothingIsNeverAPass(t *testing.T) {
+	t.Parallel()
+	for _, p := range seen.Chain() {
+		for _, hop := range p.Hops {
+			for name, in := range map[string]struct {
+				s  seen.Setup
+				st seen.State
+			}{
+				"nothing at all":   {seen.Setup{Pool: seen.PoolPlan{Autoscaler: "karpenter", Zero: "z"}}, seen.State{}},
+				"an empty state":   {setup(), seen.State{}},
+				"a state of times": {setup(), seen.State{At: at(100), Marks: until(seen.PhaseDown).Marks}},
+			} {
+				if r := Hop(hop, in.s, in.st); clears(r.Verdict) || !r.At.IsZero() || len(r.Findings) == 0 {
+					t.Errorf("hop %s on %s is %s at %s: %s", hop, name, r.Verdict, r.At, r.Reason)
+				}
+			}
+		}
+	}
+}
+
+func clears(v check.Verdict) bool { return v == check.Passed || v == check.NotApplicable }
+
+func TestWhatCouldNotBeLookedAtIsUnobserved(t *testing.T) {
+	t.Parallel()
+	for hop, problem := range map[string]string{
+		seen.HopAdapter: seen.ProblemAPIServices, seen.HopPool: seen.ProblemPools, seen.HopSeries: seen.ProblemPrometheus, seen.HopServed: seen.ProblemMetricsAPI,
+		seen.HopPlaced: seen.ProblemPods, seen.HopFlat: seen.ProblemNodes, seen.HopLimitZero: seen.ProblemEvents, seen.HopLoad: seen.ProblemPods,
+		seen.HopExporter: seen.ProblemExporter + "/gpu-02", seen.HopPrometheus: seen.ProblemPrometheus, seen.HopMetricsAPI: seen.ProblemMetricsAPI, seen.HopHPA: seen.ProblemHPA,
+		seen.HopPods: seen.ProblemPods, seen.HopUnschedulable: seen.ProblemEvents, seen.HopNodeClaim: seen.ProblemClaims, seen.HopRegistered: seen.ProblemNodes,
+		seen.HopReady: seen.ProblemNodes, seen.HopBound: seen.ProblemPods, seen.HopMetricFalls: seen.ProblemMetricsAPI, seen.HopHPADown: seen.ProblemHPA,
+		seen.HopPodsGone: seen.ProblemPods, seen.HopNodesGone: seen.ProblemNodes, seen.HopClaimsGone: seen.ProblemClaims, seen.HopBystanders: seen.ProblemNodes,
+		seen.HopGangBound: seen.ProblemPods, seen.HopGangNone: seen.ProblemEvents, seen.HopClean: seen.ProblemLeft,
+	} {
+		st := seen.State{At: at(100), Problems: map[string]string{problem: "forbidden"}}
+		r := Hop(hop, setup(), st)
+		if hop == seen.HopFlat { // a window that was not seen says so first
+			st = until(seen.PhaseControl)
+			st.Problems = map[string]string{problem: "forbidden"}
+			r = Hop(hop, setup(), st)
+		}
+		if r.Verdict != check.Unobserved || !strings.Contains(r.Reason, "forbidden") {
+			t.Errorf("hop %s without %s is %s: %s", hop, problem, r.Verdict, r.Reason)
+		}
+	}
+}
+
+// negative is one way in which a hop does not hold.
+type negative struct {
+	name    string
+	hop     string
+	change  func(s *seen.Setup, st *seen.State)
+	verdict check.Verdict // failed when empty
+	suspect string        // pattern of the first finding's suspect
+	says    string        // pattern of its message
+	phase   string        // when not the hop's own
+}
+
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for _, tt := range slices.Concat(beforeNegatives(), controlNegatives(), upNegatives(), downNegatives(), gangNegatives()) {
+		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, st := setup(), until(orElse(tt.phase, phaseOf(t, tt.hop)))
+			tt.change(&s, &st)
+			r := Hop(tt.hop, s, st)
+			want := tt.verdict
+			if want == "" {
+				want = check.Failed
+			}
+			if r.Verdict != want {
+				t.Fatalf("%s, want %s: %s", r.Verdict, want, r.Reason)
+			}
+			if clears(want) {
+				return
+			}
+			if len(r.Findings) == 0 {
+				t.Fatalf("no finding: %s", r.Reason)
+			}
+			f := r.Findings[0]
+			if !regexp.MustCompile(tt.suspect).MatchString(f.Suspect) || !regexp.MustCompile(tt.says).MatchString(f.Message) || f.Remedy == "" {
+				t.Errorf("suspect %q: %q; next: %q\nwant suspect %s, message %s", f.Suspect, f.Message, f.Remedy, tt.suspect, tt.says)
+			}
+			if !strings.Contains(r.Reason, f.Message) || !r.At.IsZero() || strings.Contains(r.Reason+f.Remedy, "%!") {
+				t.Errorf("at %s, reason %q", r.At, r.Reason)
+			}
+		})
+	}
+}
+
+// podNamed, claimNamed and nodeNamed find what a test changes.
+func podNamed(st *seen.State, name string) *seen.Pod {
+	i := slices.IndexFunc(st.Pods, func(p seen.Pod) bool { return p.Name == name })
+	return &st.Pods[i]
+}
+
+func claimNamed(st *seen.State, name string) *seen.Claim {
+	i := slices.IndexFunc(st.Claims, func(c seen.Claim) bool { return c.Name == "claim-"+name })
+	return &st.Claims[i]
+}
+
+func nodeNamed(st *seen.State, name string) *seen.Node {
+	i := slices.IndexFunc(st.Nodes, func(n seen.Node) bool { return n.Name == name })
+	return &st.Nodes[i]
+}
+
+// stranger is a pod that the run does not have.
+func stranger(uid string) seen.Pod {
+	return seen.Pod{Ref: seen.Ref{Kind: "Pod", Namespace: "research", Name: uid, UID: uid}}
+}
+
+// unplaced takes node, claim and nomination of a pod away; says is what
+// Karpenter has against it.
+func unplaced(st *seen.State, name, node, says string) {
+	p := podNamed(st, name)
+	p.Node, p.Phase, p.ReadyAt, p.BoundAt = "", "Pending", time.Time{}, time.Time{}
+	st.Claims = slices.DeleteFunc(st.Claims, func(c seen.Claim) bool { return c.Name == "claim-"+node })
+	st.Nodes = slices.DeleteFunc(st.Nodes, func(n seen.Node) bool { return n.Name == node })
+	st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.UID == p.UID && e.Reason == "Nominated" })
+	if says != "" {
+		st.Events = append(st.Events, seen.Event{About: p.Ref, Type: "Warning", Reason: "FailedScheduling", From: "karpenter", Message: "Failed to schedule pod, " + says, First: st.At})
+	}
+}
+
+// FuzzHop: no state that can be decoded makes a judge panic, and none that lacks
+// a time passes.
+func FuzzHop(f *testing.F) {
+	for _, p := range seen.Chain() {
+		st := until(p.Name)
+		state, err := json.Marshal(st)
+		if err != nil {
+			f.Fatal(err)
+		}
+		s, err := json.Marshal(setup())
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(s, state)
+	}
+	f.Add([]byte(`{}`), []byte(`{"pods":[{}],"nodes":[{}],"claims":[{}],"events":[{}],"desired":[{}],"api":[{}],"made":[{}],"hpa":{},"pools":[{}]}`))
+	f.Fuzz(func(t *testing.T, rawSetup, rawState []byte) {
+		var s seen.Setup
+		var st seen.State
+		if json.Unmarshal(rawSetup, &s) != nil || json.Unmarshal(rawState, &st) != nil {
+			return
+		}
+		for _, p := range seen.Chain() {
+			for _, hop := range p.Hops {
+				r := Hop(hop, s, st)
+				if r.Verdict == check.Passed && (r.Reason == "" || r.At.IsZero() && !st.At.IsZero()) {
+					t.Errorf("hop %s passed without a time or a reason: %+v", hop, r)
+				}
+				if r.Verdict == check.Failed && len(r.Findings) == 0 {
+					t.Errorf("hop %s failed without a finding", hop)
+				}
+			}
+		}
+	})
+}
