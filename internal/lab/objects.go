@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
-	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
 // resources are those of the kinds that a lab creates. A discovery of the API
@@ -96,13 +95,7 @@ func (l *Lab) createObjects(ctx context.Context) error {
 // registerMetrics hands the metrics APIs to the adapter, which answers by now,
 // and waits until the API server says so.
 func (l *Lab) registerMetrics(ctx context.Context) error {
-	v := l.manifestValues()
-	ca, err := os.ReadFile(l.conf.PKI().Cert(pki.CA))
-	if err != nil {
-		return fmt.Errorf("register metrics APIs: %w", err)
-	}
-	v.CA = ca
-	services, err := manifest.APIServices(v)
+	services, err := l.metricsServices(component.Faults{})
 	if err != nil {
 		return err
 	}
@@ -136,18 +129,10 @@ func awaitCondition(ctx context.Context, client dynamic.Interface, obj *unstruct
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(got.Object, "status", "conditions")
-		if err != nil {
-			return false, err
+		status, message := conditionOf(got, kind)
+		if status == "True" || status == "" {
+			return status == "True", nil
 		}
-		for _, c := range conditions {
-			if m, ok := c.(map[string]any); ok && m["type"] == kind {
-				if m["status"] == "True" {
-					return true, nil
-				}
-				return false, fmt.Errorf("%s is %v: %v", kind, m["status"], m["message"])
-			}
-		}
-		return false, nil
+		return false, fmt.Errorf("%s is %s: %s", kind, status, message)
 	})
 }

@@ -99,6 +99,14 @@ type Faults struct {
 	HalfGang bool `json:"halfGang,omitempty"`
 	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
+	// AdapterDown: prometheus-adapter does not run.
+	AdapterDown bool `json:"adapterDown,omitempty"`
+	// AdapterRuleWrong: the adapter's power rules ask for a series that is not there.
+	AdapterRuleWrong bool `json:"adapterRuleWrong,omitempty"`
+	// APIServiceUnavailable: the metrics APIs lead to a port where nobody listens.
+	APIServiceUnavailable bool `json:"apiServiceUnavailable,omitempty"`
+	// HonorLabelsOff: Prometheus puts the scraped pod's labels before the exporter's own.
+	HonorLabelsOff bool `json:"honorLabelsOff,omitempty"`
 }
 
 // All returns every component of a lab, in the order in which they are listed:

@@ -67,6 +67,10 @@ func TestGoldensOfFaults(t *testing.T) {
 	golden(t, "half-gang", text(c.APIServer())+text(c.Scheduler()))
 	c.Faults = Faults{AlertRouteMissing: true}
 	golden(t, "alert-route-missing", text(c.Alertmanager()))
+	c.Faults = Faults{AdapterRuleWrong: true}
+	golden(t, "adapter-rule-wrong", text(c.Adapter()))
+	c.Faults = Faults{HonorLabelsOff: true}
+	golden(t, "honor-labels-off", text(c.Prometheus()))
 }
 
 func golden(t *testing.T, name, got string) {
