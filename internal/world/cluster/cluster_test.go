@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -127,11 +126,11 @@ func collectiveRuns(t *testing.T, b *bench) {
 	}
 	b.remove(t, "nccl")
 	until(t, "log objects and files to go", func() error {
-		list, err := b.dyn.Resource(schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}).List(t.Context(), metav1.ListOptions{})
+		list, err := b.dyn.Resource(schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}).Namespace("default").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		files, err := os.ReadDir(filepath.Join(b.dir, "pods"))
+		files, err := filepath.Glob(filepath.Join(b.dir, "pods", "default_*"))
 		if len(list.Items) != 0 || len(files) != 0 {
 			return fmt.Errorf("%d objects, %d directories are left: %w", len(list.Items), len(files), err)
 		}
