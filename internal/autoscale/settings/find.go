@@ -1,0 +1,141 @@
+package settings
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Where is what is looked at.
+type Where struct {
+	Cluster *kube.Cluster
+	// Prometheus may be nil: it could not be reached.
+	Prometheus *prom.Prometheus
+	Site       *site.Site
+	// Metric and External: which of the adapter's rules counts.
+	Metric   string
+	External bool
+	// Stabilization and Consolidate are the run's own; Consolidate is 0 where the
+	// NodePool Pool says it.
+	Stabilization, Consolidate time.Duration
+	Pool                       string
+}
+
+// Found is what was found.
+type Found struct {
+	Settings []seen.Setting
+	// Rules of the adapter; nil when they could not be read, and then Why says why.
+	Rules []Rule
+	Why   string
+	// Exporters is how Prometheus scrapes them; nil when it could not be asked.
+	Exporters *prom.Job
+}
+
+// each bounds one look: what a cluster does not answer in time is assumed.
+const each = 10 * time.Second
+
+// finder gathers.
+type finder struct {
+	w     Where
+	found Found
+}
+
+// Find looks everywhere. It takes as long as the slowest look at most.
+func Find(ctx context.Context, w Where) Found {
+	f := &finder{w: w}
+	a := w.Site.Autoscale
+	f.look(ctx, f.exporter)
+	f.look(ctx, f.scrape)
+	f.look(ctx, f.adapter)
+	f.look(ctx, f.controllerManager)
+	f.own(seen.SettingStabilization, w.Stabilization, "HorizontalPodAutoscaler of this run")
+	if a.Autoscaler == site.Karpenter {
+		f.look(ctx, f.karpenter)
+		f.look(ctx, f.pool)
+	} else {
+		f.look(ctx, f.clusterAutoscaler)
+	}
+	f.override(a.Settings)
+	return f.found
+}
+
+func (f *finder) look(ctx context.Context, at func(context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, each)
+	defer cancel()
+	at(ctx)
+}
+
+func (f *finder) add(name string, value time.Duration, source string, assumed bool) {
+	f.found.Settings = append(f.found.Settings, seen.Setting{Name: name, Value: value, Source: source, Assumed: assumed})
+}
+
+func (f *finder) own(name string, value time.Duration, source string) {
+	f.add(name, value, source, false)
+}
+
+// override lets the site file have the last word.
+func (f *finder) override(settings map[string]site.Duration) {
+	for name, d := range settings {
+		s := seen.Setting{Name: name, Value: d.D(), Source: "site autoscale.settings." + name}
+		if i := slices.IndexFunc(f.found.Settings, func(x seen.Setting) bool { return x.Name == name }); i >= 0 {
+			f.found.Settings[i] = s
+		} else {
+			f.found.Settings = append(f.found.Settings, s)
+		}
+	}
+	slices.SortFunc(f.found.Settings, func(a, b seen.Setting) int {
+		order := site.AutoscaleSettings()
+		return slices.Index(order, a.Name) - slices.Index(order, b.Name)
+	})
+}
+
+// options reads a program's options from its containers, the named one first.
+func (f *finder) options(options []option, containers []corev1.Container, source string) {
+	for _, o := range options {
+		value, by, ok := time.Duration(0), "", false
+		for _, c := range containers {
+			if value, by, ok = find(o, c); ok {
+				break
+			}
+		}
+		switch {
+		case ok:
+			f.add(o.setting, value, source+" "+by, false)
+		case len(containers) > 0:
+			f.add(o.setting, o.otherwise, "upstream default; "+source+" does not set it", true)
+		default:
+			f.add(o.setting, o.otherwise, "upstream default; "+source+" could not be read", true)
+		}
+	}
+}
+
+// deployment reads one by namespace/name; nil when it cannot be.
+func (f *finder) deployment(ctx context.Context, ref string) (*appsv1.Deployment, string) {
+	source := "Deployment " + ref
+	namespace, name, ok := strings.Cut(ref, "/")
+	if !ok {
+		return nil, source
+	}
+	d, err := f.w.Cluster.Client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, source
+	}
+	return d, source
+}
+
+func containersOf(d *appsv1.Deployment) []corev1.Container {
+	if d == nil {
+		return nil
+	}
+	return d.Spec.Template.Spec.Containers
+}

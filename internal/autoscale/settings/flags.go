@@ -1,0 +1,75 @@
+package settings
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// option is how a program takes one setting.
+type option struct {
+	setting string
+	// flags are names without dashes; env are environment variables. The later
+	// of several equal flags counts, and a flag before a variable.
+	flags, env []string
+	// unit of a bare number; 0: a number needs its unit.
+	unit time.Duration
+	// otherwise is the upstream default.
+	otherwise time.Duration
+}
+
+// find reads an option of a container, and says which flag or variable it was.
+func find(o option, c corev1.Container) (value time.Duration, by string, ok bool) {
+	args := append(append([]string{}, c.Command...), c.Args...)
+	for i, a := range args {
+		name, text, assigned := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if !strings.HasPrefix(a, "-") || !contains(o.flags, name) {
+			continue
+		}
+		if !assigned && i+1 < len(args) {
+			text = args[i+1]
+		}
+		if d, fine := span(text, o.unit); fine {
+			value, by, ok = d, "--"+name, true
+			if len(name) == 1 {
+				by = "-" + name
+			}
+		}
+	}
+	if ok {
+		return value, by, true
+	}
+	for _, e := range c.Env {
+		if !contains(o.env, e.Name) {
+			continue
+		}
+		if d, fine := span(e.Value, o.unit); fine {
+			return d, e.Name, true
+		}
+	}
+	return 0, "", false
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// span reads a duration as Go writes it, or a number of units.
+func span(text string, unit time.Duration) (time.Duration, bool) {
+	text = strings.Trim(text, `"'`)
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, true
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || unit == 0 || n < 0 {
+		return 0, false
+	}
+	return time.Duration(n * float64(unit)), true
+}

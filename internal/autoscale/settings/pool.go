@@ -1,0 +1,95 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// pool reads what a node of the NodePool takes: to boot where its node class says
+// so, to be quiet, to go.
+func (f *finder) pool(ctx context.Context) {
+	class := f.w.Site.Autoscale.NodeClass
+	if f.w.Consolidate > 0 {
+		f.add(seen.SettingConsolidate, f.w.Consolidate, "NodePool of this run", false)
+	} else {
+		class = f.given(ctx)
+	}
+	f.registration(ctx, class)
+	f.add(seen.SettingDisruption, karpenterPoll, "Karpenter's own constant", false)
+	f.add(seen.SettingValidation, karpenterValidation, "Karpenter's own constant", false)
+	if class.Group == kwokGroup {
+		f.add(seen.SettingTermination, karpenterDrain, "Karpenter's least drain time; "+class.Kind+" ends at once", false)
+		return
+	}
+	f.add(seen.SettingTermination, karpenterDrain+endTime, "Karpenter's least drain time, and what an instance takes to end", true)
+}
+
+// kwokGroup is that of the node classes of Karpenter's KWOK provider.
+const kwokGroup = "karpenter.kwok.sh"
+
+// given reads a NodePool that is not ours, and says its node class.
+func (f *finder) given(ctx context.Context) site.NodeClass {
+	source := "NodePool " + f.w.Pool
+	u, err := f.w.Cluster.Dynamic.Resource(kube.NodePools()).Get(ctx, f.w.Pool, metav1.GetOptions{})
+	if err != nil {
+		f.add(seen.SettingConsolidate, 0, "upstream default; "+source+" could not be read", true)
+		return site.NodeClass{}
+	}
+	after, _, _ := unstructured.NestedString(u.Object, "spec", "disruption", "consolidateAfter")
+	if d, ok := span(after, 0); ok {
+		f.add(seen.SettingConsolidate, d, source, false)
+	} else {
+		f.add(seen.SettingConsolidate, 0, fmt.Sprintf("%s says %q", source, after), true)
+	}
+	ref, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "spec", "nodeClassRef")
+	return site.NodeClass{Group: ref["group"], Kind: ref["kind"], Name: ref["name"]}
+}
+
+// registration reads the delay that a node class states, as that of Karpenter's
+// KWOK provider does; those of clouds state none.
+func (f *finder) registration(ctx context.Context, class site.NodeClass) {
+	source := class.Kind + " " + class.Name
+	u, err := f.nodeClass(ctx, class)
+	if err != nil {
+		f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+		return
+	}
+	delay, stated, _ := unstructured.NestedString(u.Object, "spec", "nodeRegistrationDelay")
+	d, ok := span(delay, 0)
+	switch {
+	case stated && ok:
+		f.add(seen.SettingRegistration, d, source, false)
+	case class.Group == kwokGroup:
+		f.add(seen.SettingRegistration, 0, source+" states no delay", false)
+	default:
+		f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+	}
+}
+
+func (f *finder) nodeClass(ctx context.Context, class site.NodeClass) (*unstructured.Unstructured, error) {
+	groups, err := f.w.Cluster.Client.Discovery().ServerGroups()
+	if err != nil {
+		return nil, fmt.Errorf("discover node classes: %w", err)
+	}
+	for _, g := range groups.Groups {
+		if g.Name != class.Group {
+			continue
+		}
+		r := schema.GroupVersionResource{Group: class.Group, Version: g.PreferredVersion.Version, Resource: strings.ToLower(class.Kind) + "es"}
+		u, err := f.w.Cluster.Dynamic.Resource(r).Get(ctx, class.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("read %s %s: %w", class.Kind, class.Name, err)
+		}
+		return u, nil
+	}
+	return nil, fmt.Errorf("the cluster does not have %s", class.Group)
+}

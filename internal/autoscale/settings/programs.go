@@ -1,0 +1,99 @@
+package settings
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+)
+
+// The options of the programs, with their upstream defaults.
+
+func adapterOptions() []option {
+	return []option{{setting: seen.SettingRelist, flags: []string{"metrics-relist-interval"}, otherwise: 10 * time.Minute}}
+}
+
+func controllerManagerOptions() []option {
+	return []option{{setting: seen.SettingHPASync, flags: []string{"horizontal-pod-autoscaler-sync-period"}, otherwise: 15 * time.Second}}
+}
+
+func exporterOptions() []option {
+	return []option{{
+		setting: seen.SettingSample, flags: []string{"collect-interval", "c"}, env: []string{"DCGM_EXPORTER_INTERVAL"},
+		unit: time.Millisecond, otherwise: 30 * time.Second,
+	}}
+}
+
+func karpenterOptions() []option {
+	return []option{
+		{setting: seen.SettingBatchIdle, flags: []string{"batch-idle-duration"}, env: []string{"BATCH_IDLE_DURATION"}, otherwise: time.Second},
+		{setting: seen.SettingBatchMax, flags: []string{"batch-max-duration"}, env: []string{"BATCH_MAX_DURATION"}, otherwise: 10 * time.Second},
+	}
+}
+
+// clusterAutoscalerOptions fill the same places: it looks every scan interval,
+// both for pods and for nodes, and lets a node be unneeded before it goes.
+func clusterAutoscalerOptions() []option {
+	scan := option{flags: []string{"scan-interval"}, otherwise: 10 * time.Second}
+	batch, look := scan, scan
+	batch.setting, look.setting = seen.SettingBatchMax, seen.SettingDisruption
+	return []option{batch, look, {setting: seen.SettingConsolidate, flags: []string{"scale-down-unneeded-time"}, otherwise: 10 * time.Minute}}
+}
+
+// What Karpenter has no setting for: constants of its releases 1.0 to 1.14.
+const (
+	karpenterPoll       = 10 * time.Second // pkg/controllers/disruption pollingPeriod
+	karpenterValidation = 15 * time.Second // pkg/controllers/disruption commandValidationDelay
+	karpenterDrain      = 5 * time.Second  // pkg/controllers/node/termination MinDrainTime
+)
+
+// Assumed where nothing says it.
+const (
+	// bootTime of an instance with GPUs until it has joined.
+	bootTime = 3 * time.Minute
+	// endTime of an instance, from its drain on.
+	endTime = time.Minute
+)
+
+func (f *finder) exporter(ctx context.Context) {
+	ns := f.w.Site.GPUStack.Namespace
+	source := "DaemonSet " + ns + "/dcgm-exporter"
+	var containers []corev1.Container
+	list, err := f.w.Cluster.Client.AppsV1().DaemonSets(ns).List(ctx, metav1.ListOptions{})
+	if err == nil {
+		for _, d := range list.Items {
+			if strings.Contains(d.Name, "dcgm-exporter") {
+				source, containers = "DaemonSet "+ns+"/"+d.Name, d.Spec.Template.Spec.Containers
+			}
+		}
+	}
+	f.options(exporterOptions(), containers, source)
+}
+
+func (f *finder) karpenter(ctx context.Context) {
+	d, source := f.deployment(ctx, f.w.Site.Autoscale.Controller)
+	f.options(karpenterOptions(), containersOf(d), source)
+}
+
+func (f *finder) clusterAutoscaler(ctx context.Context) {
+	d, source := f.deployment(ctx, f.w.Site.Autoscale.Controller)
+	f.options(clusterAutoscalerOptions(), containersOf(d), source)
+	f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+	f.add(seen.SettingTermination, endTime, "assumed: what an instance takes to end", true)
+}
+
+// controllerManager reads the static pod's arguments, as kubeadm and others show
+// it; a provider's own control plane does not.
+func (f *finder) controllerManager(ctx context.Context) {
+	source := "Pod kube-system/kube-controller-manager"
+	list, err := f.w.Cluster.Client.CoreV1().Pods(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{LabelSelector: "component=kube-controller-manager"})
+	var containers []corev1.Container
+	if err == nil && len(list.Items) > 0 {
+		source, containers = "Pod kube-system/"+list.Items[0].Name, list.Items[0].Spec.Containers
+	}
+	f.options(controllerManagerOptions(), containers, source)
+}

@@ -1,0 +1,48 @@
+package settings
+
+import (
+	"context"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// scrape asks Prometheus how often it scrapes the exporters, and under which job.
+func (f *finder) scrape(ctx context.Context) {
+	otherwise := f.w.Site.Telemetry.ScrapeInterval.D()
+	if f.w.Prometheus == nil {
+		f.add(seen.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
+		return
+	}
+	pool := ""
+	if targets, _, err := f.w.Prometheus.Targets(ctx); err == nil {
+		for _, t := range targets {
+			if IsExporter(t) {
+				pool = t.ScrapePool
+				break
+			}
+		}
+	}
+	config, err := f.w.Prometheus.Config(ctx)
+	job, ok := config.Job(pool)
+	switch {
+	case err != nil:
+		f.add(seen.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
+	case ok:
+		f.found.Exporters = &job
+		f.add(seen.SettingScrape, job.ScrapeInterval, "Prometheus /api/v1/status/config, job "+job.Name, false)
+	default:
+		f.add(seen.SettingScrape, config.ScrapeInterval, "Prometheus /api/v1/status/config, global", false)
+	}
+}
+
+// IsExporter says that a target is a dcgm-exporter.
+func IsExporter(t prom.Target) bool {
+	for _, v := range t.Labels {
+		if strings.Contains(v, "dcgm") {
+			return true
+		}
+	}
+	return false
+}
