@@ -35,7 +35,8 @@ type FaultKind struct {
 	DefaultTarget string        `json:"defaultTarget"`
 	Options       []FaultOption `json:"options,omitempty"`
 	// Suspect is a regular expression, with {node}, {gpu}, {hca}, {switch}, {port},
-	// {link} and {pdu} taken from the target, that a finding must match.
+	// {link} and {pdu} taken from the target, that a finding must match: its suspect,
+	// or, at a hop of the chain, its message.
 	Suspect string `json:"suspect,omitempty"`
 	// Needs is what the lab must have beyond what every lab has: karpenter, kai.
 	Needs string `json:"needs,omitempty"`

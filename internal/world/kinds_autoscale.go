@@ -65,11 +65,11 @@ func scaleFaults() []FaultKind {
 	return []FaultKind{
 		policyFault(FaultKind{
 			Kind: "hpa-target-unreachable", Hop: "hpa",
-			Summary: "the HPA's target is a million: nothing reaches it", Suspect: `(?i)HorizontalPodAutoscaler|HPA`,
+			Summary: "the HPA's target is a million: nothing reaches it", Suspect: `(?i)HPA's target`,
 		}),
 		policyFault(FaultKind{
 			Kind: "hpa-max-reached", Hop: "hpa",
-			Summary: "the HPA's maximum is what runs already", Suspect: `(?i)HorizontalPodAutoscaler|HPA`,
+			Summary: "the HPA's maximum is what runs already", Suspect: `(?i)HPA has reached its maximum`,
 		}),
 	}
 }
@@ -79,33 +79,33 @@ func nodeMakingFaults() []FaultKind {
 	return []FaultKind{
 		policyFault(FaultKind{
 			Kind: "kai-queue-missing", Hop: "unschedulable", Needs: "kai", Options: spareFirst(),
-			Summary: "the pods' KAI queue does not exist", Suspect: `(?i)queue`,
+			Summary: "the pods' KAI queue does not exist", Suspect: `(?i)queue nobody-made-this`,
 		}),
 		policyFault(FaultKind{
 			Kind: "taint-not-tolerated", Hop: "nodeclaim", Needs: "karpenter", Options: spareFirst(),
-			Summary: "the worker pods do not tolerate the GPU nodes' taint", Suspect: `(?i)taint|pod `,
+			Summary: "the worker pods do not tolerate the GPU nodes' taint", Suspect: `(?i)taint not tolerated`,
 		}),
 		policyFault(FaultKind{
 			Kind: "pool-limit-zero", Hop: "nodeclaim", Needs: "karpenter", Options: spareFirst(),
-			Summary: "the NodePool's limit is 0 GPUs", Suspect: `(?i)NodePool`,
+			Summary: "the NodePool's limit is 0 GPUs", Suspect: `(?i)NodePool limit reached`,
 		}),
 		policyFault(FaultKind{
 			Kind: "no-instance-type", Hop: "nodeclaim", Needs: "karpenter", Options: spareFirst(),
-			Summary: "the NodePool demands an instance type that does not exist", Suspect: `(?i)NodePool`,
+			Summary: "the NodePool demands an instance type that does not exist", Suspect: `(?i)no instance type fits`,
 		}),
 		{
 			Kind: "node-never-registers", Gate: autoscale, Hop: "registered", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "instances are started and do not join the cluster", Suspect: `(?i)NodeClaim`, Options: spareFirst(),
+			Summary: "instances are started and do not join the cluster", Suspect: `(?i)NodeClaim.*has not registered`, Options: spareFirst(),
 			apply: func(d *draft, _ target, f Fault) {
 				d.Autoscale.Boot = Boot{Delay: 24 * time.Hour, Spare: f.Options["spare"] == "first"}
 			},
 		},
 		{
 			Kind: "bound-elsewhere", Gate: autoscale, Hop: "bound", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `(?i)elsewhere|pod `,
+			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `elsewhere-`,
 			apply: func(d *draft, _ target, _ Fault) {
 				d.Autoscale.Elsewhere = true
-				d.Autoscale.Boot = Boot{Delay: 8 * time.Second, Spare: true}
+				d.Autoscale.Boot = Boot{Delay: 6 * time.Second, Spare: true}
 			},
 		},
 	}
@@ -116,11 +116,11 @@ func nodeRemovalFaults() []FaultKind {
 	return []FaultKind{
 		policyFault(FaultKind{
 			Kind: "consolidation-disabled", Hop: "nodes-gone", Needs: "karpenter",
-			Summary: "the NodePool never consolidates", Suspect: `(?i)NodePool|Node `,
+			Summary: "the NodePool never consolidates", Suspect: `(?i)consolidation is disabled`,
 		}),
 		{
 			Kind: "do-not-disrupt", Gate: autoscale, Hop: "nodes-gone", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "somebody's pod on each new node must not be disrupted", Suspect: `(?i)keeper|do-not-disrupt|Node `,
+			Summary: "somebody's pod on each new node must not be disrupted", Suspect: `keepers/keeper-`,
 			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.Keepers = true },
 		},
 	}

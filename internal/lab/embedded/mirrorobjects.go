@@ -3,6 +3,7 @@ package embedded
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -68,10 +69,8 @@ func (s shown) configOf(r lab.Running, read func(path string) (string, error)) (
 
 // own are the labels of all of a process's objects.
 func (s shown) own() map[string]string {
-	l := map[string]string{labelProcess: s.component}
-	for k, v := range s.labels {
-		l[k] = v
-	}
+	l := maps.Clone(s.labels)
+	l[labelProcess] = s.component
 	return l
 }
 

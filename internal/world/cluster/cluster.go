@@ -143,7 +143,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	if err := c.operator.Settle(ctx); err != nil {
 		return fmt.Errorf("wait for the GPU operator: %w", err)
 	}
-	if err := poll(ctx, 100*time.Millisecond, func() error { return c.instances.sync(ctx) }); err != nil {
+	if err := poll(ctx, 100*time.Millisecond, func() error { _, err := c.instances.sync(ctx); return err }); err != nil {
 		return fmt.Errorf("wait for the instances of autoscalers: %w", err)
 	}
 	return nil

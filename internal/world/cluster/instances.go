@@ -55,26 +55,31 @@ func (i *instances) run(ctx context.Context) {
 	tick := time.NewTicker(instancesEvery)
 	defer tick.Stop()
 	for {
-		if err := i.sync(ctx); err != nil && ctx.Err() == nil {
+		busy, err := i.sync(ctx)
+		if err != nil && ctx.Err() == nil {
 			i.log.Warn("instances", "err", err)
+		}
+		again := tick.C
+		if !busy {
+			again = nil // there is nothing to be in time for
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-notices:
-		case <-tick.C:
+		case <-again:
 		}
 	}
 }
 
-// sync makes instances what the world says. It does nothing where nothing is
-// wrong and nothing is left of what was.
-func (i *instances) sync(ctx context.Context) error {
+// sync makes instances what the world says. busy tells that something is wrong
+// with them, or left of what was.
+func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	select {
 	case i.token <- struct{}{}:
 		defer func() { <-i.token }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return true, context.Cause(ctx)
 	}
 	a := i.world.State().Autoscale
 	var errs []error
@@ -91,7 +96,8 @@ func (i *instances) sync(ctx context.Context) error {
 	if a.Keepers || i.keepers {
 		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
 	}
-	return errors.Join(errs...)
+	wrong := a.Boot != (world.Boot{}) || a.Elsewhere || a.Keepers
+	return wrong || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
 }
 
 // made are the nodes that an autoscaler made for a run and that are not on their

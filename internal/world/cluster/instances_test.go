@@ -45,21 +45,28 @@ func (p *provider) fault(t *testing.T, kind string, options map[string]string) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.look(t)
+	if !p.look(t) {
+		t.Errorf("%s is not followed", kind)
+	}
 	return func() {
 		t.Helper()
 		if err := p.world.ClearFault(f.ID); err != nil {
 			t.Fatal(err)
 		}
-		p.look(t)
+		if p.look(t) {
+			t.Errorf("%s is repaired, and something of it is left", kind)
+		}
 	}
 }
 
-func (p *provider) look(t *testing.T) {
+// look makes one pass, and tells whether there will be another by itself.
+func (p *provider) look(t *testing.T) (busy bool) {
 	t.Helper()
-	if err := p.sync(t.Context()); err != nil {
+	busy, err := p.sync(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+	return busy
 }
 
 // makeNode is what Karpenter does for a run.
