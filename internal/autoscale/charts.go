@@ -11,15 +11,14 @@ import (
 
 // Charts draws the paths as waterfalls, and the metric as each place had it.
 func (c *Chain) Charts(obs []check.Observation) []chart.Chart {
-	r, err := NewReport(obs)
-	if err != nil {
+	w := fold(obs)
+	if w.problem != "" {
 		return nil
 	}
 	var out []chart.Chart
-	for _, p := range r.Paths {
+	for _, p := range w.report().Paths {
 		out = append(out, p.chart())
 	}
-	w := fold(obs)
 	return append(out, w.metricChart())
 }
 

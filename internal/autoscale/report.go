@@ -38,13 +38,17 @@ func NewReport(obs []check.Observation) (Report, error) {
 	if w.problem != "" {
 		return Report{}, fmt.Errorf("report on the chain: %s", w.problem)
 	}
+	return w.report(), nil
+}
+
+func (w *walked) report() Report {
 	r := Report{Setup: w.setup, Hops: w.hops}
 	for _, phase := range []string{seen.PhaseUp, seen.PhaseDown} {
 		if p := w.pathOf(phase); len(p.Hops) > 0 {
 			r.Paths = append(r.Paths, p)
 		}
 	}
-	return r, nil
+	return r
 }
 
 func (w *walked) pathOf(phase string) Path {

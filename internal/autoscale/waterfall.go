@@ -33,6 +33,13 @@ func (r Report) Waterfall(paint func(Shade, string) string) string {
 	if paint == nil {
 		paint = func(_ Shade, text string) string { return text }
 	}
+	plain := paint
+	paint = func(s Shade, text string) string {
+		if text == "" {
+			return ""
+		}
+		return plain(s, text)
+	}
 	var b strings.Builder
 	for i, p := range r.Paths {
 		if i > 0 {

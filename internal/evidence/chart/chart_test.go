@@ -59,8 +59,19 @@ func TestSVG(t *testing.T) {
 		"zero bytes have no logarithm": {
 			Chart{X: Axis{Scale: Bytes}, Series: []Series{{Points: []Point{{X: 0, Y: 1}, {X: 8, Y: 1}}}}}, []string{"8 B"}, []string{"NaN", "Inf"},
 		},
-		"nothing":   {Chart{}, []string{"<svg"}, []string{"NaN", "Inf"}},
-		"one value": {Chart{Series: []Series{{Points: []Point{{X: 5, Y: 5}}}}}, []string{"M"}, []string{"NaN", "Inf"}},
+		"spans in rows, with frames": {
+			Chart{
+				X: Axis{Label: "seconds", Unit: "s", Scale: LinearZero}, Y: Axis{Labels: []string{"a <hop>", "b"}},
+				Series: []Series{
+					{Name: "took", Kind: Spans, Points: []Point{{Y: 0, Low: 0, High: 1.5}, {Y: 1, Low: 1.5, High: 1.5}, {Y: 7, Low: 0, High: 1}}},
+					{Name: "budget", Kind: Frames, Points: []Point{{Y: 0, Low: 0, High: 4}, {Y: nan, Low: 0, High: inf}}},
+				},
+			},
+			[]string{`class="span"`, `class="frame"`, "a &lt;hop&gt;, took: 1.5 s", `width="2.0"`, ">b</text>", `viewBox="0 0 720 112"`}, []string{"NaN", "Inf"},
+		},
+		"rows without labels": {Chart{Series: []Series{{Kind: Spans, Points: []Point{{Y: 3, High: 1}}}}}, []string{`class="span"`}, []string{"NaN"}},
+		"nothing":             {Chart{}, []string{"<svg"}, []string{"NaN", "Inf"}},
+		"one value":           {Chart{Series: []Series{{Points: []Point{{X: 5, Y: 5}}}}}, []string{"M"}, []string{"NaN", "Inf"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

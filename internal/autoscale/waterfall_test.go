@@ -1,0 +1,99 @@
+package autoscale
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/seentest"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-golden +got; go test ./internal/autoscale -update writes it anew):\n%s", name, diff)
+	}
+}
+
+func TestWaterfall(t *testing.T) {
+	t.Parallel()
+	s := seentest.Setup()
+	for i := range s.Settings {
+		if s.Settings[i].Name == seen.SettingHPASync {
+			s.Settings[i].Value = 300 * time.Millisecond // the HPA took longer
+		}
+	}
+	r, err := NewReport(chainOf(t, s, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.Waterfall(nil)
+	golden(t, "waterfall.txt", text)
+	for line := range strings.SplitSeq(text, "\n") {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	painted := r.Waterfall(func(s Shade, text string) string { return "<" + string(rune('0'+int(s))) + text + ">" })
+	for _, shade := range []string{"<0", "<1", "<2", "<3"} {
+		if !strings.Contains(painted, shade) {
+			t.Errorf("nothing is painted %s:\n%s", shade, painted)
+		}
+	}
+}
+
+// A chain that breaks is drawn as far as it came.
+func TestWaterfallOfABrokenChain(t *testing.T) {
+	t.Parallel()
+	r, err := NewReport(chainOf(t, seentest.Setup(), func(hop string, st *seen.State) {
+		if hop == seen.HopHPA {
+			st.Desired = nil
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Paths) != 1 || r.Paths[0].Whole || len(r.Paths[0].Hops) != 4 {
+		t.Fatalf("%+v", r.Paths)
+	}
+	golden(t, "waterfall-broken.txt", r.Waterfall(nil))
+}
+
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	charts := (&Chain{}).Charts(chainOf(t, seentest.Setup(), nil))
+	if len(charts) != 3 {
+		t.Fatalf("%d charts, want those of up, down and the metric", len(charts))
+	}
+	for i, c := range charts {
+		if c.Empty() || c.Title == "" || c.Note == "" {
+			t.Errorf("chart %d: %+v", i, c)
+		}
+		golden(t, []string{"up", "down", "metric"}[i]+".svg", string(c.SVG()))
+	}
+	if got := (&Chain{}).Charts(nil); len(got) != 0 {
+		t.Errorf("nothing is drawn as %+v", got)
+	}
+}
