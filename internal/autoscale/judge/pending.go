@@ -32,7 +32,7 @@ func (l look) whyPending(list []seen.Pod) []check.Finding {
 	}
 	var out []check.Finding
 	for _, f := range slices.Concat(l.queueFindings(list), l.taintFindings(list), l.poolState(list), l.whyNotReady(list), l.words(list)) {
-		if !slices.ContainsFunc(out, func(g check.Finding) bool { return g.Message == f.Message }) {
+		if !slices.ContainsFunc(out, func(g check.Finding) bool { return g.Suspect == f.Suspect && g.Remedy == f.Remedy }) {
 			out = append(out, f)
 		}
 	}

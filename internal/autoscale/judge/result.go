@@ -15,10 +15,10 @@ func notApplicable(why string) Result {
 	return Result{Judgement: check.Judgement{Verdict: check.NotApplicable, Reason: why}}
 }
 
-// pass: it happened, then and to that object. Without a time it is when it was
-// seen to hold.
+// pass: it happened, then and to that object. Without a time, or where it was so
+// before the run began, it is when it was seen to hold.
 func (l look) pass(at time.Time, object seen.Ref, format string, args ...any) Result {
-	if at.IsZero() {
+	if at.IsZero() || at.Before(l.setup.Began) {
 		at = l.st.At
 	}
 	return Result{Judgement: check.Pass(fmt.Sprintf(format, args...)), At: at, Object: object}

@@ -44,14 +44,22 @@ func (d *drawing) rows() {
 	for i, label := range d.c.Y.Labels {
 		fmt.Fprintf(&d.b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, edge-8, middle(float64(i))+4, esc(label))
 	}
-	for i, s := range d.c.Series {
-		fmt.Fprintf(&d.b, `<g class="s%d">`, i%Colours)
-		for _, p := range finitePoints(s.Points) {
-			d.span(s, p)
+	for _, kind := range []Kind{Frames, Spans} { // spans and their values lie over the frames
+		for i, s := range d.c.Series {
+			if s.Kind == kind {
+				d.spans(i%Colours, s)
+			}
 		}
-		d.b.WriteString("</g>")
 	}
 	d.b.WriteString("</svg>")
+}
+
+func (d *drawing) spans(colour int, s Series) {
+	fmt.Fprintf(&d.b, `<g class="s%d">`, colour)
+	for _, p := range finitePoints(s.Points) {
+		d.span(s, p)
+	}
+	d.b.WriteString("</g>")
 }
 
 // middle is the pixel of a row.
@@ -82,6 +90,6 @@ func (d *drawing) span(s Series, p Point) {
 	fmt.Fprintf(&d.b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%g" rx="2"><title>%s: %s</title></rect>`,
 		class, from, middle(row)-high/2, max(thinnest, to-from), high, esc(hint), esc(length))
 	if s.Kind == Spans {
-		fmt.Fprintf(&d.b, `<text class="tick" x="%.1f" y="%.1f">%s</text>`, max(from+thinnest, to)+6, middle(row)+4, esc(length))
+		fmt.Fprintf(&d.b, `<text class="tick value" x="%.1f" y="%.1f">%s</text>`, max(from+thinnest, to)+6, middle(row)+4, esc(length))
 	}
 }
