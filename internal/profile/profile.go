@@ -29,6 +29,9 @@ type GPU struct {
 	Products []string `yaml:"products" json:"products"`
 	Memory   Figure   `yaml:"memory" json:"memory"` // MiB, at least
 	TDP      Figure   `yaml:"tdp" json:"tdp"`       // W, the default power limit
+	// IdlePower is what it draws without work; profiles of before it was asked for
+	// do not say.
+	IdlePower *Figure `yaml:"idlePower,omitempty" json:"idlePower,omitempty"` // W
 	// MaxSMClock is the highest SM clock a healthy card is allowed.
 	MaxSMClock Figure `yaml:"maxSMClock" json:"maxSMClock"` // MHz
 	// PeakBF16 is the dense BF16 peak that MFU is computed from.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // Validate reports every problem: a figure without value, unit or source can
@@ -44,7 +45,12 @@ func walkFigures(v reflect.Value, path string, visit func(string, Figure)) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			walkFigures(v.Field(i), path+"."+v.Type().Field(i).Tag.Get("json"), visit)
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			walkFigures(v.Field(i), path+"."+name, visit)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			walkFigures(v.Elem(), path, visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

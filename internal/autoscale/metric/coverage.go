@@ -1,0 +1,92 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/settings"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// readCoverage holds what Prometheus has of the series against the nodes' GPUs.
+func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus map[string]int, h hosts, fresh time.Duration) ([]seen.Coverage, error) {
+	values, _, err := p.Query(ctx, series, time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", series, err)
+	}
+	stamps, _, err := p.Query(ctx, "timestamp("+series+")", time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("query the times of %s: %w", series, err)
+	}
+	targets, _, err := p.Targets(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list targets: %w", err)
+	}
+	return cover(values, stamps, targets, gpus, h, fresh), nil
+}
+
+// cover counts a node's series, one a GPU.
+func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]int, h hosts, fresh time.Duration) []seen.Coverage {
+	age := map[string]time.Duration{}
+	for _, s := range stamps {
+		age[identity(s.Labels)] = s.At.Sub(stamp(s.Value))
+	}
+	byNode := map[string]*seen.Coverage{}
+	for node, n := range gpus {
+		byNode[node] = &seen.Coverage{Node: node, Expected: n}
+	}
+	for _, v := range values {
+		c := byNode[h.of(v.Labels)]
+		if c == nil {
+			continue
+		}
+		for name := range v.Labels {
+			if name != "__name__" && !slices.Contains(c.Labels, name) {
+				c.Labels = append(c.Labels, name)
+			}
+		}
+		old, known := age[identity(v.Labels)]
+		switch {
+		case v.Labels["gpu"] == "" && v.Labels["UUID"] == "":
+			c.Unlabelled++
+		case known && old <= fresh:
+			c.Fresh++
+		default:
+			c.Stale++
+		}
+	}
+	for _, t := range targets {
+		if c := byNode[h.target(t.Labels, t.ScrapeURL)]; c != nil && settings.IsExporter(t) {
+			up := t.Health == "up"
+			if c.Up == nil || !up {
+				c.Up, c.Trouble = &up, t.LastError
+			}
+		}
+	}
+	out := make([]seen.Coverage, 0, len(byNode))
+	for _, c := range byNode {
+		slices.Sort(c.Labels)
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b seen.Coverage) int { return strings.Compare(a.Node, b.Node) })
+	return out
+}
+
+// stamp is the time that timestamp() tells as a value.
+func stamp(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)).UTC() }
+
+// identity is a series' labels without its name, which functions drop.
+func identity(labels map[string]string) string {
+	parts := make([]string, 0, len(labels))
+	for name, value := range labels {
+		if name != "__name__" {
+			parts = append(parts, name+"\x00"+value)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\x01")
+}

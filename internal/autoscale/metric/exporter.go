@@ -1,0 +1,90 @@
+package metric
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// Sweep reads all GPUs of nodes in their exporters, once: what they draw before
+// the load comes.
+func (s *Sampler) Sweep(ctx context.Context, nodes []string) {
+	s.findPods(ctx)
+	s.readNodes(ctx, nodes, func(prom.Sample) bool { return true })
+}
+
+// Load makes the GPUs of these pods be read in the exporters of their nodes; none
+// ends it.
+func (s *Sampler) Load(pods []seen.Pod) {
+	load := map[string]bool{}
+	for _, p := range pods {
+		if p.Node != "" {
+			load[p.Node+"/"+p.Name] = true
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.load = load
+}
+
+func (s *Sampler) readExporters(ctx context.Context) {
+	s.mu.Lock()
+	var nodes []string
+	load := s.load
+	for _, p := range s.pods {
+		for key := range load {
+			if len(key) > len(p.node) && key[:len(p.node)+1] == p.node+"/" {
+				nodes = append(nodes, p.node)
+				break
+			}
+		}
+	}
+	s.mu.Unlock()
+	if len(nodes) == 0 {
+		return
+	}
+	s.readNodes(ctx, nodes, nil)
+}
+
+// mostAtOnce bounds how many exporters are read side by side.
+const mostAtOnce = 8
+
+// readNodes reads exporters. wanted nil: the GPUs of the load's pods.
+func (s *Sampler) readNodes(ctx context.Context, nodes []string, wanted func(prom.Sample) bool) {
+	s.mu.Lock()
+	pods := map[string]exporterPod{}
+	for _, p := range s.pods {
+		pods[p.node] = p
+	}
+	s.mu.Unlock()
+	var readers sync.WaitGroup
+	slots := make(chan struct{}, mostAtOnce)
+	for _, node := range nodes {
+		pod, ok := pods[node]
+		if !ok {
+			continue
+		}
+		readers.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			s.readNode(ctx, pod, wanted)
+		})
+	}
+	readers.Wait()
+}
+
+func (s *Sampler) readNode(ctx context.Context, pod exporterPod, wanted func(prom.Sample) bool) {
+	samples, err := s.forwards.read(ctx, pod, s.c.Metric.Series)
+	s.keep(ctx, seen.ProblemExporter+"/"+pod.node, err, func(now time.Time) {
+		for _, v := range samples {
+			ours := v.Labels["namespace"] == s.c.Namespace && s.load[pod.node+"/"+v.Labels["pod"]]
+			if wanted == nil && !ours {
+				continue
+			}
+			s.exporter = add(s.exporter, seen.Reading{At: now, Value: v.Value, Where: pod.node + "/gpu" + v.Labels["gpu"]})
+		}
+	})
+}

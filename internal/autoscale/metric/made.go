@@ -1,0 +1,72 @@
+package metric
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// readMade reads the series that the value is made of: those that the selector
+// chooses, also such as have ended and still count in the window.
+func readMade(ctx context.Context, p prom.Prometheus, m seen.Metric, window, step time.Duration, h hosts, now time.Time) ([]seen.Sample, error) {
+	chosen := m.Series + Matchers(m.Selector)
+	values, _, err := p.Query(ctx, fmt.Sprintf("avg_over_time(%s[%s])", chosen, span(window)), time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("query what the value is made of: %w", err)
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	stamps, _, err := p.Query(ctx, fmt.Sprintf("max_over_time(timestamp(%s)[%s:%s])", chosen, span(window), span(step)), values[0].At)
+	if err != nil {
+		return nil, fmt.Errorf("query the times of what the value is made of: %w", err)
+	}
+	return made(values, stamps, m.Form, h, now), nil
+}
+
+// made joins values with the times of their last samples. now is our clock's at
+// the time of the query: ages are Prometheus' own, times ours.
+func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []seen.Sample {
+	sampled := map[string]float64{}
+	for _, s := range stamps {
+		sampled[identity(s.Labels)] = s.Value
+	}
+	out := make([]seen.Sample, 0, len(values))
+	for _, v := range values {
+		s := seen.Sample{
+			Node: cmp.Or(h.of(v.Labels), v.Labels["instance"]), GPU: v.Labels["gpu"], UUID: v.Labels["UUID"], Value: v.Value,
+			Namespace: v.Labels[label(form, "namespace")], Pod: v.Labels[label(form, "pod")], Container: v.Labels[label(form, "container")],
+		}
+		if at, ok := sampled[identity(v.Labels)]; ok {
+			s.At = now.Add(-v.At.Sub(stamp(at)))
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b seen.Sample) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.GPU, b.GPU), cmp.Compare(a.UUID, b.UUID), cmp.Compare(a.Pod, b.Pod))
+	})
+	return out
+}
+
+// readValue asks Prometheus what the adapter would.
+func readValue(ctx context.Context, p prom.Prometheus, query string) (float64, error) {
+	samples, _, err := p.Query(ctx, query, time.Time{})
+	if err != nil {
+		return 0, fmt.Errorf("query %s: %w", query, err)
+	}
+	switch {
+	case len(samples) == 0:
+		return 0, fmt.Errorf("%w: no series", errNoValue)
+	case len(samples) > 1:
+		return 0, fmt.Errorf("%w: %d series where one is meant", errNoValue, len(samples))
+	case math.IsNaN(samples[0].Value):
+		return 0, fmt.Errorf("%w: NaN", errNoValue)
+	}
+	return samples[0].Value, nil
+}
