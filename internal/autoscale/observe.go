@@ -3,14 +3,63 @@ package autoscale
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Observe implements check.Check.
-func (c *Chain) Observe(context.Context, check.Recorder) error {
-	return errors.New("the chain can not be observed yet")
+// Observe implements check.Check: it walks the phases in order. A hop that is
+// not passed ends the chain; then only cleaning up remains. A context that ends
+// ends it at once, and cleaning up is for whoever walks.
+func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
+	if c.deps.Cluster == nil {
+		return errors.New("observe the chain: no cluster is given")
+	}
+	rec.Progress("waiting for the cluster")
+	cluster, err := c.deps.Cluster(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the cluster: %w", err)
+	}
+	d, err := c.begin(ctx, cluster, rec)
+	if err != nil {
+		return err
+	}
+	defer d.stop()
+	if err := d.recordSetup(); err != nil {
+		return err
+	}
+	for _, phase := range []struct {
+		name string
+		walk func(context.Context) (bool, error)
+	}{
+		{seen.PhaseBefore, d.before}, {seen.PhaseControl, d.control}, {seen.PhaseUp, d.up},
+		{seen.PhaseDown, d.down}, {seen.PhaseGang, d.gang},
+	} {
+		d.phase = phase.name
+		passed, err := phase.walk(ctx)
+		if err != nil {
+			return err
+		}
+		if !passed {
+			break
+		}
+	}
+	d.phase = seen.PhaseClean
+	return d.clean(ctx)
 }
 
-// Describe says what would be run, a line each.
-func (c *Chain) Describe() []string { return []string{"the autoscaling chain"} }
+// recordSetup stores what the chain is about to do, before it does anything.
+func (d *drive) recordSetup() error {
+	o, err := check.Observation{
+		Kind: seen.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: d.now().Sub(d.setup.Began),
+		Command: "GET nodes, APIServices, Deployments, settings of Prometheus, adapter, autoscaler and kube-controller-manager",
+	}.WithFigures(d.setup)
+	if err != nil {
+		return fmt.Errorf("record the setup: %w", err)
+	}
+	if _, err := d.rec.Record(o); err != nil {
+		return fmt.Errorf("record the setup: %w", err)
+	}
+	return nil
+}

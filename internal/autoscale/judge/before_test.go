@@ -133,6 +133,9 @@ func controlNegatives() []negative {
 		{name: "rule without matches", hop: seen.HopServed, suspect: "adapter rule", says: "does not list dcgm_gpu_power_usage; it lists: dcgm_gpu_utilization; none of the adapter's rules names DCGM_FI_DEV_POWER_USAGE: 404", change: func(_ *seen.Setup, st *seen.State) {
 			st.Listed, st.Rules, st.API = []string{"dcgm_gpu_utilization"}, "rules: []", []seen.Reading{{At: at(8), Err: "404"}, {At: at(20), Err: "404"}}
 		}},
+		{name: "rule of another series", hop: seen.HopServed, suspect: "adapter rule of dcgm_gpu_power_usage", says: "rule without matches", change: func(_ *seen.Setup, st *seen.State) {
+			st.Listed, st.API, st.Prometheus = []string{"dcgm_gpu_utilization"}, []seen.Reading{{At: at(20), Err: "404"}}, []seen.Reading{{At: at(20), Err: "no series"}}
+		}},
 		{name: "listed without a value", hop: seen.HopServed, suspect: "adapter rule", says: "lists dcgm_gpu_power_usage and has no value for .*container=\"load\"", change: func(_ *seen.Setup, st *seen.State) {
 			st.API = []seen.Reading{{At: at(20), Err: "no metrics returned"}}
 		}},

@@ -105,10 +105,12 @@ func whose(s seen.Sample) string {
 func (l look) valueFindings(mark string) []check.Finding {
 	prom, api := l.good(l.st.Prometheus, mark), l.good(l.st.API, mark)
 	var out []check.Finding
-	if len(prom) == 0 {
+	switch {
+	case len(api) == 0 && l.unlisted():
+		out = append(out, l.notServed()...) // a rule that matches nothing asks Prometheus nothing, either
+	case len(prom) == 0:
 		out = append(out, l.noSeries()...)
-	}
-	if len(prom) > 0 && len(api) == 0 {
+	case len(api) == 0:
 		out = append(out, l.notServed()...)
 	}
 	if len(prom) > 0 && len(api) > 0 && lastError(l.st.API) == "" {
@@ -127,9 +129,8 @@ func (l look) valueFindings(mark string) []check.Finding {
 // noSeries says why the query finds nothing in Prometheus.
 func (l look) noSeries() []check.Finding {
 	m := l.setup.Metric
-	fresh, labels := 0, map[string]bool{}
+	fresh, labels := l.fresh(), map[string]bool{}
 	for _, c := range l.st.Coverage {
-		fresh += c.Fresh
 		for _, name := range c.Labels {
 			labels[name] = true
 		}
@@ -142,6 +143,21 @@ func (l look) noSeries() []check.Finding {
 		message += "; they have the labels " + join(slices.Sorted(maps.Keys(labels)))
 	}
 	return []check.Finding{finding("series "+m.Series, message, labelRemedy(m.Form, labels))}
+}
+
+// fresh is how many GPUs have a fresh series in Prometheus.
+func (l look) fresh() int {
+	n := 0
+	for _, c := range l.st.Coverage {
+		n += c.Fresh
+	}
+	return n
+}
+
+// unlisted says that the API does not have the metric, though there are series
+// that it could be made of.
+func (l look) unlisted() bool {
+	return l.fresh() > 0 && !slices.Contains(l.st.Listed, l.setup.Metric.Name) && (len(l.st.Listed) > 0 || lastError(l.st.API) != "")
 }
 
 // labelRemedy says which of the two forms the series have.
@@ -168,8 +184,8 @@ func selector(s map[string]string) string {
 func (l look) notServed() []check.Finding {
 	m := l.setup.Metric
 	rule := "adapter rule of " + m.Name
-	if len(l.st.Listed) > 0 && !slices.Contains(l.st.Listed, m.Name) || len(l.st.Listed) == 0 && lastError(l.st.API) != "" {
-		message := fmt.Sprintf("Prometheus has the series, but the metrics API does not list %s; it lists: %s", m.Name, some(l.st.Listed))
+	if l.unlisted() {
+		message := fmt.Sprintf("rule without matches: Prometheus has the series, but the metrics API does not list %s; it lists: %s", m.Name, some(l.st.Listed))
 		if l.st.Rules != "" && !strings.Contains(l.st.Rules, m.Series) {
 			message += "; none of the adapter's rules names " + m.Series
 		}

@@ -2,6 +2,10 @@ package metric
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +16,8 @@ import (
 // Sweep reads all GPUs of nodes in their exporters, once: what they draw before
 // the load comes.
 func (s *Sampler) Sweep(ctx context.Context, nodes []string) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
 	s.findPods(ctx)
 	s.readNodes(ctx, nodes, func(prom.Sample) bool { return true })
 }
@@ -28,18 +34,17 @@ func (s *Sampler) Load(pods []seen.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.load = load
+	if len(load) == 0 {
+		maps.DeleteFunc(s.problems, func(name, _ string) bool { return strings.HasPrefix(name, seen.ProblemExporter+"/") })
+	}
 }
 
 func (s *Sampler) readExporters(ctx context.Context) {
 	s.mu.Lock()
 	var nodes []string
-	load := s.load
-	for _, p := range s.pods {
-		for key := range load {
-			if len(key) > len(p.node) && key[:len(p.node)+1] == p.node+"/" {
-				nodes = append(nodes, p.node)
-				break
-			}
+	for key := range s.load {
+		if node, _, ok := strings.Cut(key, "/"); ok && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
 		}
 	}
 	s.mu.Unlock()
@@ -48,6 +53,9 @@ func (s *Sampler) readExporters(ctx context.Context) {
 	}
 	s.readNodes(ctx, nodes, nil)
 }
+
+// errNoExporter: the node has no pod of dcgm-exporter.
+var errNoExporter = errors.New("no dcgm-exporter pod is on this node")
 
 // mostAtOnce bounds how many exporters are read side by side.
 const mostAtOnce = 8
@@ -65,6 +73,7 @@ func (s *Sampler) readNodes(ctx context.Context, nodes []string, wanted func(pro
 	for _, node := range nodes {
 		pod, ok := pods[node]
 		if !ok {
+			s.keep(ctx, seen.ProblemExporter+"/"+node, errNoExporter, func(time.Time) {})
 			continue
 		}
 		readers.Go(func() {

@@ -1,0 +1,120 @@
+package autoscale
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firstlight/firstlight/internal/autoscale/judge"
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// create makes an object of a kind that has no typed client here. Its resource is
+// its kind's plural, as all of these APIs have it.
+func (d *drive) create(ctx context.Context, o *unstructured.Unstructured) error {
+	gvk := o.GroupVersionKind()
+	resource := gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s")
+	_, err := d.cluster.Dynamic.Resource(resource).Namespace(o.GetNamespace()).Create(ctx, o, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("create %s %s: %w", gvk.Kind, o.GetName(), err)
+	}
+	return nil
+}
+
+func (d *drive) createJob(ctx context.Context, job *batchv1.Job) error {
+	if _, err := d.cluster.Client.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create job %s: %w", job.Name, err)
+	}
+	return nil
+}
+
+func (d *drive) deleteJob(ctx context.Context, name string) error {
+	background := metav1.DeletePropagationBackground
+	err := d.cluster.Client.BatchV1().Jobs(d.setup.Namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete job %s: %w", name, err)
+	}
+	return nil
+}
+
+// place creates the namespace, the queues, the workload with its HPA, and the
+// holder.
+func (d *drive) place(ctx context.Context) error {
+	guest := kube.Guest{Cluster: d.cluster}
+	var err error
+	if d.chain.opts.Namespace != "" {
+		err = guest.EnsureIn(ctx, d.setup.Run, d.setup.Namespace)
+	} else {
+		_, err = guest.EnsureNamespace(ctx, d.setup.Run)
+	}
+	if err != nil {
+		return fmt.Errorf("place the workload: %w", err)
+	}
+	for _, q := range render.Queues(d.values) {
+		if err := d.create(ctx, q); err != nil {
+			return err
+		}
+	}
+	d.mark(seen.MarkPlaced)
+	client, ns := d.cluster.Client, d.setup.Namespace
+	if _, err := client.AppsV1().Deployments(ns).Create(ctx, render.Deployment(d.values), metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create deployment %s: %w", render.Worker, err)
+	}
+	if _, err := client.AutoscalingV2().HorizontalPodAutoscalers(ns).Create(ctx, render.HPA(d.values), metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create HPA %s: %w", render.Worker, err)
+	}
+	return d.createJob(ctx, render.HolderJob(d.values))
+}
+
+// keepFirst makes the first replicas dearer to delete than those that follow.
+func (d *drive) keepFirst(ctx context.Context) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, render.DeletionCost, render.DeletionCostValue)
+	for _, p := range d.tracker.State().Pods {
+		if p.Role != seen.RoleWorker || p.Gone() {
+			continue
+		}
+		_, err := d.cluster.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("annotate pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// removeZero ends the pod of the limited NodePool: it has shown what it had to.
+func (d *drive) removeZero(ctx context.Context) error {
+	if d.values.Zero == "" {
+		return nil
+	}
+	err := d.cluster.Client.CoreV1().Pods(d.setup.Namespace).Delete(ctx, render.ZeroPod, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete pod %s: %w", render.ZeroPod, err)
+	}
+	return nil
+}
+
+// refused records a hop for which something could not be done: the state says how
+// things stand, and that nothing came of it.
+func (d *drive) refused(ctx context.Context, hop string, cause error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err() //nolint:wrapcheck // interrupted
+	}
+	st := d.state()
+	st.Problems[problemOf[hop]] = cause.Error()
+	return false, d.record(hop, d.now(), st, judge.Hop(hop, d.setup, st))
+}
+
+// problemOf is what could not be had when an object of a hop is refused.
+var problemOf = map[string]string{
+	seen.HopPool: seen.ProblemPools, seen.HopPlaced: seen.ProblemPods, seen.HopLimitZero: seen.ProblemPods,
+	seen.HopLoad: seen.ProblemPods, seen.HopMetricFalls: seen.ProblemPods,
+	seen.HopGangBound: seen.ProblemPods, seen.HopGangNone: seen.ProblemPods,
+}

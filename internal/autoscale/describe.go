@@ -1,0 +1,39 @@
+package autoscale
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/autoscale/metric"
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// Describe says what would be done, a line each.
+func (c *Chain) Describe() []string {
+	a := c.site.Autoscale
+	pool := "a NodePool of the run's own, and one with limit 0"
+	switch {
+	case c.opts.Pool != "":
+		pool = "NodePool " + c.opts.Pool
+	case a.Autoscaler == site.ClusterAutoscaler:
+		pool = "the node group " + groupName(a.NodeGroup)
+	}
+	api := cmp.Or(c.opts.Metric, metric.External)
+	lines := []string{
+		fmt.Sprintf("see Deployments %s and %s, the APIService of %s, and %s on every GPU of %d nodes", a.Adapter, a.Controller, metric.Group(api), series, len(c.site.Inventory.Nodes)),
+		fmt.Sprintf("scale a Deployment of %d to %d replicas with %d GPUs each on %s, on %s", a.MinReplicas, a.MaxReplicas, a.GPUsPerReplica, metricName(api, metric.Plain), pool),
+		fmt.Sprintf("control: nothing may scale for %s without load", a.Window.D()),
+		fmt.Sprintf("up: load %d GPUs of the inventory with dcgmproftester and follow sample, value, HPA, pods, claims and nodes", a.LoadGPUs),
+		"down: end the load; those pods, nodes and claims are gone, those of before are there",
+	}
+	if a.Gang > 1 && c.opts.Pool == "" && a.Autoscaler == site.Karpenter {
+		lines = append(lines, fmt.Sprintf("gang of %d: all are bound on nodes that come for it; with one node less, none", a.Gang))
+	}
+	return append(lines, "remove everything that carries the run's label in gate "+render.Gate)
+}
+
+// Claims is how many GPUs of the inventory the chain holds: the load's and the holder's.
+func (c *Chain) Claims() int {
+	return min(c.site.Autoscale.LoadGPUs+1, len(c.site.Inventory.Nodes)*int(c.profile.Node.GPUs.Value))
+}

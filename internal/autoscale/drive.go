@@ -1,0 +1,183 @@
+package autoscale
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/autoscale/judge"
+	"github.com/firstlight/firstlight/internal/autoscale/metric"
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/track"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// drive is one walk through the chain.
+type drive struct {
+	chain   *Chain
+	rec     check.Recorder
+	cluster *kube.Cluster
+	clock   clock.WithTicker
+
+	setup       seen.Setup
+	values      render.Values
+	rules       string
+	scheduler   workload.Scheduler
+	promClient  *prom.Client
+	prometheus  *prom.Prometheus
+	unreachable error
+	tracker     *track.Tracker
+	sampler     *metric.Sampler
+
+	phase string
+	marks map[string]time.Time
+	// left is what cleaning up has left, and why it could not be told.
+	left    []seen.Ref
+	leftErr error
+	// reading: the exporters of the load's GPUs are read.
+	reading bool
+	// last is when the last hop happened.
+	last time.Time
+	told time.Time
+}
+
+func (d *drive) now() time.Time { return d.clock.Now() }
+
+// stop ends everything that runs in the background.
+func (d *drive) stop() {
+	if d.sampler != nil {
+		d.sampler.Stop()
+	}
+	if d.tracker != nil {
+		d.tracker.Stop()
+	}
+	if d.promClient != nil {
+		d.promClient.Close()
+	}
+}
+
+// mark says when the chain itself does something.
+func (d *drive) mark(name string) { d.marks[name] = d.now() }
+
+// state is the chain as it is now.
+func (d *drive) state() seen.State {
+	st := d.tracker.State()
+	d.sampler.Fill(&st)
+	st.Marks, st.Rules, st.Left = maps.Clone(d.marks), d.rules, d.left
+	if d.leftErr != nil {
+		st.Problems[seen.ProblemLeft] = d.leftErr.Error()
+	}
+	if d.reading {
+		var load []seen.Pod
+		for _, p := range st.Pods {
+			if p.Role == seen.RoleLoad && !p.Gone() {
+				load = append(load, p)
+			}
+		}
+		d.sampler.Load(load)
+	}
+	return st
+}
+
+const (
+	// lookEvery is how often a hop is judged when nothing is said to have changed,
+	// and lookLeast how long it rests between two looks.
+	lookEvery = 250 * time.Millisecond
+	lookLeast = 50 * time.Millisecond
+	// tellEvery is how often a watching person hears what is waited for.
+	tellEvery = time.Second
+)
+
+// hop waits for a hop and records the state that it was last judged by. The error
+// is for a context that ended, and a store that failed.
+func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
+	began := d.now()
+	within := d.setup.Deadlines[name]
+	d.told = time.Time{}
+	for {
+		st := d.state()
+		r := judge.Hop(name, d.setup, st)
+		waited := d.now().Sub(began)
+		if settled(r.Verdict) || waited >= within {
+			return settled(r.Verdict), d.record(name, began, st, r)
+		}
+		d.waiting(name, r, waited, within)
+		if err := d.wait(ctx, lookEvery); err != nil {
+			return false, err
+		}
+	}
+}
+
+// hops waits for several, one after the other, until one is not passed.
+func (d *drive) hops(ctx context.Context, names ...string) (passed bool, err error) {
+	for _, name := range names {
+		if passed, err := d.hop(ctx, name); !passed || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// settled says that a verdict will not be another by waiting.
+func settled(v check.Verdict) bool { return v == check.Passed || v == check.NotApplicable }
+
+// wait waits for a change, at most for so long.
+func (d *drive) wait(ctx context.Context, most time.Duration) error {
+	rest := d.clock.NewTimer(lookLeast)
+	defer rest.Stop()
+	select {
+	case <-rest.C():
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // interrupted
+	}
+	timer := d.clock.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-d.tracker.Changed():
+	case <-d.sampler.Changed():
+	case <-timer.C():
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // interrupted
+	}
+	return nil
+}
+
+// waiting tells a watching person what is waited for.
+func (d *drive) waiting(name string, r judge.Result, waited, within time.Duration) {
+	if now := d.now(); now.Sub(d.told) >= tellEvery {
+		d.told = now
+		text := fmt.Sprintf("%s, %s of %s", r.Reason, waited.Round(time.Second), within.Round(time.Second))
+		d.rec.Progress("hop %s: %s", name, text)
+		d.chain.tell(HopEvent{Phase: d.phase, Hop: name, Reason: text, Object: r.Object})
+	}
+}
+
+// record stores the state that decided a hop.
+func (d *drive) record(name string, began time.Time, st seen.State, r judge.Result) error {
+	took := max(0, r.At.Sub(d.last))
+	if d.last.IsZero() || r.At.IsZero() {
+		took = d.now().Sub(began)
+	}
+	if !r.At.IsZero() {
+		d.last = r.At
+	}
+	o, err := check.Observation{
+		Kind: seen.KindHop, Target: name, At: began, Took: d.now().Sub(began),
+		Command: "watch pods, nodes, claims, HPA and events; read exporters, Prometheus and " + metric.Group(d.setup.Metric.API),
+	}.WithFigures(st)
+	if err != nil {
+		return fmt.Errorf("record hop %s: %w", name, err)
+	}
+	if _, err := d.rec.Record(o); err != nil {
+		return fmt.Errorf("record hop %s: %w", name, err)
+	}
+	d.chain.tell(HopEvent{Phase: d.phase, Hop: name, Verdict: r.Verdict, Reason: r.Reason, Object: r.Object, Took: took})
+	return nil
+}
