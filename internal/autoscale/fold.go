@@ -71,6 +71,9 @@ func fold(obs []check.Observation) walked {
 		for _, hop := range phase.Hops {
 			r := HopReport{Hop: hop, Phase: phase.Name, Findings: []check.Finding{}}
 			by := blocker(phase.Name, stopped)
+			if _, observed := w.states[hop]; by == "" && !observed && unread[hop] == "" && phase.Name == seen.PhaseGang {
+				by = anyOf(stopped) // whoever observed ended the chain there
+			}
 			res := w.judge(hop, by, unread[hop])
 			r.Verdict, r.Reason, r.At = res.Verdict, res.Reason, res.At
 			if res.Object.Name != "" {
@@ -127,6 +130,16 @@ func blocker(phase string, stopped map[string]string) string {
 	for _, p := range needs[phase] {
 		if stopped[p] != "" {
 			return stopped[p]
+		}
+	}
+	return ""
+}
+
+// anyOf is the first hop of the chain that stopped it.
+func anyOf(stopped map[string]string) string {
+	for _, p := range seen.Chain() {
+		if stopped[p.Name] != "" {
+			return stopped[p.Name]
 		}
 	}
 	return ""

@@ -139,6 +139,19 @@ func TestWhatComesAfterAFailureIsBlocked(t *testing.T) {
 		"nobody cleaned up": {
 			also: drop(seen.HopClean), want: map[string]check.Verdict{seen.HopGangNone: check.Passed, seen.HopClean: check.Unobserved}, whole: check.Unobserved,
 		},
+		"a gang that was left out after a failure": {
+			change: func(hop string, st *seen.State) {
+				if hop == seen.HopHPA {
+					st.Desired = nil
+				}
+			},
+			also: drop(seen.HopGangBound, seen.HopGangNone),
+			want: map[string]check.Verdict{seen.HopHPA: check.Failed, seen.HopGangBound: check.Blocked, seen.HopGangNone: check.Blocked, seen.HopClean: check.Passed}, whole: check.Failed,
+		},
+		"a gang that was left out": {
+			also: drop(seen.HopGangBound, seen.HopGangNone),
+			want: map[string]check.Verdict{seen.HopBystanders: check.Passed, seen.HopGangBound: check.Unobserved, seen.HopGangNone: check.Blocked}, whole: check.Unobserved,
+		},
 		"blocked hops need no observation": {
 			change: func(hop string, st *seen.State) {
 				if hop == seen.HopGangBound {
