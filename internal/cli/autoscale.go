@@ -183,7 +183,9 @@ func showHopEvent(board *display.Board, e autoscale.HopEvent) {
 func showChainEvent(board *display.Board, e plan.Event) {
 	switch e.Kind {
 	case plan.EventProgress:
-		board.Progress(boardHops, autoscale.Name, e.Text)
+		if !strings.HasPrefix(e.Text, "hop ") { // hops have rows of their own
+			board.Progress(boardHops, autoscale.Name, e.Text)
+		}
 	case plan.EventVerdict:
 		board.Set(boardHops, autoscale.Name, stateOf(e.Result.Verdict), e.Result.Reason)
 	case plan.EventNote:

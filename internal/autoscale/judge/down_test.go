@@ -137,7 +137,8 @@ func stayNegatives() []negative {
 		}},
 		{name: "what was said before the load ended is over", hop: seen.HopNodesGone, suspect: "node node-c", says: "nothing is seen that keeps it", change: func(_ *seen.Setup, st *seen.State) {
 			stays(st)
-			said(st, 26, "DisruptionBlocked", "Node is nominated for a pending pod")
+			said(st, 26, "DisruptionBlocked", "Can't be removed yet")
+			said(st, 45, "DisruptionBlocked", "Node is nominated for a pending pod")
 		}},
 		{name: "what is said now counts", hop: seen.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *seen.Setup, st *seen.State) {
 			stays(st)

@@ -34,7 +34,7 @@ func gangBound(l look) Result {
 			"see that the gang's PodGroup is heeded: feature gates GenericWorkload and GangScheduling, or the gang scheduler of site gpustack.gangScheduler"))
 	}
 	last := lastOf(gang, func(p seen.Pod) time.Time { return p.BoundAt })
-	return l.pass(last.BoundAt, last.Ref, "%s of the gang bound together once %s had come: %s", count(len(gang), "pod"), count(len(came), "node"), names(came, nodeRef))
+	return l.pass(last.BoundAt, last.Ref, "%s of the gang bound together once %s had come", count(len(gang), "pod"), count(len(came), "node"))
 }
 
 func usedBy(n seen.Node, pods []seen.Pod) bool {

@@ -26,7 +26,7 @@ func nodesGone(l look) Result {
 		return l.wait(stay[0].Ref, needs, why, check.Finding{})
 	}
 	last := lastOf(nodes, func(n seen.Node) time.Time { return n.Deleted })
-	return l.pass(last.Deleted, last.Ref, "%s drained and deleted: %s", count(len(nodes), "node"), names(nodes, nodeRef))
+	return l.pass(last.Deleted, last.Ref, "%s drained and deleted", count(len(nodes), "node"))
 }
 
 // claimsGone: their claims are gone, too.
@@ -50,7 +50,7 @@ func claimsGone(l look) Result {
 		return l.wait(c.Ref, needs, nil, finding("NodeClaim "+c.Name, message, "see the claim's finalizers, Karpenter's log and the instance at the provider"))
 	}
 	last := lastOf(claims, func(c seen.Claim) time.Time { return c.Deleted })
-	return l.pass(last.Deleted, last.Ref, "%s gone: %s", count(len(claims), "claim"), names(claims, claimRef))
+	return l.pass(last.Deleted, last.Ref, "%s gone", count(len(claims), "claim"))
 }
 
 // bystanders: the nodes that were there before the load still are. Nodes of
@@ -170,6 +170,8 @@ func (l look) blocker(node string, e seen.Event) (check.Finding, bool) {
 		return finding("NodePool "+l.setup.Pool.Name, message, "set spec.disruption.consolidateAfter of the NodePool"), true
 	case strings.Contains(m, "blocking budget"):
 		return finding("NodePool "+l.setup.Pool.Name, "disruption budget in the way: "+message, "widen spec.disruption.budgets of the NodePool"), true
+	case strings.Contains(m, "nominated for a pending pod") || strings.Contains(m, "isn't initialized"):
+		return check.Finding{}, false // Karpenter says so of every new node, for a while
 	case e.First.After(l.st.Marks[seen.MarkStop]):
 		return finding(node, message, "see the autoscaler's log"), true
 	default:

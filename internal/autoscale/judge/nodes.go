@@ -113,7 +113,7 @@ func ready(l look) Result {
 		return l.waitForNodes("Ready")
 	}
 	last := lastOf(nodes, readyAt)
-	return l.pass(readyAt(last), last.Ref, "%s Ready: %s", count(len(nodes), "node"), names(nodes, nodeRef))
+	return l.pass(readyAt(last), last.Ref, "%s Ready", count(len(nodes), "node"))
 }
 
 func readyAt(n seen.Node) time.Time {
@@ -158,7 +158,7 @@ func bound(l look) Result {
 		return l.wait(p.Ref, []string{seen.ProblemPods, seen.ProblemNodes}, l.whyNotRunning(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("%d of %d new pods run", len(fresh)-len(waiting), len(fresh)), "see the pods' events"))
 	}
 	last := lastOf(fresh, func(p seen.Pod) time.Time { return p.ReadyAt })
-	return l.pass(last.ReadyAt, last.Ref, "%s run on %s%s", count(len(fresh), "pod"), names(nodes, nodeRef), l.other())
+	return l.pass(last.ReadyAt, last.Ref, "%s run on the %s that came for them%s", count(len(fresh), "pod"), count(len(nodes), "node"), l.other())
 }
 
 func contains(nodes []seen.Node, name string) bool {

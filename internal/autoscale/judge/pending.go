@@ -229,9 +229,9 @@ func (l look) words(list []seen.Pod) []check.Finding {
 		case !said:
 			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("no scheduler has looked at %s (scheduler %s)", suspect(p.Ref), orElse(p.Scheduler, "default-scheduler")), "see that this scheduler runs"))
 		case p.Role == seen.RoleLoad || p.Role == seen.RoleHolder:
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s finds no free GPU on the nodes that were there: %s", suspect(p.Ref), e.Message), "free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs"))
+			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s finds no free GPU on the nodes that were there: %s", suspect(p.Ref), short(e.Message)), "free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs"))
 		default:
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s has neither made a node for %s nor said why not; the scheduler says: %s", l.autoscaler(), suspect(p.Ref), e.Message), "see that it runs and watches this cluster, and its log"))
+			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s has neither made a node for %s nor said why not; the scheduler says: %s", l.autoscaler(), suspect(p.Ref), short(e.Message)), "see that it runs and watches this cluster, and its log"))
 		}
 	}
 	return out
