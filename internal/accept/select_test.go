@@ -1,0 +1,161 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// look is a check that sees one thing and passes.
+type look string
+
+func (l look) Name() string { return string(l) }
+
+func (l look) Observe(_ context.Context, rec check.Recorder) error {
+	_, err := rec.Record(check.Observation{Kind: "look", Target: string(l)})
+	return err //nolint:wrapcheck // a test's
+}
+
+func (l look) Judge([]check.Observation) check.Judgement { return check.Pass("seen") }
+
+// planOf is a plan of gates, and of what is included.
+func planOf(gates ...string) func(Walk) (plan.Plan, error) {
+	return func(w Walk) (plan.Plan, error) {
+		p := plan.Plan{Name: fmt.Sprint(gates)}
+		for _, name := range append(slices.Clone(gates), w.Include...) {
+			p.Steps = append(p.Steps, plan.Step{Check: look(name)})
+		}
+		return p, nil
+	}
+}
+
+func options(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)) Options {
+	t.Helper()
+	s, err := site.Parse("example", site.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := profile.Raw(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		Site: s, Profile: p, SiteFile: site.Example(), ProfileFile: raw, EvidenceDir: dir, Playbook: playbook,
+		Cluster: func(context.Context) (*kube.Cluster, error) { return nil, errors.New("there is none") },
+	}
+}
+
+// unfinished leaves a run that was begun and not concluded.
+func unfinished(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error), include ...string) string {
+	t.Helper()
+	o := options(t, dir, playbook)
+	p, err := playbook(Walk{Include: include})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := evidence.Create(dir, evidence.Start{
+		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Include: include}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
+	}, evidence.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return run.ID()
+}
+
+func gatesOf(r Report) string {
+	var names []string
+	for _, g := range r.Gates {
+		names = append(names, g.Gate)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAResumedRunKeepsWhatItIncludes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	id := unfinished(t, dir, planOf("a", "b"), "chain")
+	r, err := Run(t.Context(), options(t, dir, planOf("a", "b")))
+	if r.Run != id || gatesOf(r) != "a b chain" {
+		t.Errorf("run %s walked %q: %v; want %s to go on with what it includes", r.Run, gatesOf(r), err, id)
+	}
+	if b, err := evidence.Load(filepath.Join(dir, id)); err != nil || !slices.Equal(b.Header.Include, []string{"chain"}) {
+		t.Errorf("the header includes %v, %v", b.Header.Include, err)
+	}
+}
+
+func TestARunOfOtherChecksIsNotResumed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		was     func(Walk) (plan.Plan, error)
+		include []string
+	}{
+		"of the chain alone":                {was: planOf("chain")},
+		"without what is to be included":    {was: planOf("a", "b"), include: []string{"chain"}},
+		"of fewer gates than there are now": {was: planOf("a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			id := unfinished(t, dir, tt.was)
+			o := options(t, dir, planOf("a", "b"))
+			o.Include = tt.include
+			var notes []string
+			o.Note = func(text string) { notes = append(notes, text) }
+			r, _ := Run(t.Context(), o)
+			if r.Run == id || !strings.HasPrefix(gatesOf(r), "a b") {
+				t.Errorf("run %s walked %q", r.Run, gatesOf(r))
+			}
+			if !strings.Contains(strings.Join(notes, "\n"), id+" is unfinished, but not resumed") {
+				t.Errorf("it is not said: %v", notes)
+			}
+			o.Resume = id
+			if _, err := Run(t.Context(), o); err == nil {
+				t.Error("it is resumed when asked for")
+			} else if _, ok := errors.AsType[*InputError](err); !ok {
+				t.Errorf("refused with %v", err)
+			}
+		})
+	}
+}
+
+// A run of the chain has no verdicts of gates to keep.
+func TestFromPassesOverARunOfOtherChecks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gates, err := Run(t.Context(), options(t, dir, planOf("a", "b")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, dir, planOf("chain"))
+	o.Fresh = true
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o = options(t, dir, planOf("a", "b"))
+	o.From = "b"
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Gates[0].KeptFrom != gates.Run {
+		t.Errorf("gate a is kept from %q, want %s", r.Gates[0].KeptFrom, gates.Run)
+	}
+}
