@@ -1,0 +1,46 @@
+package problem
+
+import "slices"
+
+// Nearest is the candidate that a mistyped word was likely meant to be: at
+// most two letters away, and less than half of it. Empty when there is none.
+func Nearest(word string, candidates []string) string {
+	best, at := "", 3
+	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		if d := distance(word, c); d < at && 2*d < len(c) {
+			best, at = c, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be added, removed, changed or swapped
+// with their neighbour to make b of a.
+func distance(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if d := len(a) - len(b); d > 2 || d < -2 {
+		return 3
+	}
+	before, last := []int(nil), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,159 @@
+package strict
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+var textType = reflect.TypeFor[Text]()
+
+// Decode fills in the struct that into points to.
+func (d *Doc) Decode(into any) problem.List {
+	dec := decoder{file: d.file}
+	if resolved(d.root).ShortTag() == "!!null" {
+		dec.add(problem.Document, d.root, "the document is empty")
+	}
+	dec.into(reflect.ValueOf(into).Elem(), d.root)
+	return dec.problems
+}
+
+func (d *decoder) into(v reflect.Value, n *yaml.Node) {
+	n = resolved(n)
+	if n.ShortTag() == "!!null" {
+		return
+	}
+	if v.Type() == textType {
+		v.Set(reflect.ValueOf(Text{Text: n.Value, Given: n.Kind == yaml.ScalarNode}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		d.into(v.Elem(), n)
+	case reflect.Struct:
+		d.structure(v, n)
+	case reflect.Map:
+		d.mapping(v, n)
+	case reflect.Slice:
+		d.list(v, n)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(d.plain(n)))
+	default:
+		d.simple(v, n)
+	}
+}
+
+func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		d.add(problem.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		return
+	}
+	fields := Fields(v.Type())
+	written := make(map[string]bool, len(n.Content)/2)
+	d.pairs(n, func(key, value *yaml.Node) {
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Key == key.Value })
+		if i < 0 {
+			d.unknown(key, fields)
+			return
+		}
+		before := len(d.problems)
+		target := v.FieldByIndex(fields[i].Index)
+		d.into(target, value)
+		if len(d.problems) == before {
+			d.demands(fields[i], target, value)
+		}
+		written[key.Value] = true
+	})
+	for _, f := range fields {
+		if f.Need && !written[f.Key] {
+			d.add(problem.Missing, n, "the key %q is missing", f.Key)
+		}
+	}
+}
+
+func (d *decoder) unknown(key *yaml.Node, fields []Field) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Key
+	}
+	p := problem.UnknownKey.At(pos(d.file, key), "the key %q is unknown", key.Value)
+	if near := problem.Nearest(key.Value, names); near != "" {
+		p = p.With("did you mean %q? There are: %s", near, strings.Join(names, ", "))
+	} else {
+		p = p.With("remove it, nothing reads it; there are: %s", strings.Join(names, ", "))
+	}
+	d.problems = append(d.problems, p)
+}
+
+func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		d.add(problem.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		return
+	}
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Content)/2))
+	d.pairs(n, func(key, value *yaml.Node) {
+		elem := reflect.New(v.Type().Elem()).Elem()
+		d.into(elem, value)
+		v.SetMapIndex(reflect.ValueOf(key.Value), elem)
+	})
+}
+
+func (d *decoder) list(v reflect.Value, n *yaml.Node) {
+	if n.Kind != yaml.SequenceNode {
+		d.add(problem.Type, n, "a list is wanted, this is %s", describe(n))
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, c := range n.Content {
+		if resolved(c).ShortTag() == "!!null" && v.Type().Elem().Kind() != reflect.Interface {
+			d.add(problem.Missing, c, "this entry of the list is empty")
+			continue
+		}
+		d.into(v.Index(i), c)
+	}
+}
+
+func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode {
+		d.add(problem.Type, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" || tag == "!!bool" {
+			d.problems = append(d.problems, problem.Unquoted.At(pos(d.file, n), "a text is wanted, and YAML takes %s for %s", n.Value, describe(n)).
+				With("write %q, with the quotes: other readers may make another text of it", n.Value))
+		}
+		v.SetString(n.Value)
+	case reflect.Int:
+		i, ok := d.scalar(n).(int64)
+		if !ok {
+			d.add(problem.Type, n, "a whole number is wanted, this is %s", describe(n))
+		}
+		v.SetInt(i)
+	case reflect.Bool:
+		b, ok := d.scalar(n).(bool)
+		if !ok {
+			d.add(problem.Type, n, "true or false is wanted, this is %s", describe(n))
+		}
+		v.SetBool(b)
+	default:
+		panic("strict: no rule for " + v.Type().String()) // a type of ours, seen by the first test that decodes it
+	}
+}
+
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return "a text"
+	}
+}

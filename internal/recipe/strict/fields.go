@@ -1,0 +1,66 @@
+package strict
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// Field is a key that a struct type has, with what its tags demand.
+type Field struct {
+	Key   string
+	Index []int
+	// Need says that the key must be there, Enum what its values are, Min what
+	// the least is.
+	Need bool
+	Enum []string
+	Min  *int
+}
+
+var fieldCache sync.Map // reflect.Type to []Field
+
+// Fields are the keys of a struct type in the order of their declaration;
+// those of an embedded struct are its own.
+func Fields(t reflect.Type) []Field {
+	if cached, ok := fieldCache.Load(t); ok {
+		return cached.([]Field) //nolint:errcheck,forcetypeassert // only this function stores
+	}
+	var out []Field
+	for _, f := range reflect.VisibleFields(t) {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if f.Anonymous || key == "" || key == "-" || !f.IsExported() {
+			continue
+		}
+		field := Field{Key: key, Index: f.Index, Need: f.Tag.Get("need") == "true"}
+		if enum := f.Tag.Get("enum"); enum != "" {
+			field.Enum = strings.Split(enum, ",")
+		}
+		if least, err := strconv.Atoi(f.Tag.Get("min")); err == nil {
+			field.Min = &least
+		}
+		out = append(out, field)
+	}
+	fieldCache.Store(t, out)
+	return out
+}
+
+// demands checks what the tags of f say of a value that was decoded.
+func (d *decoder) demands(f Field, v reflect.Value, n *yaml.Node) {
+	if f.Need && (resolved(n).ShortTag() == "!!null" || v.Kind() != reflect.Struct && v.IsZero()) {
+		d.add(problem.Missing, n, "the key %q is empty", f.Key)
+		return
+	}
+	if len(f.Enum) > 0 && v.Kind() == reflect.String && v.String() != "" && !slices.Contains(f.Enum, v.String()) {
+		d.problems = append(d.problems, problem.Value.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
+			With("write one of %s", strings.Join(f.Enum, ", ")))
+	}
+	if f.Min != nil && v.CanInt() && v.Int() < int64(*f.Min) {
+		d.add(problem.Value, n, "%d is less than %d", v.Int(), *f.Min)
+	}
+}

@@ -1,0 +1,108 @@
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// Bounds of one document.
+const (
+	MaxSize  = 4 << 20
+	maxDepth = 64
+	maxNodes = 200_000 // with anchors expanded
+)
+
+// Doc is one YAML document.
+type Doc struct {
+	file string
+	root *yaml.Node
+}
+
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+
+// Parse reads the one document in data; file is for messages. The Doc is nil
+// when there are problems.
+func Parse(file string, data []byte) (*Doc, problem.List) {
+	whole := problem.Pos{File: file}
+	if len(data) > MaxSize {
+		return nil, problem.List{problem.Unreadable.At(whole, "the file is larger than %d MiB", MaxSize>>20)}
+	}
+	if !utf8.Valid(data) {
+		return nil, problem.List{problem.Unreadable.At(whole, "the file is not UTF-8 text").With("save it as UTF-8")}
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var first, second yaml.Node
+	if err := dec.Decode(&first); errors.Is(err, io.EOF) {
+		return nil, problem.List{problem.Document.At(whole, "the file is empty")}
+	} else if err != nil {
+		return nil, problem.List{syntax(file, err)}
+	}
+	if err := dec.Decode(&second); err == nil {
+		return nil, problem.List{problem.Document.At(pos(file, &second), "there is a second document in the file")}
+	} else if !errors.Is(err, io.EOF) {
+		return nil, problem.List{syntax(file, err)}
+	}
+	d := &Doc{file: file, root: &first}
+	if first.Kind == yaml.DocumentNode && len(first.Content) == 1 {
+		d.root = first.Content[0]
+	}
+	budget := maxNodes
+	if p := bounded(file, d.root, 0, &budget); p != nil {
+		return nil, problem.List{*p}
+	}
+	return d, nil
+}
+
+func syntax(file string, err error) problem.Problem {
+	g := yamlLine.FindStringSubmatch(err.Error())
+	where := problem.Pos{File: file}
+	if n, convErr := strconv.Atoi(g[1]); convErr == nil {
+		where.Line, where.Column = n, 1
+	}
+	return problem.Syntax.At(where, "%s", strings.TrimPrefix(g[2], "yaml: "))
+}
+
+// bounded refuses what is too deep, too large once anchors are expanded, or
+// refers to itself.
+func bounded(file string, n *yaml.Node, depth int, budget *int) *problem.Problem {
+	*budget--
+	if depth > maxDepth || *budget < 0 {
+		p := problem.Document.At(pos(file, n), "the document is too large or too deep, or an anchor holds itself").
+			With("write it without nested anchors")
+		return &p
+	}
+	if n.Kind == yaml.AliasNode {
+		if n.Alias == nil {
+			p := problem.Syntax.At(pos(file, n), "the anchor %q is not there", n.Value)
+			return &p
+		}
+		return bounded(file, n.Alias, depth+1, budget)
+	}
+	for _, c := range n.Content {
+		if p := bounded(file, c, depth+1, budget); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func pos(file string, n *yaml.Node) problem.Pos {
+	return problem.Pos{File: file, Line: n.Line, Column: n.Column}
+}
+
+// resolved is what n stands for: an alias stands for its anchor.
+func resolved(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias
+	}
+	return n
+}

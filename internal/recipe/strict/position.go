@@ -1,0 +1,92 @@
+package strict
+
+import (
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// File is the name that the document was parsed with.
+func (d *Doc) File() string { return d.file }
+
+// At is where a path stands: keys, and numbers of list entries. Where the path
+// ends early, it is where the deepest part of it stands.
+func (d *Doc) At(path ...string) problem.Pos {
+	node, at := resolved(d.root), d.root
+	for _, part := range path {
+		key, value := child(node, part)
+		if value == nil {
+			break
+		}
+		node, at = resolved(value), key
+	}
+	return pos(d.file, at)
+}
+
+// ValueAt is At, but of the value instead of its key.
+func (d *Doc) ValueAt(path ...string) problem.Pos {
+	node, at := resolved(d.root), d.root
+	for _, part := range path {
+		_, value := child(node, part)
+		if value == nil {
+			break
+		}
+		node, at = resolved(value), value
+	}
+	return pos(d.file, at)
+}
+
+// Has says whether the document has the path.
+func (d *Doc) Has(path ...string) bool {
+	node := resolved(d.root)
+	for _, part := range path {
+		_, value := child(node, part)
+		if value == nil {
+			return false
+		}
+		node = resolved(value)
+	}
+	return true
+}
+
+// child is the key and value of a part; of a list entry the value is both.
+func child(n *yaml.Node, part string) (key, value *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == part {
+				return n.Content[i], n.Content[i+1]
+			}
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if isMerge(n.Content[i]) {
+				if key, value = mergedChild(n.Content[i+1], part); value != nil {
+					return key, value
+				}
+			}
+		}
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], n.Content[i]
+		}
+	default:
+	}
+	return nil, nil
+}
+
+func mergedChild(n *yaml.Node, part string) (key, value *yaml.Node) {
+	n = resolved(n)
+	if n.Kind != yaml.SequenceNode {
+		return child(n, part)
+	}
+	for _, c := range n.Content {
+		if key, value = child(resolved(c), part); value != nil {
+			return key, value
+		}
+	}
+	return nil, nil
+}
+
+func isMerge(key *yaml.Node) bool { return key.Tag == "!!merge" }
