@@ -1,0 +1,104 @@
+package criteria
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SelfManaged is the canonical name of a cluster that no provider runs.
+const SelfManaged = "generic"
+
+// aliases are other names of values, by dimension.
+var aliases = map[Dimension]map[string]string{
+	"service": {"self-managed": SelfManaged, "self": SelfManaged, "vanilla": SelfManaged},
+	"os":      {"al2": "amazonlinux", "al2023": "amazonlinux"},
+}
+
+// known are the values that are in use in this field. Overlays may bring others.
+var known = map[Dimension][]string{
+	"service":     {"aks", "bcm", "eks", "generic", "gke", "k0s", "kind", "lke", "ocp", "oke", "rke2", "togetherai"},
+	"accelerator": {"a100", "b200", "b300", "gb200", "gb300", "h100", "h200", "l4", "l40", "l40s", "rtx-pro-6000", "vr200"},
+	"os":          {"amazonlinux", "cos", "rhel", "sles", "talos", "ubuntu"},
+	"intent":      {"inference", "training"},
+	"platform":    {"dynamo", "kubeflow", "kueue", "nim", "runai", "slurm"},
+}
+
+// Known are the values of a dimension that are in use in this field.
+func Known(d Dimension) []string { return slices.Clone(known[d]) }
+
+// Normal is c with every value in lower case, aliases replaced, and "any" left open.
+func (c Criteria) Normal() Criteria { return c.normal(aliases) }
+
+// Legacy is c as the existing implementation reads it: a self-managed cluster
+// is any cluster.
+func (c Criteria) Legacy() Criteria {
+	legacy := maps.Clone(aliases)
+	legacy["service"] = map[string]string{"self-managed": "", "self": "", "vanilla": ""}
+	return c.normal(legacy)
+}
+
+func (c Criteria) normal(aliases map[Dimension]map[string]string) Criteria {
+	for d, field := range map[Dimension]*string{
+		"service": &c.Service, "accelerator": &c.Accelerator, "os": &c.OS, "intent": &c.Intent, "platform": &c.Platform,
+	} {
+		v := strings.ToLower(strings.TrimSpace(*field))
+		if other, ok := aliases[d][v]; ok {
+			v = other
+		}
+		if v == Any {
+			v = ""
+		}
+		*field = v
+	}
+	return c
+}
+
+// Parse reads "service=eks,accelerator=h100"; spaces separate too.
+func Parse(text string) (Criteria, error) {
+	var c Criteria
+	seen := map[string]bool{}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || value == "" {
+			return Criteria{}, fmt.Errorf("%q is no criterion: write dimension=value, for example service=eks", part)
+		}
+		if seen[name] {
+			return Criteria{}, fmt.Errorf("%s is stated twice", name)
+		}
+		seen[name] = true
+		if err := c.set(name, value); err != nil {
+			return Criteria{}, err
+		}
+	}
+	if len(seen) == 0 {
+		return Criteria{}, fmt.Errorf("no criteria: write dimension=value, for example service=eks,accelerator=h100")
+	}
+	return c.Normal(), nil
+}
+
+func (c *Criteria) set(name, value string) error {
+	switch Dimension(name) {
+	case "service":
+		c.Service = value
+	case "accelerator":
+		c.Accelerator = value
+	case "os":
+		c.OS = value
+	case "intent":
+		c.Intent = value
+	case "platform":
+		c.Platform = value
+	case "nodes":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return fmt.Errorf("nodes=%s is no number of nodes", value)
+		}
+		c.Nodes = n
+	default:
+		return fmt.Errorf("there is no criterion %q: use service, accelerator, os, intent, platform or nodes", name)
+	}
+	return nil
+}
