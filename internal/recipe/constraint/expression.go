@@ -1,0 +1,149 @@
+package constraint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Expression is what a constraint's value says: terms joined by spaces must all
+// hold, and of alternatives joined by || one.
+type Expression struct {
+	text         string
+	alternatives [][]term
+}
+
+// term is one comparison; op is empty for the exact text.
+type term struct {
+	op, value string
+}
+
+// operators, longest first, so that >= is not read as >.
+var operators = []string{">=", "<=", "!=", "==", ">", "<"}
+
+// Parse reads ">= 1.32.4", "ubuntu", ">= 1.34.3-gke.1318000 < 1.35.0 || >= 1.35.1".
+func Parse(text string) (Expression, error) {
+	e := Expression{text: strings.TrimSpace(text)}
+	if e.text == "" {
+		return Expression{}, errors.New("the expression is empty")
+	}
+	for clause := range strings.SplitSeq(e.text, "||") {
+		terms, err := parseClause(strings.TrimSpace(clause))
+		if err != nil {
+			return Expression{}, err
+		}
+		e.alternatives = append(e.alternatives, terms)
+	}
+	return e, nil
+}
+
+func parseClause(clause string) ([]term, error) {
+	if clause == "" {
+		return nil, errors.New("there is nothing before or after ||")
+	}
+	var terms []term
+	for _, part := range splitTerms(clause) {
+		t, err := parseTerm(part)
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, t)
+	}
+	return terms, nil
+}
+
+// splitTerms begins a new term at every space that an operator follows.
+func splitTerms(clause string) []string {
+	var parts []string
+	start := 0
+	for i := 1; i < len(clause); i++ {
+		if space(clause[i-1]) && strings.IndexByte("<>=!", clause[i]) >= 0 {
+			parts = append(parts, strings.TrimSpace(clause[start:i]))
+			start = i
+		}
+	}
+	return append(parts, strings.TrimSpace(clause[start:]))
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' }
+
+func parseTerm(text string) (term, error) {
+	for _, op := range operators {
+		value, ok := strings.CutPrefix(text, op)
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if value == "" {
+			return term{}, fmt.Errorf("%q has nothing to compare with", text)
+		}
+		if _, version := ParseVersion(value); !version && op != "==" && op != "!=" {
+			return term{}, fmt.Errorf("%s compares versions, and %q is none", op, value)
+		}
+		return term{op: op, value: value}, nil
+	}
+	if strings.IndexByte("<>=!", text[0]) >= 0 && !nodeSet(text) {
+		return term{}, fmt.Errorf("%q begins with no operator: there are %s", text, strings.Join(operators, " "))
+	}
+	return term{value: text}, nil
+}
+
+// nodeSet is the form "!label": no node may carry the label.
+func nodeSet(text string) bool {
+	return len(text) > 1 && text[0] == '!' && !space(text[1])
+}
+
+// String is the expression as it was written.
+func (e Expression) String() string { return e.text }
+
+// Holds says whether what was measured satisfies the expression. It is an error
+// when the two can't be compared.
+func (e Expression) Holds(actual string) (bool, error) {
+	actual = strings.TrimSpace(actual)
+	for _, terms := range e.alternatives {
+		all := true
+		for _, t := range terms {
+			ok, err := t.holds(actual)
+			if err != nil {
+				return false, err
+			}
+			all = all && ok
+		}
+		if all {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (t term) holds(actual string) (bool, error) {
+	if t.op == "" {
+		if nodeSet(t.value) {
+			return false, fmt.Errorf("%s is about all nodes, which one measurement can't show", t.value)
+		}
+		return actual == t.value, nil
+	}
+	want, wantOK := ParseVersion(t.value)
+	have, haveOK := ParseVersion(actual)
+	if t.op == "==" || t.op == "!=" {
+		equal := actual == t.value
+		if looksLikeVersion(t.value) && looksLikeVersion(actual) {
+			equal = have.Compare(want) == 0
+		}
+		return equal == (t.op == "=="), nil
+	}
+	if !haveOK || !wantOK {
+		return false, fmt.Errorf("%q is no version to hold against %s %s", actual, t.op, t.value)
+	}
+	c := have.Compare(want)
+	switch t.op {
+	case ">=":
+		return c >= 0, nil
+	case "<=":
+		return c <= 0, nil
+	case ">":
+		return c > 0, nil
+	default:
+		return c < 0, nil
+	}
+}

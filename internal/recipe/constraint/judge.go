@@ -1,0 +1,93 @@
+package constraint
+
+import (
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+// Result is the verdict of one constraint.
+type Result struct {
+	Name     string        `json:"name"`
+	Expected string        `json:"expected"`
+	Actual   string        `json:"actual,omitempty"`
+	Verdict  check.Verdict `json:"verdict"`
+	// Severity warning: the verdict of the whole does not depend on this one.
+	Severity string `json:"severity"`
+	// Reason says why the verdict is not passed.
+	Reason      string `json:"reason,omitempty"`
+	Remediation string `json:"remediation,omitempty"`
+}
+
+// Report is the verdict of all constraints of a recipe.
+type Report struct {
+	Verdict check.Verdict `json:"verdict"`
+	Reason  string        `json:"reason"`
+	Results []Result      `json:"constraints"`
+}
+
+// Severities; an empty one is an error.
+const (
+	severityError   = "error"
+	severityWarning = "warning"
+)
+
+// Judge is the verdict of one constraint.
+func Judge(c model.Constraint, s *Snapshot) Result {
+	r := Result{Name: c.Name, Expected: c.Value, Severity: severityError, Remediation: c.Remediation, Verdict: check.Unobserved}
+	if c.Severity == severityWarning {
+		r.Severity = severityWarning
+	}
+	path, err := ParsePath(c.Name)
+	if err != nil {
+		r.Reason = err.Error()
+		return r
+	}
+	expected, err := Parse(c.Value)
+	if err != nil {
+		r.Reason = err.Error()
+		return r
+	}
+	if r.Actual, err = s.Look(path); err != nil {
+		r.Reason = err.Error()
+		return r
+	}
+	holds, err := expected.Holds(r.Actual)
+	switch {
+	case err != nil:
+		r.Reason = err.Error()
+	case holds:
+		r.Verdict, r.Remediation = check.Passed, ""
+	default:
+		r.Verdict, r.Reason = check.Failed, fmt.Sprintf("%s is not %s", r.Actual, expected)
+	}
+	return r
+}
+
+// JudgeAll judges constraints in their order. One that failed fails the whole,
+// one that could not be observed makes it unobserved, and so does having none;
+// those of severity warning decide nothing.
+func JudgeAll(constraints []model.Constraint, s *Snapshot) Report {
+	report := Report{Results: []Result{}}
+	count := map[check.Verdict]int{}
+	for _, c := range constraints {
+		r := Judge(c, s)
+		report.Results = append(report.Results, r)
+		if r.Severity == severityError {
+			count[r.Verdict]++
+		}
+	}
+	failed, unseen, passed := count[check.Failed], count[check.Unobserved], count[check.Passed]
+	switch {
+	case failed > 0:
+		report.Verdict, report.Reason = check.Failed, fmt.Sprintf("%d of %d constraints do not hold", failed, failed+unseen+passed)
+	case unseen > 0:
+		report.Verdict, report.Reason = check.Unobserved, fmt.Sprintf("%d of %d constraints could not be observed", unseen, unseen+passed)
+	case passed == 0:
+		report.Verdict, report.Reason = check.Unobserved, "there is no constraint to judge"
+	default:
+		report.Verdict, report.Reason = check.Passed, fmt.Sprintf("%d constraints hold", passed)
+	}
+	return report
+}

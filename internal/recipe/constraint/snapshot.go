@@ -1,0 +1,85 @@
+package constraint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// Snapshot is what was measured of a cluster, by path.
+type Snapshot struct {
+	values map[Path][]string
+}
+
+// ParseSnapshot reads a file of kind Snapshot. Keys that are not needed are
+// passed over: the file is another program's.
+func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
+	doc, problems := strict.Parse(file, data)
+	if doc == nil {
+		return nil, problems
+	}
+	var f model.Snapshot
+	problems = doc.Decode(&f).Without(problem.UnknownKey)
+	if f.Kind != "" && f.Kind != model.KindSnapshot {
+		problems = append(problems, problem.Kind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
+			With("give the file of a snapshot"))
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	s := &Snapshot{values: map[Path][]string{}}
+	for _, m := range f.Measurements {
+		for _, sub := range m.Subtypes {
+			name := cmp.Or(sub.Subtype, sub.Name)
+			for key, value := range sub.Data {
+				if value.Given {
+					p := Path{Type: m.Type, Subtype: name, Key: key}
+					s.values[p] = append(s.values[p], value.Text)
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// Look is the one value of a measurement; the error says why there is none.
+func (s *Snapshot) Look(p Path) (string, error) {
+	found := slices.Compact(slices.Sorted(slices.Values(s.values[p])))
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", fmt.Errorf("the snapshot has no %s%s", p, s.near(p))
+	default:
+		return "", fmt.Errorf("the snapshot has %d values of %s: %s", len(found), p, strings.Join(found, ", "))
+	}
+}
+
+// near says how much of the path there is.
+func (s *Snapshot) near(p Path) string {
+	var subtypes, keys []string
+	for q := range s.values {
+		if q.Type == p.Type {
+			subtypes = append(subtypes, q.Subtype)
+			if q.Subtype == p.Subtype {
+				keys = append(keys, q.Key)
+			}
+		}
+	}
+	if key := problem.Nearest(p.Key, keys); key != "" {
+		return fmt.Sprintf(" (but %s.%s.%s)", p.Type, p.Subtype, key)
+	}
+	switch {
+	case len(keys) > 0:
+		return fmt.Sprintf(" (%d other keys of %s.%s)", len(keys), p.Type, p.Subtype)
+	case len(subtypes) > 0:
+		return fmt.Sprintf(" (of %s it has %s)", p.Type, strings.Join(slices.Compact(slices.Sorted(slices.Values(subtypes))), ", "))
+	default:
+		return fmt.Sprintf(" (nothing of %s at all)", p.Type)
+	}
+}

@@ -1,0 +1,64 @@
+package constraint
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// Version is a row of numbers. What follows them after - or + is kept apart and
+// not compared, but for the build number of GKE.
+type Version struct {
+	Parts []uint64
+	// Build is the N of -gke.N; 0 when there is none.
+	Build uint64
+}
+
+// ParseVersion reads 1, v1.32, 1.33.5-eks-3025e55, 6.8.0-1024-aws.
+func ParseVersion(text string) (Version, bool) {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "v")
+	main, extra := text, ""
+	if i := strings.IndexAny(text, "-+"); i > 0 {
+		main, extra = text[:i], text[i+1:]
+	}
+	var v Version
+	for part := range strings.SplitSeq(main, ".") {
+		n, err := strconv.ParseUint(part, 10, 64)
+		if err != nil || part[0] == '+' {
+			return Version{}, false
+		}
+		v.Parts = append(v.Parts, n)
+	}
+	if build, ok := strings.CutPrefix(extra, "gke."); ok {
+		if n, err := strconv.ParseUint(build, 10, 64); err == nil {
+			v.Build = n
+		}
+	}
+	return v, true
+}
+
+// Compare compares as many numbers as both have: 1.32 and 1.32.4 are equal.
+// Builds of GKE are compared when all numbers are there and equal; a build is
+// newer than a version without one.
+func (v Version) Compare(o Version) int {
+	n := min(len(v.Parts), len(o.Parts))
+	for i := range n {
+		if c := cmp.Compare(v.Parts[i], o.Parts[i]); c != 0 {
+			return c
+		}
+	}
+	if n < 3 {
+		return 0
+	}
+	return cmp.Compare(v.Build, o.Build)
+}
+
+// looksLikeVersion says whether == and != compare text as a version: digits and
+// a dot, and nothing that is no version.
+func looksLikeVersion(text string) bool {
+	if !strings.Contains(text, ".") {
+		return false
+	}
+	_, ok := ParseVersion(text)
+	return ok
+}
