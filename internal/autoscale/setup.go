@@ -119,7 +119,7 @@ func (d *drive) planPool() error {
 	case a.NodeClass == (site.NodeClass{}):
 		return fmt.Errorf("site autoscale.nodeClass is missing: a NodePool of the run's own needs it (or name one with --pool)")
 	default:
-		v.Pool, v.Zero, v.Short = render.PoolNames(d.setup.Run)
+		v.Pool, v.Zero, v.Short = render.PoolNames(d.setup.Run, d.setup.Queue != "")
 		v.ConsolidateAfter, v.Gang = consolidateAfter, a.Gang
 		p.Name, p.Own, p.Zero, p.InstanceTypes = v.Pool, true, v.Zero, a.InstanceTypes
 		p.GPULimit, v.Select = render.PoolLimit(*v), map[string]string{render.PoolLabel: v.Pool}

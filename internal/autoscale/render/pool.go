@@ -2,6 +2,7 @@ package render
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,9 +20,14 @@ const drainWithin = 30 * time.Second
 // rolePool is the role of the pool of the replicas and the gang.
 const rolePool = "pool"
 
-// PoolNames are those of the NodePools that a run makes.
-func PoolNames(run string) (pool, zero, short string) {
+// PoolNames are those of the NodePools that a run makes. Some providers make a
+// node's name of its pool's, and KAI writes a node's name into a label, which
+// takes 63 characters: with it, names are short.
+func PoolNames(run string, kai bool) (pool, zero, short string) {
 	pool = "firstlight-" + run
+	if kai {
+		pool = "fl-" + run[strings.LastIndex(run, "-")+1:]
+	}
 	return pool, pool + "-zero", pool + "-short"
 }
 

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 func values() Values {
-	pool, zero, short := PoolNames("r1")
+	pool, zero, short := PoolNames("r1", false)
 	return Values{
 		Run: "r1", Namespace: "firstlight-r1", Pool: pool, Zero: zero, Short: short,
 		Select:    map[string]string{PoolLabel: pool},
@@ -69,6 +69,8 @@ func variants() map[string]struct {
 	custom.Tainted, custom.InstanceTypes, custom.GPUs = false, nil, 2
 	kai := values()
 	kai.Queue = QueueName("r1")
+	kai.Pool, kai.Zero, kai.Short = PoolNames("20261121-101923-a413", true)
+	kai.Select = map[string]string{PoolLabel: kai.Pool}
 	group := values()
 	group.Pool, group.Zero, group.Short, group.Select, group.Gang = "gpu", "", "", map[string]string{"cloud.google.com/gke-nodepool": "gpu"}, 0
 	return map[string]struct {
@@ -128,6 +130,17 @@ func TestEverythingIsLabelled(t *testing.T) {
 				t.Errorf("%s: %s is in %s", name, o.GetName(), ns)
 			}
 		}
+	}
+}
+
+func TestPoolNames(t *testing.T) {
+	t.Parallel()
+	const run = "20261121-101923-a413"
+	if pool, zero, short := PoolNames(run, false); pool != "firstlight-"+run || zero != pool+"-zero" || short != pool+"-short" {
+		t.Error(pool, zero, short)
+	}
+	if pool, _, _ := PoolNames(run, true); pool != "fl-a413" {
+		t.Error(pool)
 	}
 }
 
