@@ -37,6 +37,8 @@ type Options struct {
 	From, Only string
 	// Include are checks beside the gates; a resumed run has its own.
 	Include []string
+	// Keep leaves what the run created in the cluster.
+	Keep bool
 
 	// Tool, Command and Versions are for the evidence.
 	Tool     string
@@ -213,6 +215,10 @@ func (w *walk) freeGPUs(ctx context.Context) (int, error) {
 func (w *walk) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
+	if w.opts.Keep {
+		w.note("what run %s created is kept; to remove it: kubectl delete namespace,priorityclass,nodepools -l %s=%s", w.run.ID(), kube.LabelRun, w.run.ID())
+		return nil
+	}
 	w.note("removing what the run created")
 	c := w.reached()
 	if c == nil && len(w.killed) > 0 {

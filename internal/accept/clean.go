@@ -14,7 +14,7 @@ import (
 // cluster that nobody has reached.
 func (w *walk) cleanGate(ctx context.Context, gate string) error {
 	c := w.reached()
-	if c == nil {
+	if c == nil || w.opts.Keep {
 		return nil
 	}
 	background := metav1.DeletePropagationBackground

@@ -130,7 +130,7 @@ func runAutoscale(ctx context.Context, s Streams, f *autoscaleFlags, out *format
 			return gate.Chain(t.site, t.profile, chain, gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, RunID: w.RunID})
 		},
 		Charts:      gate.Charts(t.site, t.profile),
-		EvidenceDir: f.evidence, Fresh: true,
+		EvidenceDir: f.evidence, Fresh: true, Keep: f.chain.Keep,
 		Tool: version, Command: f.command(), Versions: t.versions,
 		Events: func(e plan.Event) { showChainEvent(board, e) },
 		Note:   func(text string) { board.Log("%s", text) },
