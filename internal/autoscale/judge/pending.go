@@ -101,12 +101,14 @@ func (l look) taintFindings(list []seen.Pod) []check.Finding {
 		for _, t := range taints {
 			if !tolerates(p.Tolerates, t) {
 				return []check.Finding{finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s does not tolerate %s of %s (it tolerates: %s)", suspect(p.Ref), t, from, some(p.Tolerates)),
-					"add the toleration to the workload, or find out which admission policy took it away; site autoscale.taint is the taint to tolerate")}
+					taintRemedy)}
 			}
 		}
 	}
 	return nil
 }
+
+const taintRemedy = "add the toleration to the workload, or find out which admission policy took it away; site autoscale.taint is the taint to tolerate"
 
 // tolerates says whether one of the tolerations is for the taint, both written
 // key=value:effect; a toleration without a value is for any, "*" for everything.
@@ -140,9 +142,13 @@ func (l look) poolState(list []seen.Pod) []check.Finding {
 		out = append(out, notReady(pool)...)
 	}
 	for _, p := range list {
-		for _, e := range slices.Backward(l.refusals(p)) {
-			out = append(out, l.refusal(p, pool, e))
-			break
+		said := l.refusals(p)
+		if len(said) == 0 {
+			continue
+		}
+		f := l.refusal(p, pool, said[len(said)-1])
+		if !slices.ContainsFunc(out, func(g check.Finding) bool { return g.Remedy == f.Remedy }) {
+			out = append(out, f) // once, for the first of the pods
 		}
 	}
 	for _, e := range l.about(pool.UID, "NoCompatibleInstanceTypes") {
@@ -166,7 +172,7 @@ func (l look) refusal(p seen.Pod, pool seen.Pool, e seen.Event) check.Finding {
 	case strings.Contains(text, "max node group size reached"):
 		return finding("node group "+l.setup.Pool.Name, "the node group has reached its maximum size: "+text, "raise the node group's maximum")
 	case strings.Contains(own, "did not tolerate taint"):
-		return finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s: %s", suspect(p.Ref), own), "add the toleration to the workload; site autoscale.taint is the taint to tolerate")
+		return finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s: %s", suspect(p.Ref), own), taintRemedy)
 	default:
 		return finding(suspect(p.Ref), fmt.Sprintf("%s makes no node for %s: %s", l.autoscaler(), suspect(p.Ref), text), "correct what it names; see its log")
 	}
