@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 )
 
@@ -81,7 +82,7 @@ func (d *drawing) span(s Series, p Point) {
 	if s.Kind == Frames {
 		class, high = "frame", spanHeight+6
 	}
-	length := formatValue(p.High-p.Low, d.c.X.Scale) + " " + d.c.X.Unit
+	length := formatValue(math.Round(100*(p.High-p.Low))/100, d.c.X.Scale) + " " + d.c.X.Unit
 	name := d.c.Y.Labels
 	hint := s.Name
 	if i := int(row); i >= 0 && i < len(name) {
