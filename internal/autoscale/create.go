@@ -2,6 +2,7 @@ package autoscale
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -74,14 +75,18 @@ func (d *drive) place(ctx context.Context) error {
 	return d.createJob(ctx, render.HolderJob(d.values))
 }
 
-// keepFirst makes the first replicas dearer to delete than those that follow.
+// keepFirst makes the first replicas stay, with their nodes, when those that
+// follow them go.
 func (d *drive) keepFirst(ctx context.Context) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, render.DeletionCost, render.DeletionCostValue)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": render.Kept()}})
+	if err != nil {
+		return fmt.Errorf("encode annotations: %w", err)
+	}
 	for _, p := range d.tracker.State().Pods {
 		if p.Role != seen.RoleWorker || p.Gone() {
 			continue
 		}
-		_, err := d.cluster.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		_, err := d.cluster.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("annotate pod %s: %w", p.Name, err)
 		}

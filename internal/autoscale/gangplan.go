@@ -3,7 +3,13 @@ package autoscale
 import (
 	"cmp"
 	"context"
+	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/autoscale/render"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -42,4 +48,34 @@ func (d *drive) gangScheduler(ctx context.Context) (workload.Scheduler, error) {
 		want = workload.Native{}.Name()
 	}
 	return workload.Select(ctx, d.cluster, want, stack.Queue) //nolint:wrapcheck // says what it looked for
+}
+
+func (d *drive) createGang(ctx context.Context, m render.Members) error {
+	for _, g := range m.Groups {
+		if err := d.create(ctx, g); err != nil {
+			return err
+		}
+	}
+	if m.Job != nil {
+		return d.createJob(ctx, m.Job)
+	}
+	for _, p := range m.Pods {
+		if _, err := d.cluster.Client.CoreV1().Pods(p.Namespace).Create(ctx, p, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// deleteGang ends the gang that fits, so that its nodes can go.
+func (d *drive) deleteGang(ctx context.Context) error {
+	if err := d.deleteJob(ctx, render.GangJob); err != nil {
+		return err
+	}
+	selector := fmt.Sprintf("%s=%s,%s=%s", kube.LabelRun, d.setup.Run, kube.LabelRole, seen.RoleGang)
+	err := d.cluster.Client.CoreV1().Pods(d.setup.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return fmt.Errorf("delete the pods of the gang: %w", err)
+	}
+	return nil
 }

@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
 	"github.com/firstlight/firstlight/internal/autoscale/render"
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/workload"
 )
 
 // before sees what the chain goes through, with NodePools of the run's own made.
@@ -115,21 +112,21 @@ func (d *drive) gang(ctx context.Context) (bool, error) {
 		return d.hops(ctx, seen.HopGangBound, seen.HopGangNone)
 	}
 	d.mark(seen.MarkGang)
-	if err := d.createGang(ctx, render.Gang); err != nil {
+	if err := d.createGang(ctx, render.Gang(d.values, d.scheduler)); err != nil {
 		return d.refused(ctx, seen.HopGangBound, err)
 	}
 	if passed, err := d.hop(ctx, seen.HopGangBound); !passed || err != nil {
 		return false, err
 	}
 	d.values.ShortGPUs = (d.values.Gang - 1) * d.gangNodeGPUs()
-	if err := d.deleteJob(ctx, render.GangJob); err != nil {
+	if err := d.deleteGang(ctx); err != nil {
 		return d.refused(ctx, seen.HopGangNone, err)
 	}
 	d.mark(seen.MarkGangZero)
 	if err := d.create(ctx, render.ShortPool(d.values)); err != nil {
 		return d.refused(ctx, seen.HopGangNone, err)
 	}
-	if err := d.createGang(ctx, render.ShortGang); err != nil {
+	if err := d.createGang(ctx, render.ShortGang(d.values, d.scheduler)); err != nil {
 		return d.refused(ctx, seen.HopGangNone, err)
 	}
 	return d.hop(ctx, seen.HopGangNone)
@@ -148,14 +145,4 @@ func (d *drive) gangNodeGPUs() int {
 		}
 	}
 	return most
-}
-
-func (d *drive) createGang(ctx context.Context, make func(render.Values, workload.Scheduler) ([]*unstructured.Unstructured, *batchv1.Job)) error {
-	groups, job := make(d.values, d.scheduler)
-	for _, g := range groups {
-		if err := d.create(ctx, g); err != nil {
-			return err
-		}
-	}
-	return d.createJob(ctx, job)
 }

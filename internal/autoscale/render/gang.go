@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,18 +13,25 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Gang is the gang for the run's pool: its group objects, to be created first,
-// and its Job.
-func Gang(v Values, scheduler workload.Scheduler) ([]*unstructured.Unstructured, *batchv1.Job) {
+// Members are what a gang is made of: its group objects, to be created first, and
+// its Job or, without one, its pods.
+type Members struct {
+	Groups []*unstructured.Unstructured
+	Job    *batchv1.Job
+	Pods   []*corev1.Pod
+}
+
+// Gang is the gang for the run's pool.
+func Gang(v Values, scheduler workload.Scheduler) Members {
 	return gang(v, scheduler, GangJob, seen.RoleGang, v.Select)
 }
 
 // ShortGang is the same gang for the pool that is a node short.
-func ShortGang(v Values, scheduler workload.Scheduler) ([]*unstructured.Unstructured, *batchv1.Job) {
+func ShortGang(v Values, scheduler workload.Scheduler) Members {
 	return gang(v, scheduler, ShortJob, seen.RoleShort, map[string]string{PoolLabel: v.Short})
 }
 
-func gang(v Values, scheduler workload.Scheduler, name, role string, nodes map[string]string) ([]*unstructured.Unstructured, *batchv1.Job) {
+func gang(v Values, scheduler workload.Scheduler, name, role string, nodes map[string]string) Members {
 	labels := v.labels(role)
 	pod := v.pod(name, v.WorkerImage, v.GPUs, v.tolerations())
 	pod.RestartPolicy = corev1.RestartPolicyNever
@@ -39,8 +48,26 @@ func gang(v Values, scheduler workload.Scheduler, name, role string, nodes map[s
 			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: v.labels(role)}, Spec: pod},
 		},
 	}
-	groups := scheduler.Decorate(workload.Group{
+	m := Members{Groups: scheduler.Decorate(workload.Group{
 		Namespace: v.Namespace, Labels: labels, MinCount: v.Gang, Priority: kube.PriorityClassOf(v.Run), Spec: workload.Spec{Name: name},
-	}, job)
-	return groups, job
+	}, job), Job: job}
+	if _, kai := scheduler.(workload.KAI); kai {
+		// Its pod grouper, up to release 0.12 at least, makes a group of its own for
+		// each pod of a Job, whatever the Job says; a pod of nobody's keeps its group.
+		m.Job, m.Pods = nil, podsOf(job, v.Gang)
+	}
+	return m
+}
+
+// podsOf are the pods that a Job would make.
+func podsOf(job *batchv1.Job, count int) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i := range count {
+		template := job.Spec.Template.DeepCopy()
+		template.Name, template.Namespace = fmt.Sprintf("%s-%d", job.Name, i), job.Namespace
+		out = append(out, &corev1.Pod{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: template.ObjectMeta, Spec: template.Spec,
+		})
+	}
+	return out
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -51,10 +50,14 @@ func everything(v Values, scheduler workload.Scheduler) []metav1.Object {
 		return out
 	}
 	out = append(out, Zero(v), ShortPool(v))
-	for _, make := range []func(Values, workload.Scheduler) ([]*unstructured.Unstructured, *batchv1.Job){Gang, ShortGang} {
-		groups, job := make(v, scheduler)
-		add(groups)
-		out = append(out, job)
+	for _, m := range []Members{Gang(v, scheduler), ShortGang(v, scheduler)} {
+		add(m.Groups)
+		if m.Job != nil {
+			out = append(out, m.Job)
+		}
+		for _, p := range m.Pods {
+			out = append(out, p)
+		}
 	}
 	return out
 }

@@ -8,12 +8,16 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 )
 
-// DeletionCost is the annotation by which the first replicas outlive those that
-// the load brings, with its value.
-const (
-	DeletionCost      = "controller.kubernetes.io/pod-deletion-cost"
-	DeletionCostValue = "1000"
-)
+// Kept are the annotations by which the first replicas outlive those that the
+// load brings, and their nodes the empty ones: an autoscaler may just as well move
+// a replica onto one of those and remove the node that it was on.
+func Kept() map[string]string {
+	return map[string]string{
+		"controller.kubernetes.io/pod-deletion-cost":     "1000",
+		"karpenter.sh/do-not-disrupt":                    "true",
+		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+	}
+}
 
 // Deployment is the workload that the HPA scales: every replica needs a node of
 // its own.
