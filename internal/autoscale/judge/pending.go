@@ -100,7 +100,7 @@ func (l look) taintFindings(list []seen.Pod) []check.Finding {
 		}
 		for _, t := range taints {
 			if !tolerates(p.Tolerates, t) {
-				return []check.Finding{finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s does not tolerate %s of %s (it tolerates: %s)", suspect(p.Ref), t, from, some(p.Tolerates)),
+				return []check.Finding{finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s does not tolerate %s of %s (it tolerates: %s)", suspect(p.Ref), t, from, some(only(p.Tolerates, func(t string) bool { return !strings.HasPrefix(t, "node.kubernetes.io/") }))),
 					taintRemedy)}
 			}
 		}
