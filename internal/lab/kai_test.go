@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/upstream"
 )
 
 const (
@@ -20,6 +24,7 @@ const (
 // name a queue, on nodes that are there and, with Karpenter, on new ones; a pod
 // of a queue that is not there waits.
 func testKAI(t *testing.T, r *running) {
+	requireUnchangedByFailure(t, r)
 	begin := time.Now()
 	if err := r.Ensure(t.Context(), []string{component.ExtraKarpenter, component.ExtraKAI}); err != nil {
 		t.Fatal(err)
@@ -59,5 +64,33 @@ func testKAI(t *testing.T, r *running) {
 	pod, err := r.client.CoreV1().Pods("default").Get(t.Context(), "lost", metav1.GetOptions{})
 	if err != nil || pod.Spec.NodeName != "" {
 		t.Errorf("a pod of a queue that is not there is on node %q, %v", pod.Spec.NodeName, err)
+	}
+}
+
+// requireUnchangedByFailure lets a lab try to gain something that does not start,
+// and something that nobody waits for: it has then what it had, and no more runs.
+func requireUnchangedByFailure(t *testing.T, r *running) {
+	t.Helper()
+	before := len(r.Components())
+	good := r.opts.Programs
+	r.opts.Programs = func(_ context.Context, names []string) (upstream.Programs, error) {
+		paths := map[string]string{}
+		for _, n := range names {
+			paths[n] = "/bin/false"
+		}
+		return upstream.NewPrograms(paths), nil
+	}
+	err := r.Ensure(t.Context(), []string{component.ExtraKAI})
+	r.opts.Programs = good
+	if err == nil || !strings.Contains(err.Error(), "give the lab kai") || !strings.Contains(err.Error(), "exit status 1") {
+		t.Errorf("programs that end at once: %v, want which, and how", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.Ensure(ctx, []string{component.ExtraKAI}); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits: %v, want cancelled", err)
+	}
+	if with := r.With(); len(with) != 1 || len(r.Components()) != before || r.Status().State != StateReady {
+		t.Errorf("afterwards the lab has %v, %d components, and is %s; want it as it was", with, len(r.Components()), r.Status().State)
 	}
 }

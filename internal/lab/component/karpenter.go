@@ -15,7 +15,6 @@ func (c Config) Karpenter() Component {
 		Name: Karpenter,
 		Env: []string{
 			"KUBECONFIG=" + c.Kubeconfig(pki.Karpenter),
-			"SYSTEM_NAMESPACE=kube-system",
 			"DISABLE_LEADER_ELECTION=true",
 			"HEALTH_PROBE_PORT=" + strconv.Itoa(c.Ports.KarpenterHealth),
 			"METRICS_PORT=" + strconv.Itoa(c.Ports.KarpenterMetrics),

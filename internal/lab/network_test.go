@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"net"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+)
+
+// A program that listens on all addresses can do so in several labs at once, and
+// nobody else's ports are in the way.
+func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
+	t.Parallel()
+	for range 2 { // beside each other
+		n, err := claimNetwork(t.Context(), component.ExtraKarpenter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.close)
+		ports := portsOf(n.ports, component.Karpenter)
+		if len(ports) != 2 || ports[0] == ports[1] {
+			t.Fatalf("ports are %v, want two", ports)
+		}
+		n.release(ports...)
+		for _, p := range ports {
+			l, err := net.Listen("tcp", hostPort("", p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+		}
+	}
+}
+
+// Asking again, after a start that failed, gives ports that are free.
+func TestPortsOfAnExtraAskedForAgain(t *testing.T) {
+	t.Parallel()
+	n, err := claimNetwork(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.close)
+	base := len(n.held)
+	for range 2 {
+		if err := n.claimExtra(t.Context(), component.ExtraKAI); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(n.held) - base; got != 3 {
+			t.Errorf("%d ports are held for KAI, want 3", got)
+		}
+	}
+}
