@@ -39,6 +39,8 @@ func Hop(name string, s seen.Setup, st seen.State) Result {
 // Excused says why a hop does not concern a chain that was asked to do s.
 func Excused(name string, s seen.Setup) (why string, excused bool) {
 	switch {
+	case name == seen.HopLimitZero && s.Pool.Zero == "" && s.Pool.Autoscaler == karpenter:
+		return "the run uses an existing NodePool (--pool) and makes none with limit 0", true
 	case name == seen.HopLimitZero && s.Pool.Zero == "":
 		return "there is no NodePool to limit to 0: nodes come from " + s.Pool.Autoscaler, true
 	case (name == seen.HopGangBound || name == seen.HopGangNone) && s.Gang == 0 && s.GangWhy != "":
