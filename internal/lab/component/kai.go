@@ -22,7 +22,7 @@ func (c Config) KAIScheduler() Component {
 			"--schedule-period=1s",
 			"--qps=500",
 			"--burst=1000",
-			"--v=2",
+			"--v=1",
 		},
 		Env: []string{"KUBECONFIG=" + c.Kubeconfig(pki.KAIScheduler)},
 		Files: map[string]string{config: `actions: allocate, consolidation, reclaim, preempt, stalegangeviction
