@@ -24,7 +24,10 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 		return
 	}
 	s.findPods(ctx)
-	c, err := readCoverage(ctx, *s.c.Prometheus, s.c.Metric.Series, s.c.GPUs, s.known(), s.c.Fresh)
+	// A sample of before the chain began says nothing of an exporter that has died
+	// since: only what came after it counts.
+	fresh := min(s.c.Fresh, s.c.Clock.Since(s.began))
+	c, err := readCoverage(ctx, *s.c.Prometheus, s.c.Metric.Series, s.c.GPUs, s.known(), fresh)
 	s.keep(ctx, seen.ProblemPrometheus+"/coverage", err, func(time.Time) {
 		if err == nil {
 			s.coverage = c

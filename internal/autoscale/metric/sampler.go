@@ -29,7 +29,7 @@ type Config struct {
 	// Stack is the namespace of the GPU stack, with its exporters.
 	Stack string
 	// Scrape and Window are Prometheus' scrape interval and the rule's range; Fresh
-	// is how old a sample may be.
+	// is how old a sample may be. One of before Start is never fresh.
 	Scrape, Window, Fresh time.Duration
 	// Every is how often each place is asked.
 	Every time.Duration
@@ -50,6 +50,7 @@ type Sampler struct {
 	changed  chan struct{}
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
+	began    time.Time
 
 	mu       sync.Mutex
 	hosts    hosts
@@ -79,6 +80,7 @@ func New(c Config) *Sampler {
 // Start reads until Stop, or ctx ends.
 func (s *Sampler) Start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(ctx)
+	s.began = s.c.Clock.Now()
 	slow := max(4*s.c.Every, time.Second)
 	for _, loop := range []struct {
 		every time.Duration
