@@ -29,6 +29,9 @@ type Options struct {
 	Scheduler string
 	// Keep leaves what was created, for a look at it.
 	Keep bool
+	// Patience is what a hop may take beyond three times its budget (2 minutes
+	// when 0): a loaded control plane takes twenty times what an idle one does.
+	Patience time.Duration
 	// Events tells a watching person how the hops stand; may be nil. It is called
 	// by Observe, one call at a time, and must not block.
 	Events func(HopEvent)

@@ -217,14 +217,17 @@ func (d *drive) planMetric(ctx context.Context) {
 // askWithin bounds one question that nothing depends on.
 const askWithin = 10 * time.Second
 
-// deadlines are generous: a loaded control plane takes twenty times what an idle
-// one does, and a hop that never happens is to be told all the same.
+// deadlines are generous, and a hop that never happens is told all the same.
 func (d *drive) deadlines() {
-	const least, factor = 2 * time.Minute, 3
+	const factor = 3
+	patience := d.chain.opts.Patience
+	if patience == 0 {
+		patience = 2 * time.Minute
+	}
 	d.setup.Deadlines = map[string]time.Duration{}
 	for _, p := range seen.Chain() {
 		for _, hop := range p.Hops {
-			d.setup.Deadlines[hop] = least + factor*budgetOf(hop, d.setup)
+			d.setup.Deadlines[hop] = patience + factor*budgetOf(hop, d.setup)
 		}
 	}
 	// What the window did not show will not show afterwards.

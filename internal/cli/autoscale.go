@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	flags.StringVar(&f.chain.Namespace, "namespace", "", "existing namespace for the workload; without one, a namespace of the run's own")
 	flags.StringVar(&f.chain.Scheduler, "scheduler", schedulers[0], "scheduler of the workload: "+strings.Join(schedulers, " or "))
 	flags.BoolVar(&f.chain.Keep, "keep", false, "leave what was created, for a look at it")
+	flags.DurationVar(&f.chain.Patience, "patience", 2*time.Minute, "how long to wait for a hop beyond three times what its settings cost")
 	flags.StringVar(&f.evidence, "evidence", "evidence", "directory that runs are kept in")
 	for name, values := range map[string][]string{"metric": metrics, "scheduler": schedulers} {
 		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -84,6 +86,9 @@ func (f *autoscaleFlags) check() error {
 	}
 	if !slices.Contains(schedulers, f.chain.Scheduler) {
 		return usage("--scheduler %s: it is one of %s", f.chain.Scheduler, strings.Join(schedulers, ", "))
+	}
+	if f.chain.Patience <= 0 {
+		return usage("--patience %s: it is how long to wait for a hop, such as 2m", f.chain.Patience)
 	}
 	return f.target.check()
 }

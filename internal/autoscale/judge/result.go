@@ -113,8 +113,8 @@ func claimRef(c seen.Claim) seen.Ref { return c.Ref }
 
 // count writes a number with its noun: "1 pod", "2 pods".
 func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	if n == 1 || strings.HasSuffix(noun, "s") { // a series, many series
+		return fmt.Sprintf("%d %s", n, noun)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
