@@ -1,0 +1,52 @@
+package model
+
+import "github.com/firstlight/firstlight/internal/recipe/criteria"
+
+// Recipe is what overlays resolve to for given criteria.
+type Recipe struct {
+	Header          `yaml:",inline"`
+	Metadata        RecipeMetadata    `yaml:"metadata" json:"metadata"`
+	Criteria        criteria.Criteria `yaml:"criteria" json:"criteria"`
+	Constraints     []Constraint      `yaml:"constraints,omitempty" json:"constraints,omitempty"`
+	ComponentRefs   []ComponentRef    `yaml:"componentRefs" json:"componentRefs"`
+	DeploymentOrder []string          `yaml:"deploymentOrder" json:"deploymentOrder"`
+	Validation      *Validation       `yaml:"validation,omitempty" json:"validation,omitempty"`
+}
+
+// RecipeMetadata says how a recipe came about.
+type RecipeMetadata struct {
+	// Version of the program that resolved it.
+	Version string `yaml:"version,omitempty" json:"version,omitempty"`
+	// AppliedOverlays in the order in which they were merged.
+	AppliedOverlays []string `yaml:"appliedOverlays,omitempty" json:"appliedOverlays,omitempty"`
+	// AppliedMixins in the order in which they were merged.
+	AppliedMixins []string `yaml:"appliedMixins,omitempty" json:"appliedMixins,omitempty"`
+	// ExcludedOverlays would have applied, but for what was measured of the cluster.
+	ExcludedOverlays []ExcludedOverlay `yaml:"excludedOverlays,omitempty" json:"excludedOverlays,omitempty"`
+	// ConstraintWarnings are the constraints that did not hold.
+	ConstraintWarnings []ConstraintWarning `yaml:"constraintWarnings,omitempty" json:"constraintWarnings,omitempty"`
+	// SelectedProfile is the value of the recipe's profile.
+	SelectedProfile *SelectedProfile `yaml:"selectedProfile,omitempty" json:"selectedProfile,omitempty"`
+}
+
+// ExcludedOverlay is an overlay that was left out.
+type ExcludedOverlay struct {
+	Name   string `yaml:"name" json:"name" need:"true"`
+	Reason string `yaml:"reason,omitempty" json:"reason,omitempty"`
+}
+
+// ConstraintWarning is a constraint that did not hold, or could not be observed.
+type ConstraintWarning struct {
+	Overlay    string `yaml:"overlay" json:"overlay"`
+	Constraint string `yaml:"constraint" json:"constraint"`
+	Expected   string `yaml:"expected" json:"expected"`
+	Actual     string `yaml:"actual,omitempty" json:"actual,omitempty"`
+	Reason     string `yaml:"reason" json:"reason"`
+}
+
+// SelectedProfile is a choice that was made.
+type SelectedProfile struct {
+	Name       string `yaml:"name" json:"name" need:"true"`
+	Value      string `yaml:"value" json:"value" need:"true"`
+	Advertiser string `yaml:"advertiser,omitempty" json:"advertiser,omitempty"`
+}

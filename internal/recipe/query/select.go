@@ -1,0 +1,101 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// NotFoundError says how far a path led, and what there is.
+type NotFoundError struct {
+	Path  Path
+	Key   string
+	There []string
+}
+
+// Error names what there is instead.
+func (e *NotFoundError) Error() string {
+	at := "the document"
+	if len(e.Path) > 0 {
+		at = e.Path.String()
+	}
+	if len(e.There) == 0 {
+		return fmt.Sprintf("%s has nothing in it, so no %q", at, e.Key)
+	}
+	if near := problem.Nearest(e.Key, e.There); near != "" {
+		return fmt.Sprintf("%s has no %q: did you mean %q?", at, e.Key, near)
+	}
+	return fmt.Sprintf("%s has no %q, it has: %s", at, e.Key, strings.Join(e.There, ", "))
+}
+
+// Select is what a path leads to. With * in it, it is the list of what all the
+// paths lead to that there are. A key with dots may be written without quotes
+// where that is not ambiguous.
+func Select(doc any, p Path) (any, error) { return walk(doc, nil, p) }
+
+func walk(v any, done, rest Path) (any, error) {
+	if len(rest) == 0 {
+		return v, nil
+	}
+	key := rest[0]
+	if key == "*" {
+		return all(v, done, rest[1:])
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		joined := ""
+		for n, part := range rest {
+			joined = strings.TrimPrefix(joined+"."+part, ".")
+			if value, ok := x[joined]; ok {
+				return walk(value, append(done, joined), rest[n+1:])
+			}
+		}
+	case []any:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(x) {
+			return walk(x[i], append(done, key), rest[1:])
+		}
+	}
+	return nil, &NotFoundError{Path: slices.Clone(done), Key: key, There: keys(v)}
+}
+
+// all follows rest from every child; those that it leads nowhere from are left out.
+func all(v any, done, rest Path) (any, error) {
+	out := []any{}
+	var last error
+	for _, key := range keys(v) {
+		child, err := walk(v, slices.Clone(done), Path{key})
+		if err != nil {
+			return nil, err
+		}
+		found, err := walk(child, append(slices.Clone(done), key), rest)
+		if err != nil {
+			last = err
+			continue
+		}
+		out = append(out, found)
+	}
+	if len(out) == 0 && last != nil {
+		return nil, last
+	}
+	return out, nil
+}
+
+// keys are the children of a value, in order.
+func keys(v any) []string {
+	switch x := v.(type) {
+	case map[string]any:
+		return slices.Sorted(maps.Keys(x))
+	case []any:
+		out := make([]string, len(x))
+		for i := range x {
+			out[i] = strconv.Itoa(i)
+		}
+		return out
+	default:
+		return nil
+	}
+}

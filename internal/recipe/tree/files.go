@@ -1,0 +1,119 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// File is a file of the tree that something refers to.
+type File struct {
+	Path string
+	// Digest is the SHA-256 of the content, in hexadecimal.
+	Digest string
+	// Values are those of a values file. They are the tree's: copy before writing.
+	Values   map[string]any
+	problems problem.List
+	parsed   bool
+	data     []byte
+}
+
+// Read reads a file that is referred to, once.
+func (t *Tree) Read(path string) (*File, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.read(path)
+}
+
+func (t *Tree) read(path string) (*File, error) {
+	if f, ok := t.files[path]; ok {
+		return f, nil
+	}
+	data, err := readFile(t.fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: path, Digest: digest(data), data: data}
+	t.files[path] = f
+	return f, nil
+}
+
+// Values reads a values file, once.
+func (t *Tree) Values(path string) (*File, problem.List) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, err := t.read(path)
+	if err != nil {
+		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: t.Name(path)}, "%s", err)}
+	}
+	if !f.parsed {
+		f.parsed = true
+		var doc *strict.Doc
+		doc, f.problems = strict.Parse(t.Name(path), f.data)
+		if doc != nil {
+			f.Values, f.problems = doc.Map()
+		} else if empty(f.problems) { // no values, which is a good values file
+			f.Values, f.problems = map[string]any{}, nil
+		}
+		f.data = nil
+	}
+	return f, f.problems
+}
+
+func empty(l problem.List) bool {
+	return len(l) == 1 && l[0].Rule == problem.Document.Name && l[0].Line == 0
+}
+
+// Has says whether the tree has a file.
+func (t *Tree) Has(path string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := t.read(path)
+	return err == nil
+}
+
+// doc is a file's document; nil when it can't be read as one.
+func (t *Tree) doc(path string) *strict.Doc {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if doc, ok := t.docs[path]; ok {
+		return doc
+	}
+	var doc *strict.Doc
+	if data, err := readFile(t.fsys, path); err == nil {
+		doc, _ = strict.Parse(t.Name(path), data)
+	}
+	t.docs[path] = doc
+	return doc
+}
+
+// readFile reads a regular file of bounded size.
+func readFile(fsys fs.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("look at %s: %w", path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, strict.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,110 @@
+package tree
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// entry is where an entry of a list stands.
+func (t *Tree) entry(file, list string, i int) problem.Pos {
+	return t.Pos(file, list, strconv.Itoa(i), "name")
+}
+
+// link finds every overlay's parent and depth, and indexes by criteria.
+func (t *Tree) link() problem.List {
+	var problems problem.List
+	if t.Base == nil {
+		problems = append(problems, problem.NoBase.At(problem.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
+		t.Base = emptyBase()
+	}
+	t.Base.Name = BaseName
+	if other, taken := t.byName[BaseName]; taken {
+		problems = append(problems, t.twice(other.File, t.Base.File, BaseName))
+		t.Overlays = slices.DeleteFunc(t.Overlays, func(o *Overlay) bool { return o == other })
+	}
+	t.byName[BaseName] = t.Base
+	slices.SortFunc(t.Overlays, byName)
+	for _, o := range t.Overlays {
+		parent, ok := t.byName[cmpBase(o)]
+		if !ok {
+			problems = append(problems, t.missingParent(o))
+			parent = t.Base
+		}
+		o.Parent = parent
+	}
+	problems = append(problems, t.breakCycles()...)
+	for _, o := range t.Overlays {
+		o.Depth = depth(o)
+		o.Parent.Children++
+		if o.Applies {
+			t.byCriteria[o.Criteria] = append(t.byCriteria[o.Criteria], o)
+		}
+	}
+	return problems
+}
+
+func cmpBase(o *Overlay) string {
+	if o.Spec.Base == "" {
+		return BaseName
+	}
+	return o.Spec.Base
+}
+
+func (t *Tree) missingParent(o *Overlay) problem.Problem {
+	names := make([]string, 0, len(t.Overlays))
+	for _, other := range t.Overlays {
+		names = append(names, other.Name)
+	}
+	p := problem.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
+	if near := problem.Nearest(o.Spec.Base, names); near != "" {
+		p = p.With("did you mean %s?", near)
+	}
+	return p
+}
+
+// breakCycles reports every circle once, at its first overlay by name, and ties
+// that one to the root, so that chains end.
+func (t *Tree) breakCycles() problem.List {
+	var problems problem.List
+	done := map[*Overlay]bool{t.Base: true}
+	for _, o := range t.Overlays {
+		on := map[*Overlay]bool{}
+		at := o
+		for !done[at] && !on[at] {
+			on[at] = true
+			at = at.Parent
+		}
+		if on[at] {
+			problems = append(problems, t.cycle(at))
+		}
+		for seen := range on {
+			done[seen] = true
+		}
+	}
+	return problems
+}
+
+func (t *Tree) cycle(at *Overlay) problem.Problem {
+	first, names := at, []string{at.Name}
+	for o := at.Parent; o != at; o = o.Parent {
+		names = append(names, o.Name)
+		if o.Name < first.Name {
+			first = o
+		}
+	}
+	i := slices.Index(names, first.Name)
+	names = append(append(slices.Clone(names[i:]), names[:i]...), first.Name)
+	first.Parent = t.Base
+	return problem.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+}
+
+func depth(o *Overlay) int {
+	n := 0
+	for at := o; at.Parent != nil; at = at.Parent {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,126 @@
+package tree
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// parsed is what a file holds: at most one of the kinds.
+type parsed struct {
+	source
+	digest   string
+	problems problem.List
+	overlay  *model.Overlay
+	root     bool
+	mixin    *model.Mixin
+	registry *model.Registry
+	catalog  *model.Catalog
+}
+
+// Cache keeps parsed files by their name and content. Trees share what it holds.
+type Cache struct{ m sync.Map }
+
+type cacheKey struct{ name, digest string }
+
+// parse reads one file.
+func (t *Tree) parse(s source, cache *Cache) parsed {
+	data, err := readFile(t.fsys, s.path)
+	if err != nil {
+		return parsed{source: s, problems: problem.List{problem.Unreadable.At(problem.Pos{File: t.Name(s.path)}, "%s", err)}}
+	}
+	key := cacheKey{name: t.Name(s.path), digest: digest(data)}
+	if cache != nil {
+		if hit, ok := cache.m.Load(key); ok {
+			return hit.(parsed) //nolint:errcheck,forcetypeassert // nothing else is stored
+		}
+	}
+	p := parsed{source: s, digest: key.digest}
+	p.decode(key.name, data)
+	if cache != nil {
+		cache.m.Store(key, p)
+	}
+	return p
+}
+
+func (p *parsed) decode(name string, data []byte) {
+	doc, problems := strict.Parse(name, data)
+	if doc == nil {
+		if p.role != strayRole {
+			p.problems = problems
+		}
+		return
+	}
+	var header model.Header
+	doc.Decode(&header) // its problems are those of the whole, below
+	if p.role == strayRole {
+		if header.Kind != model.KindOverlay {
+			return
+		}
+		p.role = overlayRole
+	}
+	if want := kinds[p.role]; header.Kind != want && header.Kind != "" {
+		p.problems = problem.List{problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", header.Kind, want)}
+		return
+	}
+	if header.APIVersion != "" && !model.KnownGroup(header.APIVersion) {
+		p.problems = append(p.problems, problem.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", header.APIVersion))
+	}
+	p.problems = append(p.problems, doc.Decode(p.target())...)
+}
+
+var kinds = map[role]string{
+	overlayRole: model.KindOverlay, mixinRole: model.KindMixin, registryRole: model.KindRegistry, catalogRole: model.KindCatalog,
+}
+
+// target makes room for what the file holds.
+func (p *parsed) target() any {
+	switch p.role {
+	case mixinRole:
+		p.mixin = &model.Mixin{}
+		return p.mixin
+	case registryRole:
+		p.registry = &model.Registry{}
+		return p.registry
+	case catalogRole:
+		p.catalog = &model.Catalog{}
+		return p.catalog
+	default:
+		p.overlay = &model.Overlay{}
+		p.root = path.Base(p.path) == baseFile && slices.Contains(strings.Split(path.Dir(p.path), "/"), overlayDir) || p.path == baseFile
+		return p.overlay
+	}
+}
+
+func (t *Tree) enterRegistry(p parsed) problem.List {
+	var problems problem.List
+	for i := range p.registry.Components {
+		c := &p.registry.Components[i]
+		if first, twice := t.Components[c.Name]; twice {
+			problems = append(problems, problem.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
+				c.Name, t.entry(p.path, "components", first.Index).Line))
+			continue
+		}
+		t.Components[c.Name] = &Component{Component: c, Index: i}
+	}
+	return problems
+}
+
+func (t *Tree) enterCatalog(p parsed) problem.List {
+	var problems problem.List
+	for i := range p.catalog.Validators {
+		v := &p.catalog.Validators[i]
+		if first, twice := t.Validators[v.Name]; twice {
+			problems = append(problems, problem.TwiceEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
+				v.Name, t.entry(first.File, "validators", first.Index)))
+			continue
+		}
+		t.Validators[v.Name] = &Validator{Validator: v, File: p.path, Index: i}
+	}
+	return problems
+}

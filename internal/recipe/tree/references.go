@@ -1,0 +1,168 @@
+package tree
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/constraint"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+func emptyBase() *Overlay { return &Overlay{Overlay: &model.Overlay{}} }
+
+// references checks what files of the tree refer to.
+func (t *Tree) references() problem.List {
+	var problems problem.List
+	all := append([]*Overlay{t.Base}, t.Overlays...)
+	for _, o := range all {
+		c := checker{t: t, file: o.File, at: []string{"spec"}}
+		c.mixins(o.Spec.Mixins)
+		c.constraints(o.Spec.Constraints, "constraints")
+		c.components(o.Spec.ComponentRefs)
+		c.validation(o.Spec.Validation)
+		problems = append(problems, c.problems...)
+	}
+	for _, m := range t.Mixins {
+		c := checker{t: t, file: m.File, at: []string{"spec"}}
+		c.constraints(m.Spec.Constraints, "constraints")
+		c.components(m.Spec.ComponentRefs)
+		problems = append(problems, c.problems...)
+	}
+	c := checker{t: t, file: registryFile}
+	for _, comp := range t.Components {
+		i := strconv.Itoa(comp.Index)
+		c.filesAt(comp.ManifestFiles, "components", i, "manifestFiles")
+		if comp.HealthCheck != nil && comp.HealthCheck.AssertFile != "" {
+			c.fileAt(comp.HealthCheck.AssertFile, "components", i, "healthCheck", "assertFile")
+		}
+	}
+	return append(problems, c.problems...)
+}
+
+// checker collects problems of one file; at is where in it the paths begin.
+type checker struct {
+	t        *Tree
+	file     string
+	at       []string
+	problems problem.List
+}
+
+func (c *checker) add(r problem.Rule, keys []string, format string, args ...any) {
+	c.problems = append(c.problems, r.At(c.t.ValuePos(c.file, append(slices.Clone(c.at), keys...)...), format, args...))
+}
+
+func (c *checker) mixins(names []string) {
+	for i, name := range names {
+		at := []string{"mixins", strconv.Itoa(i)}
+		if slices.Index(names, name) < i {
+			c.add(problem.TwiceEntry, at, "mixin %s is here twice", name)
+		}
+		if _, ok := c.t.Mixins[name]; !ok && name != "" {
+			c.add(problem.UnknownMixin, at, "there is no mixin %s", name)
+		}
+	}
+}
+
+func (c *checker) constraints(list []model.Constraint, keys ...string) {
+	seen := map[string]bool{}
+	for i, con := range list {
+		at := append(slices.Clone(keys), strconv.Itoa(i))
+		if seen[con.Name] {
+			c.add(problem.TwiceEntry, append(at, "name"), "constraint %s is here twice", con.Name)
+		}
+		seen[con.Name] = true
+		if con.Value == "" {
+			continue
+		}
+		if _, err := constraint.Parse(con.Value); err != nil {
+			c.add(problem.ConstraintText, append(at, "value"), "constraint %s: %s", con.Name, err)
+		}
+	}
+}
+
+func (c *checker) validation(v *model.Validation) {
+	if v == nil {
+		return
+	}
+	for _, name := range model.PhaseNames() {
+		if phase := *v.Phase(name); phase != nil {
+			c.constraints(phase.Constraints, "validation", name, "constraints")
+		}
+	}
+}
+
+func (c *checker) components(refs []model.ComponentRef) {
+	seen := map[string]bool{}
+	for i := range refs {
+		ref := &refs[i]
+		at := []string{"componentRefs", strconv.Itoa(i)}
+		if seen[ref.Name] {
+			c.add(problem.TwiceEntry, append(at, "name"), "component %s is here twice", ref.Name)
+		}
+		seen[ref.Name] = true
+		for _, gate := range model.Gates() {
+			if v, ok := ref.Overrides[gate]; ok {
+				if _, isBool := v.(bool); !isBool {
+					c.add(problem.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
+				}
+			}
+		}
+		if ref.ValuesFile != "" && c.fileAt(ref.ValuesFile, append(at, "valuesFile")...) {
+			c.values(ref, append(at, "valuesFile"))
+		}
+		c.filesAt(ref.ManifestFiles, append(at, "manifestFiles")...)
+		c.filesAt(ref.PreManifestFiles, append(at, "preManifestFiles")...)
+		c.filesAt(ref.Patches, append(at, "patches")...)
+	}
+}
+
+// values reads the values file, and the one that lies below it.
+func (c *checker) values(ref *model.ComponentRef, at []string) {
+	for _, file := range c.t.ValuesFiles(ref) {
+		_, problems := c.t.Values(file)
+		c.problems = append(c.problems, problems...)
+		if problems.Err() != nil {
+			c.add(problem.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
+		}
+	}
+}
+
+// ValuesFiles are the values files of a component, the lowest first.
+func (t *Tree) ValuesFiles(ref *model.ComponentRef) []string {
+	if ref.ValuesFile == "" {
+		return nil
+	}
+	own := path.Clean(ref.ValuesFile)
+	base := "components/" + ref.Name + "/values.yaml"
+	if own == base || !fs.ValidPath(base) || !t.Has(base) {
+		return []string{own}
+	}
+	return []string{base, own}
+}
+
+func (c *checker) filesAt(files []string, keys ...string) {
+	for i, f := range files {
+		c.fileAt(f, append(slices.Clone(keys), strconv.Itoa(i))...)
+	}
+}
+
+// fileAt checks one path; it says whether the file is there.
+func (c *checker) fileAt(file string, keys ...string) bool {
+	clean := path.Clean(file)
+	switch {
+	case file == "":
+		c.add(problem.Missing, keys, "the path is empty")
+		return false
+	case !fs.ValidPath(clean) || path.IsAbs(file):
+		c.add(problem.OutsideFile, keys, "%s is no path in the recipe tree", file)
+		return false
+	}
+	if _, err := c.t.Read(clean); err != nil {
+		c.add(problem.MissingFile, keys, "%s can't be read: %s", file, err)
+		return false
+	}
+	return true
+}

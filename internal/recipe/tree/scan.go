@@ -1,0 +1,92 @@
+package tree
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// source is a file that is parsed, with what it is expected to be.
+type source struct {
+	path string
+	role role
+}
+
+type role int
+
+const (
+	overlayRole role = iota
+	mixinRole
+	registryRole
+	catalogRole
+	// strayRole is a file at the top: an overlay if it says so.
+	strayRole
+)
+
+// scan lists the tree's files and picks those that are parsed.
+func (t *Tree) scan() ([]source, problem.List) {
+	var problems problem.List
+	err := fs.WalkDir(t.fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			problems = append(problems, problem.Unreadable.At(problem.Pos{File: t.Name(p)}, "%s", err))
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if p != "." && (d.Name()[0] == '.' || d.Name()[0] == '_') {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.IsDir() {
+			t.Paths = append(t.Paths, p)
+		}
+		return nil
+	})
+	if err != nil {
+		problems = append(problems, problem.Unreadable.At(problem.Pos{File: t.Name(".")}, "%s", err))
+	}
+	slices.Sort(t.Paths)
+	var sources []source
+	for _, p := range t.Paths {
+		r, ok := roleOf(p)
+		if !ok {
+			continue
+		}
+		if path.Ext(p) != ".yaml" {
+			problems = append(problems, problem.Extension.At(problem.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
+			continue
+		}
+		sources = append(sources, source{path: p, role: r})
+	}
+	return sources, problems
+}
+
+// roleOf says what a file is by its place; only YAML and what is nearly YAML counts.
+func roleOf(p string) (role, bool) {
+	switch path.Ext(p) {
+	case ".yaml", ".yml", ".json":
+	default:
+		return 0, false
+	}
+	dir, _, nested := strings.Cut(p, "/")
+	switch {
+	case p == registryFile:
+		return registryRole, true
+	case !nested:
+		return strayRole, path.Ext(p) == ".yaml"
+	case dir == overlayDir:
+		return overlayRole, true
+	case dir == mixinDir:
+		return mixinRole, true
+	case path.Dir(p) == catalogDir:
+		return catalogRole, path.Ext(p) == ".yaml"
+	default:
+		return 0, false
+	}
+}

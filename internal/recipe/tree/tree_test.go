@@ -1,0 +1,271 @@
+package tree_test
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+func load(t *testing.T, fsys fs.FS, o tree.Options) *tree.Tree {
+	t.Helper()
+	o.Label = "recipes"
+	loaded, problems := tree.Load(fsys, o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return loaded
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	loaded := load(t, recipetest.Small(), tree.Options{})
+	want := tree.Stats{Overlays: 8, Recipes: 7, Mixins: 1, Components: 8, Validators: 4, Files: 19}
+	if diff := cmp.Diff(want, loaded.Stats()); diff != "" {
+		t.Error(diff)
+	}
+	leaf, ok := loaded.Overlay("h100-eks-ubuntu-training-kubeflow")
+	if !ok || leaf.Depth != 4 || leaf.Children != 0 {
+		t.Fatalf("the leaf is %+v", leaf)
+	}
+	var chain []string
+	for _, o := range leaf.Chain() {
+		chain = append(chain, o.Name)
+	}
+	if got := strings.Join(chain, " "); got != "eks eks-training h100-eks-training h100-eks-ubuntu-training-kubeflow" {
+		t.Errorf("its chain is %s", got)
+	}
+	if pos := loaded.ValuePos(leaf.File, "spec", "base"); pos.String() != "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:6:9" {
+		t.Errorf("its base stands at %s", pos)
+	}
+}
+
+func TestMatching(t *testing.T) {
+	t.Parallel()
+	loaded := load(t, recipetest.Small(), tree.Options{})
+	for query, want := range map[string]string{
+		"service=eks":                                             "eks monitoring-hpa",
+		"service=eks,intent=training":                             "eks eks-training monitoring-hpa",
+		"accelerator=h100":                                        "h100-any monitoring-hpa",
+		"service=aks,accelerator=h100":                            "aks h100-any monitoring-hpa",
+		"service=eks,intent=training,accelerator=h100":            "eks eks-training h100-any h100-eks-training monitoring-hpa",
+		"service=eks,intent=training,accelerator=h100,os=ubuntu":  "eks eks-training h100-any h100-eks-training monitoring-hpa",
+		"service=gke,platform=kubeflow,nodes=4,os=cos,intent=any": "monitoring-hpa",
+	} {
+		q, err := criteria.Parse(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, o := range loaded.Matching(q) {
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s is matched by %s, want %s", query, got, want)
+		}
+	}
+}
+
+// The index has to find what asking every overlay finds.
+func TestMatchingIsWhatEveryOverlaySays(t *testing.T) {
+	t.Parallel()
+	loaded := load(t, recipetest.Generate(600, 3), tree.Options{})
+	for _, asked := range loaded.Overlays {
+		var want []string
+		for _, o := range loaded.Overlays {
+			if o.Applies && o.Criteria.Matches(asked.Criteria) {
+				want = append(want, o.Name)
+			}
+		}
+		var got []string
+		for _, o := range loaded.Matching(asked.Criteria) {
+			got = append(got, o.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s:\n%s", asked.Criteria, diff)
+		}
+	}
+}
+
+const header = "kind: RecipeMetadata\napiVersion: aicr.run/v1beta1\nmetadata: {name: x}\n"
+
+// Each mistake is put into a tree that has none; it has to be found at its place,
+// by its rule, and be the only thing found.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	overlay := func(spec string) map[string]string {
+		return map[string]string{"overlays/x.yaml": header + "spec:\n" + spec}
+	}
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  string // file:line:column rule, and part of the message
+		part  string
+	}{
+		{"unknown key", overlay("  bsae: eks\n"), "overlays/x.yaml:5:3 unknown-key", `the key "bsae" is unknown`},
+		{"unknown key of a component", overlay("  componentRefs:\n    - name: a\n      verison: v1\n"), "overlays/x.yaml:7:7 unknown-key", "verison"},
+		{"wrong type", overlay("  criteria: {nodes: many}\n"), "overlays/x.yaml:5:21 wrong-type", "a whole number is wanted"},
+		{"bad value", overlay("  componentRefs: [{name: a, type: Chart}]\n"), "overlays/x.yaml:5:35 bad-value", "not one of Helm, Kustomize"},
+		{"no YAML", overlay("  base: [\n"), "overlays/x.yaml:5:1 syntax", ""},
+		{"no name", map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {}\nspec: {}\n"}, "overlays/x.yaml:3:11 missing", `"name" is missing`},
+		{"no spec", map[string]string{"overlays/x.yaml": header}, "overlays/x.yaml:1:1 missing", `"spec" is missing`},
+		{"another kind", map[string]string{"overlays/x.yaml": "kind: RecipeMetadat\napiVersion: aicr.run/v1\n"}, "overlays/x.yaml:1:7 unknown-kind", "RecipeMetadata is expected"},
+		{"another group", map[string]string{"overlays/x.yaml": strings.Replace(header, "aicr.run", "example.com", 1) + "spec: {}\n"}, "overlays/x.yaml:2:13 api-group", "example.com/v1beta1"},
+		{"another extension", map[string]string{"overlays/x.yml": header + "spec: {}\n"}, "overlays/x.yml:0:0 file-extension", ".yml"},
+		{"duplicate name", map[string]string{"overlays/z.yaml": strings.Replace(header, "name: x", "name: eks", 1) + "spec: {}\n"}, "overlays/z.yaml:3:18 duplicate-name", "overlays/eks.yaml:4:9"},
+		{"name of the root", map[string]string{"overlays/z.yaml": strings.Replace(header, "name: x", "name: base", 1) + "spec: {}\n"}, "overlays/z.yaml:3:18 duplicate-name", "overlays/base.yaml"},
+		{"two roots", map[string]string{"overlays/more/base.yaml": header + "spec: {}\n"}, "overlays/more/base.yaml:3:1 duplicate-name", "two root overlays"},
+		{"no root", map[string]string{"overlays/base.yaml": ""}, "overlays/base.yaml:0:0 no-base", ""},
+		{"missing parent", overlay("  base: esk\n"), "overlays/x.yaml:5:9 missing-parent", "the base of x, esk, is not there"},
+		{"its own parent", overlay("  base: x\n"), "overlays/x.yaml:5:9 base-cycle", "x -> x"},
+		{
+			"cycle", map[string]string{
+				"overlays/x.yaml": header + "spec: {base: z}\n",
+				"overlays/y.yaml": strings.Replace(header, "name: x", "name: y", 1) + "spec: {base: x}\n",
+				"overlays/z.yaml": strings.Replace(header, "name: x", "name: z", 1) + "spec: {base: y}\n",
+				"overlays/w.yaml": strings.Replace(header, "name: x", "name: w", 1) + "spec: {base: y}\n",
+			}, "overlays/x.yaml:4:14 base-cycle", "x -> z -> y -> x",
+		},
+		{"unknown mixin", overlay("  mixins: [os-unbuntu]\n"), "overlays/x.yaml:5:12 unknown-mixin", "os-unbuntu"},
+		{"mixin twice", overlay("  mixins: [os-ubuntu, os-ubuntu]\n"), "overlays/x.yaml:5:23 duplicate-entry", ""},
+		{"component twice", overlay("  componentRefs: [{name: a}, {name: a}]\n"), "overlays/x.yaml:5:37 duplicate-entry", "component a is here twice"},
+		{"constraint twice", overlay("  constraints: [{name: a, value: b}, {name: a, value: c}]\n"), "overlays/x.yaml:5:45 duplicate-entry", ""},
+		{"constraint of a phase twice", overlay("  validation: {readiness: {constraints: [{name: a, value: b}, {name: a, value: c}]}}\n"), "overlays/x.yaml:5:70 duplicate-entry", ""},
+		{"constraint", overlay("  constraints: [{name: a, value: \">= new\"}]\n"), "overlays/x.yaml:5:34 constraint-syntax", "compares versions"},
+		{"missing values file", overlay("  componentRefs: [{name: a, valuesFile: components/a/valeus.yaml}]\n"), "overlays/x.yaml:5:41 missing-file", "components/a/valeus.yaml can't be read"},
+		{"values file is a directory", overlay("  componentRefs: [{name: a, valuesFile: components/gpu-operator}]\n"), "overlays/x.yaml:5:41 missing-file", "no regular file"},
+		{"values file outside", overlay("  componentRefs: [{name: a, valuesFile: ../values.yaml}]\n"), "overlays/x.yaml:5:41 outside-file", ""},
+		{"missing manifest", overlay("  componentRefs: [{name: a, manifestFiles: [x.yaml]}]\n"), "overlays/x.yaml:5:45 missing-file", ""},
+		{"missing patch", overlay("  componentRefs: [{name: a, patches: [x.yaml]}]\n"), "overlays/x.yaml:5:39 missing-file", ""},
+		{"enabled is no truth value", overlay("  componentRefs: [{name: a, overrides: {enabled: \"false\"}}]\n"), "overlays/x.yaml:5:50 enabled-type", "neither true nor false"},
+		{"registry entry twice", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n  - name: a\n"}, "registry.yaml:5:5 duplicate-entry", "first at line 4"},
+		{"missing check file", map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: a\n    healthCheck: {assertFile: checks/a.yaml}\n"}, "registry.yaml:5:31 missing-file", ""},
+		{"check twice", map[string]string{"validators/more.yaml": "kind: ValidatorCatalog\napiVersion: aicr.run/v1\nvalidators:\n  - {name: operator-health, phase: deployment}\n"}, "validators/more.yaml:4:6 duplicate-entry", "validators/catalog.yaml:5:6"},
+		{"mixin name twice", map[string]string{"mixins/x.yaml": "kind: RecipeMixin\napiVersion: aicr.run/v1\nmetadata: {name: os-ubuntu}\nspec: {}\n"}, "mixins/x.yaml:3:18 duplicate-name", ""},
+		{"mixin with more than it may", map[string]string{"mixins/x.yaml": "kind: RecipeMixin\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {validation: {}}\n"}, "mixins/x.yaml:4:8 unknown-key", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, problems := tree.Load(recipetest.Edit(recipetest.Small(), tt.files), tree.Options{})
+			if len(problems) != 1 {
+				t.Fatalf("%d problems:\n%v", len(problems), problems)
+			}
+			p := problems[0]
+			if got := fmt.Sprintf("%s:%d:%d %s", p.File, p.Line, p.Column, p.Rule); got != tt.want || !strings.Contains(p.Message, tt.part) {
+				t.Errorf("got  %s: %s\nwant %s: %s", got, p.Message, tt.want, tt.part)
+			}
+			if p.Severity != problem.Error || p.Remedy == "" {
+				t.Errorf("severity %s, remedy %q", p.Severity, p.Remedy)
+			}
+		})
+	}
+}
+
+// A values file that can't be read is told where it is wrong, and where it is referred to.
+func TestUnreadableValuesFile(t *testing.T) {
+	t.Parallel()
+	for text, rule := range map[string]string{"driver: [\n": "syntax", "- a\n": "values-file", "a: 1\na: 2\n": "duplicate-key"} {
+		_, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{"components/gpu-operator/values.yaml": text}), tree.Options{})
+		seen := map[string]string{}
+		for _, p := range problems {
+			seen[p.File] = p.Rule
+		}
+		want := map[string]string{
+			"components/gpu-operator/values.yaml": rule, "overlays/base.yaml": "values-file", "overlays/h100-eks-training.yaml": "values-file",
+		}
+		if diff := cmp.Diff(want, seen); diff != "" {
+			t.Errorf("%q:\n%s", text, diff)
+		}
+	}
+}
+
+func TestEveryMistakeAtOnce(t *testing.T) {
+	t.Parallel()
+	_, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{
+		"overlays/x.yaml": header + "spec: {bsae: eks}\n",
+		"overlays/y.yaml": strings.Replace(header, "name: x", "name: y", 1) + "spec: {base: nothing, mixins: [nothing]}\n",
+		"mixins/z.yaml":   "kind: RecipeMixin\n",
+		"registry.yaml":   "{",
+	}), tree.Options{})
+	files := map[string]bool{}
+	for _, p := range problems {
+		files[p.File] = true
+	}
+	for _, f := range []string{"overlays/x.yaml", "overlays/y.yaml", "mixins/z.yaml", "registry.yaml"} {
+		if !files[f] {
+			t.Errorf("nothing is said of %s:\n%v", f, problems)
+		}
+	}
+}
+
+// What the existing implementation passes over is a warning when it is asked for.
+func TestLegacy(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"overlays/x.yaml": header + "spec: {bsae: eks}\n",
+		"overlays/y.yaml": header + "spec: {criteria: {service: self-managed}}\n",
+		"overlays/z.yml":  "kind: Other\n",
+	}
+	loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), files), tree.Options{Legacy: true})
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if problems.Count(problem.Warning) != 3 {
+		t.Errorf("got %v", problems)
+	}
+	x, _ := loaded.Overlay("x")
+	if x.File != "overlays/y.yaml" || x.Criteria != (criteria.Criteria{}) {
+		t.Errorf("of two overlays of a name %s counts, with criteria %s", x.File, x.Criteria)
+	}
+}
+
+func TestCacheSharesWhatIsParsed(t *testing.T) {
+	t.Parallel()
+	cache := &tree.Cache{}
+	first := load(t, recipetest.Small(), tree.Options{Cache: cache})
+	second := load(t, recipetest.Edit(recipetest.Small(), map[string]string{
+		"overlays/eks.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: eks}\nspec: {criteria: {service: eks}}\n",
+	}), tree.Options{Cache: cache})
+	for _, o := range first.Overlays {
+		again, _ := second.Overlay(o.Name)
+		if shared := again.Overlay == o.Overlay; shared == (o.Name == "eks") {
+			t.Errorf("%s is shared: %v", o.Name, shared)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for path, file := range recipetest.Small() {
+		f.Add(path, string(file.Data))
+	}
+	f.Add("overlays/base.yaml", "spec: {base: base}")
+	f.Add("overlays/x.yaml", header+"spec: {base: x, componentRefs: [{name: ../.., valuesFile: components/../registry.yaml}]}")
+	f.Fuzz(func(t *testing.T, path, text string) {
+		if !fs.ValidPath(path) || path == "." {
+			return
+		}
+		fsys := recipetest.Small()
+		if _, dir := fsys[path+"/x"]; dir {
+			return
+		}
+		fsys = recipetest.Edit(fsys, map[string]string{path: text + "\n"})
+		a, before := tree.Load(fsys, tree.Options{})
+		_, after := tree.Load(recipetest.Shuffled(fsys, 1), tree.Options{})
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Errorf("problems depend on the order of files:\n%s", diff)
+		}
+		for _, o := range a.Overlays {
+			if len(o.Chain()) != o.Depth {
+				t.Errorf("%s has depth %d and a chain of %d", o.Name, o.Depth, len(o.Chain()))
+			}
+		}
+	})
+}
