@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -49,7 +51,7 @@ func (l *Lab) SetAPIServiceUnavailable(ctx context.Context, on bool) error {
 
 // SetHonorLabelsOff makes Prometheus put the labels of the pod that it scrapes
 // before those that the pod's series have, or after them again. It returns when
-// Prometheus is ready again.
+// Prometheus scrapes so; the series that it had end within three scrapes.
 func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.HonorLabelsOff = on }, component.Prometheus)
 }
@@ -91,7 +93,8 @@ func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...
 	return nil
 }
 
-// restart runs a component as it is to be run now, or not at all.
+// restart runs a component as it is to be run now, or not at all; one that can
+// changes while it runs.
 func (l *Lab) restart(ctx context.Context, c component.Component, f component.Faults) error {
 	if c.Name == component.Adapter && f.AdapterDown {
 		l.sup.Halt(c.Name, changeGrace)
@@ -101,7 +104,35 @@ func (l *Lab) restart(ctx context.Context, c component.Component, f component.Fa
 	if err != nil {
 		return err
 	}
+	if c.Name == component.Prometheus {
+		return l.reload(ctx, c)
+	}
 	return l.sup.Replace(ctx, spec, changeGrace)
+}
+
+// reload makes a component read its files again, which are written. Prometheus
+// must not be restarted for it: it would not end the series that it has, and
+// show their last samples for minutes.
+func (l *Lab) reload(ctx context.Context, c component.Component) error {
+	tlsConfig, err := clientTLS(c.Probe.CA, c.Probe.Cert, c.Probe.Key)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: tlsConfig, DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.conf.PrometheusURL()+"/-/reload", nil)
+	if err != nil {
+		return fmt.Errorf("reload %s: %w", c.Name, err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("reload %s: %w", c.Name, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what there is of an explanation
+		return fmt.Errorf("reload %s: %s: %s", c.Name, resp.Status, text)
+	}
+	return nil
 }
 
 // awaitGangAPI waits until the API server serves pod groups, or does not.

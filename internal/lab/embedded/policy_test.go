@@ -19,7 +19,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-var nodePools = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}
+var (
+	nodePools  = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}
+	nodeClaims = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
+)
 
 // hpaOf is an HPA as a run has it, or, without one, as anybody has it.
 func hpaOf(run string, metric autoscalingv2.MetricSpec) *autoscalingv2.HorizontalPodAutoscaler {
@@ -247,6 +250,20 @@ func testKarpenter(t *testing.T, b *bench) {
 			t.Errorf("worker %s is on %s", p.Name, p.Spec.NodeName)
 		}
 	}
+	// Nodes come for them all the same, late. A claim that goes before would
+	// leave one: what the KWOK provider has promised it makes.
+	until(t, "the nodes that were made for them", func() error {
+		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
+		if err != nil {
+			return err
+		}
+		for _, c := range list.Items {
+			if node, _, _ := unstructured.NestedString(c.Object, "status", "nodeName"); node == "" {
+				return fmt.Errorf("%s has none", c.GetName())
+			}
+		}
+		return nil
+	})
 	repair()
 	b.scale(t, 1)
 
@@ -261,10 +278,9 @@ func testKarpenter(t *testing.T, b *bench) {
 	repair()
 
 	repair = b.fault(t, world.Fault{Kind: "node-never-registers"})
-	b.scale(t, 2)
-	claims := schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
+	b.scale(t, 4) // more than there are nodes, those that are empty by now among them
 	until(t, "an instance that does not register", func() error {
-		list, err := b.Dynamic.Resource(claims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
+		list, err := b.Dynamic.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{LabelSelector: "karpenter.sh/nodepool=mine"})
 		if err != nil {
 			return err
 		}

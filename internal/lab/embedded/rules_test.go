@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/firstlight/firstlight/internal/adapterrules"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -141,6 +144,9 @@ func testRules(t *testing.T, b *bench) {
 		defer b.fault(t, world.Fault{Kind: "stale-series", Target: "gpu-02"})()
 		reads(t, "the power without the stale holder", loadWatts, selected)
 	})
+	// Series that came with times of their own are not ended by who scrapes them:
+	// they must have come without once before the labels change.
+	reads(t, "the power with the holder back", mixed, selected)
 	t.Run("Lower case hostname", func(t *testing.T) {
 		defer b.fault(t, world.Fault{Kind: "host-label-lowercase"})()
 		reads(t, "the power on gpu-01", (4*restWatts+4*loadWatts)/8, func() (float64, error) {
@@ -149,6 +155,7 @@ func testRules(t *testing.T, b *bench) {
 		reads(t, "the power of load and holder", mixed, selected)
 		reads(t, "... as a custom metric", mixed, inNamespace)
 	})
+	b.oneSeriesAGPU(t)
 	t.Run("Exported", func(t *testing.T) {
 		defer b.fault(t, world.Fault{Kind: "honor-labels-off"})()
 		reads(t, "the power of load and holder", mixed, func() (float64, error) {
@@ -160,7 +167,9 @@ func testRules(t *testing.T, b *bench) {
 		reads(t, "the power of the load's pod", loadWatts, func() (float64, error) { return b.ofPod(t, "team", pod, "workload_gpu_power_usage") })
 		unserved(t, "the exporters' power", func() (float64, error) { return b.ofNamespace(t, "gpu-operator", "gpu_power_usage", "") })
 		unserved(t, "the other form", func() (float64, error) { return b.ofNamespace(t, "team", "gpu_power_usage", "") })
+		b.oneSeriesAGPU(t)
 	})
+	b.oneSeriesAGPU(t)
 	reads(t, "the power with the labels back", mixed, selected)
 	endLoad()
 	reads(t, "the power without the load", restWatts, selected)
@@ -169,4 +178,26 @@ func testRules(t *testing.T, b *bench) {
 	endNoise()
 	endHolder()
 	unserved(t, "the power of nothing", selected)
+}
+
+// oneSeriesAGPU waits until Prometheus has a series of each of the 16 GPUs and no
+// others: those with the labels that were before end at once, not in five minutes.
+func (b *bench) oneSeriesAGPU(t *testing.T) {
+	t.Helper()
+	st, err := b.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := prom.Connect(prom.Endpoint{URL: st.Info.PrometheusURL, CAFile: st.Info.CA, CertFile: st.Info.ClientCert, KeyFile: st.Info.ClientKey}, b.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	until(t, "one series a GPU", func() error {
+		list, _, err := prom.Prometheus{Client: client}.Query(t.Context(), adapterrules.Power, time.Time{})
+		if err == nil && len(list) != 16 {
+			err = fmt.Errorf("%d series", len(list))
+		}
+		return err
+	})
 }

@@ -42,6 +42,8 @@ type instances struct {
 	boots map[string]string
 	// elsewhere and keepers say that there may be such.
 	elsewhere, keepers bool
+	// sweepUntil is when the last of the instances that boot now has come.
+	sweepUntil time.Time
 }
 
 func newInstances(client kubernetes.Interface, dyn dynamic.Interface, w *world.World, nodes cache.SharedIndexInformer, log *slog.Logger) *instances {
@@ -81,7 +83,8 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	case <-ctx.Done():
 		return true, context.Cause(ctx)
 	}
-	a := i.world.State().Autoscale
+	state := i.world.State()
+	a := state.Autoscale
 	var errs []error
 	if a.Boot != (world.Boot{}) || len(i.boots) > 0 {
 		delay := a.Boot.Delay
@@ -90,6 +93,13 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 		}
 		errs = append(errs, i.boot(ctx, delay))
 	}
+	if a.Boot.Delay > 0 {
+		i.sweepUntil = state.Now.Add(min(a.Boot.Delay, maxBoot) + sweepAfter)
+	}
+	sweeping := state.Now.Before(i.sweepUntil)
+	if sweeping {
+		errs = append(errs, i.sweep(ctx, state.Now))
+	}
 	if a.Elsewhere || i.elsewhere {
 		errs = append(errs, i.syncElsewhere(ctx, a.Elsewhere))
 	}
@@ -97,7 +107,7 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
 	}
 	wrong := a.Boot != (world.Boot{}) || a.Elsewhere || a.Keepers
-	return wrong || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
+	return wrong || sweeping || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
 }
 
 // made are the nodes that an autoscaler made for a run and that are not on their

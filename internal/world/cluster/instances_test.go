@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -23,11 +25,13 @@ type provider struct {
 	client *fake.Clientset
 	dyn    *dynamicfake.FakeDynamicClient
 	world  *world.World
+	now    *time.Time
 }
 
 func newProvider(t *testing.T, objects ...kruntime.Object) *provider {
 	t.Helper()
-	w, err := world.New(world.DefaultSpec(2))
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	w, err := world.New(world.DefaultSpec(2), world.WithClock(func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +40,7 @@ func newProvider(t *testing.T, objects ...kruntime.Object) *provider {
 		nodeClasses(): "KWOKNodeClassList", nodeClaims(): "NodeClaimList",
 	}, objects...)
 	nodes := informers.NewSharedInformerFactory(client, 0).Core().V1().Nodes().Informer()
-	return &provider{newInstances(client, dyn, w, nodes, slog.New(slog.DiscardHandler)), client, dyn, w}
+	return &provider{newInstances(client, dyn, w, nodes, slog.New(slog.DiscardHandler)), client, dyn, w, &now}
 }
 
 func (p *provider) fault(t *testing.T, kind string, options map[string]string) (clearIt func()) {
@@ -53,6 +57,8 @@ func (p *provider) fault(t *testing.T, kind string, options map[string]string) (
 		if err := p.world.ClearFault(f.ID); err != nil {
 			t.Fatal(err)
 		}
+		p.look(t)
+		*p.now = p.now.Add(maxBoot + sweepAfter)
 		if p.look(t) {
 			t.Errorf("%s is repaired, and something of it is left", kind)
 		}
@@ -70,9 +76,16 @@ func (p *provider) look(t *testing.T) (busy bool) {
 }
 
 // makeNode is what Karpenter does for a run.
-func (p *provider) makeNode(t *testing.T, name string, labels map[string]string) {
+func (p *provider) makeNode(t *testing.T, name string, labels map[string]string, taints ...corev1.Taint) {
 	t.Helper()
-	if err := p.informer.GetStore().Add(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}); err != nil {
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, CreationTimestamp: metav1.NewTime(*p.now)},
+		Spec:       corev1.NodeSpec{ProviderID: "kwok://" + name, Taints: taints},
+	}
+	if err := p.informer.GetStore().Add(n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.client.CoreV1().Nodes().Create(t.Context(), n, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -136,9 +149,46 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 	requireDelays(t, p, broken)
 	repair()
 	requireDelays(t, p, healthy)
-	if n := len(p.client.Actions()); n != 0 {
-		t.Errorf("%d other requests", n)
+}
+
+// A node whose claim was given up while its instance booted goes; one that
+// registers, or is a moment old, stays.
+func TestInstancesGivenUp(t *testing.T) {
+	t.Parallel()
+	c := claim("b", "mine", "")
+	if err := unstructured.SetNestedField(c.Object, "kwok://late", "status", "providerID"); err != nil {
+		t.Fatal(err)
 	}
+	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), c)
+	repair := p.fault(t, "bound-elsewhere", nil)
+	unregistered := corev1.Taint{Key: "karpenter.sh/unregistered", Effect: corev1.TaintEffectNoExecute}
+	of := map[string]string{labelPool: "mine", labelRun: "r"}
+	p.makeNode(t, "node-a", of)
+	p.makeNode(t, "late", of, unregistered)
+	p.makeNode(t, "orphan", of, unregistered)
+	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"}, unregistered)
+	left := func() []string {
+		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "!" + labelElsewhere})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, n := range list.Items {
+			out = append(out, n.Name)
+		}
+		slices.Sort(out)
+		return out
+	}
+	p.look(t)
+	if got := left(); len(got) != 4 {
+		t.Errorf("at once there are %v", got)
+	}
+	*p.now = p.now.Add(unclaimed)
+	p.look(t)
+	if diff := cmp.Diff([]string{"late", "node-a", "somebodys"}, left()); diff != "" {
+		t.Error(diff)
+	}
+	repair()
 }
 
 func TestNodesElsewhere(t *testing.T) {
@@ -146,7 +196,7 @@ func TestNodesElsewhere(t *testing.T) {
 	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), claim("other", "others", ""))
 	repair := p.fault(t, "bound-elsewhere", nil)
 	names := func() []string {
-		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: labelElsewhere})
 		if err != nil {
 			t.Fatal(err)
 		}
