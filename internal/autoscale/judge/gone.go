@@ -61,14 +61,7 @@ func bystanders(l look) Result {
 	if !marked || len(l.setup.Before) == 0 || len(l.kept()) == 0 {
 		return l.wait(seen.Ref{}, needs, nil, finding("nodes", "no node was there before, so none can have stayed", "run again"))
 	}
-	var gone []check.Finding
-	for _, r := range l.st.Missing {
-		pool, pooled := l.setup.BeforePools[r.Name]
-		if _, inventory := l.setup.GPUs[r.Name]; pooled && pool != l.setup.Pool.Name && !inventory {
-			continue
-		}
-		gone = append(gone, finding(suspect(r), suspect(r)+" was there before the run and is gone", "find out who removed it: events, the autoscaler's log, the provider's console"))
-	}
+	gone := l.missing()
 	mine := only(l.st.Nodes, func(n seen.Node) bool { return n.UID != "" && n.Ours && !n.First.After(from) && !foreign(n) })
 	for _, n := range mine {
 		if n.Gone() && slices.ContainsFunc(l.kept(), func(p seen.Pod) bool { return p.Node == n.Name }) {
@@ -86,6 +79,20 @@ func bystanders(l look) Result {
 		object = mine[0].Ref
 	}
 	return l.pass(l.st.At, object, "%s that were there before the load still are%s", count(len(l.setup.Before)-len(l.st.Missing)+len(mine), "node"), l.other())
+}
+
+// missing are nodes that were there before the run and are gone, but for those of
+// somebody else's pool.
+func (l look) missing() []check.Finding {
+	var out []check.Finding
+	for _, r := range l.st.Missing {
+		pool, pooled := l.setup.BeforePools[r.Name]
+		if _, inventory := l.setup.GPUs[r.Name]; pooled && pool != l.setup.Pool.Name && !inventory {
+			continue
+		}
+		out = append(out, finding(suspect(r), suspect(r)+" was there before the run and is gone", "find out who removed it: events, the autoscaler's log, the provider's console"))
+	}
+	return out
 }
 
 // whyStays says what keeps a node.

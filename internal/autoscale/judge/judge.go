@@ -20,6 +20,8 @@ type Result struct {
 	At time.Time
 	// Object is what it happened to, with its UID.
 	Object seen.Ref
+	// Final: what was seen will not become a pass by waiting.
+	Final bool
 }
 
 // Hop judges a hop from the state stored for it. A hop that has not happened

@@ -26,7 +26,7 @@ func (l look) pass(at time.Time, object seen.Ref, format string, args ...any) Re
 
 // broken: something was seen that must not be, whatever else was not seen.
 func (l look) broken(object seen.Ref, findings ...check.Finding) Result {
-	return Result{Judgement: check.Fail(summary(findings), findings...), Object: object}
+	return Result{Judgement: check.Fail(summary(findings), findings...), Object: object, Final: true}
 }
 
 // wait: it has not happened. That is a failure with its likely reasons, the

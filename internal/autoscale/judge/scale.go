@@ -27,23 +27,10 @@ func (l look) whyNotScaled() []check.Finding {
 	if h == nil || h.Gone() {
 		return []check.Finding{finding(name, "there is no HPA: it was deleted, or refused", "see the namespace's events and admission policies")}
 	}
-	var out []check.Finding
-	if c, ok := seen.Is(h.Conditions, "AbleToScale"); !ok && c.Status != "" {
-		out = append(out, finding(name, fmt.Sprintf("the HPA is not able to scale: %s: %s", c.Reason, c.Message), "see scaleTargetRef and the permissions of the HPA controller"))
-	}
-	if c, ok := seen.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
-		out = append(out, finding(name, fmt.Sprintf("the HPA cannot read the metric: %s: %s", c.Reason, c.Message), "see hop metrics-api: name, selector and namespace of the metric, and the adapter's log"))
-	}
-	if len(out) > 0 {
+	if out := l.hpaBroken(*h); len(out) > 0 {
 		return out
 	}
-	if asked := l.setup.Scale.Target; math.Abs(h.Target-asked) > 1e-6*math.Abs(asked) {
-		out = append(out, finding(name, fmt.Sprintf("the HPA's target is %s a replica, %s was asked for: the value of %s does not reach it", l.value(h.Target), l.value(asked), l.newest()), "find out what changed the HPA: an admission policy, another controller"))
-	}
-	if c, limited := seen.Is(h.Conditions, "ScalingLimited"); h.Max <= l.least() || (limited && c.Reason == "TooManyReplicas") {
-		out = append(out, finding(name, fmt.Sprintf("the HPA has reached its maximum: maxReplicas is %d, %d was asked for%s", h.Max, l.setup.Scale.Max, because(c.Message)), "raise maxReplicas; find out what lowered it"))
-	}
-	if len(out) > 0 {
+	if out := l.hpaChanged(*h); len(out) > 0 {
 		return out
 	}
 	if d, ok := l.desired(seen.MarkLoad); ok && d.Value != nil && *d.Value <= l.scaleAt() {
@@ -53,6 +40,31 @@ func (l look) whyNotScaled() []check.Finding {
 		return []check.Finding{finding(name, "the HPA has no conditions: its controller has not looked at it", "see that kube-controller-manager runs the HPA controller")}
 	}
 	return nil
+}
+
+// hpaBroken says that the HPA can not do its work at all.
+func (l look) hpaBroken(h seen.HPA) []check.Finding {
+	var out []check.Finding
+	if c, ok := seen.Is(h.Conditions, "AbleToScale"); !ok && c.Status != "" {
+		out = append(out, finding(suspect(h.Ref), fmt.Sprintf("the HPA is not able to scale: %s: %s", c.Reason, c.Message), "see scaleTargetRef and the permissions of the HPA controller"))
+	}
+	if c, ok := seen.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
+		out = append(out, finding(suspect(h.Ref), fmt.Sprintf("the HPA cannot read the metric: %s: %s", c.Reason, c.Message), "see hop metrics-api: name, selector and namespace of the metric, and the adapter's log"))
+	}
+	return out
+}
+
+// hpaChanged says that the HPA is not as it was asked for.
+func (l look) hpaChanged(h seen.HPA) []check.Finding {
+	var out []check.Finding
+	name := suspect(h.Ref)
+	if asked := l.setup.Scale.Target; math.Abs(h.Target-asked) > 1e-6*math.Abs(asked) {
+		out = append(out, finding(name, fmt.Sprintf("the HPA's target is %s a replica, %s was asked for: the value of %s does not reach it", l.value(h.Target), l.value(asked), l.newest()), "find out what changed the HPA: an admission policy, another controller"))
+	}
+	if c, limited := seen.Is(h.Conditions, "ScalingLimited"); h.Max <= l.least() || (limited && c.Reason == "TooManyReplicas") {
+		out = append(out, finding(name, fmt.Sprintf("the HPA has reached its maximum: maxReplicas is %d, %d was asked for%s", h.Max, l.setup.Scale.Max, because(c.Message)), "raise maxReplicas; find out what lowered it"))
+	}
+	return out
 }
 
 // newest is the newest value that anyone has of the metric.
