@@ -51,6 +51,22 @@ func (d *Doc) Has(path ...string) bool {
 	return true
 }
 
+// Text is the scalar at a path as it was written; empty when there is none.
+func (d *Doc) Text(path ...string) string {
+	node := resolved(d.root)
+	for _, part := range path {
+		_, value := child(node, part)
+		if value == nil {
+			return ""
+		}
+		node = resolved(value)
+	}
+	if node.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return node.Value
+}
+
 // child is the key and value of a part; of a list entry the value is both.
 func child(n *yaml.Node, part string) (key, value *yaml.Node) {
 	switch n.Kind {

@@ -3,6 +3,7 @@ package tree
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -111,6 +112,15 @@ func readFile(fsys fs.FS, path string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return data, nil
+}
+
+// canonical is the digest of an entry of a file, in canonical JSON.
+func canonical(v any) string {
+	data, err := json.Marshal(v) // keys of maps come in order
+	if err != nil {
+		panic("tree: encode an entry: " + err.Error()) // it has nothing that can't be encoded
+	}
+	return digest(data)
 }
 
 func digest(data []byte) string {

@@ -56,20 +56,19 @@ func (p *parsed) decode(name string, data []byte) {
 		}
 		return
 	}
-	var header model.Header
-	doc.Decode(&header) // its problems are those of the whole, below
+	kind, group := doc.Text("kind"), doc.Text("apiVersion")
 	if p.role == strayRole {
-		if header.Kind != model.KindOverlay {
+		if kind != model.KindOverlay {
 			return
 		}
 		p.role = overlayRole
 	}
-	if want := kinds[p.role]; header.Kind != want && header.Kind != "" {
-		p.problems = problem.List{problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", header.Kind, want)}
+	if want := kinds[p.role]; kind != want && kind != "" {
+		p.problems = problem.List{problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
 		return
 	}
-	if header.APIVersion != "" && !model.KnownGroup(header.APIVersion) {
-		p.problems = append(p.problems, problem.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", header.APIVersion))
+	if group != "" && !model.KnownGroup(group) {
+		p.problems = append(p.problems, problem.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
 	}
 	p.problems = append(p.problems, doc.Decode(p.target())...)
 }
@@ -106,7 +105,7 @@ func (t *Tree) enterRegistry(p parsed) problem.List {
 				c.Name, t.entry(p.path, "components", first.Index).Line))
 			continue
 		}
-		t.Components[c.Name] = &Component{Component: c, Index: i}
+		t.Components[c.Name] = &Component{Component: c, Index: i, Digest: canonical(c)}
 	}
 	return problems
 }
@@ -120,7 +119,7 @@ func (t *Tree) enterCatalog(p parsed) problem.List {
 				v.Name, t.entry(first.File, "validators", first.Index)))
 			continue
 		}
-		t.Validators[v.Name] = &Validator{Validator: v, File: p.path, Index: i}
+		t.Validators[v.Name] = &Validator{Validator: v, File: p.path, Index: i, Digest: canonical(v)}
 	}
 	return problems
 }

@@ -71,17 +71,20 @@ type Mixin struct {
 	File, Digest string
 }
 
-// Component is an entry of the registry; Index is its place there.
+// Component is an entry of the registry; Index is its place there, Digest that
+// of the entry in canonical JSON.
 type Component struct {
 	*model.Component
-	Index int
+	Index  int
+	Digest string
 }
 
 // Validator is an entry of a validator catalogue.
 type Validator struct {
 	*model.Validator
-	File  string
-	Index int
+	File   string
+	Index  int
+	Digest string
 }
 
 // Overlay finds an overlay by its name, the root too.

@@ -1,0 +1,84 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// Assignment is a value from the command line.
+type Assignment struct {
+	// Component is a name, or one of its valueOverrideKeys in the registry.
+	Component string
+	Path      query.Path
+	Value     any
+}
+
+// ParseAssignment reads component:path=value; the value is YAML.
+func ParseAssignment(text string) (Assignment, error) {
+	component, rest, ok := strings.Cut(text, ":")
+	path, value, assigned := strings.Cut(rest, "=")
+	if !ok || !assigned || component == "" || path == "" {
+		return Assignment{}, fmt.Errorf("%q: write component:path=value, for example gpu-operator:driver.enabled=false", text)
+	}
+	p, err := query.Parse(path)
+	if err != nil {
+		return Assignment{}, err //nolint:wrapcheck // says what it was reading
+	}
+	a := Assignment{Component: component, Path: p, Value: value}
+	if value != "" {
+		doc, problems := strict.Parse("value", []byte(value))
+		if doc == nil {
+			return Assignment{}, fmt.Errorf("%q: %w", text, errors.New(problems[0].Message))
+		}
+		if a.Value, problems = doc.Value(); len(problems) > 0 {
+			return Assignment{}, fmt.Errorf("%q: %w", text, errors.New(problems[0].Message))
+		}
+	}
+	return a, nil
+}
+
+// block is the assignment as a block of keys.
+func (a Assignment) block() map[string]any {
+	var v any = clone(a.Value)
+	for _, key := range slices.Backward(a.Path) {
+		v = map[string]any{key: v}
+	}
+	out, _ := v.(map[string]any) //nolint:errcheck // the path has a key
+	return out
+}
+
+// assign lays what was set on the command line over the overrides.
+func (d *draft) assign(set []Assignment) error {
+	for _, s := range set {
+		c, err := d.named(s.Component)
+		if err != nil {
+			return err
+		}
+		if c.Overrides == nil {
+			c.Overrides = map[string]any{}
+		}
+		d.trace.mergeValues(c.Overrides, s.block(), layer{name: "--set"}, d.at("components", c.Name, "values"), nil)
+	}
+	return nil
+}
+
+// named finds a component by its name or by another that the registry gives it.
+func (d *draft) named(name string) (*model.ComponentRef, error) {
+	if c, ok := d.components[name]; ok {
+		return c, nil
+	}
+	names := slices.Sorted(maps.Keys(d.components))
+	for _, n := range names {
+		if entry, ok := d.tree.Components[n]; ok && slices.Contains(entry.ValueOverrideKeys, name) {
+			return d.components[n], nil
+		}
+	}
+	return nil, fmt.Errorf("the recipe has no component %q to set a value of, it has: %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,60 @@
+package resolve_test
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+const many = 10_000
+
+// Loading 10,000 overlays, and resolving each of them with its inputs: what list,
+// lint and the choice of what a change affects cost at that size.
+func BenchmarkLoad10000(b *testing.B) {
+	fsys := recipetest.Generate(many, 1)
+	for b.Loop() {
+		if _, problems := tree.Load(fsys, tree.Options{}); len(problems) > 0 {
+			b.Fatal(problems)
+		}
+	}
+}
+
+func BenchmarkLoad10000Cached(b *testing.B) {
+	fsys := recipetest.Generate(many, 1)
+	cache := &tree.Cache{}
+	tree.Load(fsys, tree.Options{Cache: cache})
+	for b.Loop() {
+		if _, problems := tree.Load(fsys, tree.Options{Cache: cache}); len(problems) > 0 {
+			b.Fatal(problems)
+		}
+	}
+}
+
+func BenchmarkResolve10000(b *testing.B) {
+	loaded := load(b, recipetest.Generate(many, 1), tree.Options{})
+	recipes := loaded.Recipes()
+	for b.Loop() {
+		for _, o := range recipes {
+			r, err := resolve.Resolve(loaded, o.Criteria, resolve.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(r.Inputs()) == 0 {
+				b.Fatal("a recipe of nothing")
+			}
+		}
+	}
+	b.ReportMetric(float64(len(recipes)*b.N)/b.Elapsed().Seconds(), "recipes/s")
+}
+
+func BenchmarkResolveOne(b *testing.B) {
+	loaded := load(b, recipetest.Small(), tree.Options{})
+	q := query(b, leaf)
+	for b.Loop() {
+		if _, err := resolve.Resolve(loaded, q, resolve.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package resolve_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+// An overlay that writes any for what it leaves open is less specific to the
+// existing implementation than one that leaves it out.
+func TestCompatSpecificity(t *testing.T) {
+	t.Parallel()
+	overlay := func(name, criteria, version string) string {
+		return "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: " + name + "}\nspec:\n  criteria: " + criteria +
+			"\n  componentRefs: [{name: cert-manager, version: " + version + "}]\n"
+	}
+	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
+		"overlays/narrow.yaml": overlay("narrow", "{service: eks, accelerator: h100, os: any, intent: any, platform: any}", "v1-narrow"),
+		"overlays/wide.yaml":   overlay("wide", "{service: eks}", "v1-wide"),
+	})
+	for compat, want := range map[bool]string{false: "v1-narrow", true: "v1-wide"} {
+		r := must(t, load(t, fsys, tree.Options{Legacy: compat}), "service=eks,accelerator=h100", resolve.Options{Compat: compat})
+		if c, ok := r.Component("cert-manager"); !ok || c.Version != want {
+			t.Errorf("compat %v: version %s, want %s", compat, c.Version, want)
+		}
+	}
+}
+
+// What no overlay carries comes to the root alone, without a word.
+func TestCompatKnowsNoCoverage(t *testing.T) {
+	t.Parallel()
+	r := must(t, load(t, recipetest.Small(), tree.Options{Legacy: true}), "service=gke,platform=slurm", resolve.Options{Compat: true})
+	if got := strings.Join(r.Metadata.AppliedOverlays, " "); got != "base monitoring-hpa" {
+		t.Errorf("applied are %s", got)
+	}
+}
+
+// A null in overrides takes away what the values file says, and the chart's
+// default comes back; in the sound form it takes the default away.
+func TestNulls(t *testing.T) {
+	t.Parallel()
+	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
+		"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec:\n  criteria: {service: x}\n  componentRefs: [{name: gpu-operator, overrides: {driver: {version: null}}}]\n",
+	})
+	for compat, want := range map[bool]string{false: "enabled version", true: "enabled"} {
+		r := must(t, load(t, fsys, tree.Options{Legacy: compat}), "service=x", resolve.Options{Compat: compat})
+		values, err := r.Values("gpu-operator")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, key := range []string{"enabled", "version"} {
+			if _, ok := values["driver"].(map[string]any)[key]; ok {
+				keys = append(keys, key)
+			}
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("compat %v: driver has %s, want %s", compat, got, want)
+		}
+	}
+}
+
+// What does not fit together is told at its place.
+func TestMistakesOfRecipes(t *testing.T) {
+	t.Parallel()
+	overlay := func(rest string) string {
+		return "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec:\n  criteria: {service: x}\n" + rest
+	}
+	mixin := func(rest string) string {
+		return "kind: RecipeMixin\napiVersion: aicr.run/v1\nmetadata: {name: m}\nspec:\n" + rest
+	}
+	tests := []struct {
+		name, overlay, mixin string
+		want, part           string
+	}{
+		{"unknown dependency", "  componentRefs: [{name: cert-manager, dependencyRefs: [gpu-oprator]}]\n", "", "recipes/overlays/x.yaml:6:57 unknown-dependency", "gpu-oprator, which the recipe does not have"},
+		{"dependency of the root on nothing", "  componentRefs: [{name: cert-manager, dependencyRefs: [cert-manager]}]\n", "", "recipes/overlays/x.yaml:6:57 dependency-cycle", "cert-manager -> cert-manager"},
+		{"circle of dependencies", "  componentRefs:\n    - name: cert-manager\n      dependencyRefs:\n        - gpu-operator\n", "", "recipes/overlays/x.yaml:9:11 dependency-cycle", "cert-manager -> gpu-operator -> cert-manager"},
+		{"mixin's constraint", "  mixins: [m]\n", "  constraints: [{name: K8s.server.version, value: \">= 1.99\"}]\n", "recipes/mixins/m.yaml:5:51 mixin-conflict", "constraint K8s.server.version"},
+		{"mixin's version", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, valuesFile: components/gpu-operator/values-eks.yaml}]\n", "recipes/mixins/m.yaml:5:52 mixin-conflict", "valuesFile of component gpu-operator"},
+		{"mixin's patches", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, patches: [registry.yaml]}]\n", "recipes/mixins/m.yaml:5:49 mixin-conflict", "patches of component"},
+		{"mixin's value", "  mixins: [m]\n", "  componentRefs: [{name: gpu-operator, overrides: {driver: {rdma: {enabled: true}}}}]\n", "recipes/mixins/m.yaml:5:77 mixin-conflict", "value driver.rdma.enabled"},
+		{"mixin's value that an overlay set", "  mixins: [m]\n  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: true}}}]\n", "  componentRefs: [{name: gpu-operator, overrides: {dcgmExporter: {enabled: false}}}]\n", "recipes/mixins/m.yaml:5:76 mixin-conflict", "value dcgmExporter.enabled"},
+		{"profile of what is not there", "  profile: {name: p, default: a, values: {a: {componentRefs: [{name: csi-snapshots}]}}}\n", "", "recipes/overlays/x.yaml:6:70 unknown-component", "csi-snapshots, which the recipe does not have"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"overlays/x.yaml": overlay(tt.overlay)}
+			if tt.mixin != "" {
+				files["mixins/m.yaml"] = mixin(tt.mixin)
+			}
+			_, err := resolve.Resolve(load(t, recipetest.Edit(recipetest.Small(), files), tree.Options{}), query(t, "service=x"), resolve.Options{})
+			list, ok := err.(problem.List) //nolint:errorlint // it is never wrapped
+			if !ok || len(list) != 1 {
+				t.Fatalf("got %v", err)
+			}
+			if got := list[0].Pos.String() + " " + list[0].Rule; got != tt.want || !strings.Contains(list[0].Message, tt.part) {
+				t.Errorf("got  %s: %s\nwant %s: %s", got, list[0].Message, tt.want, tt.part)
+			}
+		})
+	}
+}
+
+// What a mixin may: what is new, what is the same, a namespace, lists that are joined.
+func TestWhatAMixinMay(t *testing.T) {
+	t.Parallel()
+	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
+		"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {criteria: {service: x}, mixins: [m, os-ubuntu]}\n",
+		"mixins/m.yaml": "kind: RecipeMixin\napiVersion: aicr.run/v1\nmetadata: {name: m}\nspec:\n  constraints: [{name: OS.release.ID, value: ubuntu}]\n" +
+			"  componentRefs: [{name: gpu-operator, type: Helm, namespace: privileged, dependencyRefs: [csi-snapshots], overrides: {dcgmExporter: {enabled: true}}}, {name: csi-snapshots}]\n",
+	})
+	r := must(t, load(t, fsys, tree.Options{}), "service=x", resolve.Options{})
+	c, _ := r.Component("gpu-operator")
+	if c.Namespace != "privileged" || c.DependencyRefs[len(c.DependencyRefs)-1] != "csi-snapshots" {
+		t.Errorf("got %+v", c)
+	}
+	if got := strings.Join(r.Metadata.AppliedMixins, " "); got != "m os-ubuntu" {
+		t.Errorf("mixins are %s", got)
+	}
+}

@@ -1,0 +1,66 @@
+package resolve
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
+
+// Change is one value in which two recipes differ. From is nil of what only the
+// second has, To of what only the first has; Op tells that from a null.
+type Change struct {
+	Path query.Path `json:"-"`
+	Name string     `json:"path"`
+	Op   string     `json:"op"`
+	From any        `json:"from,omitempty"`
+	To   any        `json:"to,omitempty"`
+}
+
+// Ops of a change.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
+
+// Diff is what makes b of a, in the order of paths.
+func Diff(a, b *Result) ([]Change, error) {
+	before, err := a.leaves()
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.leaves()
+	if err != nil {
+		return nil, err
+	}
+	out := []Change{}
+	for name, old := range before {
+		now, there := after[name]
+		switch {
+		case !there:
+			out = append(out, Change{Path: old.Path, Name: name, Op: Removed, From: old.Value})
+		case !same(old.Value, now.Value):
+			out = append(out, Change{Path: old.Path, Name: name, Op: Changed, From: old.Value, To: now.Value})
+		}
+	}
+	for name, now := range after {
+		if _, there := before[name]; !there {
+			out = append(out, Change{Path: now.Path, Name: name, Op: Added, To: now.Value})
+		}
+	}
+	slices.SortFunc(out, func(x, y Change) int { return cmp.Or(slices.Compare(x.Path, y.Path), cmp.Compare(x.Name, y.Name)) })
+	return out, nil
+}
+
+func (r *Result) leaves() (map[string]query.Leaf, error) {
+	doc, err := r.Document()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]query.Leaf{}
+	for _, leaf := range query.Flatten(doc, names) {
+		out[leaf.Path.String()] = leaf
+	}
+	return out, nil
+}

@@ -1,0 +1,170 @@
+package resolve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
+
+// Document is the recipe with everything that it comes to, as plain values by
+// name: criteria, overlays, constraints, components (each with its Helm values),
+// deploymentOrder, validation. It is what selectors select from, and what two
+// recipes are compared by.
+func (r *Result) Document() (map[string]any, error) {
+	components := map[string]any{}
+	for i := range r.ComponentRefs {
+		c := &r.ComponentRefs[i]
+		doc, err := r.component(c)
+		if err != nil {
+			return nil, err
+		}
+		components[c.Name] = doc
+	}
+	doc := map[string]any{
+		"criteria":        plainMap(r.Criteria),
+		"overlays":        plain(r.Metadata.AppliedOverlays),
+		"constraints":     constraints(r.Constraints),
+		"components":      components,
+		"deploymentOrder": plain(r.DeploymentOrder),
+	}
+	if len(r.Metadata.AppliedMixins) > 0 {
+		doc["mixins"] = plain(r.Metadata.AppliedMixins)
+	}
+	if p := r.Metadata.SelectedProfile; p != nil {
+		doc["profile"] = plainMap(p)
+	}
+	if r.Validation != nil {
+		phases := map[string]any{}
+		for _, name := range model.PhaseNames() {
+			if phase := *r.Validation.Phase(name); phase != nil {
+				p := plainMap(phase)
+				p["constraints"] = constraints(phase.Constraints)
+				phases[name] = p
+			}
+		}
+		doc["validation"] = phases
+	}
+	return doc, nil
+}
+
+func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
+	if !c.Enabled() {
+		return map[string]any{"enabled": false}, nil // of what is not deployed nothing else matters
+	}
+	values, err := r.Values(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	doc := plainMap(c)
+	delete(doc, "name")
+	delete(doc, "overrides")
+	if len(c.ExpectedResources) > 0 {
+		expected := []any{}
+		for _, e := range c.ExpectedResources {
+			expected = append(expected, expectedKey(e))
+		}
+		doc["expectedResources"] = expected
+	}
+	doc["enabled"] = true
+	doc["values"] = values
+	return doc, nil
+}
+
+func expectedKey(e model.ExpectedResource) string { return e.Kind + " " + e.Namespace + "/" + e.Name }
+
+func constraints(list []model.Constraint) map[string]any {
+	out := map[string]any{}
+	for _, c := range list {
+		doc := plainMap(c)
+		delete(doc, "name")
+		out[c.Name] = doc
+	}
+	return out
+}
+
+// Digest is the SHA-256 of the document in canonical JSON: recipes that come to
+// the same have the same, however they came about.
+func (r *Result) Digest() (string, error) {
+	doc, err := r.Document()
+	if err != nil {
+		return "", err
+	}
+	delete(doc, "criteria")
+	delete(doc, "overlays")
+	delete(doc, "mixins")
+	return digest(doc)
+}
+
+func digest(v any) (string, error) {
+	data, err := json.Marshal(v) // keys of maps come in order
+	if err != nil {
+		return "", fmt.Errorf("encode: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// names says of which lists of a document the entries are names, so that their
+// order does not matter.
+func names(p query.Path) bool {
+	switch len(p) {
+	case 1:
+		return p[0] == "overlays" || p[0] == "mixins"
+	case 3:
+		if p[0] == "validation" {
+			return p[2] == "checks"
+		}
+		switch p[2] {
+		case "patches", "manifestFiles", "preManifestFiles", "dependencyRefs", "expectedResources":
+			return p[0] == "components"
+		}
+	case 4:
+		return p[0] == "validation" && p[3] == "excludeNodes"
+	}
+	return false
+}
+
+// plain makes plain values of a struct of the model, by its JSON.
+func plain(v any) any {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("resolve: encode a struct of the model: " + err.Error()) // they have nothing that can't be encoded
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var out any
+	if err := dec.Decode(&out); err != nil {
+		panic("resolve: decode what was encoded: " + err.Error())
+	}
+	return integers(out)
+}
+
+func plainMap(v any) map[string]any {
+	m, _ := plain(v).(map[string]any) //nolint:errcheck // a struct is a block of keys
+	return m
+}
+
+func integers(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		for key, value := range x {
+			x[key] = integers(value)
+		}
+	case []any:
+		for i := range x {
+			x[i] = integers(x[i])
+		}
+	case json.Number:
+		if n, err := x.Int64(); err == nil {
+			return n
+		}
+		f, _ := x.Float64() //nolint:errcheck // it was a number a moment ago
+		return f
+	}
+	return v
+}

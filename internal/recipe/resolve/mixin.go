@@ -1,0 +1,86 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+// mixins merges the mixins that the overlays name, in the order in which they
+// were named. A mixin adds; what is set already it may not set differently.
+func (d *draft) mixins() error {
+	var problems problem.List
+	for _, name := range d.mixinNames {
+		m, ok := d.tree.Mixins[name]
+		if !ok {
+			continue // a tree with such a name does not load
+		}
+		problems = append(problems, d.mixin(m)...)
+		d.mixedIn = append(d.mixedIn, name)
+	}
+	return problems.Sort().Err()
+}
+
+func (d *draft) mixin(m *tree.Mixin) problem.List {
+	var problems problem.List
+	l := layer{name: "mixin " + m.Metadata.Name, file: m.File}
+	for i := range m.Spec.Constraints {
+		c := &m.Spec.Constraints[i]
+		keys := at{"spec", "constraints", index(i)}
+		if have := d.constraints[c.Name]; have != nil && *have != *c {
+			problems = append(problems, d.conflict(m, keys.with("value"), "constraint %s", c.Name))
+			continue
+		}
+		d.constraint(d.constraints, c, l, at{"constraints"}, keys)
+	}
+	for i := range m.Spec.ComponentRefs {
+		c := &m.Spec.ComponentRefs[i]
+		keys := at{"spec", "componentRefs", index(i)}
+		if have := d.components[c.Name]; have != nil {
+			problems = append(problems, d.mixinConflicts(m, have, c, keys)...)
+		}
+		d.component(c, l, keys)
+	}
+	return problems
+}
+
+func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) problem.Problem {
+	p := problem.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
+	p.Message = "mixin " + m.Metadata.Name + " sets what the recipe has set already: " + p.Message
+	return p
+}
+
+// mixinConflicts are the fields of a component that is there already which a
+// mixin may not set: everything but its namespace, lists that are joined, and
+// values that the registry allows.
+func (d *draft) mixinConflicts(m *tree.Mixin, have, c *model.ComponentRef, keys at) problem.List {
+	var problems problem.List
+	haveTexts, stated := texts(have), texts(c)
+	for i, key := range textFields {
+		if s := *stated[i]; key != "namespace" && s != "" && s != *haveTexts[i] {
+			problems = append(problems, d.conflict(m, keys.with(key), "%s of component %s", key, c.Name))
+		}
+	}
+	if len(c.Patches) > 0 {
+		problems = append(problems, d.conflict(m, keys.with("patches"), "patches of component %s", c.Name))
+	}
+	var allowed []string
+	if entry, ok := d.tree.Components[c.Name]; ok {
+		allowed = entry.MixinSafeOverridePaths
+	}
+	for _, leaf := range query.Flatten(c.Overrides, nil) {
+		there, err := query.Select(map[string]any(have.Overrides), leaf.Path)
+		if err == nil && same(there, leaf.Value) {
+			continue
+		}
+		path := leaf.Path.String()
+		if err == nil || !slices.Contains(allowed, path) {
+			problems = append(problems, d.conflict(m, append(keys.with("overrides"), leaf.Path...), "value %s of component %s", path, c.Name).
+				With("set it in an overlay, or list it in mixinSafeOverridePaths of %s in registry.yaml", c.Name))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,72 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// profile merges the value of the recipe's profile that was asked for, or its
+// default. What overlays declare of one profile, the last of them declares.
+func (d *draft) profile(asked string) error {
+	name, value, given := strings.Cut(asked, "=")
+	if asked != "" && (!given || name == "" || value == "") {
+		return fmt.Errorf("profile %q: write name=value", asked)
+	}
+	if len(d.profiles) == 0 {
+		if given {
+			return fmt.Errorf("profile %s: the recipe has no profile", name)
+		}
+		return nil
+	}
+	p := d.profiles[len(d.profiles)-1]
+	for _, other := range d.profiles {
+		if other.Name != p.Name {
+			return problem.List{problem.ProfileConflict.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "name"),
+				"the recipe has profile %s of %s already, this is %s", other.Name, other.overlay.Name, p.Name)}
+		}
+	}
+	if !given {
+		name, value = p.Name, p.Default
+	}
+	chosen, ok := p.Values[value]
+	if name != p.Name || !ok {
+		return fmt.Errorf("profile %s=%s: the recipe has profile %s with %s", name, value, p.Name, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
+	}
+	d.selected = &model.SelectedProfile{Name: name, Value: value, Advertiser: chosen.Advertiser}
+	return d.applyProfile(p, value, chosen)
+}
+
+func (d *draft) applyProfile(p declaredProfile, value string, v model.ProfileValue) error {
+	l := layer{name: "profile " + p.Name + "=" + value, file: p.overlay.File}
+	keys := d.at("spec", "profile", "values", value)
+	for i := range v.Constraints {
+		d.constraint(d.constraints, &v.Constraints[i], l, d.at("constraints"), keys.with("constraints", index(i)))
+	}
+	if len(v.ReadinessConstraints) > 0 {
+		if d.validation == nil {
+			d.validation = &model.Validation{}
+		}
+		if d.validation.Readiness == nil {
+			d.validation.Readiness = &model.Phase{}
+		}
+		d.phaseConstraints(d.validation.Readiness, v.ReadinessConstraints, l, d.at("validation", "readiness", "constraints"), keys.with("readinessConstraints"))
+	}
+	for i := range v.ComponentRefs {
+		ref := &v.ComponentRefs[i]
+		have := d.components[ref.Name]
+		if have == nil {
+			return problem.List{problem.UnknownPart.At(d.tree.ValuePos(p.overlay.File, keys.with("componentRefs", index(i), "name")...),
+				"profile %s=%s sets values of %s, which the recipe does not have", p.Name, value, ref.Name)}
+		}
+		if have.Overrides == nil {
+			have.Overrides = map[string]any{}
+		}
+		d.trace.mergeValues(have.Overrides, ref.Overrides, l, d.at("components", ref.Name, "values"), keys.with("componentRefs", index(i), "overrides"))
+	}
+	return nil
+}
