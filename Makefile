@@ -18,11 +18,11 @@ build:
 ## measure latencies on a lab come last and alone: nothing else loads the machine.
 test:
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/e2e)
-	$(GO) test -timeout 60m -count=1 ./internal/e2e
+	$(GO) test -timeout 60m -count=1 -parallel 3 ./internal/e2e
 
 ## soak: what takes too long for every change: 20 seeds, 30 kills
 soak:
-	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -v ./internal/e2e/...
+	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -parallel 3 -v ./internal/e2e/...
 
 ## lint: golangci-lint and go vet, pinned in tools/go.mod
 lint:

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,10 +35,10 @@ type hop struct {
 	Findings []struct{ Suspect, Message, Remedy string }
 }
 
-// autoscale proves the chain of the shared lab; the exit code is for the caller to judge.
-func autoscale(t *testing.T, args ...string) (chain, result) {
+// autoscale proves the chain of a lab; the exit code is for the caller to judge.
+func autoscale(t *testing.T, lab string, args ...string) (chain, result) {
 	t.Helper()
-	r := firstlight(t.Context(), append([]string{"autoscale", "-o", "json", "--lab", labName, "--evidence", t.TempDir()}, args...)...)
+	r := firstlight(t.Context(), append([]string{"autoscale", "-o", "json", "--lab", lab, "--evidence", t.TempDir()}, args...)...)
 	return decodeChain(t, r), r
 }
 
@@ -76,12 +77,14 @@ func wholeChain(t *testing.T, c chain, r result) {
 }
 
 func TestAutoscale(t *testing.T) {
-	sharedLab(t)
+	t.Parallel()
 	for _, metric := range []string{"external", "custom"} {
 		t.Run(metric, func(t *testing.T) {
-			c, r := autoscale(t, "--metric", metric)
+			t.Parallel()
+			lab := chainLab(t)
+			c, r := autoscale(t, lab, "--metric", metric)
 			wholeChain(t, c, r)
-			nothingLeft(t)
+			nothingLeftOn(t, lab)
 		})
 	}
 }
@@ -89,16 +92,26 @@ func TestAutoscale(t *testing.T) {
 // Prometheus that doesn't honour the exporter's labels has them under other
 // names: the chain follows them.
 func TestAutoscaleWithExportedLabels(t *testing.T) {
-	sharedLab(t)
-	must(t, "lab", "fault", "add", "honor-labels-off", "--name", labName)
-	defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
-	c, r := autoscale(t, "--metric", "custom")
+	t.Parallel()
+	lab := chainLab(t)
+	must(t, "lab", "fault", "add", "honor-labels-off", "--name", lab)
+	c, r := autoscale(t, lab, "--metric", "custom")
 	wholeChain(t, c, r)
 }
 
-// TestAutoscaleFaults puts each fault of the chain alone into the lab: its hop
+// TestAutoscaleThroughKAI has the workload scheduled by KAI, through a queue.
+func TestAutoscaleThroughKAI(t *testing.T) {
+	t.Parallel()
+	lab := chainLab(t)
+	c, r := autoscale(t, lab, "--scheduler", "kai")
+	wholeChain(t, c, r)
+	nothingLeftOn(t, lab)
+}
+
+// TestAutoscaleFaults puts each fault of the chain alone into a lab: its hop
 // must fail, no earlier one, and what the finding says must fit.
 func TestAutoscaleFaults(t *testing.T) {
+	t.Parallel()
 	sharedLab(t)
 	var c struct {
 		Kinds []struct{ Kind, Gate, Hop string }
@@ -113,18 +126,20 @@ func TestAutoscaleFaults(t *testing.T) {
 		}
 		n++
 		t.Run(k.Kind, func(t *testing.T) {
-			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
-			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
+			t.Parallel()
+			lab := chainLab(t)
+			added := must(t, "lab", "fault", "add", k.Kind, "--name", lab, "-o", "json")
 			var fault struct{ ID, Target, Suspect string }
 			if err := json.Unmarshal([]byte(added.stdout), &fault); err != nil {
 				t.Fatal(err)
 			}
-			var args []string
+			args := []string{"--patience", "40s"}
 			if strings.HasPrefix(k.Kind, "kai-") {
 				args = append(args, "--scheduler", "kai")
 			}
-			c, r := autoscale(t, args...)
+			c, r := autoscale(t, lab, args...)
 			hopFails(t, c, r, k.Hop, fault.Suspect)
+			nothingLeftOn(t, lab)
 		})
 	}
 	if n < 15 {
@@ -167,48 +182,47 @@ func hopFails(t *testing.T, c chain, r result, name, suspect string) {
 // TestKilledAutoscale kills the chain in the middle: the next run removes what
 // it left, by its label, and passes.
 func TestKilledAutoscale(t *testing.T) {
-	sharedLab(t)
-	must(t, "lab", "up", "--name", labName, "--with", "karpenter")
-	dir := t.TempDir()
+	t.Parallel()
+	lab, dir := chainLab(t), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := command(ctx, "autoscale", "-o", "json", "--lab", labName, "--evidence", dir)
+	cmd := command(ctx, "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	// In the middle: the load was observed, so pools, workload and load are there.
 	waitFor(t, "the load", func() bool {
-		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*"+seen.HopLoad+"*"))
+		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+seen.HopLoad+"*"))
 		return err == nil && len(found) > 0
 	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed: that is the point
-	r := firstlight(t.Context(), "autoscale", "-o", "json", "--lab", labName, "--evidence", dir)
+	r := firstlight(t.Context(), "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
 	wholeChain(t, decodeChain(t, r), r)
-	nothingLeft(t)
+	nothingLeftOn(t, lab)
 }
 
 // TestAutoscaleThroughKubeconfig proves the chain of the running lab as of any
 // cluster: from a home in which there is no lab.
 func TestAutoscaleThroughKubeconfig(t *testing.T) {
-	sharedLab(t)
-	must(t, "lab", "up", "--name", labName, "--with", "karpenter")
-	dir := t.TempDir()
+	t.Parallel()
+	lab, dir := chainLab(t), t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", labName).stdout), 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", lab).stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", labName).stdout)
+	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", lab).stdout)
 	cmd := command(t.Context(), "autoscale", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
 	cmd.Env = append(cmd.Env, "FIRSTLIGHT_HOME="+filepath.Join(dir, "home"))
 	r := finish(cmd)
 	wholeChain(t, decodeChain(t, r), r)
-	nothingLeft(t)
+	nothingLeftOn(t, lab)
 }
 
-// TestAcceptIncludesAutoscale walks the playbook with the chain in it.
+// TestAcceptIncludesAutoscale walks the playbook with the chain in it. It is
+// not parallel: gates measure latencies.
 func TestAcceptIncludesAutoscale(t *testing.T) {
 	sharedLab(t)
 	dir := t.TempDir()
@@ -218,5 +232,21 @@ func TestAcceptIncludesAutoscale(t *testing.T) {
 	}
 	if v := firstlight(t.Context(), "evidence", "replay", filepath.Join(dir, a.Run)); v.code != 0 {
 		t.Errorf("replay exited %d:\n%s%s", v.code, v.stdout, v.stderr)
+	}
+}
+
+// TestControlRuns is for the soak: 20 chains, each with its control run, and
+// none of them scales without load.
+func TestControlRuns(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
+		t.Skip("20 chains: make soak")
+	}
+	for i := range 20 {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			t.Parallel()
+			c, r := autoscale(t, chainLab(t))
+			wholeChain(t, c, r)
+		})
 	}
 }

@@ -106,7 +106,12 @@ func readAll(t *testing.T, dir string) map[string][]byte {
 // nothingLeft looks into the lab: no object of any run, no pod that holds GPUs.
 func nothingLeft(t *testing.T) {
 	t.Helper()
-	cluster := openLab(t)
+	nothingLeftOn(t, labName)
+}
+
+func nothingLeftOn(t *testing.T, lab string) {
+	t.Helper()
+	cluster := openLab(t, lab)
 	left, err := kube.Guest{Cluster: cluster}.Leftovers(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +130,9 @@ func nothingLeft(t *testing.T) {
 	}
 }
 
-func openLab(t *testing.T) *kube.Cluster {
+func openLab(t *testing.T, lab string) *kube.Cluster {
 	t.Helper()
-	path := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", labName).stdout)
+	path := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", lab).stdout)
 	cluster, err := kube.Open(path, "")
 	if err != nil {
 		t.Fatal(err)

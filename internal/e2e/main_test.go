@@ -48,7 +48,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build firstlight: %v\n%s", err, out)
 		return 1
 	}
-	defer stopLab()
+	defer stopLabs()
 	return m.Run()
 }
 
@@ -62,11 +62,17 @@ var startLab = sync.OnceValue(func() error {
 	return nil
 })
 
-func stopLab() {
+func stopLabs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if r := firstlight(ctx, "lab", "down", "--name", labName); r.code != 0 {
-		fmt.Fprintf(os.Stderr, "lab down exited %d:\n%s%s", r.code, r.stdout, r.stderr)
+	names := []string{labName}
+	for range cap(chainLabs) {
+		names = append(names, <-chainLabs)
+	}
+	for _, name := range names {
+		if r := firstlight(ctx, "lab", "down", "--name", name); r.code != 0 {
+			fmt.Fprintf(os.Stderr, "lab down exited %d:\n%s%s", r.code, r.stdout, r.stderr)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ prepare:
 	if err := os.WriteFile(path, []byte(prepared), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cluster := openLab(t)
+	cluster := openLab(t, labName)
 	t.Cleanup(func() {
 		if err := cluster.Client.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), namespace, metav1.DeleteOptions{}); err != nil {
 			t.Log(err) // the lab goes with the package
