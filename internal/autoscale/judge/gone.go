@@ -21,7 +21,11 @@ func nodesGone(l look) Result {
 	if len(stay) > 0 {
 		var why []check.Finding
 		for _, n := range stay {
-			why = append(why, l.whyStays(n)...)
+			for _, f := range l.whyStays(n) {
+				if !slices.ContainsFunc(why, func(g check.Finding) bool { return g.Suspect == f.Suspect && g.Remedy == f.Remedy }) {
+					why = append(why, f) // a pool's reason is that of all its nodes
+				}
+			}
 		}
 		return l.wait(stay[0].Ref, needs, why, check.Finding{})
 	}
@@ -105,11 +109,11 @@ func (l look) whyStays(n seen.Node) []check.Finding {
 			out = append(out, f)
 		}
 	}
-	out = append(out, l.blockers(n, claim)...)
 	pool, there := l.pool(orElse(n.Pool, l.setup.Pool.Name))
 	if there {
 		out = append(out, consolidationOff(pool)...)
 	}
+	out = append(out, l.blockers(n, claim)...)
 	if p, stated := l.program("autoscaler"); stated && !p.Absent {
 		out = append(out, programFindings(p, "the autoscaler", "site autoscale.controller")...)
 	}
@@ -174,9 +178,9 @@ func (l look) blocker(node string, e seen.Event) (check.Finding, bool) {
 	case strings.Contains(m, "do-not-disrupt"):
 		return finding(node, message, "remove the annotation, or let the pod end"), true
 	case strings.Contains(m, "consolidation disabled"):
-		return finding("NodePool "+l.setup.Pool.Name, message, "set spec.disruption.consolidateAfter of the NodePool"), true
+		return finding("NodePool "+l.setup.Pool.Name, "consolidation is disabled: "+message, consolidateRemedy), true
 	case strings.Contains(m, "blocking budget"):
-		return finding("NodePool "+l.setup.Pool.Name, "disruption budget in the way: "+message, "widen spec.disruption.budgets of the NodePool"), true
+		return finding("NodePool "+l.setup.Pool.Name, "disruption budget in the way: "+message, budgetRemedy), true
 	case strings.Contains(m, "nominated for a pending pod") || strings.Contains(m, "isn't initialized"):
 		return check.Finding{}, false // Karpenter says so of every new node, for a while
 	case e.First.After(l.st.Marks[seen.MarkStop]):

@@ -107,14 +107,19 @@ func notReady(p seen.Pool) []check.Finding {
 	return []check.Finding{finding(name, fmt.Sprintf("%s is not ready: %s: %s", name, ready.Reason, ready.Message), "correct the NodePool: kubectl describe nodepool "+p.Name)}
 }
 
+const (
+	consolidateRemedy = "set spec.disruption.consolidateAfter of the NodePool, such as 30s"
+	budgetRemedy      = "widen spec.disruption.budgets of the NodePool, or run outside the hours that it closes"
+)
+
 // consolidationOff says that a pool never removes a node by itself.
 func consolidationOff(p seen.Pool) []check.Finding {
 	name := "NodePool " + p.Name
 	switch {
 	case p.ConsolidateAfter == "Never":
-		return []check.Finding{finding(name, "consolidation is disabled: consolidateAfter of "+name+" is Never", "set spec.disruption.consolidateAfter, such as 30s")}
+		return []check.Finding{finding(name, "consolidation is disabled: consolidateAfter of "+name+" is Never", consolidateRemedy)}
 	case slices.ContainsFunc(p.Budgets, func(b string) bool { return b == "0" || b == "0%" }):
-		return []check.Finding{finding(name, fmt.Sprintf("the disruption budget of %s is 0 nodes (budgets: %s)", name, join(p.Budgets)), "widen spec.disruption.budgets, or run outside the hours that it closes")}
+		return []check.Finding{finding(name, fmt.Sprintf("the disruption budget of %s is 0 nodes (budgets: %s)", name, join(p.Budgets)), budgetRemedy)}
 	default:
 		return nil
 	}
