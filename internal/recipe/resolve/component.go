@@ -29,6 +29,9 @@ func (d *draft) component(c *model.ComponentRef, l layer, keys at) {
 		have = &model.ComponentRef{Name: c.Name}
 		d.components[c.Name] = have
 	}
+	if d.trace != nil {
+		d.trace.set(at{"components", c.Name}, l, keys.with("name"), true)
+	}
 	if d.compat {
 		d.componentCompat(have, c, l, keys)
 		return

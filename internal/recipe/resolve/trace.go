@@ -101,6 +101,12 @@ func (r *Result) Pos(o Origin) problem.Pos {
 	return r.tree.Pos(o.File, o.Keys...)
 }
 
+// Where is where a value of the recipe, or a component, was set last. The recipe
+// has to be resolved with Explain.
+func (r *Result) Where(keys ...string) problem.Pos {
+	return (&draft{tree: r.tree, trace: r.trace}).pos(keys...)
+}
+
 // pos is where a value of the draft was set last.
 func (d *draft) pos(path ...string) problem.Pos {
 	if d.trace == nil {

@@ -1,0 +1,134 @@
+package lint
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/recipe/constraint"
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+// files looks at every file of a tree by itself, and at how they name each other.
+func files(t *tree.Tree) problem.List {
+	l := &linter{t: t}
+	l.overlay(t.Base)
+	seen := map[criteria.Criteria]*tree.Overlay{}
+	for _, o := range t.Overlays {
+		l.overlay(o)
+		l.named(o)
+		l.criteria(o)
+		if first, twice := seen[o.Criteria]; twice && o.Applies {
+			l.at(problem.SameCriteria, o.File, []string{"spec", "criteria"}, "%s has the criteria of %s: %s", o.Name, first.Name, o.Criteria)
+		} else if o.Applies {
+			seen[o.Criteria] = o
+		}
+	}
+	l.registry()
+	l.unused()
+	return l.problems
+}
+
+type linter struct {
+	t        *tree.Tree
+	problems problem.List
+}
+
+// at adds a problem at a value's place.
+func (l *linter) at(r problem.Rule, file string, keys []string, format string, args ...any) {
+	l.problems = append(l.problems, r.At(l.t.ValuePos(file, keys...), format, args...))
+}
+
+func (l *linter) overlay(o *tree.Overlay) {
+	for i, c := range o.Spec.Constraints {
+		keys := []string{"spec", "constraints", strconv.Itoa(i), "name"}
+		p, err := constraint.ParsePath(c.Name)
+		switch {
+		case c.Name == "":
+		case err != nil:
+			l.at(problem.ConstraintPath, o.File, keys, "%s", err)
+		case !slices.Contains(constraint.Types(), p.Type):
+			l.at(problem.ConstraintPath, o.File, keys, "%s is no type of measurement: there are %s", p.Type, strings.Join(constraint.Types(), ", "))
+		}
+	}
+	if o.Spec.Validation != nil {
+		l.validation(o.File, o.Spec.Validation)
+	}
+	if p := o.Spec.Profile; p != nil {
+		l.profile(o.File, p)
+	}
+}
+
+func (l *linter) validation(file string, v *model.Validation) {
+	for _, name := range model.PhaseNames() {
+		phase := *v.Phase(name)
+		if phase == nil {
+			continue
+		}
+		keys := []string{"spec", "validation", name}
+		if phase.Timeout != "" {
+			if d, err := time.ParseDuration(phase.Timeout); err != nil || d <= 0 {
+				l.at(problem.Value, file, append(keys, "timeout"), "timeout %q is no duration: write 90s, 10m or 1h", phase.Timeout)
+			}
+		}
+		for i, check := range phase.Checks {
+			at := append(slices.Clone(keys), "checks", strconv.Itoa(i))
+			v, ok := l.t.Validators[check]
+			switch {
+			case len(l.t.Validators) == 0: // a tree without a catalogue names no checks wrongly
+			case !ok:
+				l.at(problem.UnknownCheck, file, at, "there is no check %s%s", check, l.meant(check))
+			case v.Phase != name:
+				l.at(problem.CheckPhase, file, at, "check %s is of phase %s, and stands in %s", check, v.Phase, name)
+			}
+		}
+	}
+}
+
+func (l *linter) meant(check string) string {
+	var names []string
+	for name := range l.t.Validators {
+		names = append(names, name)
+	}
+	if near := problem.Nearest(check, names); near != "" {
+		return ": is " + near + " meant?"
+	}
+	return ""
+}
+
+// named compares the file's name with the overlay's.
+func (l *linter) named(o *tree.Overlay) {
+	if file := strings.TrimSuffix(path.Base(o.File), ".yaml"); file != o.Name {
+		l.at(problem.FileName, o.File, []string{"metadata", "name"}, "%s is in a file called %s", o.Name, path.Base(o.File))
+	}
+}
+
+// criteria compares them with those that are known, and with those of the bases.
+func (l *linter) criteria(o *tree.Overlay) {
+	if !o.Applies {
+		if o.Children == 0 {
+			l.at(problem.Unreachable, o.File, []string{"metadata", "name"}, "%s has no criteria, and nothing is based on it", o.Name)
+		}
+		return
+	}
+	for _, d := range o.Criteria.Stated() {
+		known := criteria.Known(d)
+		if value := o.Criteria.Get(d); len(known) > 0 && !slices.Contains(known, value) {
+			if near := problem.Nearest(value, known); near != "" {
+				l.at(problem.CriteriaValue, o.File, []string{"spec", "criteria", string(d)}, "%s %s is not known: is %s meant?", d, value, near)
+			}
+		}
+	}
+	for a := o.Parent; a != nil; a = a.Parent {
+		if d := o.Criteria.Contradicts(a.Criteria); d != "" {
+			l.at(problem.Contradiction, o.File, []string{"spec", "criteria", string(d)}, "%s is for %s=%s, and based on %s, which is for %s=%s",
+				o.Name, d, o.Criteria.Get(d), a.Name, d, a.Criteria.Get(d))
+			return
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package lint
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+// Report is what there is to say of a tree.
+type Report struct {
+	Tree string `json:"tree"`
+	tree.Stats
+	Errors   int          `json:"errors"`
+	Warnings int          `json:"warnings"`
+	Notes    int          `json:"notes"`
+	Problems problem.List `json:"problems"`
+}
+
+// broken are the rules without which recipes can't be resolved: what would be
+// found in them would be an echo.
+var broken = []problem.Rule{
+	problem.Unreadable, problem.Syntax, problem.Document, problem.Kind, problem.NoBase, problem.TwiceName,
+	problem.MissingParent, problem.BaseCycle, problem.UnknownMixin, problem.Extension,
+}
+
+// Run runs every rule; loaded is what loading the tree found.
+func Run(t *tree.Tree, loaded problem.List) Report {
+	problems := slices.Clone(loaded)
+	problems = append(problems, files(t)...)
+	if len(loaded.Errors().Without(broken...)) == len(loaded.Errors()) {
+		problems = append(problems, recipes(t)...)
+	}
+	problems = problems.Sort()
+	if problems == nil {
+		problems = problem.List{}
+	}
+	return Report{
+		Tree: t.Label, Stats: t.Stats(), Problems: problems,
+		Errors: problems.Count(problem.Error), Warnings: problems.Count(problem.Warning), Notes: problems.Count(problem.Note),
+	}
+}
+
+// recipes resolves every recipe, side by side.
+func recipes(t *tree.Tree) problem.List {
+	asked := t.Recipes()
+	found := make([]problem.List, len(asked))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(asked)) {
+		wg.Go(func() {
+			for i := range next {
+				found[i] = recipe(t, asked[i])
+			}
+		})
+	}
+	for i := range asked {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return slices.Concat(found...)
+}
+
+// recipe resolves one, and looks at what it comes to.
+func recipe(t *tree.Tree, o *tree.Overlay) problem.List {
+	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true})
+	if list, ok := errors.AsType[problem.List](err); ok {
+		return list
+	}
+	if err != nil { // a recipe's own criteria are covered, and nothing else is asked for
+		return problem.List{problem.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
+	}
+	problems := append(slices.Clone(r.Warnings), r.Ties()...)
+	for i := range r.ComponentRefs {
+		if c := &r.ComponentRefs[i]; c.Enabled() {
+			problems = append(problems, shape(r, c)...)
+		}
+	}
+	return problems
+}

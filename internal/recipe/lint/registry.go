@@ -1,0 +1,108 @@
+package lint
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+const registryFile = "registry.yaml"
+
+func (l *linter) registry() {
+	for _, c := range l.t.Components {
+		kinds := 0
+		for _, there := range []bool{c.Helm != nil, c.Kustomize != nil, c.Manifest != nil} {
+			if there {
+				kinds++
+			}
+		}
+		if kinds != 1 {
+			l.at(problem.RegistryShape, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "%s has %d of helm, kustomize and manifest", c.Name, kinds)
+		}
+	}
+}
+
+// profile checks that the default is a value, and that all values assign alike.
+func (l *linter) profile(file string, p *model.Profile) {
+	if _, ok := p.Values[p.Default]; !ok {
+		l.at(problem.ProfileShape, file, []string{"spec", "profile", "default"}, "the default %q is not among the values %s",
+			p.Default, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
+	}
+	var first []string
+	for i, name := range slices.Sorted(maps.Keys(p.Values)) {
+		assigned := paths(p.Values[name])
+		if i == 0 {
+			first = assigned
+		} else if !slices.Equal(first, assigned) {
+			l.at(problem.ProfileShape, file, []string{"spec", "profile", "values", name}, "value %s assigns %s, and another value %s",
+				name, listed(assigned), listed(first))
+		}
+	}
+}
+
+func listed(paths []string) string {
+	if len(paths) == 0 {
+		return "nothing"
+	}
+	return strings.Join(paths, " ")
+}
+
+func paths(v model.ProfileValue) []string {
+	var out []string
+	for _, ref := range v.ComponentRefs {
+		for _, leaf := range query.Flatten(ref.Overrides, nil) {
+			out = append(out, ref.Name+":"+leaf.Path.String())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unused names files, mixins and registry entries that nothing refers to.
+func (l *linter) unused() {
+	used := map[string]bool{}
+	mixins, components := map[string]bool{}, map[string]bool{}
+	mark := func(refs []model.ComponentRef) {
+		for i := range refs {
+			components[refs[i].Name] = true
+			for _, f := range slices.Concat(l.t.ValuesFiles(&refs[i]), refs[i].ManifestFiles, refs[i].PreManifestFiles, refs[i].Patches) {
+				used[path.Clean(f)] = true
+			}
+		}
+	}
+	for _, o := range append([]*tree.Overlay{l.t.Base}, l.t.Overlays...) {
+		mark(o.Spec.ComponentRefs)
+		for _, m := range o.Spec.Mixins {
+			mixins[m] = true
+		}
+	}
+	for _, m := range l.t.Mixins {
+		mark(m.Spec.ComponentRefs)
+		if !mixins[m.Metadata.Name] {
+			l.at(problem.UnusedMixin, m.File, []string{"metadata", "name"}, "no overlay uses the mixin %s", m.Metadata.Name)
+		}
+	}
+	for _, c := range l.t.Components {
+		for _, f := range c.ManifestFiles {
+			used[path.Clean(f)] = true
+		}
+		if c.Upgrades != nil {
+			used[path.Clean(c.Upgrades.File)] = true
+		}
+		if !components[c.Name] {
+			l.at(problem.UnusedComponent, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "no overlay uses %s", c.Name)
+		}
+	}
+	for _, p := range l.t.Paths {
+		if strings.HasPrefix(p, "components/") && path.Ext(p) == ".yaml" && !used[p] {
+			l.problems = append(l.problems, problem.UnusedFile.At(problem.Pos{File: l.t.Name(p)}, "nothing refers to %s", p))
+		}
+	}
+}

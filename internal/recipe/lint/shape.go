@@ -1,0 +1,62 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// shape says what keeps a component from being deployed, or from being deployed
+// the same way twice.
+func shape(r *resolve.Result, c *model.ComponentRef) problem.List {
+	var out problem.List
+	add := func(rule problem.Rule, field, format string, args ...any) {
+		keys := []string{"components", c.Name}
+		if field != "" {
+			keys = append(keys, field)
+		}
+		out = append(out, rule.At(r.Where(keys...), format, args...))
+	}
+	if c.Type == model.Kustomize {
+		if c.Path == "" {
+			add(problem.Shape, "", "%s is of type Kustomize and has no path", c.Name)
+		}
+		if c.Source == "" {
+			add(problem.Shape, "", "%s is of type Kustomize and has no source", c.Name)
+		} else if c.Tag == "" {
+			add(problem.Unpinned, "source", "%s has no tag", c.Name)
+		}
+		return out
+	}
+	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
+		if value != "" {
+			add(problem.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
+		}
+	}
+	_, registered := r.Tree().Components[c.Name]
+	switch {
+	case c.Source != "" && strings.TrimPrefix(c.Version, "v") == "":
+		add(problem.Unpinned, "source", "the chart of %s has no version", c.Name)
+	case c.Source == "" && c.Chart != "":
+		add(problem.Shape, "chart", "%s has a chart, and no source to get it from", c.Name)
+	case c.Source == "" && len(c.ManifestFiles) == 0 && !registered:
+		out = append(out, unregistered(r, c))
+	case c.Source == "" && len(c.ManifestFiles) == 0:
+		add(problem.Shape, "", "%s has neither a chart nor manifests: there is nothing to deploy", c.Name)
+	}
+	return out
+}
+
+func unregistered(r *resolve.Result, c *model.ComponentRef) problem.Problem {
+	p := problem.UnknownPart.At(r.Where("components", c.Name), "the registry has no component %s", c.Name)
+	names := make([]string, 0, len(r.Tree().Components))
+	for name := range r.Tree().Components {
+		names = append(names, name)
+	}
+	if near := problem.Nearest(c.Name, names); near != "" {
+		p = p.With("did you mean %s?", near)
+	}
+	return p
+}

@@ -1,0 +1,69 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// WriteText writes the report for people: one problem a line, its remedy below
+// it, and a summary.
+func (r Report) WriteText(w io.Writer) error {
+	for _, p := range r.Problems {
+		fmt.Fprintln(w, p)
+		if p.Remedy != "" {
+			fmt.Fprintf(w, "    %s\n", p.Remedy)
+		}
+	}
+	if len(r.Problems) > 0 {
+		fmt.Fprintln(w)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s, %s, %s\n", r.Tree,
+		count(r.Overlays, "overlay"), count(r.Recipes, "recipe"), count(r.Components, "component"),
+		count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
+	return err //nolint:wrapcheck // the caller names the stream
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// WriteGitHub writes each problem as a workflow command, which GitHub shows as an
+// annotation at its line.
+func (r Report) WriteGitHub(w io.Writer) error {
+	for _, p := range r.Problems {
+		properties := "file=" + property(p.File)
+		if p.Line > 0 {
+			properties += fmt.Sprintf(",line=%d,col=%d", p.Line, max(1, p.Column))
+		}
+		message := p.Message
+		if p.Remedy != "" {
+			message += "\n" + p.Remedy
+		}
+		if _, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command(p.Severity), properties, property(p.Rule), data(message)); err != nil {
+			return err //nolint:wrapcheck // the caller names the stream
+		}
+	}
+	return nil
+}
+
+func command(s problem.Severity) string {
+	if s == problem.Note {
+		return "notice"
+	}
+	return string(s)
+}
+
+// data and property escape what workflow commands give a meaning to.
+func data(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+func property(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}

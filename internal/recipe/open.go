@@ -1,0 +1,74 @@
+package recipe
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/recipes"
+)
+
+// Embedded is how the tree that ships with firstlight is called.
+const Embedded = "recipes"
+
+// Open loads the tree in a directory, or the one that ships with firstlight where
+// dir is empty. dir may also be a directory that has the tree in recipes/. Label,
+// Legacy and Cache are as in tree.Options; a Label that is empty is computed.
+// The error is for what is no tree at all; what is wrong with one is in the list.
+func Open(dir string, o tree.Options) (*tree.Tree, problem.List, error) {
+	if dir == "" {
+		if o.Label == "" {
+			o.Label = Embedded
+		}
+		t, problems := tree.Load(recipes.FS, o)
+		return t, problems, nil
+	}
+	at, err := locate(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Label == "" {
+		o.Label = label(at)
+	}
+	t, problems := tree.Load(os.DirFS(at), o)
+	return t, problems, nil
+}
+
+// locate finds the directory that has overlays in it.
+func locate(dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("open recipe tree: %w", err)
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("open recipe tree: %s is no directory", dir)
+	}
+	for _, at := range []string{dir, filepath.Join(dir, "recipes")} {
+		if info, err := fs.Stat(os.DirFS(at), "overlays"); err == nil && info.IsDir() {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("open recipe tree: %s has no directory overlays: give the directory of a recipe tree", dir)
+}
+
+// label is the directory as it is shown: relative to where the program runs,
+// where it lies below that, so that messages can be clicked and annotated.
+func label(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	rel, err := filepath.Rel(here, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return dir
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,46 @@
+package resolve
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// Ties are the values that two overlays set differently of which neither is more
+// specific than the other, nor based on it: only their order decides. The recipe
+// has to be resolved with Explain.
+func (r *Result) Ties() problem.List {
+	var out problem.List
+	for _, path := range slices.Sorted(maps.Keys(r.trace)) {
+		origins := r.trace[path]
+		last := origins[len(origins)-1]
+		if last.overlay == nil {
+			continue
+		}
+		for _, before := range origins[:len(origins)-1] {
+			if tied(before, last) {
+				out = append(out, problem.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
+					"%s is %s of %s, and %s of %s, which is as specific", path, text(last.Value), last.Layer, text(before.Value), before.Layer))
+				break
+			}
+		}
+	}
+	return out
+}
+
+func tied(before, last Origin) bool {
+	a, b := before.overlay, last.overlay
+	return a != nil && a != b && a.Applies && b.Applies && a.Criteria.Specificity() == b.Criteria.Specificity() &&
+		!a.DescendsFrom(b) && !b.DescendsFrom(a) && !same(before.Value, last.Value)
+}
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
