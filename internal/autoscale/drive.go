@@ -91,6 +91,9 @@ const (
 	// and lookLeast how long it rests between two looks.
 	lookEvery = 250 * time.Millisecond
 	lookLeast = 50 * time.Millisecond
+	// finalFor is how long a judge must say that waiting will not help: one watch
+	// may be behind another.
+	finalFor = 3 * time.Second
 	// tellEvery is how often a watching person hears what is waited for.
 	tellEvery = time.Second
 )
@@ -101,11 +104,20 @@ func (d *drive) hop(ctx context.Context, name string) (passed bool, err error) {
 	began := d.now()
 	within := d.setup.Deadlines[name]
 	d.told = time.Time{}
+	var final time.Time // since when waiting would not help
 	for {
 		st := d.state()
 		r := judge.Hop(name, d.setup, st)
-		waited := d.now().Sub(began)
-		if settled(r.Verdict) || waited >= within {
+		now := d.now()
+		waited := now.Sub(began)
+		switch {
+		case !r.Final:
+			final = time.Time{}
+		case final.IsZero():
+			final = now
+		}
+		lost := !final.IsZero() && now.Sub(final) >= finalFor
+		if settled(r.Verdict) || lost || waited >= within {
 			return settled(r.Verdict), d.record(name, began, st, r)
 		}
 		d.waiting(name, r, waited, within)

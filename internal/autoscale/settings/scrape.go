@@ -26,6 +26,9 @@ func (f *finder) scrape(ctx context.Context) {
 	}
 	config, err := f.w.Prometheus.Config(ctx)
 	job, ok := config.Job(pool)
+	if !ok {
+		job, ok = likely(config)
+	}
 	switch {
 	case err != nil:
 		f.add(seen.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
@@ -35,6 +38,20 @@ func (f *finder) scrape(ctx context.Context) {
 	default:
 		f.add(seen.SettingScrape, config.ScrapeInterval, "Prometheus /api/v1/status/config, global", false)
 	}
+}
+
+// likely is the job of exporters that Prometheus has not found yet: the one that
+// is named for them, or the only one.
+func likely(c prom.Config) (prom.Job, bool) {
+	for _, j := range c.Jobs {
+		if strings.Contains(j.Name, "dcgm") {
+			return j, true
+		}
+	}
+	if len(c.Jobs) == 1 {
+		return c.Jobs[0], true
+	}
+	return prom.Job{}, false
 }
 
 // IsExporter says that a target is a dcgm-exporter.

@@ -37,10 +37,18 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 		problems = append(problems, g.removeNamespace(ctx, ns.Name, runID))
 	}
 	problems = append(problems, g.removePriorityClasses(ctx, runID))
-	// Last, because it takes as long as the provider of the nodes needs.
-	for _, k := range append(capacity(), nodes()) {
+	return errors.Join(append(problems, g.awaitCapacity(ctx, selector))...)
+}
+
+// awaitCapacity waits for the end of what makes nodes and of the nodes, which takes
+// as long as their provider needs. A node whose claim ended while it was about to
+// join is nobody's any more: nothing but this removes it.
+func (g Guest) awaitCapacity(ctx context.Context, selector string) error {
+	var problems []error
+	for _, k := range capacity() {
 		problems = append(problems, g.Cluster.awaitNone(ctx, k, selector))
 	}
+	problems = append(problems, g.Cluster.deleteLabelled(ctx, nodes(), selector), g.Cluster.awaitNone(ctx, nodes(), selector))
 	return errors.Join(problems...)
 }
 
