@@ -20,14 +20,7 @@ func shape(r *resolve.Result, c *model.ComponentRef) problem.List {
 		out = append(out, rule.At(r.Where(keys...), format, args...))
 	}
 	if c.Type == model.Kustomize {
-		if c.Path == "" {
-			add(problem.Shape, "", "%s is of type Kustomize and has no path", c.Name)
-		}
-		if c.Source == "" {
-			add(problem.Shape, "", "%s is of type Kustomize and has no source", c.Name)
-		} else if c.Tag == "" {
-			add(problem.Unpinned, "source", "%s has no tag", c.Name)
-		}
+		kustomize(c, add)
 		return out
 	}
 	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
@@ -47,6 +40,18 @@ func shape(r *resolve.Result, c *model.ComponentRef) problem.List {
 		add(problem.Shape, "", "%s has neither a chart nor manifests: there is nothing to deploy", c.Name)
 	}
 	return out
+}
+
+func kustomize(c *model.ComponentRef, add func(r problem.Rule, field, format string, args ...any)) {
+	if c.Path == "" {
+		add(problem.Shape, "", "%s is of type Kustomize and has no path", c.Name)
+	}
+	switch {
+	case c.Source == "":
+		add(problem.Shape, "", "%s is of type Kustomize and has no source", c.Name)
+	case c.Tag == "":
+		add(problem.Unpinned, "source", "%s has no tag", c.Name)
+	}
 }
 
 func unregistered(r *resolve.Result, c *model.ComponentRef) problem.Problem {

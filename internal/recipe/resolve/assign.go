@@ -50,7 +50,7 @@ func (a Assignment) block() map[string]any {
 	for _, key := range slices.Backward(a.Path) {
 		v = map[string]any{key: v}
 	}
-	out, _ := v.(map[string]any) //nolint:errcheck // the path has a key
+	out, _ := v.(map[string]any) // the path has a key
 	return out
 }
 

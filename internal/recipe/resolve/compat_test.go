@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -95,7 +96,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 				files["mixins/m.yaml"] = mixin(tt.mixin)
 			}
 			_, err := resolve.Resolve(load(t, recipetest.Edit(recipetest.Small(), files), tree.Options{}), query(t, "service=x"), resolve.Options{})
-			list, ok := err.(problem.List) //nolint:errorlint // it is never wrapped
+			list, ok := errors.AsType[problem.List](err)
 			if !ok || len(list) != 1 {
 				t.Fatalf("got %v", err)
 			}

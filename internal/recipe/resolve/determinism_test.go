@@ -10,21 +10,21 @@ import (
 )
 
 // all is everything that is known of a resolution, as bytes.
-func all(t testing.TB, r *resolve.Result) []byte {
-	t.Helper()
+func all(tb testing.TB, r *resolve.Result) []byte {
+	tb.Helper()
 	doc, err := r.Document()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	digest, err := r.Digest()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	values, err := r.Explain(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return encode(t, []any{r.Recipe, doc, r.Inputs(), digest, values, r.Warnings})
+	return encode(tb, []any{r.Recipe, doc, r.Inputs(), digest, values, r.Warnings})
 }
 
 // The same bytes a thousand times, with files listed in another order each time.

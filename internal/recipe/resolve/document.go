@@ -43,7 +43,9 @@ func (r *Result) Document() (map[string]any, error) {
 		for _, name := range model.PhaseNames() {
 			if phase := *r.Validation.Phase(name); phase != nil {
 				p := plainMap(phase)
-				p["constraints"] = constraints(phase.Constraints)
+				if len(phase.Constraints) > 0 {
+					p["constraints"] = constraints(phase.Constraints)
+				}
 				phases[name] = p
 			}
 		}
@@ -145,7 +147,7 @@ func plain(v any) any {
 }
 
 func plainMap(v any) map[string]any {
-	m, _ := plain(v).(map[string]any) //nolint:errcheck // a struct is a block of keys
+	m, _ := plain(v).(map[string]any) // a struct is a block of keys
 	return m
 }
 
@@ -163,7 +165,7 @@ func integers(v any) any {
 		if n, err := x.Int64(); err == nil {
 			return n
 		}
-		f, _ := x.Float64() //nolint:errcheck // it was a number a moment ago
+		f, _ := x.Float64() // it was a number a moment ago
 		return f
 	}
 	return v

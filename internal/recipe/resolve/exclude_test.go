@@ -64,7 +64,6 @@ func TestWhatIsExcluded(t *testing.T) {
 	const relaxed = "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: relaxed}\nspec: {criteria: {service: eks, intent: training, platform: slurm}}\n"
 	const warns = "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: warns}\nspec: {criteria: {service: eks}, constraints: [{name: OS.release.ID, value: cos, severity: warning}]}\n"
 	files := map[string]string{"overlays/relaxed.yaml": relaxed, "overlays/warns.yaml": warns}
-	loaded := load(t, recipetest.Edit(recipetest.Small(), files), tree.Options{})
 	tests := []struct {
 		name, query, version, os string
 		excluded                 []string
@@ -103,7 +102,6 @@ func TestWhatIsExcluded(t *testing.T) {
 			}
 		})
 	}
-	_ = loaded
 }
 
 // In compat mode an excluded parent is still merged through a child that holds.

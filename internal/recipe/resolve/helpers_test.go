@@ -6,15 +6,15 @@ import (
 	selector "github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-func selected(t testing.TB, doc map[string]any, text string) any {
-	t.Helper()
+func selected(tb testing.TB, doc map[string]any, text string) any {
+	tb.Helper()
 	p, err := selector.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	v, err := selector.Select(doc, p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }

@@ -20,39 +20,39 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-func load(t testing.TB, fsys fs.FS, o tree.Options) *tree.Tree {
-	t.Helper()
+func load(tb testing.TB, fsys fs.FS, o tree.Options) *tree.Tree {
+	tb.Helper()
 	o.Label = "recipes"
 	loaded, problems := tree.Load(fsys, o)
 	if err := problems.Err(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return loaded
 }
 
-func query(t testing.TB, text string) criteria.Criteria {
-	t.Helper()
+func query(tb testing.TB, text string) criteria.Criteria {
+	tb.Helper()
 	q, err := criteria.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return q
 }
 
-func must(t testing.TB, loaded *tree.Tree, q string, o resolve.Options) *resolve.Result {
-	t.Helper()
-	r, err := resolve.Resolve(loaded, query(t, q), o)
+func must(tb testing.TB, loaded *tree.Tree, q string, o resolve.Options) *resolve.Result {
+	tb.Helper()
+	r, err := resolve.Resolve(loaded, query(tb, q), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return r
 }
 
-func encode(t testing.TB, v any) []byte {
-	t.Helper()
+func encode(tb testing.TB, v any) []byte {
+	tb.Helper()
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return append(data, '\n')
 }

@@ -37,7 +37,7 @@ func (t *Tree) parse(s source, cache *Cache) parsed {
 	key := cacheKey{name: t.Name(s.path), digest: digest(data)}
 	if cache != nil {
 		if hit, ok := cache.m.Load(key); ok {
-			return hit.(parsed) //nolint:errcheck,forcetypeassert // nothing else is stored
+			return hit.(parsed) //nolint:forcetypeassert // nothing else is stored
 		}
 	}
 	p := parsed{source: s, digest: key.digest}

@@ -113,6 +113,12 @@ func (o *Overlay) DescendsFrom(a *Overlay) bool {
 	return false
 }
 
+// Leaf says that nothing is based on the overlay.
+func (o *Overlay) Leaf() bool { return o.Children == 0 }
+
+// Generic says that the overlay is for a service, with whatever accelerator.
+func (o *Overlay) Generic() bool { return o.Criteria.Service != "" && o.Criteria.Accelerator == "" }
+
 // Matching are the overlays that apply to a query by their criteria, by name.
 // It costs as much as the query has combinations of stated dimensions, not as
 // much as there are overlays.
