@@ -50,9 +50,21 @@ func Fields(t reflect.Type) []Field {
 	return out
 }
 
+// empty says whether there is nothing in a value; a struct that is there is something.
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Struct:
+		return false
+	case reflect.Map, reflect.Slice:
+		return v.Len() == 0
+	default:
+		return v.IsZero()
+	}
+}
+
 // demands checks what the tags of f say of a value that was decoded.
 func (d *decoder) demands(f Field, v reflect.Value, n *yaml.Node) {
-	if f.Need && (resolved(n).ShortTag() == "!!null" || v.Kind() != reflect.Struct && v.IsZero()) {
+	if f.Need && (resolved(n).ShortTag() == "!!null" || empty(v)) {
 		d.add(problem.Missing, n, "the key %q is empty", f.Key)
 		return
 	}

@@ -1,0 +1,76 @@
+package schema
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+)
+
+// comments are those on types and fields, by Type and Type.Field.
+type comments map[string]string
+
+// read adds those of the Go files in a directory.
+func (c comments) read(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("read the sources of the format: %w", err)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".go" || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.ParseComments)
+		if err != nil {
+			return fmt.Errorf("read the sources of the format: %w", err)
+		}
+		c.file(file)
+	}
+	return nil
+}
+
+func (c comments) file(file *ast.File) {
+	for _, decl := range file.Decls {
+		group, ok := decl.(*ast.GenDecl)
+		if !ok || group.Tok != token.TYPE {
+			continue
+		}
+		for _, spec := range group.Specs {
+			t, ok := spec.(*ast.TypeSpec)
+			if !ok {
+				continue
+			}
+			doc := t.Doc
+			if doc == nil {
+				doc = group.Doc
+			}
+			c[t.Name.Name] = clean(doc)
+			if s, ok := t.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					for _, name := range f.Names {
+						c[t.Name.Name+"."+name.Name] = clean(f.Doc)
+					}
+				}
+			}
+		}
+	}
+}
+
+// clean makes one line of a comment.
+func clean(doc *ast.CommentGroup) string {
+	return strings.Join(strings.Fields(doc.Text()), " ")
+}
+
+func (c comments) of(t reflect.Type) string { return c[t.Name()] }
+
+// field is the comment on a field, or on that of an embedded struct.
+func (c comments) field(owner reflect.Type, index []int) string {
+	for _, i := range index[:len(index)-1] {
+		owner = owner.Field(i).Type
+	}
+	return c[owner.Name()+"."+owner.Field(index[len(index)-1]).Name]
+}

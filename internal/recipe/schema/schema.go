@@ -1,0 +1,131 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+// Dir is where the schemas are published, in the repository.
+const Dir = "recipes/schemas"
+
+// kind is a kind of file that has a schema.
+type kind struct {
+	file, name string
+	of         reflect.Type
+	// open says that other programs write such files, with keys of their own.
+	open bool
+}
+
+var kinds = []kind{
+	{"recipe-metadata.json", model.KindOverlay, reflect.TypeFor[model.Overlay](), false},
+	{"recipe-mixin.json", model.KindMixin, reflect.TypeFor[model.Mixin](), false},
+	{"component-registry.json", model.KindRegistry, reflect.TypeFor[model.Registry](), false},
+	{"validator-catalog.json", model.KindCatalog, reflect.TypeFor[model.Catalog](), false},
+	{"recipe-criteria.json", model.KindCriteria, reflect.TypeFor[model.CriteriaFile](), false},
+	{"recipe-result.json", model.KindRecipe, reflect.TypeFor[model.Recipe](), false},
+	{"snapshot.json", model.KindSnapshot, reflect.TypeFor[model.Snapshot](), true},
+}
+
+// All are the schemas by their file names. root is the repository: what the
+// schemas say of types and keys are the comments in their source.
+func All(root string) (map[string][]byte, error) {
+	docs := comments{}
+	for _, dir := range []string{"model", "criteria"} {
+		if err := docs.read(filepath.Join(root, "internal", "recipe", dir)); err != nil {
+			return nil, err
+		}
+	}
+	out := map[string][]byte{}
+	for _, k := range kinds {
+		data, err := k.schema(docs)
+		if err != nil {
+			return nil, err
+		}
+		out[k.file] = data
+	}
+	return out, nil
+}
+
+func (k kind) schema(docs comments) ([]byte, error) {
+	b := builder{docs: docs, open: k.open, defs: object{}}
+	top := object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"$id", "urn:firstlight:" + k.name},
+		{"title", k.name},
+	}
+	body := b.structure(k.of)
+	for i, m := range body {
+		if properties, ok := m.value.(object); ok && m.key == "properties" {
+			body[i].value = header(properties, k.name)
+		}
+	}
+	top = append(top, body...)
+	if len(b.defs) > 0 {
+		top = append(top, member{"$defs", b.defs})
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(top); err != nil {
+		return nil, fmt.Errorf("encode the schema of %s: %w", k.name, err)
+	}
+	return buf.Bytes(), nil
+}
+
+// header narrows the first two keys to this kind and the groups that are read.
+func header(properties object, name string) object {
+	out := append(object{}, properties...)
+	for i, m := range out {
+		was, ok := m.value.(object)
+		if !ok {
+			continue
+		}
+		switch m.key {
+		case "kind":
+			out[i].value = append(append(object{}, was...), member{"const", name})
+		case "apiVersion":
+			out[i].value = append(append(object{}, was...), member{"pattern", `^(aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`})
+		}
+	}
+	return out
+}
+
+// object is a JSON object whose members stay in their order.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, fmt.Errorf("encode a key: %w", err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		var value bytes.Buffer
+		enc := json.NewEncoder(&value)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m.value); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", m.key, err)
+		}
+		b.Write(bytes.TrimSpace(value.Bytes()))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
