@@ -25,8 +25,8 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 	}
 	s.findPods(ctx)
 	// A sample of before the chain began says nothing of an exporter that has died
-	// since: only what came after it counts.
-	fresh := min(s.c.Fresh, s.c.Clock.Since(s.began))
+	// since, nor does the first one after it: only what came a scrape later counts.
+	fresh := min(s.c.Fresh, s.c.Clock.Since(s.began)-s.c.Scrape)
 	c, err := readCoverage(ctx, *s.c.Prometheus, s.c.Metric.Series, s.c.GPUs, s.known(), fresh)
 	s.keep(ctx, seen.ProblemPrometheus+"/coverage", err, func(time.Time) {
 		if err == nil {

@@ -29,7 +29,8 @@ type Config struct {
 	// Stack is the namespace of the GPU stack, with its exporters.
 	Stack string
 	// Scrape and Window are Prometheus' scrape interval and the rule's range; Fresh
-	// is how old a sample may be. One of before Start is never fresh.
+	// is how old a sample may be. One of before Start, and of the scrape after it, is
+	// never fresh.
 	Scrape, Window, Fresh time.Duration
 	// Every is how often each place is asked.
 	Every time.Duration
