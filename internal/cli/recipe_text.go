@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -110,8 +111,7 @@ func printExplained(w io.Writer, values []resolve.Value, inputs []resolve.Input)
 
 func printValue(w io.Writer, v resolve.Value) {
 	fmt.Fprintf(w, "  %s = %s\n", v.Name, inline(v.Value))
-	for i := len(v.Set) - 1; i >= 0; i-- {
-		s := v.Set[i]
+	for i, s := range slices.Backward(v.Set) {
 		fmt.Fprint(w, "      ")
 		if i < len(v.Set)-1 {
 			fmt.Fprintf(w, "over %s ", inline(s.Value))

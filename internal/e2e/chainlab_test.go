@@ -27,9 +27,9 @@ func chainLab(t *testing.T) string {
 		t.Fatal(t.Context().Err())
 	}
 	t.Cleanup(func() {
-		clear := firstlight(context.WithoutCancel(t.Context()), "lab", "fault", "clear", "--all", "--name", lab)
-		if clear.code != 0 {
-			t.Errorf("clear the faults of %s: %s", lab, clear.stderr)
+		r := firstlight(context.WithoutCancel(t.Context()), "lab", "fault", "clear", "--all", "--name", lab)
+		if r.code != 0 {
+			t.Errorf("clear the faults of %s: %s", lab, r.stderr)
 		}
 		chainLabs <- lab
 	})

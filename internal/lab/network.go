@@ -158,7 +158,7 @@ func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 // socket until the kernel closes them at its exec, shortly after the fork returns:
 // a port closed in between stays taken for that long. The fork lock keeps new
 // children away meanwhile.
-func (n *network) release(ports ...int) {
+func (n *network) release(ctx context.Context, ports ...int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	syscall.ForkLock.RLock()
@@ -167,17 +167,26 @@ func (n *network) release(ports ...int) {
 		if l, ok := n.held[p]; ok {
 			_ = l.Close() // a listener that nobody connected to
 			delete(n.held, p)
-			awaitFree(n.address(), p)
+			awaitFree(ctx, n.address(), p)
 		}
 	}
 }
 
 // awaitFree returns when the port can be bound, or after a second: who binds it
 // then says what is wrong.
-func awaitFree(host string, port int) {
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if l, err := listen(context.Background(), host, port); err == nil {
+func awaitFree(ctx context.Context, host string, port int) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if l, err := listen(ctx, host, port); err == nil {
 			_ = l.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 			return
 		}
 	}

@@ -21,7 +21,7 @@ func TestPortsOfProgramsThatListenEverywhere(t *testing.T) {
 		if len(ports) != 2 || ports[0] == ports[1] {
 			t.Fatalf("ports are %v, want two", ports)
 		}
-		n.release(ports...)
+		n.release(t.Context(), ports...)
 		for _, p := range ports {
 			l, err := net.Listen("tcp", hostPort("", p))
 			if err != nil {

@@ -153,7 +153,7 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	l.mu.Lock()
 	ports := portsOf(l.conf.Ports, c.Name)
 	l.mu.Unlock()
-	l.net.release(ports...)
+	l.net.release(ctx, ports...)
 	return l.sup.Start(ctx, spec)
 }
 

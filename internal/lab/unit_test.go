@@ -86,7 +86,7 @@ func TestNetworksDoNotOverlap(t *testing.T) {
 		if tryListen(addr) == nil {
 			t.Errorf("%s is reserved and can be bound", addr)
 		}
-		n.release(portsOf(n.ports, component.Etcd)...)
+		n.release(t.Context(), portsOf(n.ports, component.Etcd)...)
 		if err := tryListen(addr); err != nil {
 			t.Errorf("%s was released: %v", addr, err)
 		}
@@ -113,7 +113,7 @@ func TestReleasedPortIsFreeWhileProcessesStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.release(n.ports.Etcd)
+		n.release(ctx, n.ports.Etcd)
 		if err := tryListen(hostPort(n.address(), n.ports.Etcd)); err != nil {
 			t.Errorf("%s:%d was released: %v", n.address(), n.ports.Etcd, err)
 		}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -74,10 +75,8 @@ func ParseTaint(text string) (Taint, bool, error) {
 	if !ok || key == "" {
 		return Taint{}, false, fmt.Errorf("%q is no taint: write key=value:effect, such as nvidia.com/gpu=present:NoSchedule, or none", text)
 	}
-	for _, e := range taintEffects {
-		if e == effect {
-			return Taint{Key: key, Value: value, Effect: effect}, true, nil
-		}
+	if slices.Contains(taintEffects, effect) {
+		return Taint{Key: key, Value: value, Effect: effect}, true, nil
 	}
 	return Taint{}, false, fmt.Errorf("%q: the effect %q is not one of %s", text, effect, strings.Join(taintEffects, ", "))
 }

@@ -159,7 +159,7 @@ func stayNegatives() []negative {
 		{name: "another node of the same name is no proof", hop: seen.HopNodesGone, suspect: "node node-c", says: "nothing is seen", change: func(_ *seen.Setup, st *seen.State) {
 			n := *stays(st)
 			gone := n
-			gone.Ref.UID, gone.ProviderID, gone.Life = "uid-earlier", "kwok://earlier", ended(24.8, 50)
+			gone.UID, gone.ProviderID, gone.Life = "uid-earlier", "kwok://earlier", ended(24.8, 50)
 			st.Nodes = append(st.Nodes, gone)
 		}},
 		{name: "noise that stays", hop: seen.HopNodesGone, verdict: check.Passed, change: noise},

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
@@ -47,10 +48,8 @@ func (l look) noClaim(needs []string, waiting []seen.Pod) Result {
 // claimed says that a claim was nominated for a pod of the run.
 func (l look) claimed(c seen.Claim) bool {
 	for _, p := range l.st.Pods {
-		for _, name := range l.nominations(p) {
-			if name == c.Name {
-				return true
-			}
+		if slices.Contains(l.nominations(p), c.Name) {
+			return true
 		}
 	}
 	return false

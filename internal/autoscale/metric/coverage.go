@@ -44,11 +44,7 @@ func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]
 		if c == nil {
 			continue
 		}
-		for name := range v.Labels {
-			if name != "__name__" && !slices.Contains(c.Labels, name) {
-				c.Labels = append(c.Labels, name)
-			}
-		}
+		addLabels(c, v.Labels)
 		old, known := age[identity(v.Labels)]
 		switch {
 		case v.Labels["gpu"] == "" && v.Labels["UUID"] == "":
@@ -74,6 +70,15 @@ func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]
 	}
 	slices.SortFunc(out, func(a, b seen.Coverage) int { return strings.Compare(a.Node, b.Node) })
 	return out
+}
+
+// addLabels notes which labels the node's series have.
+func addLabels(c *seen.Coverage, labels map[string]string) {
+	for name := range labels {
+		if name != "__name__" && !slices.Contains(c.Labels, name) {
+			c.Labels = append(c.Labels, name)
+		}
+	}
 }
 
 // stamp is the time that timestamp() tells as a value.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ func find(o option, c corev1.Container) (value time.Duration, by string, ok bool
 	args := append(append([]string{}, c.Command...), c.Args...)
 	for i, a := range args {
 		name, text, assigned := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if !strings.HasPrefix(a, "-") || !contains(o.flags, name) {
+		if !strings.HasPrefix(a, "-") || !slices.Contains(o.flags, name) {
 			continue
 		}
 		if !assigned && i+1 < len(args) {
@@ -42,7 +43,7 @@ func find(o option, c corev1.Container) (value time.Duration, by string, ok bool
 		return value, by, true
 	}
 	for _, e := range c.Env {
-		if !contains(o.env, e.Name) {
+		if !slices.Contains(o.env, e.Name) {
 			continue
 		}
 		if d, fine := span(e.Value, o.unit); fine {
@@ -50,15 +51,6 @@ func find(o option, c corev1.Container) (value time.Duration, by string, ok bool
 		}
 	}
 	return 0, "", false
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // span reads a duration as Go writes it, or a number of units.

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,13 +94,6 @@ func readPool(row *seen.Pool, u *unstructured.Unstructured, now time.Time) {
 
 // requirement writes one of a NodePool's: "key In a, b".
 func requirement(r map[string]any) string {
-	out := text(r, "key") + " " + text(r, "operator")
 	values, _, _ := unstructured.NestedStringSlice(r, "values")
-	for i, v := range values {
-		if i > 0 {
-			out += ","
-		}
-		out += " " + v
-	}
-	return out
+	return strings.TrimSpace(text(r, "key") + " " + text(r, "operator") + " " + strings.Join(values, ", "))
 }

@@ -2,6 +2,7 @@ package track
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,12 +71,7 @@ func (t *Tracker) ofPools(name string) bool {
 	if len(t.o.Group) > 0 {
 		return name == t.o.GroupName && name != ""
 	}
-	for _, p := range t.o.Pools {
-		if p == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.o.Pools, name)
 }
 
 func readNode(row *seen.Node, n *corev1.Node, now time.Time) {

@@ -43,9 +43,7 @@ func (t *Tracker) State() seen.State {
 	}
 	st.Queues = t.queuesNow(st.Pods)
 	st.Events = t.eventsNow(st)
-	for name, why := range t.problems {
-		st.Problems[name] = why
-	}
+	maps.Copy(st.Problems, t.problems)
 	return st
 }
 

@@ -138,12 +138,12 @@ func (s *store) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wat
 
 // List implements cache.ListerWatcher.
 func (s *store) List(o metav1.ListOptions) (runtime.Object, error) {
-	return s.source.lw.List(o) //nolint:wrapcheck // the reflector reads it
+	return s.source.lw.ListWithContext(context.Background(), o) //nolint:wrapcheck,forbidigo // the interface has no context, and the reflector does not call it
 }
 
 // Watch implements cache.ListerWatcher.
 func (s *store) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return s.source.lw.Watch(o) //nolint:wrapcheck // the reflector reads it
+	return s.source.lw.WatchWithContext(context.Background(), o) //nolint:wrapcheck,forbidigo // see List
 }
 
 // backoff between tries to list and watch: what is missing may be on its way.

@@ -121,7 +121,7 @@ func (b *bench) changes(t *testing.T, run string) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		value := ""
+		var value string
 		if m := h.Spec.Metrics[0]; m.External != nil {
 			value = m.External.Target.AverageValue.String()
 		} else {

@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 		{"a key with slashes", "OS.sysctl./proc/sys/kernel/osrelease", ">= 6.8", check.Passed, "6.8.0-1024-aws", ""},
 		{"measured twice alike", "GPU.smi.gpu-count", "== 8", check.Passed, "8", ""},
 		{"measured twice, differently", "GPU.smi.driver", ">= 560", check.Unobserved, "", "2 values of GPU.smi.driver: 570.86.16, 580.95.05"},
-		{"no such key", "K8s.server.verison", ">= 1.30", check.Unobserved, "", "(but K8s.server.version)"},
+		{"no such key", "K8s.server.vershun", ">= 1.30", check.Unobserved, "", "(but K8s.server.version)"},
 		{"no such subtype", "K8s.node.version", ">= 1.30", check.Unobserved, "", "of K8s it has server"},
 		{"no such type", "SystemD.containerd.active", "true", check.Unobserved, "", "nothing of SystemD at all"},
 		{"a list is no value", "K8s.server.features", "a", check.Unobserved, "", "no K8s.server.features"},

@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kinds of files.
 const (
@@ -25,12 +28,7 @@ func KnownGroup(apiVersion string) bool {
 	if !ok || version == "" {
 		return false
 	}
-	for _, g := range groups {
-		if group == g {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(groups, group)
 }
 
 // Header is what every file begins with.

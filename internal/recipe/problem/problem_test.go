@@ -74,7 +74,7 @@ func TestNearest(t *testing.T) {
 	words := []string{"dependencyRefs", "componentRefs", "valuesFile", "version"}
 	for in, want := range map[string]string{
 		"dependencyRef": "dependencyRefs", "componentrefs": "componentRefs", "valuseFile": "valuesFile",
-		"verison": "version", "": "", "x": "", "values": "", "version": "version",
+		"vershun": "version", "": "", "x": "", "values": "", "version": "version",
 	} {
 		if got := problem.Nearest(in, words); got != want {
 			t.Errorf("%q is taken for %q, want %q", in, got, want)

@@ -46,7 +46,7 @@ func ParseAssignment(text string) (Assignment, error) {
 
 // block is the assignment as a block of keys.
 func (a Assignment) block() map[string]any {
-	var v any = clone(a.Value)
+	v := clone(a.Value)
 	for _, key := range slices.Backward(a.Path) {
 		v = map[string]any{key: v}
 	}

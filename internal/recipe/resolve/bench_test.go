@@ -24,7 +24,9 @@ func BenchmarkLoad10000(b *testing.B) {
 func BenchmarkLoad10000Cached(b *testing.B) {
 	fsys := recipetest.Generate(many, 1)
 	cache := &tree.Cache{}
-	tree.Load(fsys, tree.Options{Cache: cache})
+	if _, problems := tree.Load(fsys, tree.Options{Cache: cache}); len(problems) > 0 {
+		b.Fatal(problems)
+	}
 	for b.Loop() {
 		if _, problems := tree.Load(fsys, tree.Options{Cache: cache}); len(problems) > 0 {
 			b.Fatal(problems)

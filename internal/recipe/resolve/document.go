@@ -73,6 +73,9 @@ func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
 		doc["expectedResources"] = expected
 	}
 	doc["enabled"] = true
+	if c.Type == model.Helm && c.Source != "" && c.Chart == "" {
+		doc["chart"] = c.Name // what every deployer takes
+	}
 	doc["values"] = values
 	return doc, nil
 }

@@ -72,7 +72,7 @@ func (d *draft) mixinConflicts(m *tree.Mixin, have, c *model.ComponentRef, keys 
 		allowed = entry.MixinSafeOverridePaths
 	}
 	for _, leaf := range query.Flatten(c.Overrides, nil) {
-		there, err := query.Select(map[string]any(have.Overrides), leaf.Path)
+		there, err := query.Select(have.Overrides, leaf.Path)
 		if err == nil && same(there, leaf.Value) {
 			continue
 		}

@@ -34,6 +34,10 @@ func (d *draft) profile(asked string) error {
 		name, value = p.Name, p.Default
 	}
 	chosen, ok := p.Values[value]
+	if !given && !ok {
+		return problem.List{problem.ProfileShape.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "default"),
+			"the default %q of profile %s is not among its values", value, name)}
+	}
 	if name != p.Name || !ok {
 		return fmt.Errorf("profile %s=%s: the recipe has profile %s with %s", name, value, p.Name, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
 	}

@@ -122,7 +122,7 @@ func TestTreesSatisfyTheSchemas(t *testing.T) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			of := ""
+			var of string
 			switch {
 			case strings.HasPrefix(path, "overlays/"):
 				of = "recipe-metadata.json"

@@ -77,10 +77,12 @@ free:
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a: {", 70) + strings.Repeat("}", 70)
-	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	var lines strings.Builder
+	lines.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 8; i++ {
-		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+		fmt.Fprintf(&lines, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
+	bomb := lines.String()
 	tests := []struct{ name, text, want string }{
 		{"no YAML", "name: x\n  count: [", "f.yaml:2:1: error"},
 		{"empty", "", "f.yaml: error: the file is empty [document]"},

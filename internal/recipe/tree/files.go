@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -93,23 +94,27 @@ func (t *Tree) doc(path string) *strict.Doc {
 	return doc
 }
 
-// readFile reads a regular file of bounded size.
+// readFile reads a regular file of bounded size. Its errors do not name the
+// file: whoever asked for it does.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
 	f, err := fsys.Open(path)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, at.Err
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
+		return nil, err //nolint:wrapcheck // see above
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("look at %s: %w", path, err)
+		return nil, fmt.Errorf("look at it: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, errors.New("it is no regular file")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, strict.MaxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read it: %w", err)
 	}
 	return data, nil
 }

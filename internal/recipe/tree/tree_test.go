@@ -110,7 +110,7 @@ func TestMistakes(t *testing.T) {
 		part  string
 	}{
 		{"unknown key", overlay("  bsae: eks\n"), "overlays/x.yaml:5:3 unknown-key", `the key "bsae" is unknown`},
-		{"unknown key of a component", overlay("  componentRefs:\n    - name: a\n      verison: v1\n"), "overlays/x.yaml:7:7 unknown-key", "verison"},
+		{"unknown key of a component", overlay("  componentRefs:\n    - name: a\n      vershun: v1\n"), "overlays/x.yaml:7:7 unknown-key", "vershun"},
 		{"wrong type", overlay("  criteria: {nodes: many}\n"), "overlays/x.yaml:5:21 wrong-type", "a whole number is wanted"},
 		{"bad value", overlay("  componentRefs: [{name: a, type: Chart}]\n"), "overlays/x.yaml:5:35 bad-value", "not one of Helm, Kustomize"},
 		{"no YAML", overlay("  base: [\n"), "overlays/x.yaml:5:1 syntax", ""},

@@ -85,21 +85,8 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	}
 	state := i.world.State()
 	a := state.Autoscale
-	var errs []error
-	if a.Boot != (world.Boot{}) || len(i.boots) > 0 {
-		delay := a.Boot.Delay
-		if a.Boot.Spare && len(i.made()) == 0 {
-			delay = 0
-		}
-		errs = append(errs, i.boot(ctx, delay))
-	}
-	if a.Boot.Delay > 0 {
-		i.sweepUntil = state.Now.Add(min(a.Boot.Delay, maxBoot) + sweepAfter)
-	}
-	sweeping := state.Now.Before(i.sweepUntil)
-	if sweeping {
-		errs = append(errs, i.sweep(ctx, state.Now))
-	}
+	sweeping, err := i.syncBoots(ctx, a.Boot, state.Now)
+	errs := []error{err}
 	if a.Elsewhere || i.elsewhere {
 		errs = append(errs, i.syncElsewhere(ctx, a.Elsewhere))
 	}
@@ -108,6 +95,27 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	}
 	wrong := a.Boot != (world.Boot{}) || a.Elsewhere || a.Keepers
 	return wrong || sweeping || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
+}
+
+// syncBoots makes the class's boots what the world says, and removes what was left
+// behind while they were slow. sweeping tells that more of it may come.
+func (i *instances) syncBoots(ctx context.Context, boot world.Boot, now time.Time) (sweeping bool, err error) {
+	var errs []error
+	if boot != (world.Boot{}) || len(i.boots) > 0 {
+		delay := boot.Delay
+		if boot.Spare && len(i.made()) == 0 {
+			delay = 0
+		}
+		errs = append(errs, i.boot(ctx, delay))
+	}
+	if boot.Delay > 0 {
+		i.sweepUntil = now.Add(min(boot.Delay, maxBoot) + sweepAfter)
+	}
+	sweeping = now.Before(i.sweepUntil)
+	if sweeping {
+		errs = append(errs, i.sweep(ctx, now))
+	}
+	return sweeping, errors.Join(errs...)
 }
 
 // made are the nodes that an autoscaler made for a run and that are not on their
