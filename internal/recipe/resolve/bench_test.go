@@ -8,11 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-const many = 10_000
-
 // Loading 10,000 overlays, and resolving each of them with its inputs: what list,
 // lint and the choice of what a change affects cost at that size.
-func BenchmarkLoad10000(b *testing.B) {
+func BenchmarkLoadMany(b *testing.B) {
 	fsys := recipetest.Generate(many, 1)
 	for b.Loop() {
 		if _, problems := tree.Load(fsys, tree.Options{}); len(problems) > 0 {
@@ -21,7 +19,7 @@ func BenchmarkLoad10000(b *testing.B) {
 	}
 }
 
-func BenchmarkLoad10000Cached(b *testing.B) {
+func BenchmarkLoadManyCached(b *testing.B) {
 	fsys := recipetest.Generate(many, 1)
 	cache := &tree.Cache{}
 	if _, problems := tree.Load(fsys, tree.Options{Cache: cache}); len(problems) > 0 {
@@ -34,7 +32,7 @@ func BenchmarkLoad10000Cached(b *testing.B) {
 	}
 }
 
-func BenchmarkResolve10000(b *testing.B) {
+func BenchmarkResolveMany(b *testing.B) {
 	loaded := load(b, recipetest.Generate(many, 1), tree.Options{})
 	recipes := loaded.Recipes()
 	for b.Loop() {

@@ -67,7 +67,7 @@ func TestExplain(t *testing.T) {
 func TestEveryValueIsExplained(t *testing.T) {
 	t.Parallel()
 	for name, loaded := range map[string]*tree.Tree{
-		"small": load(t, recipetest.Small(), tree.Options{}), "generated": load(t, recipetest.Generate(300, 7), tree.Options{}),
+		"small": load(t, recipetest.Small(), tree.Options{}), "generated": load(t, recipetest.Generate(80, 7), tree.Options{}),
 	} {
 		for _, o := range loaded.Recipes() {
 			r, err := resolve.Resolve(loaded, o.Criteria, resolve.Options{Explain: true})

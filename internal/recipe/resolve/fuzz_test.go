@@ -54,12 +54,12 @@ func FuzzResolve(f *testing.F) {
 // that say so, and most recipes have not.
 func TestInputsOverRandomEdits(t *testing.T) {
 	t.Parallel()
-	fsys := recipetest.Generate(120, 5)
+	fsys := recipetest.Generate(80, 5)
 	before := load(t, fsys, tree.Options{})
 	paths := slices.Clone(before.Paths)
 	r := rand.New(rand.NewPCG(1, 2))
 	told, different := 0, 0
-	const edits = 20
+	const edits = 15
 	for range edits {
 		path := paths[r.IntN(len(paths))]
 		text := bytes.Replace(fsys[path].Data, []byte("replicas: "), []byte("replicas: 1"), 1)
