@@ -285,7 +285,7 @@ type Sample struct {
 
 // Reading is one value at one time. Err: it could not be read, and why.
 type Reading struct {
-	At    time.Time `json:"at"` // when we read it; the sample's own time where it has one
+	At    time.Time `json:"at"` // when we read it, by our clock
 	Value float64   `json:"value"`
 	Err   string    `json:"err,omitempty"`
 	// Where it was read: a node/gpu for exporters.

@@ -33,7 +33,7 @@ type source struct {
 type store struct {
 	t      *Tracker
 	source source
-	live   map[types.UID]metaObject
+	live   map[types.UID]metav1.Object
 	listed chan struct{}
 	once   sync.Once
 }
@@ -150,6 +150,3 @@ func (s *store) Watch(o metav1.ListOptions) (watch.Interface, error) {
 func backoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 300 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 10, Cap: 5 * time.Second}
 }
-
-// metaObject is what is kept of an object that is there.
-type metaObject = metav1.Object

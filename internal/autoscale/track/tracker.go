@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -181,7 +182,7 @@ func (t *Tracker) change(alter func(now time.Time)) {
 
 // follow watches a source until ctx ends.
 func (t *Tracker) follow(ctx context.Context, s source) *store {
-	st := &store{t: t, source: s, live: map[types.UID]metaObject{}, listed: make(chan struct{})}
+	st := &store{t: t, source: s, live: map[types.UID]metav1.Object{}, listed: make(chan struct{})}
 	r := cache.NewReflectorWithOptions(st, s.like, st, cache.ReflectorOptions{Name: "firstlight-" + s.problem, Backoff: backoff()})
 	t.running.Go(func() { r.RunWithContext(ctx) })
 	return st

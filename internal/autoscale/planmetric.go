@@ -1,0 +1,121 @@
+package autoscale
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/metric"
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/settings"
+)
+
+// The metric: power, in every GPU's series.
+const (
+	series     = "DCGM_FI_DEV_POWER_USAGE"
+	seriesUnit = "W"
+	// loadContainer is the container whose GPUs the value is made of.
+	loadContainer = "load"
+)
+
+const (
+	// stabilization of the HPA's way down: short, since the chain waits for it.
+	stabilization = 5 * time.Second
+	// consolidateAfter of the run's own NodePool.
+	consolidateAfter = 2 * time.Second
+	// loadFor bounds the load, should nobody end it.
+	loadFor = 2 * time.Hour
+)
+
+// metricName is what firstlight's rules serve power as.
+func metricName(api, form string) string {
+	switch {
+	case api == metric.External:
+		return "dcgm_gpu_power_usage"
+	case form == metric.Exported:
+		return "workload_gpu_power_usage"
+	default:
+		return "gpu_power_usage"
+	}
+}
+
+// planLoad chooses the nodes whose free GPUs the holder and the load may take,
+// and the HPA's target.
+func (d *drive) planLoad(ctx context.Context) error {
+	a := d.chain.site.Autoscale
+	nodes := slices.Sorted(maps.Keys(d.setup.GPUs))
+	free, err := d.cluster.FreeGPUs(ctx, nodes)
+	if err != nil {
+		return fmt.Errorf("look for free GPUs: %w", err)
+	}
+	total := 0
+	for _, n := range nodes {
+		total += free[n]
+		if free[n] > 0 {
+			d.values.Nodes = append(d.values.Nodes, n)
+		}
+	}
+	if total < 2 { // of the load and the holder: their pods will say that there is no room
+		d.values.Nodes = nodes
+	}
+	load := a.LoadGPUs
+	if total > 1 {
+		load = min(load, total-1)
+	}
+	target := a.Target
+	if target == 0 {
+		target = targetOf(d.chain.profile.GPU, load, a.MinReplicas, a.MaxReplicas)
+	}
+	d.values.LoadGPUs, d.values.Target = load, target
+	d.setup.Scale = seen.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: a.GPUsPerReplica, LoadGPUs: load}
+	return nil
+}
+
+// planMetric finds the settings, and how the metric is named, chosen and asked for.
+func (d *drive) planMetric(ctx context.Context) {
+	api := cmp.Or(d.chain.opts.Metric, metric.External)
+	m := seen.Metric{API: api, Name: metricName(api, metric.Plain), Series: series, Unit: seriesUnit, Form: metric.Plain}
+	where := settings.Where{
+		Cluster: d.cluster, Prometheus: d.prometheus, Site: d.chain.site, Metric: m.Name, External: api == metric.External,
+		Stabilization: stabilization, Consolidate: d.values.ConsolidateAfter, Pool: d.setup.Pool.Name,
+	}
+	found := settings.Find(ctx, where)
+	if d.prometheus != nil {
+		limited, cancel := context.WithTimeout(ctx, askWithin)
+		form, err := metric.FormOf(limited, *d.prometheus, series, found.Exporters)
+		cancel()
+		if err == nil {
+			m.Form = form
+		}
+	}
+	if m.Name = metricName(api, m.Form); m.Name != where.Metric {
+		where.Metric = m.Name
+		found = settings.Find(ctx, where)
+	}
+	d.setup.Settings = found.Settings
+	d.rules = settings.Text(found.Rules)
+	window := d.setup.Setting(seen.SettingWindow).Value
+	rule, _ := settings.RuleOf(found.Rules, where.External, m.Name)
+	namespace := d.setup.Namespace
+	chosen := metric.Selector(m.Form, namespace, loadContainer)
+	groupBy := ""
+	m.Selector = chosen
+	if api == metric.Custom {
+		// The namespace is the described object's; the adapter adds it.
+		m.Selector = metric.Selector(m.Form, "", loadContainer)
+		groupBy = "namespace"
+		if m.Form == metric.Exported {
+			groupBy = "exported_namespace"
+		}
+	}
+	m.Query = metric.Query(rule.Query, series, chosen, groupBy, window)
+	d.setup.Metric, d.values.Metric = m, m
+	d.setup.Window = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(seen.SettingHPASync).Value)
+}
+
+// askWithin bounds one question that nothing depends on.
+const askWithin = 10 * time.Second
+
