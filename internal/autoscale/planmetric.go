@@ -118,4 +118,3 @@ func (d *drive) planMetric(ctx context.Context) {
 
 // askWithin bounds one question that nothing depends on.
 const askWithin = 10 * time.Second
-

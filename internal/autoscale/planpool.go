@@ -52,4 +52,3 @@ func (d *drive) planPool() error {
 	d.setup.Pool = p
 	return nil
 }
-

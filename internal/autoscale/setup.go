@@ -73,4 +73,3 @@ const (
 	// cleanWithin bounds the removal of everything.
 	cleanWithin = 5 * time.Minute
 )
-
