@@ -181,20 +181,23 @@ func requireNode(t *testing.T, r *running, node *corev1.Node, it instances.Type)
 	requireClaim(t, r, node)
 }
 
-// requireClaim proves that a node is of a NodeClaim that names it.
+// requireClaim proves that a node is of a NodeClaim that names it. Karpenter may
+// write the name a moment after a pod runs there.
 func requireClaim(t *testing.T, r *running, node *corev1.Node) {
 	t.Helper()
-	claims, err := r.dyn.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range claims.Items {
-		name, _, err := unstructured.NestedString(c.Object, "status", "nodeName")
-		if err == nil && name == node.Name {
-			return
+	r.await(t, "a claim of node "+node.Name, func(ctx context.Context) (bool, error) {
+		claims, err := r.dyn.Resource(nodeClaims).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
 		}
-	}
-	t.Errorf("node %s is of no claim", node.Name)
+		for _, c := range claims.Items {
+			name, _, err := unstructured.NestedString(c.Object, "status", "nodeName")
+			if err == nil && name == node.Name {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
 }
 
 // noneOrdered tells that none of the nodes is left, and no claim.
