@@ -66,14 +66,27 @@ func recipes(t *tree.Tree) problem.List {
 	return slices.Concat(found...)
 }
 
-// recipe resolves one, and looks at what it comes to.
+// recipe resolves one, with each value of its profile.
 func recipe(t *tree.Tree, o *tree.Overlay) problem.List {
-	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true})
+	r, problems := variant(t, o, "")
+	if r == nil {
+		return problems
+	}
+	for _, profile := range r.Profiles {
+		_, more := variant(t, o, profile)
+		problems = append(problems, more...)
+	}
+	return problems
+}
+
+// variant resolves a recipe, and looks at what it comes to.
+func variant(t *tree.Tree, o *tree.Overlay, profile string) (*resolve.Result, problem.List) {
+	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true, Profile: profile})
 	if list, ok := errors.AsType[problem.List](err); ok {
-		return list
+		return nil, list
 	}
 	if err != nil { // a recipe's own criteria are covered, and nothing else is asked for
-		return problem.List{problem.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
+		return nil, problem.List{problem.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
 	}
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)
 	for i := range r.ComponentRefs {
@@ -81,5 +94,5 @@ func recipe(t *tree.Tree, o *tree.Overlay) problem.List {
 			problems = append(problems, shape(r, c)...)
 		}
 	}
-	return problems
+	return r, problems
 }

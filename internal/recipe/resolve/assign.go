@@ -61,6 +61,9 @@ func (d *draft) assign(set []Assignment) error {
 		if err != nil {
 			return err
 		}
+		if _, truth := s.Value.(bool); !truth && len(s.Path) == 1 && slices.Contains(model.Gates(), s.Path[0]) {
+			return fmt.Errorf("%s of %s is true or false, not %v", s.Path, c.Name, s.Value)
+		}
 		if c.Overrides == nil {
 			c.Overrides = map[string]any{}
 		}

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
@@ -36,6 +37,8 @@ type Result struct {
 	// Matched says which of them the criteria matched; the others are there because
 	// one of those is based on them.
 	Matched map[string]bool
+	// Profiles are the values of the recipe's profile, as name=value, in order.
+	Profiles []string
 	// Warnings are what does not keep the recipe from being used.
 	Warnings problem.List
 
@@ -92,6 +95,11 @@ func resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) 
 	r.Metadata.ExcludedOverlays, r.Metadata.ConstraintWarnings = excluded.overlays, excluded.warnings
 	for _, m := range kept {
 		r.Matched[m.Name] = true
+	}
+	if n := len(d.profiles); n > 0 {
+		for _, value := range slices.Sorted(maps.Keys(d.profiles[n-1].Values)) {
+			r.Profiles = append(r.Profiles, d.profiles[n-1].Name+"="+value)
+		}
 	}
 	return r, nil
 }

@@ -230,6 +230,12 @@ func TestSet(t *testing.T) {
 	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "it has: cert-manager") {
 		t.Errorf("a component that is not there: %v", err)
 	}
+	if a, err = resolve.ParseAssignment("gpuoperator:enabled=maybe"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resolve.Resolve(loaded, query(t, "service=eks"), resolve.Options{Set: []resolve.Assignment{a}}); err == nil || !strings.Contains(err.Error(), "true or false, not maybe") {
+		t.Errorf("enabled is set to what is no truth value: %v", err)
+	}
 	for _, text := range []string{"", "a", "a:b", "a=b", ":b=c", "a:=c", "a:b..c=d", "a:b=[", "a:b={x: 1, x: 2}"} {
 		if got, err := resolve.ParseAssignment(text); err == nil {
 			t.Errorf("%q is read as %+v", text, got)
