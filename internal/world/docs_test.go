@@ -64,7 +64,7 @@ func gateHeader(gate string) string {
 		"\n\n| fault | hop | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
 }
 
-const autoscaleIntro = `What ` + "`firstlight autoscale`" + ` looks at, hop by hop. The hop is the first that must fail. What needs Karpenter or KAI needs a lab with it
+const autoscaleIntro = `What ` + "`firstlight autoscale`" + ` looks at, hop by hop: [its page](autoscale.md). The hop is the first that must fail. What needs Karpenter or KAI needs a lab with it
 (` + "`firstlight lab up --with karpenter,kai`" + `). Most are admission policies (MutatingAdmissionPolicy) that change the objects of a run as they are
 created, as a cluster's own policy engine might: look at ` + "`kubectl get mutatingadmissionpolicies`" + `. What a policy changed stays so when it is gone.
 

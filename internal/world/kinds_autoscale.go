@@ -56,7 +56,7 @@ func policyFault(k FaultKind) FaultKind {
 func spareFirst() []FaultOption {
 	return []FaultOption{{
 		Name: "spare", Default: "first", Values: []string{"first", "none"},
-		Summary: "first: what comes before a worker runs is left alone; none: the first replica is hit, too, and hop placed fails",
+		Summary: "first: what comes before a worker runs is left alone; none: all is hit, so that an earlier hop fails",
 	}}
 }
 
@@ -95,17 +95,15 @@ func nodeMakingFaults() []FaultKind {
 		}),
 		{
 			Kind: "node-never-registers", Gate: autoscale, Hop: "registered", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "instances are started and do not join the cluster", Suspect: `(?i)NodeClaim.*has not registered`, Options: spareFirst(),
-			apply: func(d *draft, _ target, f Fault) {
-				d.Autoscale.Boot = Boot{Delay: 24 * time.Hour, Spare: f.Options["spare"] == "first"}
-			},
+			Summary: "instances are started and do not join the cluster, but for a run's first", Suspect: `(?i)NodeClaim.*has not registered`,
+			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.Boot = 24 * time.Hour },
 		},
 		{
 			Kind: "bound-elsewhere", Gate: autoscale, Hop: "bound", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `elsewhere-`,
 			apply: func(d *draft, _ target, _ Fault) {
 				d.Autoscale.Elsewhere = true
-				d.Autoscale.Boot = Boot{Delay: 6 * time.Second, Spare: true}
+				d.Autoscale.Boot = 6 * time.Second
 			},
 		},
 	}

@@ -70,8 +70,9 @@ type Autoscale struct {
 	HonorLabelsOff        bool // Prometheus puts its target's labels before the exporter's
 	// Policies change objects as they are created or updated, by name; see lab/policy.
 	Policies []Policy
-	// Boot is how long an instance takes until it registers as a node.
-	Boot Boot
+	// Boot is how long an instance takes until it registers as a node, but for a
+	// run's first; 0 is healthy.
+	Boot time.Duration
 	// Elsewhere: a free node of the same pool appears beside each instance that
 	// is on its way, but for the pool's first.
 	Elsewhere bool
@@ -83,13 +84,6 @@ type Autoscale struct {
 type Policy struct {
 	Name string
 	// Spare leaves alone what comes before a worker runs.
-	Spare bool
-}
-
-// Boot of new instances; the zero Boot is healthy.
-type Boot struct {
-	Delay time.Duration
-	// Spare leaves a run's first node alone.
 	Spare bool
 }
 

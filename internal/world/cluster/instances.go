@@ -93,23 +93,22 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	if a.Keepers || i.keepers {
 		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
 	}
-	wrong := a.Boot != (world.Boot{}) || a.Elsewhere || a.Keepers
+	wrong := a.Boot > 0 || a.Elsewhere || a.Keepers
 	return wrong || sweeping || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
 }
 
 // syncBoots makes the class's boots what the world says, and removes what was left
 // behind while they were slow. sweeping tells that more of it may come.
-func (i *instances) syncBoots(ctx context.Context, boot world.Boot, now time.Time) (sweeping bool, err error) {
+func (i *instances) syncBoots(ctx context.Context, delay time.Duration, now time.Time) (sweeping bool, err error) {
 	var errs []error
-	if boot != (world.Boot{}) || len(i.boots) > 0 {
-		delay := boot.Delay
-		if boot.Spare && len(i.made()) == 0 {
-			delay = 0
-		}
-		errs = append(errs, i.boot(ctx, delay))
+	if delay > 0 {
+		i.sweepUntil = now.Add(min(delay, maxBoot) + sweepAfter)
 	}
-	if boot.Delay > 0 {
-		i.sweepUntil = now.Add(min(boot.Delay, maxBoot) + sweepAfter)
+	if len(i.made()) == 0 {
+		delay = 0 // the first is spared
+	}
+	if delay > 0 || len(i.boots) > 0 {
+		errs = append(errs, i.boot(ctx, delay))
 	}
 	sweeping = now.Before(i.sweepUntil)
 	if sweeping {

@@ -43,9 +43,9 @@ func newProvider(t *testing.T, objects ...kruntime.Object) *provider {
 	return &provider{newInstances(client, dyn, w, nodes, slog.New(slog.DiscardHandler)), client, dyn, w, &now}
 }
 
-func (p *provider) fault(t *testing.T, kind string, options map[string]string) (clearIt func()) {
+func (p *provider) fault(t *testing.T, kind string) (clearIt func()) {
 	t.Helper()
-	f, err := p.world.AddFault(world.Fault{Kind: kind, Options: options})
+	f, err := p.world.AddFault(world.Fault{Kind: kind})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 	p := newProvider(t, class("default", nil), class("slow", map[string]any{"nodeRegistrationDelay": "3s"}))
 	healthy := map[string]string{"default": "", "slow": "3s"}
 	broken := map[string]string{"default": "86400s", "slow": "86400s"}
-	repair := p.fault(t, "node-never-registers", nil)
+	repair := p.fault(t, "node-never-registers")
 	requireDelays(t, p, healthy) // the first node is spared
 	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
 	p.look(t)
@@ -141,11 +141,6 @@ func TestInstancesThatNeverRegister(t *testing.T) {
 	p.makeNode(t, "first", map[string]string{labelPool: "x", labelRun: "r"})
 	p.look(t)
 	p.look(t)
-	requireDelays(t, p, broken)
-	repair()
-	requireDelays(t, p, healthy)
-
-	repair = p.fault(t, "node-never-registers", map[string]string{"spare": "none"})
 	requireDelays(t, p, broken)
 	repair()
 	requireDelays(t, p, healthy)
@@ -160,7 +155,7 @@ func TestInstancesGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), c)
-	repair := p.fault(t, "bound-elsewhere", nil)
+	repair := p.fault(t, "bound-elsewhere")
 	unregistered := corev1.Taint{Key: "karpenter.sh/unregistered", Effect: corev1.TaintEffectNoExecute}
 	of := map[string]string{labelPool: "mine", labelRun: "r"}
 	p.makeNode(t, "node-a", of)
@@ -194,7 +189,7 @@ func TestInstancesGivenUp(t *testing.T) {
 func TestNodesElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), claim("other", "others", ""))
-	repair := p.fault(t, "bound-elsewhere", nil)
+	repair := p.fault(t, "bound-elsewhere")
 	names := func() []string {
 		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: labelElsewhere})
 		if err != nil {
@@ -239,7 +234,7 @@ func TestNodesElsewhere(t *testing.T) {
 func TestKeepers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	repair := p.fault(t, "do-not-disrupt", nil)
+	repair := p.fault(t, "do-not-disrupt")
 	p.makeNode(t, "first", map[string]string{labelPool: "x", labelRun: "r"})
 	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
 	p.look(t)
