@@ -133,10 +133,10 @@ func TestAutoscaleFaults(t *testing.T) {
 		}
 		n++
 		t.Run(k.Kind, func(t *testing.T) {
+			t.Parallel()
 			if os.Getenv("FIRSTLIGHT_SOAK") == "" && !slices.Contains(faultsOfEveryChange, k.Kind) {
 				t.Skip("a fault like another: make soak")
 			}
-			t.Parallel()
 			lab := chainLab(t)
 			added := must(t, "lab", "fault", "add", k.Kind, "--name", lab, "-o", "json")
 			var fault struct{ ID, Target, Suspect string }

@@ -51,7 +51,7 @@ func walk(v any, done, rest Path) (any, error) {
 		for n, part := range rest {
 			joined = strings.TrimPrefix(joined+"."+part, ".")
 			if value, ok := x[joined]; ok {
-				return walk(value, append(done, joined), rest[n+1:])
+				return walk(value, append(done, joined), rest[n+1:]) //nolint:gosec // n is below len(rest)
 			}
 		}
 	case []any:

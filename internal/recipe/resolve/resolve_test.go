@@ -159,13 +159,9 @@ func TestDisabledComponent(t *testing.T) {
 	if got := strings.Join(r.DeploymentOrder, " "); got != "cert-manager csi-snapshots network-operator gpu-operator prometheus-adapter" {
 		t.Errorf("the order is %s", got)
 	}
-	var warned []string
-	for _, w := range r.Warnings {
-		warned = append(warned, w.Pos.String()+" "+w.Rule)
-	}
 	want := []string{"recipes/overlays/base.yaml:17:38 disabled-dependency", "recipes/overlays/monitoring-hpa.yaml:12:24 disabled-dependency"}
 	r = must(t, r.Tree(), "service=aks,accelerator=a100,intent=inference", resolve.Options{Explain: true})
-	warned = nil
+	var warned []string
 	for _, w := range r.Warnings {
 		warned = append(warned, w.Pos.String()+" "+w.Rule)
 	}

@@ -21,7 +21,7 @@ func TestManyOverlays(t *testing.T) {
 	fsys := recipetest.Generate(many, 1)
 	began := time.Now()
 	loaded := load(t, fsys, tree.Options{})
-	inSeconds := time.Since(began)
+	loading := time.Since(began)
 	for _, o := range loaded.Recipes() {
 		r, err := resolve.Resolve(loaded, o.Criteria, resolve.Options{})
 		if err != nil {
@@ -32,7 +32,7 @@ func TestManyOverlays(t *testing.T) {
 		}
 	}
 	took := time.Since(began)
-	t.Logf("loaded %d overlays in %s, resolved %d recipes in %s", len(loaded.Overlays), inSeconds.Round(time.Millisecond), len(loaded.Recipes()), (took - inSeconds).Round(time.Millisecond))
+	t.Logf("loaded %d overlays in %s, resolved %d recipes in %s", len(loaded.Overlays), loading.Round(time.Millisecond), len(loaded.Recipes()), (took - loading).Round(time.Millisecond))
 	if took > limit {
 		t.Errorf("it took %s, the limit is %s", took, limit)
 	}
