@@ -210,10 +210,12 @@ func (b *bench) finish(t *testing.T, name string, want batchv1.JobConditionType)
 
 func (b *bench) logs(t *testing.T, pod string, opts *corev1.PodLogOptions) string {
 	t.Helper()
-	raw, err := b.client.CoreV1().Pods("default").GetLogs(pod, opts).DoRaw(t.Context())
-	if err != nil {
-		t.Fatalf("logs of %s: %v", pod, err)
-	}
+	var raw []byte
+	// kwok learns of new logs a moment late when the API server was away.
+	until(t, "logs of "+pod, func() (err error) {
+		raw, err = b.client.CoreV1().Pods("default").GetLogs(pod, opts).DoRaw(t.Context())
+		return err
+	})
 	return string(raw)
 }
 
