@@ -15,7 +15,7 @@ func (s *Sampler) readPrometheus(ctx context.Context) {
 	}
 	v, err := readValue(ctx, *s.c.Prometheus, s.c.Metric.Query)
 	s.keep(ctx, seen.ProblemPrometheus, err, func(now time.Time) { s.prom = add(s.prom, reading(now, v, err)) })
-	parts, err := readMade(ctx, *s.c.Prometheus, s.c.Metric, s.c.Window, s.c.Scrape, s.known(), s.c.Clock.Now())
+	parts, err := readMade(ctx, *s.c.Prometheus, inNamespace(s.c.Metric, s.c.Namespace), s.c.Window, s.c.Scrape, s.known(), s.c.Clock.Now())
 	s.keep(ctx, seen.ProblemPrometheus+"/made", err, func(time.Time) { s.made = parts })
 }
 

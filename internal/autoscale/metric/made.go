@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +12,14 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
+
+// inNamespace chooses the series of a namespace only: a custom metric's selector
+// does not say it, since it is the described object's.
+func inNamespace(m seen.Metric, namespace string) seen.Metric {
+	m.Selector = maps.Clone(m.Selector)
+	m.Selector[label(m.Form, "namespace")] = namespace
+	return m
+}
 
 // readMade reads the series that the value is made of: those that the selector
 // chooses, also such as have ended and still count in the window.

@@ -124,6 +124,19 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// Another run's load in another namespace was taken for a part of the value.
+func TestMadeInTheNamespaceAlone(t *testing.T) {
+	t.Parallel()
+	custom := seen.Metric{Form: Exported, Selector: Selector(Exported, "", "load")}
+	got := inNamespace(custom, "team").Selector
+	if diff := cmp.Diff(Selector(Exported, "team", "load"), got); diff != "" {
+		t.Error(diff)
+	}
+	if _, changed := custom.Selector["exported_namespace"]; changed {
+		t.Error("the metric's own selector was changed")
+	}
+}
+
 func TestParseValue(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
