@@ -57,6 +57,8 @@ func nodePool() *unstructured.Unstructured {
 // orderingPod needs a GPU of a node of that instance type, which is not there yet.
 func orderingPod(name, instanceType string) *corev1.Pod {
 	pod := simplePod(name)
+	// Until it is deleted: Karpenter would move it to a cheaper node, and it is nobody's to make again.
+	pod.Annotations["karpenter.sh/do-not-disrupt"] = "true"
 	pod.Spec.NodeSelector = map[string]string{"karpenter.sh/nodepool": poolName, "node.kubernetes.io/instance-type": instanceType}
 	pod.Spec.Tolerations = []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}}
 	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
