@@ -159,3 +159,43 @@ func TestCapacityIsAskedOnlyForClaimsAndOthersGoOn(t *testing.T) {
 		t.Errorf("asked without a claim: %v", out.Notes)
 	}
 }
+
+func TestNoMoreStepsThanAllowedAreUnderWay(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	under, most := 0, 0
+	busy := func(name string) check.Check {
+		return fakeCheck{name: name, observe: func(_ context.Context, rec check.Recorder) error {
+			mu.Lock()
+			under++
+			most = max(most, under)
+			mu.Unlock()
+			err := see(rec, "thing")
+			mu.Lock()
+			under--
+			mu.Unlock()
+			return err
+		}}
+	}
+	p := Plan{Name: "p"}
+	for i := range 40 {
+		p.Steps = append(p.Steps, Step{Check: busy(fmt.Sprint("s", i))})
+	}
+	out := <-startWalk(t, &Walker{Plan: p, Parallel: 3})
+	if out.Verdict != check.Passed || len(out.Results) != 40 {
+		t.Errorf("got %s of %d steps", out.Verdict, len(out.Results))
+	}
+	if most > 3 {
+		t.Errorf("%d steps were under way at one time, 3 are allowed", most)
+	}
+	m := newMeeting()
+	p = Plan{Name: "two", Steps: []Step{{Check: m.check("a")}, {Check: m.check("b")}, {Check: m.check("c")}}}
+	done := startWalk(t, &Walker{Plan: p, Parallel: 2})
+	<-m.in
+	<-m.in // two are, at one time
+	m.out <- ""
+	<-m.in // and the third as soon as one ended
+	m.out <- ""
+	m.out <- ""
+	<-done
+}

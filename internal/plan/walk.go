@@ -76,6 +76,9 @@ func (wk *walk) decide(ctx context.Context) {
 				continue
 			}
 		}
+		if wk.w.Parallel > 0 && wk.running >= wk.w.Parallel {
+			continue // what needs no looking is still concluded
+		}
 		if s.GPUs > 0 {
 			if waiting || !wk.claims.fits(ctx, wk.w.Capacity, s) {
 				waiting = true

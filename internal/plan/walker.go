@@ -19,6 +19,8 @@ type Walker struct {
 	// A claim beyond the capacity runs alone: that GPUs are missing is for the
 	// step to observe.
 	Capacity func(ctx context.Context) (int, error)
+	// Parallel is how many steps may be under way at one time; 0: as many as may start.
+	Parallel int
 	// Clock is time.Now when nil.
 	Clock func() time.Time
 	// Events may be nil. Calls never overlap; it must not block for long.

@@ -147,7 +147,24 @@ func (b *bench) changes(t *testing.T, run string) map[string]bool {
 	after, _, _ := unstructured.NestedString(np.Object, "spec", "disruption", "consolidateAfter")
 	requirements, _, _ := unstructured.NestedSlice(np.Object, "spec", "template", "spec", "requirements")
 	out["pool-limit-zero"], out["consolidation-disabled"], out["no-instance-type"] = limit == "0", after == "Never", len(requirements) == 3
+	b.requireZeroSpared(t, run)
 	return out
+}
+
+// requireZeroSpared: whatever is in force, the NodePool that is there to be
+// refused for its limit demands what it did. It was once refused for its
+// instance types instead, when the fault came before its pod.
+func (b *bench) requireZeroSpared(t *testing.T, run string) {
+	t.Helper()
+	zero := pool("try-zero", run)
+	zero.SetLabels(ofRun(run, "zero"))
+	zero, err := b.Dynamic.Resource(nodePools).Create(t.Context(), zero, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if requirements, _, _ := unstructured.NestedSlice(zero.Object, "spec", "template", "spec", "requirements"); len(requirements) != 2 {
+		t.Errorf("the NodePool with limit 0 comes back with requirements %v", requirements)
+	}
 }
 
 func requireChanges(t *testing.T, when string, got map[string]bool, want func(name string) bool) {
