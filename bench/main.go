@@ -1,5 +1,5 @@
-// Command bench measures the parts of a walk and of the autoscaling chain on the
-// lab, as a user runs them: the built binary, a lab of its own and one that is
+// Command bench measures the parts of a walk, of the autoscaling chain and of the
+// recipes' test, as a user runs them: the built binary, a lab of its own and one that is
 // up. It prints medians and spread, holds them against thresholds.yaml, and
 // exits 1 when one is missed.
 package main
@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -34,6 +35,11 @@ type thresholds struct {
 		DownPath float64 `json:"downPath"`
 		Whole    float64 `json:"whole"`
 	} `json:"autoscale"`
+	Recipe struct {
+		All       float64 `json:"all"`
+		Generated float64 `json:"generated"`
+		Plan      float64 `json:"plan"`
+	} `json:"recipe"`
 }
 
 // report is what accept -o json prints, as far as it is measured.
@@ -58,7 +64,7 @@ func main() {
 func run(ctx context.Context) error {
 	binary := flag.String("binary", "bin/firstlight", "the binary to measure")
 	n := flag.Int("n", 5, "repetitions")
-	only := flag.String("only", "", "measure only accept, or only autoscale")
+	only := flag.String("only", "", "measure only accept, autoscale, recipe or plan")
 	flag.Parse()
 	var limits thresholds
 	if err := yaml.UnmarshalStrict(thresholdsFile, &limits); err != nil {
@@ -73,7 +79,7 @@ func run(ctx context.Context) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"accept", b.measure}, {"autoscale", b.measureChain}} {
+	}{{"accept", b.measure}, {"autoscale", b.measureChain}, {"recipe", b.measureRecipes}, {"plan", b.measurePlan}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
@@ -90,6 +96,7 @@ type bench struct {
 	n           int
 	order       []string
 	samples     map[string][]float64 // seconds
+	said        []string             // what is no duration: rates, ratios
 }
 
 func (b *bench) add(name string, seconds float64) {
@@ -149,7 +156,17 @@ func (b *bench) accept(ctx context.Context, what, lab string) error {
 
 // timed runs the binary; anything but exit 0 is an error with its last words.
 func (b *bench) timed(ctx context.Context, stdout *bytes.Buffer, args ...string) (float64, error) {
-	cmd := exec.CommandContext(ctx, b.binary, args...)
+	return b.timedIn(ctx, "", stdout, args...)
+}
+
+// timedIn does so in a directory; empty: this one.
+func (b *bench) timedIn(ctx context.Context, dir string, stdout *bytes.Buffer, args ...string) (float64, error) {
+	binary, err := filepath.Abs(b.binary)
+	if err != nil {
+		return 0, fmt.Errorf("find the binary: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if stdout != nil {
@@ -168,15 +185,19 @@ func (b *bench) print(out *os.File) {
 		s := b.samples[name]
 		fmt.Fprintf(out, "%-44s %4d %7.2fs %7.2fs %7.2fs\n", name, len(s), median(s), slices.Min(s), slices.Max(s))
 	}
+	for _, line := range b.said {
+		fmt.Fprintln(out, line)
+	}
 }
 
 func (b *bench) judge(limits thresholds) error {
 	if len(b.samples) == 0 {
-		return errors.New("nothing was measured: -only is accept or autoscale")
+		return errors.New("nothing was measured: -only is accept, autoscale, recipe or plan")
 	}
 	for name, limit := range map[string]float64{
 		withLab: limits.Accept.WithLabStart, onLab: limits.Accept.OnRunningLab,
 		chainUp: limits.Autoscale.UpPath, chainDown: limits.Autoscale.DownPath, chainWhole: limits.Autoscale.Whole,
+		recipeAll: limits.Recipe.All, recipeGenerated: limits.Recipe.Generated, recipePlan: limits.Recipe.Plan,
 	} {
 		if len(b.samples[name]) == 0 {
 			continue // not asked for
