@@ -25,6 +25,9 @@ type FootprintSpec struct {
 	// makes (createdBy), and name the class of those that the chart has (place).
 	Workloads []FootprintWorkload `yaml:"workloads" json:"workloads"`
 	Publishes []FootprintLabels   `yaml:"publishes,omitempty" json:"publishes,omitempty"`
+	// APIs are kinds that are served once the component is there, as group/version/Kind:
+	// other charts ask for them when they are rendered.
+	APIs []string `yaml:"apis,omitempty" json:"apis,omitempty"`
 	// Renders are what the chart was rendered to, one for each set of values that
 	// recipes have. Written by recipe footprint update.
 	Renders []FootprintRender `yaml:"renders,omitempty" json:"renders,omitempty"`
@@ -40,8 +43,19 @@ type FootprintChart struct {
 	Module        string `yaml:"module,omitempty" json:"module,omitempty"`
 	ModuleVersion string `yaml:"moduleVersion,omitempty" json:"moduleVersion,omitempty"`
 	Path          string `yaml:"path,omitempty" json:"path,omitempty"`
+	// Dependencies are where charts that it depends on ship, where they are not in it.
+	Dependencies []FootprintDependency `yaml:"dependencies,omitempty" json:"dependencies,omitempty"`
 	// Digest is the SHA-256 of the chart that was rendered.
 	Digest string `yaml:"digest,omitempty" json:"digest,omitempty"`
+}
+
+// FootprintDependency is a chart that another one depends on, and that ships inside
+// a Go module.
+type FootprintDependency struct {
+	Name          string `yaml:"name" json:"name" need:"true"`
+	Module        string `yaml:"module" json:"module" need:"true"`
+	ModuleVersion string `yaml:"moduleVersion" json:"moduleVersion" need:"true"`
+	Path          string `yaml:"path" json:"path" need:"true"`
 }
 
 // FootprintKustomize is a kustomization.
@@ -102,15 +116,17 @@ type FootprintLabels struct {
 type FootprintRender struct {
 	// Values is the SHA-256 of the component's values in canonical JSON.
 	Values string `yaml:"values" json:"values" need:"true"`
-	// Recipes that have these values when it was written; for people.
+	// Recipes that had these values when it was written, without those that are based
+	// on one of them; empty: all that have the component. For people.
 	Recipes   []string           `yaml:"recipes,omitempty" json:"recipes,omitempty"`
 	Workloads []RenderedWorkload `yaml:"workloads" json:"workloads"`
 }
 
 // RenderedWorkload is one workload of a rendered chart.
 type RenderedWorkload struct {
-	Kind     string       `yaml:"kind" json:"kind" need:"true" enum:"Deployment,DaemonSet,StatefulSet,Job"`
-	Name     string       `yaml:"name" json:"name" need:"true"`
+	Kind string `yaml:"kind" json:"kind" need:"true" enum:"Deployment,DaemonSet,StatefulSet,Job"`
+	Name string `yaml:"name" json:"name" need:"true"`
+	// Replicas is always there but of a DaemonSet; what has none is not in the lock.
 	Replicas int          `yaml:"replicas,omitempty" json:"replicas,omitempty"`
 	Pod      FootprintPod `yaml:"pod,omitempty" json:"pod,omitempty"`
 }
