@@ -40,7 +40,7 @@ type NodeSpec struct {
 	Arch         string `yaml:"arch" json:"arch" need:"true" enum:"amd64,arm64"`
 	OSImage      string `yaml:"osImage,omitempty" json:"osImage,omitempty"`
 	// Count is how many nodes a test makes; 0: 4 with GPUs, 2 without.
-	Count  int      `yaml:"count,omitempty" json:"count,omitempty"`
+	Count  int      `yaml:"count,omitempty" json:"count,omitempty" min:"0"`
 	Region string   `yaml:"region,omitempty" json:"region,omitempty"`
 	Zones  []string `yaml:"zones,omitempty" json:"zones,omitempty"`
 	// Resources are the node's capacity, as Kubernetes quantities.
@@ -68,9 +68,9 @@ type NodeResources struct {
 // NodeGPU is what GPU feature discovery says of the node's GPUs.
 type NodeGPU struct {
 	Product string `yaml:"product" json:"product" need:"true"`
-	Count   int    `yaml:"count" json:"count" need:"true"`
+	Count   int    `yaml:"count" json:"count" need:"true" min:"1"`
 	// Memory of one GPU in MiB.
-	Memory      int    `yaml:"memory,omitempty" json:"memory,omitempty"`
+	Memory      int    `yaml:"memory,omitempty" json:"memory,omitempty" min:"0"`
 	Driver      string `yaml:"driver,omitempty" json:"driver,omitempty"`
 	DriverMajor string `yaml:"driverMajor,omitempty" json:"driverMajor,omitempty"`
 	DriverMinor string `yaml:"driverMinor,omitempty" json:"driverMinor,omitempty"`
@@ -110,6 +110,30 @@ type Accelerator struct {
 	// Products that GPU feature discovery may report for it.
 	Products []string `yaml:"products" json:"products" need:"true"`
 	// MaxPerNode is the most of them in one node that can be bought.
-	MaxPerNode int               `yaml:"maxPerNode" json:"maxPerNode" need:"true"`
-	Sources    map[string]string `yaml:"sources,omitempty" json:"sources,omitempty"`
+	MaxPerNode int `yaml:"maxPerNode" json:"maxPerNode" need:"true" min:"1"`
+	// Workload is what the pods of users carry for it where a provider asks for more
+	// than tolerating the GPU taint.
+	Workload []AcceleratorWorkload `yaml:"workload,omitempty" json:"workload,omitempty"`
+	Sources  map[string]string     `yaml:"sources,omitempty" json:"sources,omitempty"`
+	// Unverified are the figures that have no source.
+	Unverified []string `yaml:"unverified,omitempty" json:"unverified,omitempty"`
+}
+
+// AcceleratorWorkload is what providers document that a pod has to carry to run on
+// nodes with the accelerator.
+type AcceleratorWorkload struct {
+	// Providers are services as in criteria.
+	Providers    []string          `yaml:"providers" json:"providers" need:"true"`
+	NodeSelector map[string]string `yaml:"nodeSelector,omitempty" json:"nodeSelector,omitempty"`
+	// Tolerations are those that the user writes, or that the provider's admission adds.
+	Tolerations []NodeToleration `yaml:"tolerations,omitempty" json:"tolerations,omitempty"`
+	Source      string           `yaml:"source" json:"source" need:"true"`
+}
+
+// NodeToleration is a toleration as in the Kubernetes API.
+type NodeToleration struct {
+	Key      string `yaml:"key" json:"key" need:"true"`
+	Operator string `yaml:"operator,omitempty" json:"operator,omitempty" enum:"Exists,Equal"`
+	Value    string `yaml:"value,omitempty" json:"value,omitempty"`
+	Effect   string `yaml:"effect,omitempty" json:"effect,omitempty" enum:"NoSchedule,PreferNoSchedule,NoExecute"`
 }

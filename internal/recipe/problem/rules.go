@@ -22,7 +22,7 @@ func (r Rule) At(pos Pos, format string, args ...any) Problem {
 
 // Rules is the catalogue, in the order of its tables.
 func Rules() []Rule {
-	return slices.Concat(fileRules, treeRules, recipeRules, styleRules)
+	return slices.Concat(fileRules, treeRules, recipeRules, profileRules, footprintRules, styleRules)
 }
 
 // Find looks a rule up by its name.

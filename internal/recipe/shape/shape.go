@@ -54,4 +54,9 @@ type Nodes struct {
 	Arch, Products []string
 	// AcceleratorDigest is that of the entry of accelerators.yaml.
 	AcceleratorDigest string
+	// WorkloadTolerations and WorkloadSelector are what the pods of users carry to run
+	// on the GPU nodes, by facts about accelerator and provider; not by the profile's
+	// taints and labels. That of the GPU taint is always among them.
+	WorkloadTolerations []corev1.Toleration
+	WorkloadSelector    map[string]string
 }
