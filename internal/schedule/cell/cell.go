@@ -6,8 +6,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// Cell is a recipe as the scheduler sees it. Its JSON, canonical, is what the
-// fingerprint is of: names that the scheduler does not look at are left out.
+// Cell is a recipe as the scheduler sees it, with what a judge needs to say where
+// something is wrong. Its JSON is stored and judged again later; the fingerprint is
+// of the part of it that the scheduler sees.
 type Cell struct {
 	// Recipe is for people.
 	Recipe string `json:"-"`
@@ -19,6 +20,18 @@ type Cell struct {
 	Probe Probe `json:"probe"`
 	// Controls are what must fail, in the order in which they are run.
 	Controls []Control `json:"controls"`
+	// Advice is, by component, where what places its pods is set; for people.
+	Advice map[string]Advice `json:"advice,omitempty"`
+}
+
+// Advice says where a component's pods are told where to run.
+type Advice struct {
+	// Footprint is the file that says which pods there are.
+	Footprint string `json:"footprint,omitempty"`
+	// Selectors and Tolerations are value paths that the chart reads, by the registry:
+	// of system pods and of those on GPU nodes.
+	Selectors   map[footprint.Class][]string `json:"selectors,omitempty"`
+	Tolerations map[footprint.Class][]string `json:"tolerations,omitempty"`
 }
 
 // Node is one simulated node.
@@ -30,7 +43,7 @@ type Node struct {
 	// Control is the control that the node is for; empty: the recipe's own.
 	Control string `json:"control,omitempty"`
 	// Shape is the profile's name, for people.
-	Shape string `json:"-"`
+	Shape string `json:"shape,omitempty"`
 	// Labels and Taints that it registers with, those that every kubelet sets
 	// among them (kubernetes.io/arch, os, hostname aside; instance type, zone, region).
 	Labels map[string]string `json:"labels"`
@@ -40,6 +53,8 @@ type Node struct {
 	Allocatable corev1.ResourceList `json:"allocatable"`
 	// Grants are extended resources that appear once a component serves the node.
 	Grants []Grant `json:"grants,omitempty"`
+	// Lacks are those that its shape could have, if the recipe had the component; for people.
+	Lacks []Grant `json:"lacks,omitempty"`
 	// Discovered are labels, by the component whose discovering pod finds them.
 	Discovered map[string]map[string]string `json:"discovered,omitempty"`
 }
@@ -95,6 +110,8 @@ type Control struct {
 	// Workload to create; Size pods of a gang when Gang is set.
 	Workload footprint.Workload `json:"workload"`
 	Gang     bool               `json:"gang,omitempty"`
+	// Of is the component and workload that it is a copy of, if it is one of those; for people.
+	Of string `json:"of,omitempty"`
 	// Nodes that its pods are held to, by name within the cell.
 	Nodes []string `json:"nodes"`
 	// Reason is a part of the scheduler's own message that must be there, such as
