@@ -1,0 +1,109 @@
+package footprint
+
+import (
+	"maps"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
+
+// values are a component's, with the defaults of its footprint below them, and
+// where each of them stands.
+type values struct {
+	all   map[string]any
+	place func(path []string) place
+}
+
+// holds says whether all conditions hold.
+func (r *reader) holds(when []condition, v *values) bool {
+	all := true
+	for _, c := range when {
+		if r.truth(lookup(v.all, c.path), v.place(c.path)) != c.want {
+			all = false
+		}
+	}
+	return all
+}
+
+// chosen are the paths of a rule that count, in order.
+func (q *rule) chosen(v *values) []query.Path {
+	if !q.first {
+		return q.paths
+	}
+	for _, p := range q.paths {
+		if !empty(lookup(v.all, p)) {
+			return []query.Path{p}
+		}
+	}
+	return nil
+}
+
+// apply fills in the fields of a workload from values.
+func (r *reader) apply(w *Workload, rules *rules, v *values) {
+	affinity := rules.Pod.Affinity
+	for i := range rules.from {
+		q := &rules.from[i]
+		for _, path := range q.chosen(v) {
+			value, at := lookup(v.all, path), v.place(path)
+			if value == nil {
+				continue
+			}
+			switch q.field {
+			case fieldReplicas:
+				w.Replicas = r.replicas(value, at)
+			case "affinity":
+				affinity = r.layAffinity(&w.Pod, affinity, value, at)
+			default:
+				r.field(&w.Pod, q.field, value, at)
+			}
+		}
+	}
+	w.Pod.clip()
+}
+
+func (r *reader) replicas(v any, at place) int32 {
+	before := len(r.problems)
+	n := r.number(v, at)
+	if n < 1 && len(r.problems) == before {
+		r.add(problem.Replicas, at, "%d replicas: a workload without pods says nothing", n)
+	}
+	return max(n, 1)
+}
+
+// field lays one value over what the pod has: blocks are merged, lists appended,
+// anything else replaced.
+func (r *reader) field(p *Pod, name string, v any, at place) {
+	switch name {
+	case fieldResources:
+		p.Requests = plus(p.Requests, r.container(v, at))
+	case "labels":
+		p.Labels = merged(p.Labels, r.labels(r.texts(v, at), at))
+	case "nodeSelector":
+		p.NodeSelector = merged(p.NodeSelector, r.labels(r.texts(v, at), at))
+	case "tolerations":
+		p.Tolerations = append(p.Tolerations, r.tolerations(v, at)...)
+	case "topologySpreadConstraints":
+		p.TopologySpreadConstraints = append(p.TopologySpreadConstraints, r.spread(v, at)...)
+	case "priorityClassName":
+		p.PriorityClassName = r.text(v, at)
+	case "schedulerName":
+		p.SchedulerName = r.text(v, at)
+	case "hostNetwork":
+		p.HostNetwork = r.truth(v, at)
+	case "hostPorts":
+		p.HostPorts = append(p.HostPorts, r.ports(v, at)...)
+	default:
+		panic("footprint: no way to fill in " + name) // fields has no other
+	}
+}
+
+// layAffinity merges an affinity, block by block, over what there is, and returns both.
+func (r *reader) layAffinity(p *Pod, below map[string]any, v any, at place) map[string]any {
+	block := r.block(v, at)
+	if len(block) == 0 || r.affinity(block, at) == nil {
+		return below
+	}
+	both := coalesce(maps.Clone(block), below)
+	p.Affinity = r.affinity(both, at)
+	return both
+}

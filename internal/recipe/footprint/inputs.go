@@ -1,0 +1,72 @@
+package footprint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// Inputs are the parts of footprints by which a recipe's pods are what they are: of
+// each enabled component the rules, and of a rendered one the lock of its values.
+// What is only for people does not count, and no more do locks of other values: a
+// change of these changes no recipe's pods. A footprint, or a lock, that is not there
+// has an empty digest.
+func (s *Set) Inputs(r *resolve.Result) []resolve.Input {
+	var out []resolve.Input
+	for _, name := range r.DeploymentOrder {
+		c, ok := r.Component(name)
+		if !ok || !c.Enabled() {
+			continue
+		}
+		f, ok := s.Get(name)
+		if !ok {
+			out = append(out, resolve.Input{Path: path.Join(Dir, name+".yaml"), Why: "footprint"})
+			continue
+		}
+		out = append(out, resolve.Input{Path: f.Path, Part: "rules", Digest: f.rulesDigest(), Why: "footprint"})
+		if f.Spec.Source == Rendered {
+			out = append(out, f.renderInput(r, name))
+		}
+	}
+	return out
+}
+
+func (f *Footprint) renderInput(r *resolve.Result, component string) resolve.Input {
+	in := resolve.Input{Path: f.Path, Why: "render"}
+	values, err := r.Values(component)
+	if err != nil {
+		return in
+	}
+	digest, err := ValuesDigest(values)
+	if err != nil {
+		return in
+	}
+	in.Part = "renders/" + digest
+	for i := range f.Spec.Renders {
+		if f.Spec.Renders[i].Values == digest {
+			locked := f.Spec.Renders[i]
+			locked.Recipes = nil
+			in.Digest = canonical(locked)
+		}
+	}
+	return in
+}
+
+func (f *Footprint) rulesDigest() string {
+	rules := model.Footprint{Metadata: model.Metadata{Name: f.Metadata.Name}, Spec: f.Spec}
+	rules.Spec.Renders, rules.Spec.DocumentedAt, rules.Spec.Unverified = nil, nil, nil
+	return canonical(rules)
+}
+
+func canonical(v any) string {
+	data, err := json.Marshal(v) // keys of maps come in order
+	if err != nil {
+		panic("footprint: encode a part of a footprint: " + err.Error()) // it has nothing that can't be encoded
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,133 @@
+package footprint
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// object is one of a manifest.
+type object struct {
+	kind, name, namespace string
+	all                   map[string]any
+	at                    place
+}
+
+// kinds that make pods.
+func makesPods(kind string) bool {
+	switch kind {
+	case "Deployment", daemonSet, "StatefulSet", "Job":
+		return true
+	default:
+		return false
+	}
+}
+
+// ownManifests are the objects of a component's manifests that make pods.
+func (b *builder) ownManifests(c *model.ComponentRef) []object {
+	var out []object
+	for _, o := range b.objects(c) {
+		if makesPods(o.kind) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// objects are those of a component's manifests.
+func (b *builder) objects(c *model.ComponentRef) []object {
+	var out []object
+	for _, file := range slices.Concat(c.PreManifestFiles, c.ManifestFiles) {
+		file = path.Clean(file)
+		name := b.r.Tree().Name(file)
+		data, err := b.r.Tree().Data(file)
+		if err != nil {
+			b.problems = append(b.problems, problem.MissingFile.At(problem.Pos{File: name}, "%s", err))
+			continue
+		}
+		objects, problems := readManifest(name, data)
+		out = append(out, objects...)
+		b.problems = append(b.problems, problems...)
+	}
+	return out
+}
+
+// manifest says whether any manifest of the recipe has an object of the kind with
+// something at the path.
+func (b *builder) manifest(kind string, keys []string) bool {
+	if !b.asked {
+		b.asked = true
+		for i := range b.r.ComponentRefs {
+			if c := &b.r.ComponentRefs[i]; c.Enabled() {
+				b.manifests = append(b.manifests, b.objects(c)...)
+			}
+		}
+	}
+	return slices.ContainsFunc(b.manifests, func(o object) bool { return o.kind == kind && !empty(lookup(o.all, keys)) })
+}
+
+var (
+	separator = regexp.MustCompile(`(?m)^---(\s.*)?$`)
+	template  = []byte("{{")
+	podKind   = regexp.MustCompile(`(?m)^kind:\s*["']?(Deployment|DaemonSet|StatefulSet|Job|CronJob|Pod)\b`)
+	written   = regexp.MustCompile(`(?m)^\s*[^#\s-]`)
+)
+
+// readManifest reads the objects of a manifest. One that is a template is passed
+// over, unless it would make pods.
+func readManifest(name string, data []byte) ([]object, problem.List) {
+	var out []object
+	var problems problem.List
+	line := 0
+	for _, part := range separator.Split(string(data), -1) {
+		text := append(bytes.Repeat([]byte("\n"), line), part...) // so that lines are those of the file
+		line += bytes.Count([]byte(part), []byte("\n"))
+		if !written.MatchString(part) {
+			continue
+		}
+		if bytes.Contains(text, template) {
+			if podKind.Match(text) {
+				problems = append(problems, problem.Manifest.At(problem.Pos{File: name}, "a template that makes pods: nobody knows which").
+					With("write it without {{ }}, or as a chart with a footprint"))
+			}
+			continue
+		}
+		doc, wrong := strict.Parse(name, text)
+		if doc == nil {
+			for _, p := range wrong {
+				problems = append(problems, problem.Manifest.At(p.Pos, "%s", p.Message))
+			}
+			continue
+		}
+		all, wrong := doc.Map()
+		problems = append(problems, wrong...)
+		out = append(out, flatten(all, docAt(doc, name))...)
+	}
+	return out, problems
+}
+
+// flatten is an object, or those of a List.
+func flatten(all map[string]any, at place) []object {
+	text := func(keys ...string) string {
+		s, _ := lookup(all, keys).(string) // what is no text names nothing
+		return s
+	}
+	if items, ok := all["items"].([]any); ok && text("kind") == "List" {
+		var out []object
+		for i, item := range items {
+			if one, ok := item.(map[string]any); ok {
+				out = append(out, flatten(one, at.at("items", strconv.Itoa(i)))...)
+			}
+		}
+		return out
+	}
+	o := object{kind: text("kind"), name: text("metadata", "name"), namespace: text("metadata", "namespace"), all: all, at: at}
+	o.at.name = o.kind + " " + o.name
+	return []object{o}
+}

@@ -1,0 +1,190 @@
+package footprint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firstlight/firstlight/internal/recipe/beside"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
+
+// daemonSet has its replicas from the nodes.
+const daemonSet = "DaemonSet"
+
+// rules are a workload of a footprint, read.
+type rules struct {
+	*model.FootprintWorkload
+	at       place
+	when     []condition
+	manifest query.Path
+	from     []rule
+	pod      Pod
+}
+
+// rendered is a workload of a lock, read.
+type rendered struct {
+	kind, name string
+	replicas   int32
+	pod        Pod
+	at         place
+}
+
+func (w *rules) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
+
+// parse reads one file, with all that can be said of it without a recipe; nil where
+// it is no footprint.
+func parse(f beside.File) (*Footprint, problem.List) {
+	out := &Footprint{File: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
+	of, problems := f.Decode(model.KindFootprint, out.Footprint)
+	if !of {
+		return nil, problems
+	}
+	r := &reader{}
+	r.shape(out)
+	for i := range out.Spec.Workloads {
+		keys := []string{"spec", "workloads", strconv.Itoa(i)}
+		out.rules = append(out.rules, r.workload(&out.Spec.Workloads[i], out, keys))
+	}
+	for i := range out.Spec.Renders {
+		r.render(out, i)
+	}
+	r.classes(out)
+	r.publishes(out)
+	return out, append(problems, r.problems...)
+}
+
+// shape looks at how the parts of a footprint fit together.
+func (r *reader) shape(f *Footprint) {
+	spec := &f.Spec
+	at := in(&f.File, f.Metadata.Name, "spec")
+	switch {
+	case spec.Chart != nil && spec.Kustomize != nil:
+		r.add(problem.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
+	case spec.Source == Rendered && spec.Chart == nil:
+		r.add(problem.FootprintShape, at.at("source"), "it is rendered, and names no chart")
+	case spec.Source == Documented && len(spec.Renders) > 0:
+		r.add(problem.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
+	}
+	if !f.Doc.Has("spec", "workloads") {
+		r.add(problem.Missing, at, "the key \"workloads\" is missing: where nothing runs, write workloads: []")
+	}
+}
+
+func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []string) rules {
+	at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), keys...)
+	out := rules{FootprintWorkload: w, at: at}
+	r.name(w.Name, at)
+	out.when = r.conditions(w.When, at.at("when"))
+	if m := w.WhenManifest; m != nil {
+		out.manifest = r.path(m.Path, at.at("whenManifest", "path"))
+	}
+	out.from = r.rulesOf(w.ValuesFrom, at.at("valuesFrom"))
+	_, ruled := w.ValuesFrom[fieldReplicas]
+	stated := f.Doc.Has(join(keys, fieldReplicas)...)
+	switch {
+	case w.Kind == daemonSet && (ruled || stated):
+		r.add(problem.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
+	case stated && w.Replicas < 1:
+		r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
+	}
+	out.pod = r.pod(&w.Pod, at.at("pod"))
+	return out
+}
+
+func (r *reader) name(name string, at place) {
+	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
+		r.add(problem.PodField, at.at("name"), "%q is no name of an object: %s", name, wrong[0])
+	}
+}
+
+// pod reads what is hard-coded.
+func (r *reader) pod(p *model.FootprintPod, at place) Pod {
+	out := Pod{
+		Labels:                    r.labels(maps.Clone(p.Labels), at.at("labels")),
+		NodeSelector:              r.labels(maps.Clone(p.NodeSelector), at.at("nodeSelector")),
+		TopologySpreadConstraints: r.spread(anyList(p.TopologySpreadConstraints), at.at("topologySpreadConstraints")),
+		Tolerations:               r.tolerations(anyList(p.Tolerations), at.at("tolerations")),
+		PriorityClassName:         p.PriorityClassName, SchedulerName: p.SchedulerName, HostNetwork: p.HostNetwork,
+	}
+	if len(p.Affinity) > 0 {
+		out.Affinity = r.affinity(p.Affinity, at.at("affinity"))
+	}
+	requests := map[string]any{}
+	for name, q := range p.Requests {
+		requests[name] = q.Text
+		if !q.Given {
+			r.add(problem.PodField, at.at("requests", name), "a quantity is wanted")
+		}
+	}
+	if len(requests) > 0 {
+		out.Requests = r.requests(requests, at.at("requests"))
+	}
+	var ports []any
+	for _, port := range p.HostPorts {
+		ports = append(ports, port)
+	}
+	out.HostPorts = r.ports(anyList(ports), at.at("hostPorts"))
+	return out
+}
+
+// anyList keeps a nil list from being an empty interface that is not nil.
+func anyList(l []any) any {
+	if l == nil {
+		return nil
+	}
+	return l
+}
+
+// render reads one lock.
+func (r *reader) render(f *Footprint, i int) {
+	locked := &f.Spec.Renders[i]
+	keys := []string{"spec", "renders", strconv.Itoa(i)}
+	if _, twice := f.renders[locked.Values]; twice {
+		r.add(problem.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		return
+	}
+	workloads := []rendered{}
+	for j := range locked.Workloads {
+		w := &locked.Workloads[j]
+		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
+		r.name(w.Name, at)
+		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
+			r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+		}
+		workloads = append(workloads, rendered{
+			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
+			pod: r.pod(&w.Pod, at.at("pod")), at: at,
+		})
+	}
+	f.renders[locked.Values] = workloads
+}
+
+// classes finds entries of a rendered footprint that name the class of nothing.
+func (r *reader) classes(f *Footprint) {
+	if f.Spec.Source != Rendered || len(f.renders) == 0 {
+		return
+	}
+	for i := range f.rules {
+		w := &f.rules[i]
+		if w.CreatedBy != "" || slices.ContainsFunc(slices.Collect(maps.Values(f.renders)), func(list []rendered) bool {
+			return slices.ContainsFunc(list, func(x rendered) bool { return w.is(x.kind, x.name) })
+		}) {
+			continue
+		}
+		r.add(problem.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+	}
+}
+
+func (r *reader) publishes(f *Footprint) {
+	for i, p := range f.Spec.Publishes {
+		at := in(&f.File, f.Metadata.Name, "spec", "publishes", strconv.Itoa(i))
+		r.labels(p.OnNodesWith, at.at("onNodesWith"))
+		r.labels(p.Labels, at.at("labels"))
+	}
+}

@@ -1,0 +1,92 @@
+package footprint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// requests reads quantities by resource.
+func (r *reader) requests(v any, at place) corev1.ResourceList {
+	block := r.block(v, at)
+	out := corev1.ResourceList{}
+	for _, name := range slices.Sorted(maps.Keys(block)) {
+		below := at.at(name)
+		if !knownResource(name) {
+			r.add(problem.PodField, below, "%q is no resource: write cpu, memory, ephemeral-storage or domain/name", name)
+			continue
+		}
+		var text string
+		switch x := block[name].(type) {
+		case nil:
+			continue // taken away
+		case string:
+			text = x
+		case int64, float64:
+			text = fmt.Sprint(x)
+		default:
+			r.wanted("a quantity", x, below)
+			continue
+		}
+		q, err := resource.ParseQuantity(text)
+		if err != nil || q.Sign() < 0 {
+			r.add(problem.PodField, below, "%q is no quantity: write 2, 500m or 4Gi", text)
+			continue
+		}
+		out[corev1.ResourceName(name)] = q
+	}
+	return out
+}
+
+func knownResource(name string) bool {
+	switch corev1.ResourceName(name) {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return true
+	}
+	return strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) ||
+		strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0
+}
+
+// container reads what one container asks for: what has a limit and no request
+// requests that.
+func (r *reader) container(v any, at place) corev1.ResourceList {
+	block := r.block(v, at)
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		switch key {
+		case "requests", "limits", "claims":
+		default:
+			r.add(problem.PodField, at.at(key), "resources have requests and limits, not %q", key)
+		}
+	}
+	limits := r.requests(block["limits"], at.at("limits"))
+	requests := r.requests(block["requests"], at.at("requests"))
+	for name, limit := range limits {
+		request, stated := requests[name]
+		if !stated {
+			requests[name] = limit
+		} else if request.Cmp(limit) > 0 {
+			r.add(problem.PodField, at.at("requests", string(name)), "more %s is requested (%s) than the limit allows (%s)", name, request.String(), limit.String())
+		}
+	}
+	return requests
+}
+
+// plus adds b to a, which is written to.
+func plus(a, b corev1.ResourceList) corev1.ResourceList {
+	if a == nil && len(b) > 0 {
+		a = corev1.ResourceList{}
+	}
+	for name, q := range b {
+		sum := a[name]
+		sum.Add(q)
+		a[name] = sum
+	}
+	return a
+}

@@ -1,0 +1,130 @@
+package footprint
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
+
+// The fields that rules may fill in.
+const (
+	fieldReplicas  = "replicas"
+	fieldResources = "resources"
+)
+
+// fields are what a rule may fill in; joined are those that several paths add up in.
+var fields = map[string]struct{ joined bool }{
+	fieldReplicas: {}, fieldResources: {joined: true}, "labels": {joined: true}, "nodeSelector": {joined: true},
+	"affinity": {joined: true}, "tolerations": {joined: true}, "topologySpreadConstraints": {joined: true},
+	"priorityClassName": {}, "schedulerName": {}, "hostNetwork": {}, "hostPorts": {joined: true},
+}
+
+// rule fills in a field from values.
+type rule struct {
+	field string
+	paths []query.Path
+	// first takes the first path whose value is not empty, instead of all of them.
+	first bool
+}
+
+// rulesOf reads valuesFrom: field: path, a list of paths, or {firstOf: [paths]}.
+func (r *reader) rulesOf(from map[string]any, at place) []rule {
+	var out []rule
+	for _, field := range slices.Sorted(maps.Keys(from)) {
+		known, ok := fields[field]
+		if !ok {
+			r.unknownField(field, at)
+			continue
+		}
+		below := at.at(field)
+		q := rule{field: field}
+		switch x := from[field].(type) {
+		case map[string]any:
+			q.first = true
+			for _, key := range slices.Sorted(maps.Keys(x)) {
+				if key != "firstOf" {
+					r.add(problem.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
+				}
+			}
+			q.paths = r.paths(x["firstOf"], below.at("firstOf"))
+		case []any:
+			q.paths = r.paths(x, below)
+			if !known.joined && len(q.paths) > 1 {
+				r.add(problem.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
+			}
+		default:
+			q.paths = r.paths([]any{x}, below)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+func (r *reader) unknownField(field string, at place) {
+	names := slices.Sorted(maps.Keys(fields))
+	r.add(problem.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
+	last := &r.problems[len(r.problems)-1]
+	if near := problem.Nearest(field, names); near != "" {
+		*last = last.With("did you mean %s? There are: %s", near, strings.Join(names, ", "))
+	} else {
+		*last = last.With("there are: %s", strings.Join(names, ", "))
+	}
+}
+
+func (r *reader) paths(v any, at place) []query.Path {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		r.add(problem.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
+		return nil
+	}
+	var out []query.Path
+	for i, item := range list {
+		below := at
+		if len(list) > 1 {
+			below = at.at(strconv.Itoa(i))
+		}
+		text, ok := item.(string)
+		if !ok {
+			r.add(problem.FootprintShape, below, "a value path is wanted, this is %s", described(item))
+			continue
+		}
+		if p := r.path(text, below); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (r *reader) path(text string, at place) query.Path {
+	p, err := query.Parse(text)
+	switch {
+	case err != nil:
+		r.add(problem.FootprintShape, at, "%s", err)
+		return nil
+	case len(p) == 0 || slices.Contains(p, "*"):
+		r.add(problem.FootprintShape, at, "%q is no path of one value", text)
+		return nil
+	}
+	return p
+}
+
+// condition is a value that has to be true, or false.
+type condition struct {
+	path query.Path
+	want bool
+}
+
+func (r *reader) conditions(texts []string, at place) []condition {
+	var out []condition
+	for i, text := range texts {
+		path, negated := strings.CutPrefix(text, "!")
+		if p := r.path(path, at.at(strconv.Itoa(i))); p != nil {
+			out = append(out, condition{path: p, want: !negated})
+		}
+	}
+	return out
+}

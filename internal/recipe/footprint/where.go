@@ -1,0 +1,119 @@
+package footprint
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// valueAt is where a value of a component stands: in the highest layer that sets
+// it, or in the defaults of the footprint.
+func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []string) problem.Pos {
+	for _, o := range slices.Backward(r.Applied) {
+		if i := refOf(o.Spec.ComponentRefs, c.Name); i >= 0 && has(o.Spec.ComponentRefs[i].Overrides, keys) {
+			return r.Tree().ValuePos(o.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...)
+		}
+	}
+	for _, name := range slices.Backward(r.Metadata.AppliedMixins) {
+		m, ok := r.Tree().Mixins[name]
+		if !ok {
+			continue
+		}
+		if i := refOf(m.Spec.ComponentRefs, c.Name); i >= 0 && has(m.Spec.ComponentRefs[i].Overrides, keys) {
+			return r.Tree().ValuePos(m.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...)
+		}
+	}
+	for _, file := range slices.Backward(r.Tree().ValuesFiles(c)) {
+		if values, problems := r.Tree().Values(file); problems.Err() == nil && has(values.Values, keys) {
+			return r.Tree().ValuePos(file, keys...)
+		}
+	}
+	if f == nil {
+		return componentAt(r, c.Name)
+	}
+	return f.ValueAt(join([]string{"spec", "defaults"}, keys...)...)
+}
+
+// has says whether a path, or a part of it that ends early, is set: a text where a
+// block is looked for is what is wrong.
+func has(v map[string]any, keys []string) bool {
+	if len(v) == 0 {
+		return false
+	}
+	var at any = v
+	for _, key := range keys {
+		switch x := at.(type) {
+		case map[string]any:
+			next, ok := x[key]
+			if !ok {
+				return false
+			}
+			at = next
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(x) {
+				return true // the list is this layer's, whatever is in it
+			}
+			at = x[i]
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+func refOf(refs []model.ComponentRef, name string) int {
+	return slices.IndexFunc(refs, func(c model.ComponentRef) bool { return c.Name == name })
+}
+
+// componentAt is where the lowest layer names a component.
+func componentAt(r *resolve.Result, name string) problem.Pos {
+	for _, o := range r.Applied {
+		if i := refOf(o.Spec.ComponentRefs, name); i >= 0 {
+			return r.Tree().ValuePos(o.File, "spec", "componentRefs", strconv.Itoa(i), "name")
+		}
+	}
+	for _, mixin := range r.Metadata.AppliedMixins {
+		if m, ok := r.Tree().Mixins[mixin]; ok {
+			if i := refOf(m.Spec.ComponentRefs, name); i >= 0 {
+				return r.Tree().ValuePos(m.File, "spec", "componentRefs", strconv.Itoa(i), "name")
+			}
+		}
+	}
+	return recipeAt(r)
+}
+
+// recipeAt is the file of the overlay that was asked for.
+func recipeAt(r *resolve.Result) problem.Pos {
+	if n := len(r.Applied); n > 0 {
+		return r.Tree().ValuePos(r.Applied[n-1].File, "metadata", "name")
+	}
+	return problem.Pos{File: r.Tree().Label}
+}
+
+// versionAt is where an overlay pins what the component is deployed from; false
+// where it is the registry that does.
+func versionAt(r *resolve.Result, c *model.ComponentRef) (problem.Pos, bool) {
+	for _, o := range slices.Backward(r.Applied) {
+		i := refOf(o.Spec.ComponentRefs, c.Name)
+		if i < 0 {
+			continue
+		}
+		ref := &o.Spec.ComponentRefs[i]
+		for key, value := range map[string]string{"version": ref.Version, "tag": ref.Tag} {
+			if value != "" {
+				return r.Tree().ValuePos(o.File, "spec", "componentRefs", strconv.Itoa(i), key), true
+			}
+		}
+	}
+	return problem.Pos{}, false
+}
+
+// docAt is a place in a document.
+func docAt(d *strict.Doc, name string, keys ...string) place {
+	return place{name: name, pos: func(more ...string) problem.Pos { return d.ValueAt(join(keys, more...)...) }}
+}
