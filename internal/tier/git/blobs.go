@@ -1,0 +1,100 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// MaxFile is the size, in bytes, from which on a file's content is not kept: no file
+// of a recipe tree may be so large (internal/recipe/strict).
+const MaxFile = 8 << 20
+
+// Blobs keeps contents by their ids, so that what two commits share is read once.
+type Blobs struct {
+	mu sync.Mutex
+	m  map[string][]byte // nil: larger than MaxFile
+}
+
+// NewBlobs has none.
+func NewBlobs() *Blobs { return &Blobs{m: map[string][]byte{}} }
+
+func (b *Blobs) get(id string) (data []byte, found bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	data, found = b.m[id]
+	return data, found
+}
+
+// read brings contents in that are not there yet, with one git command.
+func (r *Repo) read(ctx context.Context, ids []string, into *Blobs) error {
+	into.mu.Lock()
+	defer into.mu.Unlock()
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, there := into.m[id]; return there })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	args := []string{"cat-file", "--batch", "--buffer"}
+	var said bytes.Buffer
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the command where its answer can't be read
+	cmd := r.command(ctx, args...)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(strings.Join(ids, "\n")+"\n"), &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("run git cat-file: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return failure(ctx, args, "", err)
+	}
+	readErr := readBatch(bufio.NewReaderSize(out, 1<<16), ids, into.m)
+	if readErr != nil {
+		cancel()
+	}
+	if err := cmd.Wait(); err != nil && readErr == nil {
+		return failure(ctx, args, said.String(), err)
+	}
+	return readErr
+}
+
+// readBatch reads one answer for each id: a line "ID blob SIZE", the content, a
+// line end.
+func readBatch(in *bufio.Reader, ids []string, into map[string][]byte) error {
+	for _, id := range ids {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("read file %.12s of a commit: %w", id, err)
+		}
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] != id || fields[1] != "blob" {
+			return fmt.Errorf("read file %.12s of a commit: git says %q", id, strings.TrimSpace(line))
+		}
+		size, err := strconv.ParseInt(fields[2], 10, 64)
+		if err != nil {
+			return fmt.Errorf("read file %.12s of a commit: %w", id, err)
+		}
+		var data []byte
+		if size <= MaxFile {
+			data = make([]byte, size)
+			_, err = io.ReadFull(in, data)
+		} else {
+			_, err = io.CopyN(io.Discard, in, size)
+		}
+		if err == nil {
+			_, err = in.Discard(1)
+		}
+		if err != nil {
+			return fmt.Errorf("read file %.12s of a commit: %w", id, err)
+		}
+		into[id] = data
+	}
+	return nil
+}
