@@ -1,0 +1,97 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+)
+
+// Case is one recipe to test.
+type Case struct {
+	Recipe string `json:"recipe"`
+	// Criteria that it was resolved for.
+	Criteria criteria.Criteria `json:"criteria"`
+	// Cell and its Fingerprint, when it could be made.
+	Cell        cell.Cell `json:"cell"`
+	Fingerprint string    `json:"fingerprint"`
+	// Problems kept it from being made: then it is not put on a control plane, and
+	// has failed.
+	Problems problem.List `json:"problems,omitempty"`
+}
+
+// Source makes cases of a tree's recipes.
+type Source struct {
+	tree       *tree.Tree
+	footprints *footprint.Set
+	shapes     *shape.Set
+}
+
+// Open reads what cases are made of besides the tree. What is wrong with a
+// footprint or a profile is a problem of every recipe that has it, so the list is
+// for those that can't be read at all.
+func Open(t *tree.Tree) (*Source, problem.List) {
+	footprints, problems := footprint.Load(t)
+	shapes, more := shape.Load(t)
+	return &Source{tree: t, footprints: footprints, shapes: shapes}, append(problems, more...).Sort()
+}
+
+// Tree is the one that cases are made of.
+func (s *Source) Tree() *tree.Tree { return s.tree }
+
+// Names of all recipes that can be tested, in order.
+func (s *Source) Names() []string {
+	var out []string
+	for _, o := range s.tree.Recipes() {
+		out = append(out, o.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Case makes the case of one recipe. The error is for a name that the tree does
+// not have.
+func (s *Source) Case(name string) (Case, error) {
+	o, ok := s.tree.Overlay(name)
+	if !ok || !o.Applies {
+		return Case{}, fmt.Errorf("there is no recipe %s: firstlight recipe list shows those there are", name)
+	}
+	c := Case{Recipe: name, Criteria: o.Criteria}
+	r, err := resolve.Resolve(s.tree, o.Criteria, resolve.Options{})
+	if err != nil {
+		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
+		return c, nil
+	}
+	nodes, err := s.shapes.Select(o.Criteria)
+	if err != nil {
+		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
+		return c, nil
+	}
+	components, problems := s.footprints.Components(r)
+	if problems.Err() != nil {
+		c.Problems = problems.Errors()
+		return c, nil
+	}
+	made, problems := cell.Build(name, r, components, nodes)
+	if problems.Err() != nil {
+		c.Problems = problems.Errors()
+		return c, nil
+	}
+	c.Cell, c.Fingerprint = made, cell.Fingerprint(made)
+	return c, nil
+}
+
+// problemsOf is an error as problems with a place.
+func problemsOf(err error, at problem.Pos) problem.List {
+	if list, ok := errors.AsType[problem.List](err); ok {
+		return list.Errors()
+	}
+	return problem.List{problem.Contradiction.At(at, "%s", err)}
+}

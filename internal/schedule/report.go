@@ -1,0 +1,178 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Report is what a test says at the end; its JSON is the -o json object.
+type Report struct {
+	Verdict check.Verdict `json:"verdict"`
+	// Reason says in one line why.
+	Reason string `json:"reason"`
+	// Tree is what the recipes are of, Tier why these (0: they were named).
+	Tree string `json:"tree"`
+	Tier int    `json:"tier,omitempty"`
+	// Recipes are those that were tested, by name.
+	Recipes []Result `json:"recipes"`
+	// Covered are those that a tested one of their class stands for, in Result.StandsFor.
+	Covered int `json:"covered"`
+	Totals
+	// Seconds from the first recipe to the last; StartSeconds of them are the start
+	// of control planes.
+	Seconds      float64 `json:"seconds"`
+	StartSeconds float64 `json:"startSeconds"`
+	// Run and Evidence: where what was seen is kept; several when shards were joined.
+	Run      string   `json:"run,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// Totals are sums over recipes.
+type Totals struct {
+	// Pods that were bound, of components and probes; Controls that failed as they must.
+	Pods     int `json:"pods"`
+	Nodes    int `json:"nodes"`
+	Controls int `json:"controls"`
+}
+
+// Result is one recipe's.
+type Result struct {
+	Recipe      string        `json:"recipe"`
+	Verdict     check.Verdict `json:"verdict"`
+	Reason      string        `json:"reason"`
+	Fingerprint string        `json:"fingerprint,omitempty"`
+	// Digest of the recipe's inputs.
+	Digest string `json:"digest,omitempty"`
+	// StandsFor are the other recipes of its class that were not tested themselves.
+	StandsFor []string `json:"standsFor,omitempty"`
+	Totals
+	Seconds  float64         `json:"seconds"`
+	Findings []check.Finding `json:"findings"`
+}
+
+// Names of a recipe's figures, which a report's totals are made of.
+const (
+	figurePods     = "pods bound"
+	figureNodes    = "nodes"
+	figureControls = "controls failed as they must"
+)
+
+// ResultOf is the row of one verdict.
+func ResultOf(r plan.Result) Result {
+	out := Result{
+		Recipe: r.Step, Verdict: r.Verdict, Reason: r.Reason, Seconds: r.Duration().Seconds(),
+		Findings: append([]check.Finding{}, r.Findings...),
+	}
+	for _, f := range r.Figures {
+		switch f.Name {
+		case figurePods:
+			out.Pods = int(f.Value)
+		case figureNodes:
+			out.Nodes = int(f.Value)
+		case figureControls:
+			out.Controls = int(f.Value)
+		}
+	}
+	return out
+}
+
+// Conclude sets verdict, reason and totals of a report from its recipes. expected
+// are the recipes that had to be tested: one that is missing, there twice or not
+// expected keeps the report from passing.
+func (r *Report) Conclude(expected []string) {
+	slices.SortFunc(r.Recipes, func(a, b Result) int { return cmp.Compare(a.Recipe, b.Recipe) })
+	r.Totals, r.Covered = Totals{}, 0
+	var verdicts []check.Verdict
+	count := map[string]int{}
+	byVerdict := map[check.Verdict][]string{}
+	for _, res := range r.Recipes {
+		verdicts = append(verdicts, res.Verdict)
+		count[res.Recipe]++
+		byVerdict[res.Verdict] = append(byVerdict[res.Verdict], res.Recipe)
+		r.Pods += res.Pods
+		r.Nodes += res.Nodes
+		r.Controls += res.Controls
+		r.Covered += len(res.StandsFor)
+	}
+	r.Verdict = check.Overall(verdicts)
+	var reasons []string
+	for _, v := range []check.Verdict{check.Failed, check.Unobserved, check.Blocked} {
+		if names := byVerdict[v]; len(names) > 0 {
+			reasons = append(reasons, fmt.Sprintf("%d %s: %s", len(names), v, some(names)))
+		}
+	}
+	if wrong := notAsExpected(count, expected); wrong != "" {
+		reasons = append(reasons, wrong)
+		if r.Verdict == check.Passed {
+			r.Verdict = check.Unobserved
+		}
+	}
+	switch {
+	case len(r.Recipes) == 0:
+		r.Reason = "no recipe was tested"
+	case len(reasons) == 0:
+		r.Reason = fmt.Sprintf("%d recipes passed", len(r.Recipes))
+	default:
+		r.Reason = strings.Join(reasons, "; ")
+	}
+}
+
+func notAsExpected(count map[string]int, expected []string) string {
+	var missing, odd []string
+	left := map[string]int{}
+	for name, n := range count {
+		left[name] = n
+	}
+	for _, name := range expected {
+		if left[name] == 0 {
+			missing = append(missing, name)
+			continue
+		}
+		left[name]--
+	}
+	for name, n := range left {
+		if n > 0 {
+			odd = append(odd, name)
+		}
+	}
+	slices.Sort(odd)
+	var out []string
+	if len(missing) > 0 {
+		out = append(out, fmt.Sprintf("%d without a result: %s", len(missing), some(missing)))
+	}
+	if len(odd) > 0 {
+		out = append(out, fmt.Sprintf("%d not expected, or there twice: %s", len(odd), some(odd)))
+	}
+	return strings.Join(out, "; ")
+}
+
+// some names the first of many.
+func some(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Join makes one report of those of shards, for the recipes expected of all.
+func Join(shards []Report, expected []string) Report {
+	var out Report
+	for i, s := range shards {
+		if i == 0 {
+			out.Tree, out.Tier = s.Tree, s.Tier
+		}
+		out.Recipes = append(out.Recipes, s.Recipes...)
+		out.Evidence = append(out.Evidence, s.Evidence...)
+		out.Notes = append(out.Notes, s.Notes...)
+		out.Seconds = max(out.Seconds, s.Seconds)
+	}
+	out.Conclude(expected)
+	return out
+}
