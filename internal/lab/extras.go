@@ -23,6 +23,9 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 	if err := component.CheckExtras(extras); err != nil {
 		return err
 	}
+	if l.opts.Purpose == component.Scheduling && len(extras) > 0 {
+		return fmt.Errorf("a lab for scheduling has no extras, and %v was asked for", extras)
+	}
 	select {
 	case <-l.up:
 	case <-l.stopping:

@@ -24,6 +24,10 @@ import (
 type Options struct {
 	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
 	Name, Dir string
+	// Purpose is what the lab is for; a lab for scheduling has no extras.
+	Purpose component.Purpose
+	// Profiling makes the components of a lab for scheduling serve profiles.
+	Profiling bool
 	// With are the extras that the lab starts with; see component.Extras.
 	With []string
 	// Programs brings the upstream programs of these names; it may take minutes
@@ -86,6 +90,9 @@ func New(opts Options) (*Lab, error) {
 	if err := component.CheckExtras(opts.With); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
+	if opts.Purpose == component.Scheduling && len(opts.With) > 0 {
+		return nil, fmt.Errorf("make lab: one for scheduling has no extras, and %v was asked for", opts.With)
+	}
 	opts.With = withoutRepeats(opts.With)
 	if opts.Dir == "" {
 		dir, err := DirOf(opts.Name)
@@ -126,6 +133,17 @@ func New(opts Options) (*Lab, error) {
 
 // ID is the lab's own mark: every process of it has it in its environment, as Marker.
 func (l *Lab) ID() string { return l.id }
+
+// RestConfig reaches the API server as the lab's administrator; nil until Start has
+// made the certificates.
+func (l *Lab) RestConfig() *rest.Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rest == nil {
+		return nil
+	}
+	return rest.CopyConfig(l.rest)
+}
 
 // Marker is the environment variable that a lab's processes carry.
 const Marker = "FIRSTLIGHT_LAB"

@@ -91,7 +91,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	l.net = net
 	l.conf = component.Config{
 		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports,
-		With: l.opts.With, InstanceTypes: types,
+		Purpose: l.opts.Purpose, Profiling: l.opts.Profiling, With: l.opts.With, InstanceTypes: types,
 	}
 	l.conf.AlertWebhook = fmt.Sprintf("http://%s:%d/", net.address(), net.ports.AlertWebhook)
 	if err := l.conf.PKI().Write(l.opts.Name, l.conf.Address, l.opts.Clock.Now()); err != nil {
@@ -118,13 +118,17 @@ func (l *Lab) steps() []step {
 	for _, name := range l.conf.With {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
-	steps = append(steps,
-		l.own(component.Objects, []string{component.APIServer}, l.createObjects),
-		l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
-		l.own(stepCanary, []string{component.ControllerManager, component.Scheduler, component.Kwok}, l.canary),
-	)
+	steps = append(steps, l.own(stepCanary, []string{component.ControllerManager, component.Scheduler, component.Kwok}, l.canary))
+	worldNeeds := component.APIServer
+	if l.conf.Purpose == component.Everything {
+		worldNeeds = component.Objects
+		steps = append(steps,
+			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
+			l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
+		)
+	}
 	if l.opts.WorldReady != nil {
-		steps = append(steps, l.own(stepWorld, []string{component.Objects}, func(ctx context.Context) error {
+		steps = append(steps, l.own(stepWorld, []string{worldNeeds}, func(ctx context.Context) error {
 			info := l.info()
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)

@@ -62,6 +62,10 @@ type Config struct {
 	// Address is the lab's own loopback address; everything listens there.
 	Address string
 	Ports   Ports
+	// Purpose is what the lab is for.
+	Purpose Purpose
+	// Profiling makes components serve profiles, where it can be chosen.
+	Profiling bool
 	// With are the extras that the lab has; see Extras.
 	With []string
 	// AlertWebhook is where Alertmanager sends; empty: nowhere.
@@ -112,6 +116,9 @@ type Faults struct {
 // All returns every component of a lab, in the order in which they are listed:
 // those that every lab has, then those of its extras.
 func All(c Config) []Component {
+	if c.Purpose == Scheduling {
+		return c.forScheduling()
+	}
 	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
 		c.Kwok(), c.Prometheus(), c.Alertmanager(), c.Adapter(),

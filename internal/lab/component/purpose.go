@@ -1,0 +1,24 @@
+package component
+
+// Purpose is what a lab is for: it decides which components there are, and how
+// they are set.
+type Purpose string
+
+// The purposes of labs.
+const (
+	// Everything is the lab as people use it.
+	Everything Purpose = ""
+	// Scheduling is a control plane whose only work is to place pods of simulated
+	// nodes, as many as it can: etcd, kube-apiserver, the controllers that make pods,
+	// kube-scheduler and kwok. It has no metrics, no alerts, no service accounts, no
+	// roles (who has a certificate may do anything) and no extras; it is thrown away
+	// after use. See scheduling.go.
+	Scheduling Purpose = "scheduling"
+)
+
+// forScheduling are the components of a lab for scheduling.
+func (c Config) forScheduling() []Component {
+	return []Component{
+		c.Etcd(), c.schedulingAPIServer(), c.schedulingControllerManager(), c.schedulingScheduler(), c.schedulingKwok(),
+	}
+}

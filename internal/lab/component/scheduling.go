@@ -1,0 +1,173 @@
+package component
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "embed" // the stages
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// What a control plane for scheduling alone is set to. None of it changes what
+// the scheduler or a controller decides.
+const (
+	// unlimited requests a second: clients that hold themselves back leave a core idle.
+	unlimitedQPS, unlimitedBurst = 100_000, 100_000
+	// syncs of one kind of workload at a time: each waits for the API server most of
+	// its time.
+	concurrentSyncs = 16
+	// inflight requests that the API server takes: all clients are the control plane's own.
+	inflight = 2_000
+	// gcPercent trades memory, of which such a lab needs little, for CPU: three
+	// quarters of the collections do not happen.
+	gcPercent = 400
+	// eventTTL keeps events shortly: nobody comes back to them.
+	eventTTL = 5 * time.Minute
+)
+
+// makers are the controllers that make pods. Without the others nothing is
+// collected, evicted or tainted, and a namespace gets nothing put into it.
+var makers = []string{
+	"daemonset-controller", "deployment-controller", "job-controller", "replicaset-controller", "statefulset-controller",
+}
+
+// idleAdmission are admission plugins that have nothing to decide about pods without
+// volumes, quotas, service accounts, runtime classes or webhooks. TaintNodesByCondition
+// would taint nodes that nobody untaints, as the node lifecycle controller does not run;
+// the seconds that DefaultTolerationSeconds adds are for its evictions.
+var idleAdmission = []string{
+	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
+	"DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
+	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "PersistentVolumeClaimResize", "PodSecurity",
+	"ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition",
+	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+}
+
+// schedulingStages make a node ready and a pod Running, and say no more of them.
+//
+//go:embed scheduling-stages.yaml
+var schedulingStages string
+
+func (c Config) schedulingAPIServer() Component {
+	s := c.APIServer()
+	s.Argv = with(s.Argv,
+		// Everybody has a certificate of this lab: what roles would say need not be asked.
+		"--authorization-mode=AlwaysAllow",
+		"--disable-admission-plugins="+strings.Join(idleAdmission, ","),
+		"--enable-garbage-collector=false",
+		"--enable-priority-and-fairness=false",
+		"--max-requests-inflight="+strconv.Itoa(inflight),
+		"--max-mutating-requests-inflight="+strconv.Itoa(inflight),
+		"--event-ttl="+eventTTL.String(),
+		"--etcd-compaction-interval=0",
+		"--profiling="+strconv.FormatBool(c.Profiling),
+	)
+	s.Env = collectLess(s.Env)
+	s.StopGrace = throwAway
+	return s
+}
+
+func (c Config) schedulingControllerManager() Component {
+	s := c.ControllerManager()
+	s.Argv = with(without(s.Argv, "--node-monitor-grace-period", "--horizontal-pod-autoscaler-sync-period",
+		"--horizontal-pod-autoscaler-downscale-stabilization", "--cluster-signing-cert-file", "--cluster-signing-key-file",
+		"--service-account-private-key-file", "--root-ca-file"),
+		"--controllers="+strings.Join(makers, ","),
+		"--use-service-account-credentials=false",
+		"--enable-garbage-collector=false",
+		"--kube-api-qps="+strconv.Itoa(unlimitedQPS),
+		"--kube-api-burst="+strconv.Itoa(unlimitedBurst),
+		"--concurrent-daemonset-syncs="+strconv.Itoa(concurrentSyncs),
+		"--concurrent-deployment-syncs="+strconv.Itoa(concurrentSyncs),
+		"--concurrent-job-syncs="+strconv.Itoa(concurrentSyncs),
+		"--concurrent-replicaset-syncs="+strconv.Itoa(concurrentSyncs),
+		"--concurrent-statefulset-syncs="+strconv.Itoa(concurrentSyncs),
+		"--profiling="+strconv.FormatBool(c.Profiling),
+	)
+	s.Env = collectLess(s.Env)
+	s.StopGrace = throwAway
+	return s
+}
+
+func (c Config) schedulingScheduler() Component {
+	s := c.Scheduler()
+	config := c.Conf("scheduler.yaml")
+	s.Files = map[string]string{config: `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection:
+  kubeconfig: ` + strconv.Quote(c.Kubeconfig(pki.Scheduler)) + `
+  qps: ` + strconv.Itoa(unlimitedQPS) + `
+  burst: ` + strconv.Itoa(unlimitedBurst) + `
+leaderElection:
+  leaderElect: false
+enableProfiling: ` + strconv.FormatBool(c.Profiling) + `
+# A pod has a handful of nodes to choose from: more would wait for each other.
+parallelism: 2
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 2
+`}
+	s.Env = collectLess(s.Env)
+	s.StopGrace = throwAway
+	return s
+}
+
+func (c Config) schedulingKwok() Component {
+	s := c.Kwok()
+	config := c.Conf("kwok.yaml")
+	s.Argv = with(without(s.Argv, "--enable-crds"),
+		// Without leases: nobody asks whether a node is alive.
+		"--node-lease-duration-seconds=0",
+		"--v=WARN",
+	)
+	s.Files = map[string]string{config: `apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  enableDebuggingHandlers: false
+  enableProfilingHandler: ` + strconv.FormatBool(c.Profiling) + `
+  podPlayStageParallelism: 16
+  nodePlayStageParallelism: 4
+---
+` + schedulingStages}
+	s.Needs = []string{APIServer}
+	s.Env = collectLess(s.Env)
+	s.StopGrace = throwAway
+	return s
+}
+
+// throwAway is shorter than a component's own grace: nothing of what it holds is
+// wanted, and an API server would wait for its watches.
+const throwAway = time.Second
+
+// collectLess is for Go programs: less garbage collection.
+func collectLess(env []string) []string {
+	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
+}
+
+// with sets flags to other values, or adds them.
+func with(argv []string, flags ...string) []string {
+	out := slices.Clone(argv)
+	for _, f := range flags {
+		if i := indexOfFlag(out, f); i >= 0 {
+			out[i] = f
+		} else {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// without drops flags.
+func without(argv []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(argv), func(a string) bool { return indexOfFlag(names, a) >= 0 })
+}
+
+func indexOfFlag(argv []string, flag string) int {
+	name, _, _ := strings.Cut(flag, "=")
+	return slices.IndexFunc(argv, func(a string) bool {
+		have, _, _ := strings.Cut(a, "=")
+		return have == name
+	})
+}

@@ -1,0 +1,75 @@
+package component
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func schedulingConfig() Config {
+	c := config()
+	c.Purpose = Scheduling
+	return c
+}
+
+func TestGoldensOfScheduling(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	for _, c := range All(schedulingConfig()) {
+		all.WriteString("== " + c.Name + "\n" + text(c))
+	}
+	golden(t, "scheduling", all.String())
+}
+
+// What a lab for scheduling has, every lab has: it is only set otherwise. No flag is
+// there twice, which of two would count is each program's own affair.
+func TestSchedulingHasLess(t *testing.T) {
+	t.Parallel()
+	var names []string
+	known := map[string]bool{}
+	for _, c := range All(schedulingConfig()) {
+		names = append(names, c.Name)
+		for _, n := range c.Needs {
+			if !known[n] {
+				t.Errorf("%s needs %s, which does not come before it", c.Name, n)
+			}
+		}
+		known[c.Name] = true
+		flags := map[string]bool{}
+		for _, a := range c.Argv {
+			name, _, _ := strings.Cut(a, "=")
+			if flags[name] {
+				t.Errorf("%s: %s is there twice", c.Name, name)
+			}
+			flags[name] = true
+		}
+		for path, content := range c.Files {
+			for doc := range strings.SplitSeq(content, "\n---\n") {
+				var v map[string]any
+				if err := yaml.UnmarshalStrict([]byte(doc), &v); err != nil {
+					t.Errorf("%s: %s: %v", c.Name, filepath.Base(path), err)
+				}
+			}
+		}
+	}
+	if want := []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}; !slices.Equal(names, want) {
+		t.Errorf("a lab for scheduling has %v, want %v", names, want)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	argv := []string{"--a=1", "--b=2", "--bb=3"}
+	if got := with(argv, "--b=4", "--c=5"); !slices.Equal(got, []string{"--a=1", "--b=4", "--bb=3", "--c=5"}) {
+		t.Errorf("with: %v", got)
+	}
+	if got := without(argv, "--b", "--x"); !slices.Equal(got, []string{"--a=1", "--bb=3"}) {
+		t.Errorf("without: %v", got)
+	}
+	if !slices.Equal(argv, []string{"--a=1", "--b=2", "--bb=3"}) {
+		t.Errorf("the flags that they were given are changed: %v", argv)
+	}
+}

@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/process"
+)
+
+// A lab for scheduling has five components, and makes, places and runs the pods of
+// a Deployment in a namespace that is a moment old.
+func TestSchedulingLab(t *testing.T) {
+	needPrograms(t)
+	l, err := New(Options{
+		Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling, Programs: programsOf,
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+		requireGone(t, l.ID())
+	})
+	if err := l.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	st := l.Status()
+	t.Logf("the lab took %s", st.Ready.Sub(st.Started))
+	if st.State != StateReady || len(st.Components) != 5 {
+		t.Fatalf("the lab is %s with %d components, want ready with 5", st.State, len(st.Components))
+	}
+	for _, c := range st.Components {
+		if c.State != process.Ready || c.Restarts != 0 {
+			t.Errorf("component %+v, want ready, at its first start", c)
+		}
+	}
+	if err := l.Ensure(t.Context(), []string{component.ExtraKAI}); err == nil || !strings.Contains(err.Error(), "no extras") {
+		t.Errorf("an extra was asked for: %v, want that there are none", err)
+	}
+	client, err := kubernetes.NewForConfig(l.RestConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	placeOne(t, client)
+}
+
+func placeOne(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	labels := map[string]string{"app": "one"}
+	if _, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "one", Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+	}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"pods": resource.MustParse("3")}}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.AppsV1().Deployments("one").Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.com/main:1"}}},
+		}},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := poll(ctx, "both pods to be ready", func(ctx context.Context) (bool, error) {
+		d, err := client.AppsV1().Deployments("one").Get(ctx, "one", metav1.GetOptions{})
+		return err == nil && d.Status.ReadyReplicas == 2, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSchedulingLabHasNoExtras(t *testing.T) {
+	t.Parallel()
+	_, err := New(Options{Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling, With: []string{component.ExtraKarpenter}, Programs: programsOf})
+	if err == nil || !strings.Contains(err.Error(), "no extras") {
+		t.Errorf("a lab for scheduling with an extra: %v, want an error", err)
+	}
+}
