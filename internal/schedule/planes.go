@@ -60,6 +60,15 @@ func newPlanes(open OpenPlane, sizes []int, clock func() time.Time) *planes {
 	return p
 }
 
+// shardSizes deals n recipes out to control planes.
+func shardSizes(n, per int) []int {
+	var out []int
+	for ; n > 0; n -= per {
+		out = append(out, min(n, per))
+	}
+	return out
+}
+
 // arena is that of a shard; whoever asks first starts it, the others wait.
 func (p *planes) arena(ctx context.Context, i int, tell func(string)) (Arena, error) {
 	p.mu.Lock()
