@@ -3,6 +3,7 @@ package footprint
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,12 +15,18 @@ import (
 // The checks are those of the API server, as far as the scheduler sees what they
 // are about: what it would refuse is told here, with its place.
 
+// short leaves the examples of a message of Kubernetes out.
+func short(message string) string {
+	message, _, _ = strings.Cut(message, " (e.g.")
+	return message
+}
+
 // labels checks what a node or a pod can carry.
 func (r *reader) labels(labels map[string]string, at place) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(labels[key])...)
 		if len(wrong) > 0 {
-			r.add(problem.PodField, at.at(key), "label %s=%s: %s", key, labels[key], wrong[0])
+			r.add(problem.PodField, at.at(key), "label %s=%s: %s", key, labels[key], short(wrong[0]))
 		}
 	}
 	return labels
@@ -29,7 +36,7 @@ func (r *reader) toleration(t *corev1.Toleration, at place) bool {
 	before := len(r.problems)
 	if t.Key != "" {
 		if wrong := validation.IsQualifiedName(t.Key); len(wrong) > 0 {
-			r.add(problem.PodField, at.at("key"), "%q is no key of a taint: %s", t.Key, wrong[0])
+			r.add(problem.PodField, at.at("key"), "%q is no key of a taint: %s", t.Key, short(wrong[0]))
 		}
 	} else if t.Operator != corev1.TolerationOpExists {
 		r.add(problem.PodField, at, "a toleration without a key needs operator: Exists")

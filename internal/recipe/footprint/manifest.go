@@ -73,7 +73,7 @@ func (b *builder) manifest(kind string, keys []string) bool {
 }
 
 var (
-	separator = regexp.MustCompile(`(?m)^---(\s.*)?$`)
+	separator = regexp.MustCompile(`(?m)^---([ \t\r].*)?$`)
 	template  = []byte("{{")
 	podKind   = regexp.MustCompile(`(?m)^kind:\s*["']?(Deployment|DaemonSet|StatefulSet|Job|CronJob|Pod)\b`)
 	written   = regexp.MustCompile(`(?m)^\s*[^#\s-]`)

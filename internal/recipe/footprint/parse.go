@@ -99,7 +99,7 @@ func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []strin
 
 func (r *reader) name(name string, at place) {
 	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
-		r.add(problem.PodField, at.at("name"), "%q is no name of an object: %s", name, wrong[0])
+		r.add(problem.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
 	}
 }
 

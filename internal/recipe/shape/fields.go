@@ -41,7 +41,7 @@ func (r *reader) labels(labels map[string]string, keys ...string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(labels[key])...)
 		if len(wrong) > 0 {
-			r.add(problem.LabelText, append(slices.Clone(keys), key), "label %s=%s: %s", key, labels[key], wrong[0])
+			r.add(problem.LabelText, append(slices.Clone(keys), key), "label %s=%s: %s", key, labels[key], short(wrong[0]))
 		}
 	}
 }
@@ -51,7 +51,7 @@ func (r *reader) taints(list []model.NodeTaint) []corev1.Taint {
 	for i, t := range list {
 		keys := []string{"spec", "taints", strconv.Itoa(i), "key"}
 		if wrong := append(validation.IsQualifiedName(t.Key), validation.IsValidLabelValue(t.Value)...); len(wrong) > 0 {
-			r.add(problem.LabelText, keys, "taint %s=%s: %s", t.Key, t.Value, wrong[0])
+			r.add(problem.LabelText, keys, "taint %s=%s: %s", t.Key, t.Value, short(wrong[0]))
 		}
 		if slices.ContainsFunc(out, func(o corev1.Taint) bool { return o.Key == t.Key && string(o.Effect) == t.Effect }) {
 			r.add(problem.TwiceEntry, keys, "the taint %s:%s is here twice", t.Key, t.Effect)
@@ -84,4 +84,10 @@ func (r *reader) devices(list []model.NodeDevice) []Device {
 		out = append(out, device)
 	}
 	return out
+}
+
+// short leaves the examples of a message of Kubernetes out.
+func short(message string) string {
+	message, _, _ = strings.Cut(message, " (e.g.")
+	return message
 }
