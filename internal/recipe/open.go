@@ -1,6 +1,8 @@
 package recipe
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,7 +18,8 @@ import (
 const Embedded = "recipes"
 
 // Open loads the tree in a directory, or the one that ships with firstlight where
-// dir is empty. dir may also be a directory that has the tree in recipes/. Label,
+// dir is empty. dir may also be a directory that has the tree in recipes/, or an
+// archive of either (.tgz), which is read to memory. Label,
 // Legacy and Cache are as in tree.Options; a Label that is empty is computed.
 // The error is for what is no tree at all; what is wrong with one is in the list.
 func Open(dir string, o tree.Options) (*tree.Tree, problem.List, error) {
@@ -26,6 +29,9 @@ func Open(dir string, o tree.Options) (*tree.Tree, problem.List, error) {
 		}
 		t, problems := tree.Load(recipes.FS, o)
 		return t, problems, nil
+	}
+	if isArchive(dir) && !isDir(dir) {
+		return openArchive(dir, o)
 	}
 	at, err := locate(dir)
 	if err != nil {
@@ -38,6 +44,21 @@ func Open(dir string, o tree.Options) (*tree.Tree, problem.List, error) {
 	return t, problems, nil
 }
 
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func openArchive(file string, o tree.Options) (*tree.Tree, problem.List, error) {
+	fsys, called, err := readArchive(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Label = cmp.Or(o.Label, called, label(file))
+	t, problems := tree.Load(fsys, o)
+	return t, problems, nil
+}
+
 // locate finds the directory that has overlays in it.
 func locate(dir string) (string, error) {
 	info, err := os.Stat(dir)
@@ -45,14 +66,33 @@ func locate(dir string) (string, error) {
 		return "", fmt.Errorf("open recipe tree: %w", err)
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("open recipe tree: %s is no directory", dir)
+		return "", fmt.Errorf("open recipe tree: %s is no directory, and no archive by its name (.tgz)", dir)
 	}
 	for _, at := range []string{dir, filepath.Join(dir, "recipes")} {
-		if info, err := fs.Stat(os.DirFS(at), "overlays"); err == nil && info.IsDir() {
+		if hasOverlays(os.DirFS(at)) {
 			return at, nil
 		}
 	}
-	return "", fmt.Errorf("open recipe tree: %s has no directory overlays: give the directory of a recipe tree", dir)
+	return "", fmt.Errorf("open recipe tree: %s %w", dir, errNoTree)
+}
+
+var errNoTree = errors.New("has no directory overlays: give a recipe tree")
+
+func hasOverlays(fsys fs.FS) bool {
+	info, err := fs.Stat(fsys, "overlays")
+	return err == nil && info.IsDir()
+}
+
+// locateIn is locate in a file system.
+func locateIn(fsys fs.FS) (fs.FS, error) {
+	if hasOverlays(fsys) {
+		return fsys, nil
+	}
+	below, err := fs.Sub(fsys, "recipes")
+	if err != nil || !hasOverlays(below) {
+		return nil, errNoTree
+	}
+	return below, nil
 }
 
 // label is the directory as it is shown: relative to where the program runs,

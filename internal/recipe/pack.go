@@ -1,0 +1,101 @@
+package recipe
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// Pack makes an archive of the tree in a directory, as Open takes both: the same
+// bytes for the same files. What a tree does not read (names that begin with a dot
+// or an underscore) stays behind; a link is an error, since what it leads to may be
+// anything.
+func Pack(dir string) ([]byte, error) {
+	at, err := locate(dir)
+	if err != nil {
+		return nil, err
+	}
+	data, err := pack(os.DirFS(at), label(at), most)
+	if err != nil {
+		return nil, fmt.Errorf("pack recipe tree %s: %w", dir, err)
+	}
+	return data, nil
+}
+
+func pack(fsys fs.FS, label string, most bounds) ([]byte, error) {
+	var out bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if !strings.ContainsFunc(label, func(r rune) bool { return r == 0 || r > 0xff }) {
+		zipped.Name = label // the format has no room for other characters
+	}
+	p := &packing{most: most, fsys: fsys, out: tar.NewWriter(zipped)}
+	if err := fs.WalkDir(fsys, ".", p.visit); err != nil { // in the order of names
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	if err := errors.Join(p.out.Close(), zipped.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// packing is one tree on its way to an archive.
+type packing struct {
+	most  bounds
+	fsys  fs.FS
+	out   *tar.Writer
+	files int
+	bytes int64
+}
+
+func (p *packing) visit(name string, d fs.DirEntry, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case name != "." && (d.Name()[0] == '.' || d.Name()[0] == '_'):
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	case d.IsDir():
+		return nil
+	case !d.Type().IsRegular():
+		return fmt.Errorf("%s is a link, a device or the like: only files and directories can be sent; put the file itself there", name)
+	}
+	return p.file(name)
+}
+
+func (p *packing) file(name string) (err error) {
+	f, err := p.fsys.Open(name)
+	if err != nil {
+		return err //nolint:wrapcheck // names the file
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, p.most.unpacked-p.bytes+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	p.files++
+	p.bytes += int64(len(data))
+	if p.bytes > p.most.unpacked || p.files > p.most.files {
+		return fmt.Errorf("it has more than %d MiB or %d files", p.most.unpacked>>20, p.most.files)
+	}
+	const readable = 0o644
+	err = p.out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: readable, Size: int64(len(data)), ModTime: time.Unix(0, 0)})
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	if _, err := p.out.Write(data); err != nil {
+		return fmt.Errorf("pack %s: %w", name, err)
+	}
+	return nil
+}
