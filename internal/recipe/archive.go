@@ -93,12 +93,26 @@ type unpacking struct {
 	bytes int64
 }
 
+// all reads the archive to its end; more than the stream may have is an error that
+// says so, whatever the reader made of being cut off.
 func (u *unpacking) all(stream *io.LimitedReader) error {
-	in := tar.NewReader(stream)
+	err := u.entries(tar.NewReader(stream))
+	if err == nil { // what follows is padding, and the checksum
+		if _, err = io.Copy(io.Discard, stream); err != nil {
+			err = fmt.Errorf("it is damaged, or cut short: %w", err)
+		}
+	}
+	if stream.N <= 0 {
+		return fmt.Errorf("it unpacks to more than %d MiB", u.most.stream>>20)
+	}
+	return err
+}
+
+func (u *unpacking) entries(in *tar.Reader) error {
 	for {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("it is no tar archive, or is cut short: %w", err)
@@ -114,14 +128,6 @@ func (u *unpacking) all(stream *io.LimitedReader) error {
 			return err
 		}
 	}
-	// What follows is padding, and the checksum.
-	if _, err := io.Copy(io.Discard, stream); err != nil {
-		return fmt.Errorf("it is damaged, or cut short: %w", err)
-	}
-	if stream.N <= 0 {
-		return fmt.Errorf("it unpacks to more than %d MiB", u.most.stream>>20)
-	}
-	return nil
 }
 
 func (u *unpacking) file(h *tar.Header, in io.Reader) error {
