@@ -1,27 +1,26 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 )
 
 // labName is the shared lab's; its home is a directory of this test run alone.
 const labName = "e2e"
 
 var (
-	binary string // the built firstlight
-	home   string // FIRSTLIGHT_HOME of every command here
+	program binary.Firstlight
+	home    string // FIRSTLIGHT_HOME of every command here
 )
 
 func TestMain(m *testing.M) {
@@ -40,14 +39,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // when the tests are over
-	home = filepath.Join(dir, "home")
-	binary = filepath.Join(dir, "firstlight")
-	build := exec.Command("go", "build", "-o", binary, "github.com/firstlight/firstlight/cmd/firstlight")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build firstlight: %v\n%s", err, out)
+	built, err := binary.Build(context.Background(), dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	program, home = built, built.Home
 	defer stopLabs()
 	return m.Run()
 }
@@ -92,9 +89,7 @@ type result struct {
 }
 
 func command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), "FIRSTLIGHT_HOME="+home, "NO_COLOR=1")
-	return cmd
+	return program.Command(ctx, args...)
 }
 
 func firstlight(ctx context.Context, args ...string) result {
@@ -103,17 +98,8 @@ func firstlight(ctx context.Context, args ...string) result {
 
 // finish runs cmd to its end.
 func finish(cmd *exec.Cmd) result {
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	began := time.Now()
-	err := cmd.Run()
-	r := result{stdout: stdout.String(), stderr: stderr.String(), took: time.Since(began)}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		r.code = exit.ExitCode()
-	} else if err != nil {
-		r.code, r.stderr = -1, r.stderr+err.Error()
-	}
-	return r
+	r := binary.Finish(cmd)
+	return result{code: r.Code, stdout: r.Stdout, stderr: r.Stderr, took: r.Took}
 }
 
 // must runs a command that has to exit 0.
