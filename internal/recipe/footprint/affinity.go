@@ -64,6 +64,7 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 }
 
 func (r *reader) requirement(q *corev1.NodeSelectorRequirement, at place) {
+	r.use(OfLabel, q.Key, at.at("key"))
 	op, ok := operators[q.Operator]
 	if !ok {
 		r.add(problem.PodField, at.at("operator"), "%q is no operator: write In, NotIn, Exists, DoesNotExist, Gt or Lt", q.Operator)

@@ -79,7 +79,7 @@ func (r *reader) field(p *Pod, name string, v any, at place) {
 	case "labels":
 		p.Labels = merged(p.Labels, r.labels(r.texts(v, at), at))
 	case "nodeSelector":
-		p.NodeSelector = merged(p.NodeSelector, r.labels(r.texts(v, at), at))
+		p.NodeSelector = merged(p.NodeSelector, r.nodeSelector(r.texts(v, at), at))
 	case "tolerations":
 		p.Tolerations = append(p.Tolerations, r.tolerations(v, at)...)
 	case "topologySpreadConstraints":

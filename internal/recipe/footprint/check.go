@@ -32,8 +32,17 @@ func (r *reader) labels(labels map[string]string, at place) map[string]string {
 	return labels
 }
 
+// nodeSelector checks labels of nodes.
+func (r *reader) nodeSelector(labels map[string]string, at place) map[string]string {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		r.use(OfLabel, key, at.at(key))
+	}
+	return r.labels(labels, at)
+}
+
 func (r *reader) toleration(t *corev1.Toleration, at place) bool {
 	before := len(r.problems)
+	r.use(OfTaint, t.Key, at.at("key"))
 	if t.Key != "" {
 		if wrong := validation.IsQualifiedName(t.Key); len(wrong) > 0 {
 			r.add(problem.PodField, at.at("key"), "%q is no key of a taint: %s", t.Key, short(wrong[0]))

@@ -1,7 +1,6 @@
 package footprint
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +13,20 @@ import (
 // Components are what the enabled components of a recipe schedule, in deployment
 // order. With problems of severity error they are not all.
 func (s *Set) Components(r *resolve.Result) ([]Component, problem.List) {
+	e := s.Examine(r)
+	return e.Components, e.Problems
+}
+
+// Examined is what a recipe schedules, with what lint holds against the nodes.
+type Examined struct {
+	Components []Component
+	// Uses are the keys by which its values choose nodes.
+	Uses     []Use
+	Problems problem.List
+}
+
+// Examine makes the components of a recipe, and keeps where keys stand.
+func (s *Set) Examine(r *resolve.Result) Examined {
 	b := builder{set: s, r: r}
 	out := make([]Component, 0, len(r.DeploymentOrder))
 	pods := 0
@@ -30,7 +43,7 @@ func (s *Set) Components(r *resolve.Result) ([]Component, problem.List) {
 	if pods == 0 && len(b.problems) == 0 {
 		b.problems = append(b.problems, problem.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
 	}
-	return out, b.problems.Sort()
+	return Examined{Components: out, Uses: b.uses, Problems: b.problems.Sort()}
 }
 
 // builder makes the components of one recipe.
@@ -45,28 +58,29 @@ type builder struct {
 
 func (b *builder) component(c *model.ComponentRef) Component {
 	out := Component{Name: c.Name, Workloads: []Workload{}}
-	own := b.ownManifests(c)
+	manifests := b.ownManifests(c)
 	f, ok := b.set.Get(c.Name)
 	if !ok {
 		if c.Source != "" || len(c.ManifestFiles)+len(c.PreManifestFiles) == 0 {
 			b.problems = append(b.problems, b.missing(c))
 		}
-		b.fromManifests(&out, c, nil, own)
+		b.fromManifests(&out, c, nil, manifests)
 		return out
 	}
 	out.Source, out.File = f.Spec.Source, f.Name
 	b.version(c, f)
-	v, err := b.values(c, f)
+	own, err := b.r.Values(c.Name)
 	if err != nil {
 		b.problems = append(b.problems, problem.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
 		return out
 	}
 	if f.Spec.Source == Rendered {
-		b.fromRender(&out, c, f)
+		b.fromRender(&out, f, own)
 	}
-	b.fromManifests(&out, c, f, own)
+	v := b.values(c, f, own)
+	b.fromManifests(&out, c, f, manifests)
 	for i := range f.rules {
-		if w := &f.rules[i]; !classOnly(w, f, own) && b.there(w, v) {
+		if w := &f.rules[i]; !classOnly(w, f, manifests) && b.there(w, v) {
 			out.Workloads = append(out.Workloads, b.byRules(w, v))
 		}
 	}
@@ -96,53 +110,13 @@ func (b *builder) missing(c *model.ComponentRef) problem.Problem {
 	return p.With("add footprints/%s.yaml; recipes/README.md says what it holds", c.Name)
 }
 
-// version holds what the footprint describes against what the recipe deploys.
-func (b *builder) version(c *model.ComponentRef, f *Footprint) {
-	has, want := "manifests alone", deployed(c)
-	at := f.At("spec")
-	switch {
-	case f.Spec.Chart != nil:
-		has, at = release("chart", f.Spec.Chart.Name, f.Spec.Chart.Version), f.ValueAt("spec", "chart", "version")
-	case f.Spec.Kustomize != nil:
-		has, at = release("kustomization", f.Spec.Kustomize.Path, f.Spec.Kustomize.Tag), f.ValueAt("spec", "kustomize", "tag")
-	}
-	if has == want {
-		return
-	}
-	if pinned, overlay := versionAt(b.r, c); overlay {
-		at = pinned
-	}
-	b.problems = append(b.problems, problem.FootprintVersion.At(at, "the recipe deploys %s as %s, and its footprint %s describes %s", c.Name, want, f.Name, has).
-		With("run firstlight recipe footprint update %s, or write the footprint of this version", c.Name))
-}
-
-// deployed says what a component is deployed from.
-func deployed(c *model.ComponentRef) string {
-	switch {
-	case c.Type == model.Kustomize:
-		return release("kustomization", c.Path, c.Tag)
-	case c.Source == "":
-		return "manifests alone"
-	default:
-		return release("chart", c.Chart, c.Version)
-	}
-}
-
-// release names what is deployed; versions with a v in front are those without.
-func release(kind, name, version string) string {
-	return fmt.Sprintf("%s %s %s", kind, name, strings.TrimPrefix(version, "v"))
-}
-
-func (b *builder) values(c *model.ComponentRef, f *Footprint) (*values, error) {
-	all, err := b.r.Values(c.Name)
-	if err != nil {
-		return nil, fmt.Errorf("merge values: %w", err)
-	}
-	return &values{all: coalesce(all, f.Spec.Defaults), place: func(path []string) place {
+// values are a component's over the defaults of its footprint; own is written to.
+func (b *builder) values(c *model.ComponentRef, f *Footprint, own map[string]any) *values {
+	return &values{all: coalesce(own, f.Spec.Defaults), place: func(path []string) place {
 		return place{name: c.Name + ": " + strings.Join(path, "."), pos: func(more ...string) problem.Pos {
 			return valueAt(b.r, c, f, join(path, more...))
 		}}
-	}}, nil
+	}}
 }
 
 // there says whether the conditions of a workload hold.
@@ -166,58 +140,6 @@ func (b *builder) byRules(w *rules, v *values) Workload {
 	return out
 }
 
-// fromRender takes the workloads that the chart was rendered to with these values.
-func (b *builder) fromRender(out *Component, c *model.ComponentRef, f *Footprint) {
-	own, err := b.r.Values(c.Name)
-	if err == nil {
-		var digest string
-		if digest, err = ValuesDigest(own); err == nil {
-			list, ok := f.renders[digest]
-			if !ok {
-				b.problems = append(b.problems, problem.NoRender.At(f.At("spec", "renders"), "the chart of %s was not rendered with the values of this recipe (%.12s)", c.Name, digest).
-					With("run firstlight recipe footprint update %s", c.Name))
-			}
-			for i := range list {
-				b.rendered(out, &list[i], f)
-			}
-			return
-		}
-	}
-	b.problems = append(b.problems, problem.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s: %s", c.Name, err))
-}
-
-func (b *builder) rendered(out *Component, w *rendered, f *Footprint) {
-	made := Workload{Kind: w.kind, Name: w.name, Replicas: w.replicas, Pod: w.pod.clone()}
-	made.Pod.clip()
-	if w.kind == daemonSet {
-		made.Replicas = 0
-	}
-	if b.classify(&made, f, w.at) {
-		out.Workloads = append(out.Workloads, made)
-	}
-}
-
-// classify gives a workload that a render or a manifest has its class, by the
-// footprint's entry of the same kind and name.
-func (b *builder) classify(w *Workload, f *Footprint, at place) bool {
-	if f != nil {
-		for i := range f.rules {
-			if e := &f.rules[i]; e.is(w.Kind, w.Name) && e.CreatedBy == "" {
-				w.Class, w.Discovers = Class(e.Class), e.Discovers
-				return true
-			}
-		}
-	}
-	b.add(problem.NoClass, at, "nothing says where its pods may be")
-	last := &b.problems[len(b.problems)-1]
-	file := "a footprint of the component"
-	if f != nil {
-		file = f.Name
-	}
-	*last = last.With("add to workloads of %s: {kind: %s, name: %s, class: system}, or accelerated, or any", file, w.Kind, w.Name)
-	return false
-}
-
 // namespace is the recipe's, which has the registry's already, or the footprint's.
 func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) string {
 	switch {
@@ -231,33 +153,4 @@ func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) st
 	b.problems = append(b.problems, problem.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
 		With("write namespace in the overlay, or defaultNamespace in registry.yaml"))
 	return ""
-}
-
-// twice finds workloads that would be one object.
-func (b *builder) twice(components []Component) {
-	first := map[string]string{}
-	for _, c := range components {
-		for i := range c.Workloads {
-			w := &c.Workloads[i]
-			key := w.Kind + " " + w.Namespace + "/" + w.Name
-			if other, ok := first[key]; ok {
-				at := componentAt(b.r, c.Name)
-				if f, ok := b.set.Get(c.Name); ok {
-					at = f.lastOf(w.Kind, w.Name)
-				}
-				b.problems = append(b.problems, problem.TwiceWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
-				continue
-			}
-			first[key] = c.Name
-		}
-	}
-}
-
-func (f *Footprint) lastOf(kind, name string) problem.Pos {
-	for i := range slices.Backward(f.rules) {
-		if f.rules[i].is(kind, name) {
-			return f.rules[i].at.pos("name")
-		}
-	}
-	return f.At("spec", "workloads")
 }

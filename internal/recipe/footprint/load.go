@@ -31,6 +31,8 @@ type Set struct {
 type Footprint struct {
 	beside.File
 	*model.Footprint
+	// Uses are the keys by which what is hard-coded chooses nodes.
+	Uses    []Use
 	rules   []rules
 	renders map[string][]rendered
 }
@@ -66,4 +68,13 @@ func (s *Set) Get(component string) (*Footprint, bool) {
 		return nil, false
 	}
 	return s.Footprints[i], true
+}
+
+// Place is where the entry of a workload stands, or where entries do.
+func (s *Set) Place(component, kind, name string) problem.Pos {
+	f, ok := s.Get(component)
+	if !ok {
+		return problem.Pos{}
+	}
+	return f.lastOf(kind, name)
 }

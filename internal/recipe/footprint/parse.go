@@ -56,6 +56,7 @@ func parse(f beside.File) (*Footprint, problem.List) {
 	}
 	r.classes(out)
 	r.publishes(out)
+	out.Uses = r.uses
 	return out, append(problems, r.problems...)
 }
 
@@ -107,7 +108,7 @@ func (r *reader) name(name string, at place) {
 func (r *reader) pod(p *model.FootprintPod, at place) Pod {
 	out := Pod{
 		Labels:                    r.labels(maps.Clone(p.Labels), at.at("labels")),
-		NodeSelector:              r.labels(maps.Clone(p.NodeSelector), at.at("nodeSelector")),
+		NodeSelector:              r.nodeSelector(maps.Clone(p.NodeSelector), at.at("nodeSelector")),
 		TopologySpreadConstraints: r.spread(anyList(p.TopologySpreadConstraints), at.at("topologySpreadConstraints")),
 		Tolerations:               r.tolerations(anyList(p.Tolerations), at.at("tolerations")),
 		PriorityClassName:         p.PriorityClassName, SchedulerName: p.SchedulerName, HostNetwork: p.HostNetwork,

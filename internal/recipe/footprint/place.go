@@ -27,7 +27,10 @@ func join(keys []string, more ...string) []string {
 }
 
 // reader makes parts of pods of plain values, and collects what is wrong with them.
-type reader struct{ problems problem.List }
+type reader struct {
+	problems problem.List
+	uses     []Use
+}
 
 func (r *reader) add(rule problem.Rule, at place, format string, args ...any) {
 	p := rule.At(at.pos(), format, args...)

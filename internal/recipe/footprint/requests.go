@@ -23,6 +23,7 @@ func (r *reader) requests(v any, at place) corev1.ResourceList {
 			r.add(problem.PodField, below, "%q is no resource: write cpu, memory, ephemeral-storage or domain/name", name)
 			continue
 		}
+		r.use(OfResource, name, below)
 		var text string
 		switch x := block[name].(type) {
 		case nil:

@@ -43,7 +43,7 @@ func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footpr
 }
 
 func (r *reader) checkPod(p *Pod, at place) {
-	r.labels(p.NodeSelector, at.at("nodeSelector"))
+	r.nodeSelector(p.NodeSelector, at.at("nodeSelector"))
 	for i := range p.Tolerations {
 		r.toleration(&p.Tolerations[i], at.at("tolerations"))
 	}

@@ -1,0 +1,36 @@
+package footprint
+
+import (
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// twice finds workloads that would be one object.
+func (b *builder) twice(components []Component) {
+	first := map[string]string{}
+	for _, c := range components {
+		for i := range c.Workloads {
+			w := &c.Workloads[i]
+			key := w.Kind + " " + w.Namespace + "/" + w.Name
+			if other, ok := first[key]; ok {
+				at := componentAt(b.r, c.Name)
+				if f, ok := b.set.Get(c.Name); ok {
+					at = f.lastOf(w.Kind, w.Name)
+				}
+				b.problems = append(b.problems, problem.TwiceWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
+				continue
+			}
+			first[key] = c.Name
+		}
+	}
+}
+
+func (f *Footprint) lastOf(kind, name string) problem.Pos {
+	for i := range slices.Backward(f.rules) {
+		if f.rules[i].is(kind, name) {
+			return f.rules[i].at.pos("name")
+		}
+	}
+	return f.At("spec", "workloads")
+}
