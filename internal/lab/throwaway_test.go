@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestThrowaway(t *testing.T) {
+	needPrograms(t)
+	home := t.TempDir()
+	t.Setenv("FIRSTLIGHT_HOME", home)
+	parent := filepath.Join(home, throwawayDir)
+	abandoned, made := filepath.Join(parent, "plane-abandoned"), filepath.Join(parent, "plane-made-just-now")
+	lock, err := lockDir(abandoned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Close(); err != nil { // its owner is dead
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first, endFirst, err := StartThrowaway(t.Context(), Options{Programs: programsOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, endSecond, err := StartThrowaway(t.Context(), Options{Programs: programsOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(first.opts.Dir); err != nil {
+		t.Errorf("the second took the first's directory away: %v", err)
+	}
+	if _, err := os.Stat(abandoned); err == nil {
+		t.Error("what a dead process left is still there")
+	}
+	if _, err := os.Stat(made); err != nil {
+		t.Errorf("a directory that another process has just made is gone: %v", err)
+	}
+	ctx := context.WithoutCancel(t.Context())
+	for _, end := range []func(context.Context) error{endFirst, endSecond} {
+		if err := end(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	requireGone(t, first.ID())
+	requireGone(t, second.ID())
+	if left, err := filepath.Glob(filepath.Join(parent, "plane-*")); err != nil || len(left) != 1 || left[0] != made {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
