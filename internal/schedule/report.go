@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/schedule/judge"
 )
 
 // Report is what a test says at the end; its JSON is the -o json object.
@@ -56,13 +57,6 @@ type Result struct {
 	Findings []check.Finding `json:"findings"`
 }
 
-// Names of a recipe's figures, which a report's totals are made of.
-const (
-	figurePods     = "pods bound"
-	figureNodes    = "nodes"
-	figureControls = "controls failed as they must"
-)
-
 // ResultOf is the row of one verdict.
 func ResultOf(r plan.Result) Result {
 	out := Result{
@@ -71,11 +65,11 @@ func ResultOf(r plan.Result) Result {
 	}
 	for _, f := range r.Figures {
 		switch f.Name {
-		case figurePods:
+		case judge.FigurePods:
 			out.Pods = int(f.Value)
-		case figureNodes:
+		case judge.FigureNodes:
 			out.Nodes = int(f.Value)
-		case figureControls:
+		case judge.FigureControls:
 			out.Controls = int(f.Value)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/schedule/judge"
 )
 
 func cases(of ...string) []Case {
@@ -63,7 +64,7 @@ func outcome(verdicts map[string]check.Verdict) Outcome {
 		}
 		at := began.Add(time.Duration(10+i) * time.Second)
 		o.Results = append(o.Results, plan.Result{Step: name, Judgement: check.Judgement{
-			Verdict: v, Figures: []check.Figure{{Name: figurePods, Value: 7}, {Name: figureNodes, Value: 4}, {Name: figureControls, Value: 5}},
+			Verdict: v, Figures: []check.Figure{{Name: judge.FigurePods, Value: 7}, {Name: judge.FigureNodes, Value: 4}, {Name: judge.FigureControls, Value: 5}},
 		}, Started: began, At: at})
 	}
 	return o
