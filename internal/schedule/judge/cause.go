@@ -1,0 +1,118 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// cause is something wrong that follows from nothing else that was seen.
+type cause struct {
+	// key tells causes apart: found on several ways it is one.
+	key                      string
+	suspect, message, remedy string
+}
+
+func (c cause) finding() check.Finding {
+	return check.Finding{Suspect: c.suspect, Message: c.message, Remedy: c.remedy}
+}
+
+// hole is a taint on nodes that a DaemonSet has to cover.
+func (p *plan) hole(e expected, taint corev1.Taint, nodes []string) cause {
+	return cause{
+		key: e.id() + " tolerates " + taint.ToString(), suspect: e.id(),
+		message: fmt.Sprintf("does not tolerate the taint %s of %s, which it has to cover", taint.ToString(), p.at(nodes)),
+		remedy:  "let it tolerate the taint: " + p.set(e, "tolerations"),
+	}
+}
+
+// offClass is that pods can be where they do not belong.
+func (p *plan) offClass(e expected, nodes []string) cause {
+	c := cause{key: e.id() + " off its class", suspect: e.id()}
+	if e.Kind == "DaemonSet" {
+		c.message = fmt.Sprintf("chooses %s, and its pods are of class %s", p.at(nodes), e.Class)
+	} else {
+		c.message = fmt.Sprintf("may be put on %s, and its pods are of class %s: neither a selector nor a taint keeps them off", p.at(nodes), e.Class)
+	}
+	c.remedy = fmt.Sprintf("let it select %s nodes alone: %s", e.Class, p.set(e, "node selector"))
+	return c
+}
+
+// nowhere is that no node is chosen, or none takes the pods.
+func (p *plan) nowhere(e expected) cause {
+	c := cause{key: e.id() + " nowhere", suspect: e.id(), remedy: "let it select nodes that are there: " + p.set(e, "node selector")}
+	verb := "fits"
+	if e.Kind == "DaemonSet" {
+		verb = "chooses"
+	}
+	c.message = fmt.Sprintf("%s no node of the recipe: %s", verb, p.refusedBy(e))
+	return c
+}
+
+// refusedBy says, for each class of nodes, what keeps the pods off.
+func (p *plan) refusedBy(e expected) string {
+	var parts []string
+	for _, class := range []footprint.Class{footprint.System, footprint.Accelerated} {
+		if e.Class != footprint.Any && e.Class != class {
+			continue
+		}
+		for _, n := range p.cell.Own(class)[:min(1, len(p.cell.Own(class)))] {
+			parts = append(parts, fmt.Sprintf("%s %s", classNodes(class), p.refuses(e, n.Name)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// refuses says what of a node keeps the pods off, by the labels that it should end up with.
+func (p *plan) refuses(e expected, node string) string {
+	if unmet := mismatch(e.workload.Pod, node, p.labels[node]); len(unmet) > 0 {
+		return "do not match " + describe(unmet)
+	}
+	if taint, tainted := p.untolerated(e, node); tainted {
+		return "have the taint " + taint.ToString()
+	}
+	n, _ := p.node(node)
+	if lacks := neverOffers(n, e.workload.Pod); len(lacks) > 0 {
+		return fmt.Sprintf("never offer %s", lacks[0])
+	}
+	return "would do"
+}
+
+// notChosen is a selector that leaves a node out which something waits for.
+func (p *plan) notChosen(e expected, node string, missing []unmet) cause {
+	if len(e.Nodes) == 0 {
+		return p.nowhere(e)
+	}
+	n, _ := p.node(node)
+	var nodes []string
+	for _, other := range p.cell.Own(n.Class) {
+		if len(mismatch(e.workload.Pod, other.Name, p.labels[other.Name])) > 0 {
+			nodes = append(nodes, other.Name)
+		}
+	}
+	if len(nodes) == 0 {
+		nodes = []string{node}
+	}
+	return cause{
+		key: e.id() + " chooses others", suspect: e.id(),
+		message: fmt.Sprintf("does not choose %s, where others wait for it: they do not match %s", p.at(nodes), describe(missing)),
+		remedy:  "let it select these nodes too: " + p.set(e, "node selector"),
+	}
+}
+
+// notUp is a pod that was bound and is not as it has to be.
+func notUp(e expected, p *seen.Pod) cause {
+	state := p.Phase + ", not Ready"
+	if p.Ready {
+		state = p.Phase
+	}
+	return cause{
+		key: e.id() + " not up", suspect: e.id(), message: fmt.Sprintf("its pod %s on %s is %s", p.Name, p.Node, state),
+		remedy: "read the pod's status in the evidence: on simulated nodes a pod that is bound becomes Ready by itself",
+	}
+}

@@ -1,0 +1,49 @@
+package judge
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// extended says whether a resource is one that something has to bring: not a
+// kubelet's own.
+func extended(name corev1.ResourceName) bool {
+	domain, _, ok := strings.Cut(string(name), "/")
+	return ok && domain != "kubernetes.io" && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// offers says whether any of a resource was seen on a node.
+func offers(n *seen.Node, name corev1.ResourceName) bool {
+	if n == nil {
+		return false
+	}
+	q := n.Allocatable[name]
+	return q.Sign() > 0
+}
+
+// devices are the extended resources that a pod asks for, in order.
+func devices(p footprint.Pod) []corev1.ResourceName {
+	var out []corev1.ResourceName
+	for _, name := range slices.Sorted(maps.Keys(p.Requests)) {
+		if q := p.Requests[name]; extended(name) && q.Sign() > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// neverOffers are the devices that a pod asks for and that a node does not have,
+// whatever serves it.
+func neverOffers(n cell.Node, p footprint.Pod) []corev1.ResourceName {
+	return slices.DeleteFunc(devices(p), func(name corev1.ResourceName) bool {
+		q := n.Allocatable[name]
+		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g cell.Grant) bool { return g.Resource == name })
+	})
+}

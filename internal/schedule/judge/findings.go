@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// findings are what is wrong: causes, and what follows from them.
+type findings struct {
+	causes  []cause
+	follows []follow
+}
+
+// follow is something wrong that has a cause.
+type follow struct {
+	cause string
+	check.Finding
+}
+
+// add keeps a cause once.
+func (f *findings) add(c cause) {
+	if !slices.ContainsFunc(f.causes, func(o cause) bool { return o.key == c.key }) {
+		f.causes = append(f.causes, c)
+	}
+}
+
+// because keeps a cause, and what follows from it at another suspect.
+func (f *findings) because(c cause, suspect, format string, args ...any) {
+	f.add(c)
+	if suspect != c.suspect {
+		f.follows = append(f.follows, follow{c.key, check.Finding{
+			Suspect: suspect, Message: fmt.Sprintf(format, args...) + ": follows from " + c.suspect, Remedy: "correct " + c.suspect + " first",
+		}})
+	}
+}
+
+func (f *findings) none() bool { return len(f.causes) == 0 }
+
+// list puts causes first, those that explain most before the others, then what follows.
+func (f *findings) list() []check.Finding {
+	causes := slices.Clone(f.causes)
+	explains := map[string][]string{}
+	for _, o := range f.follows {
+		if !slices.Contains(explains[o.cause], o.Suspect) {
+			explains[o.cause] = append(explains[o.cause], o.Suspect)
+		}
+	}
+	slices.SortStableFunc(causes, func(a, b cause) int { return len(explains[b.key]) - len(explains[a.key]) })
+	var out []check.Finding
+	for _, c := range causes {
+		one := c.finding()
+		if of := explains[c.key]; len(of) > 0 {
+			one.Message += "; this explains " + few(of)
+		}
+		out = append(out, one)
+	}
+	for _, c := range causes {
+		for _, o := range f.follows {
+			if o.cause == c.key {
+				out = append(out, o.Finding)
+			}
+		}
+	}
+	return out
+}
+
+// few names the first of many.
+func few(names []string) string {
+	const most = 4
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

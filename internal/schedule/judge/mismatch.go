@@ -1,0 +1,105 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+)
+
+// unmet is a requirement on a node's labels that the node does not meet.
+type unmet struct {
+	corev1.NodeSelectorRequirement
+	// have is the label's value; there says whether the node has the label at all.
+	have  string
+	there bool
+	// near is a label that the node does have, and that may be what was meant.
+	near string
+}
+
+// mismatch is what of a pod's node selector and required affinity a node does not
+// meet. Of terms of which one would do, it is the one that is closest.
+func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
+	var out []unmet
+	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
+		out = append(out, meets(corev1.NodeSelectorRequirement{Key: k, Operator: corev1.NodeSelectorOpIn, Values: []string{p.NodeSelector[k]}}, node, labels)...)
+	}
+	if p.Affinity == nil || p.Affinity.NodeAffinity == nil || p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return out
+	}
+	var closest []unmet
+	for i, term := range p.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var left []unmet
+		for _, r := range term.MatchExpressions {
+			left = append(left, meets(r, node, labels)...)
+		}
+		if i == 0 || len(left) < len(closest) {
+			closest = left
+		}
+	}
+	return append(out, closest...)
+}
+
+// meets is empty when the requirement is met.
+func meets(r corev1.NodeSelectorRequirement, node string, labels map[string]string) []unmet {
+	alone := footprint.Pod{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}},
+	}}}
+	if cell.Selects(alone, node, labels) {
+		return nil
+	}
+	u := unmet{NodeSelectorRequirement: r}
+	if u.have, u.there = labels[r.Key]; !u.there {
+		u.near = problem.Nearest(r.Key, slices.Collect(maps.Keys(labels)))
+	}
+	return []unmet{u}
+}
+
+// wanted are the values that would do; none for one that no value of a missing
+// label meets, nil and true where any would.
+func (u unmet) wanted() (values []string, label bool) {
+	switch u.Operator {
+	case corev1.NodeSelectorOpIn:
+		return u.Values, true
+	case corev1.NodeSelectorOpExists:
+		return nil, true
+	default:
+		return nil, false
+	}
+}
+
+func (u unmet) String() string {
+	var want string
+	switch u.Operator {
+	case corev1.NodeSelectorOpIn:
+		want = u.Key + "=" + strings.Join(u.Values, "|")
+	case corev1.NodeSelectorOpExists:
+		want = u.Key
+	case corev1.NodeSelectorOpDoesNotExist:
+		want = "no " + u.Key
+	default:
+		want = fmt.Sprintf("%s %s %s", u.Key, u.Operator, strings.Join(u.Values, "|"))
+	}
+	switch {
+	case u.there:
+		return fmt.Sprintf("%s (it is %s)", want, u.have)
+	case u.near != "":
+		return fmt.Sprintf("%s (there is no such label; there is %s)", want, u.near)
+	default:
+		return want + " (there is no such label)"
+	}
+}
+
+func describe(list []unmet) string {
+	parts := make([]string, len(list))
+	for i, u := range list {
+		parts[i] = u.String()
+	}
+	return strings.Join(parts, ", ")
+}

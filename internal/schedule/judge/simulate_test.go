@@ -1,0 +1,199 @@
+package judge_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// others are how many nodes of other cells the scheduler passes over.
+const others = 1000
+
+// simulation is a control plane in a few lines: what an arena would see of a cell,
+// told by the labels and taints as they come to be and not by what has to be there.
+type simulation struct {
+	c     cell.Cell
+	state seen.State
+	nodes map[string]*seen.Node
+	free  map[string]corev1.ResourceList
+}
+
+func simulate(c cell.Cell) seen.State {
+	s := simulation{c: c, nodes: map[string]*seen.Node{}, free: map[string]corev1.ResourceList{}}
+	s.state = seen.State{Recipe: c.Recipe, Quiet: true, ResourceVersion: "4711"}
+	for _, n := range c.Nodes {
+		labels := maps.Clone(n.Labels)
+		labels[corev1.LabelHostname] = "c017-" + n.Name
+		s.state.Nodes = append(s.state.Nodes, seen.Node{Name: n.Name, Ready: true, Labels: labels, Taints: slices.Clone(n.Taints), Allocatable: n.Allocatable.DeepCopy()})
+	}
+	for i := range s.state.Nodes {
+		s.nodes[s.state.Nodes[i].Name] = &s.state.Nodes[i]
+	}
+	for s.discover() {
+	}
+	for _, n := range s.state.Nodes {
+		s.free[n.Name] = n.Allocatable.DeepCopy()
+	}
+	for _, component := range c.Components {
+		for _, w := range component.Workloads {
+			s.run(component.Name, w, s.own(), false)
+		}
+	}
+	p := c.Probe
+	s.run(seen.OwnerProbe, footprint.Workload{Kind: "Deployment", Name: "probe", Replicas: p.Size, Pod: p.Pod}, s.own(), p.Kind == cell.Gang)
+	for _, control := range c.Controls {
+		if control.NotApplicable == "" {
+			s.run(seen.OwnerControl, control.Workload, control.Nodes, control.Gang)
+		}
+	}
+	s.state.Workloads = append(s.state.Workloads, seen.Workload{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Name: "barrier", Generation: 1, ObservedGeneration: 1})
+	s.state.Pods = append(s.state.Pods, seen.Pod{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Workload: "barrier", Name: "barrier-x", Node: "gpu-0", Phase: "Running", Ready: true})
+	return s.state
+}
+
+func (s *simulation) own() []string {
+	var out []string
+	for _, n := range s.c.Own(footprint.Any) {
+		out = append(out, n.Name)
+	}
+	return out
+}
+
+func (s *simulation) covers(w footprint.Workload, node string) bool {
+	n := s.nodes[node]
+	_, tainted := cell.Untolerated(w, n.Taints)
+	return w.Kind == cell.DaemonSet && !tainted && cell.Selects(w.Pod, node, n.Labels)
+}
+
+// discover is one round of labels and devices; it says whether anything came.
+func (s *simulation) discover() bool {
+	came := false
+	put := func(n *seen.Node, labels map[string]string) {
+		for k, v := range labels {
+			if n.Labels[k] != v {
+				n.Labels[k], came = v, true
+			}
+		}
+	}
+	for _, n := range s.c.Own(footprint.Any) {
+		for _, component := range s.c.Components {
+			serves := false
+			for _, w := range component.Workloads {
+				if w.Discovers && s.covers(w, n.Name) {
+					put(s.nodes[n.Name], n.Discovered[component.Name])
+				}
+				serves = serves || w.Class == footprint.Accelerated && s.covers(w, n.Name)
+			}
+			for _, p := range component.Publishes {
+				if cell.Has(s.nodes[n.Name].Labels, p.OnNodesWith) {
+					put(s.nodes[n.Name], p.Labels)
+				}
+			}
+			for _, g := range n.Grants {
+				if _, there := s.nodes[n.Name].Allocatable[g.Resource]; serves && !there && g.Component == component.Name {
+					s.nodes[n.Name].Allocatable[g.Resource], came = *resource.NewQuantity(g.Quantity, resource.DecimalSI), true
+				}
+			}
+		}
+	}
+	return came
+}
+
+func (s *simulation) run(component string, w footprint.Workload, nodes []string, gang bool) {
+	account := seen.Workload{Component: component, Kind: w.Kind, Name: w.Name, Generation: 1, ObservedGeneration: 1}
+	first := len(s.state.Pods)
+	if w.Kind == cell.DaemonSet {
+		for _, node := range nodes {
+			if s.covers(w, node) {
+				s.pod(component, w, []string{node})
+			}
+		}
+	} else {
+		for range w.Replicas {
+			s.pod(component, w, nodes)
+		}
+	}
+	pods := s.state.Pods[first:]
+	if gang {
+		s.gang(component, w.Name, pods)
+		return // its pods have no controller
+	}
+	for _, p := range pods {
+		account.Desired++
+		if p.Ready {
+			account.Ready++
+		}
+	}
+	s.state.Workloads = append(s.state.Workloads, account)
+}
+
+// gang takes back what was bound where not all were.
+func (s *simulation) gang(owner, name string, pods []seen.Pod) {
+	g := seen.Gang{Owner: owner, Name: name, Scheduled: "True", Reason: "Scheduled"}
+	if slices.ContainsFunc(pods, func(p seen.Pod) bool { return p.Node == "" }) {
+		g.Scheduled, g.Reason = "False", "Unschedulable"
+		for i := range pods {
+			if pods[i].Node != "" {
+				pods[i].Node, pods[i].Phase, pods[i].Ready, pods[i].Reason = "", "Pending", false, "Unschedulable"
+				pods[i].Message = "waiting for minCount pods from a gang to be scheduled"
+			}
+		}
+	}
+	s.state.Gangs = append(s.state.Gangs, g)
+}
+
+func (s *simulation) pod(component string, w footprint.Workload, nodes []string) {
+	p := seen.Pod{Component: component, Workload: w.Name, Kind: w.Kind, Name: fmt.Sprintf("%s-%d", w.Name, len(s.state.Pods)), Phase: "Pending"}
+	reasons := map[string]int{}
+	for _, node := range nodes {
+		why := s.refuses(w, node)
+		if len(why) == 0 {
+			p.Node, p.Phase, p.Ready = node, "Running", true
+			for name, q := range w.Pod.Requests {
+				left := s.free[node][name]
+				left.Sub(q)
+				s.free[node][name] = left
+			}
+			s.state.Pods = append(s.state.Pods, p)
+			return
+		}
+		for _, r := range why {
+			reasons[r]++
+		}
+	}
+	p.Reason = "Unschedulable"
+	list := []string{fmt.Sprintf("%d node(s) didn't satisfy plugin(s) [NodeAffinity]", others+len(s.nodes)-len(nodes))}
+	for _, r := range slices.Sorted(maps.Keys(reasons)) {
+		list = append(list, fmt.Sprintf("%d %s", reasons[r], r))
+	}
+	n := others + len(s.nodes)
+	p.Message = fmt.Sprintf("0/%d nodes are available: %s. preemption: 0/%d nodes are available: %d Preemption is not helpful for scheduling.", n, strings.Join(list, ", "), n, n)
+	s.state.Pods = append(s.state.Pods, p)
+}
+
+// refuses are the scheduler's reasons of one node, in the order of its plugins.
+func (s *simulation) refuses(w footprint.Workload, node string) []string {
+	n := s.nodes[node]
+	if _, tainted := cell.Untolerated(w, n.Taints); tainted {
+		return []string{"node(s) had untolerated taint(s)"}
+	}
+	if !cell.Selects(w.Pod, node, n.Labels) {
+		return []string{"node(s) didn't match Pod's node affinity/selector"}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(w.Pod.Requests)) {
+		q, free := w.Pod.Requests[name], s.free[node][name]
+		if free.Cmp(q) < 0 {
+			out = append(out, "Insufficient "+string(name))
+		}
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// view is what was seen, beside what has to be there, with what was found so far.
+type view struct {
+	*plan
+	state     seen.State
+	nodes     map[string]*seen.Node
+	workloads map[owner][]*seen.Workload
+	pods      map[owner][]*seen.Pod
+	found     findings
+	// unseen is what could not be seen: with nothing found it is no pass.
+	unseen []string
+	// passed is how many controls did not fail as they must.
+	passed int
+}
+
+// owner is whom workloads and pods are of. Of probe and controls the kind is left
+// out: what makes their pods is the arena's choice.
+type owner struct{ component, kind, name string }
+
+func ownerOf(component, kind, name string) owner {
+	switch component {
+	case seen.OwnerProbe:
+		return owner{component: component}
+	case seen.OwnerControl:
+		return owner{component: component, name: name}
+	default:
+		return owner{component, kind, name}
+	}
+}
+
+func newView(c cell.Cell, s seen.State) *view {
+	v := &view{
+		plan: newPlan(c), state: s,
+		nodes: map[string]*seen.Node{}, workloads: map[owner][]*seen.Workload{}, pods: map[owner][]*seen.Pod{},
+	}
+	for i := range s.Nodes {
+		v.nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for i := range s.Workloads {
+		w := &s.Workloads[i]
+		o := ownerOf(w.Component, w.Kind, w.Name)
+		v.workloads[o] = append(v.workloads[o], w)
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		o := ownerOf(p.Component, p.Kind, p.Workload)
+		v.pods[o] = append(v.pods[o], p)
+	}
+	return v
+}
+
+func (e Expected) owner() owner { return ownerOf(e.Component, e.Kind, e.Name) }
+
+// podsOf are a workload's pods.
+func (v *view) podsOf(e Expected) []*seen.Pod { return v.pods[e.owner()] }
+
+// has are the labels that were seen on a node; those that it registers with where
+// the node was not seen.
+func (v *view) has(node string) map[string]string {
+	if n := v.nodes[node]; n != nil {
+		return n.Labels
+	}
+	n, _ := v.node(node)
+	return n.Labels
+}
+
+// runs says whether a workload has a pod on a node that is Ready.
+func (v *view) runs(e Expected, node string) bool {
+	return slices.ContainsFunc(v.podsOf(e), func(p *seen.Pod) bool { return p.Node == node && up(p) })
+}
+
+// up says whether a pod is as it has to be: Running and Ready, or a Job's that is done.
+func up(p *seen.Pod) bool {
+	return p.Phase == "Running" && p.Ready || p.Kind == "Job" && p.Phase == "Succeeded"
+}
+
+// waiting are those of a workload's pods that no node has taken.
+func waiting(pods []*seen.Pod) []*seen.Pod {
+	var out []*seen.Pod
+	for _, p := range pods {
+		if p.Node == "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// whyWaiting says why no node took pods, from the scheduler's own words.
+func (v *view) whyWaiting(e expected, pods []*seen.Pod, w way) cause {
+	message := answer(pods)
+	said := fmt.Sprintf("%d of %d pods are Pending", len(pods), e.Pods)
+	if message == "" {
+		return v.unanswered(e, said)
+	}
+	r, ok := ParseRefusal(message)
+	if !ok {
+		return cause{
+			key: e.id() + " waits", suspect: e.id(), message: said + "; the scheduler: " + message,
+			remedy: "correct what the scheduler names in the pod: " + v.set(e, "node selector"),
+		}
+	}
+	if c, ok := v.whyRefused(e, r, w); ok {
+		return c
+	}
+	if len(e.Nodes) == 0 {
+		c := v.nowhere(e)
+		c.message += "; the scheduler: " + r.String()
+		return c
+	}
+	return cause{
+		key: e.id() + " waits", suspect: e.id(),
+		message: fmt.Sprintf("%s on %s; the scheduler: %s%s", said, v.at(e.Nodes), r, v.room(e, r)),
+		remedy:  v.makeRoom(e, r),
+	}
+}
+
+// answer is the scheduler's message that says most: one that names nodes before one
+// of a gang's member that waits for the others.
+func answer(pods []*seen.Pod) string {
+	message := ""
+	for _, p := range pods {
+		if _, ok := ParseRefusal(p.Message); ok {
+			return p.Message
+		}
+		if message == "" {
+			message = p.Message
+		}
+	}
+	return message
+}
+
+// whyRefused follows a refusal to what the nodes should have and do not.
+func (v *view) whyRefused(e expected, r Refusal, w way) (cause, bool) {
+	for _, resource := range r.Lacks() {
+		for _, n := range v.cell.Own(e.Class) {
+			if !extended(corev1.ResourceName(resource)) || offers(v.nodes[n.Name], corev1.ResourceName(resource)) {
+				continue
+			}
+			if c, ok := v.whyNoResource(n.Name, corev1.ResourceName(resource), w); ok {
+				return c, true
+			}
+		}
+	}
+	if r.Says(cell.ReasonAffinity) == 0 {
+		return cause{}, false
+	}
+	for _, n := range v.cell.Own(e.Class) {
+		if c, ok := v.whyUnmet(mismatch(e.workload.Pod, n.Name, v.has(n.Name)), n.Name, w); ok {
+			return c, true
+		}
+	}
+	return cause{}, false
+}
+
+func (v *view) unanswered(e expected, said string) cause {
+	c := cause{key: e.id() + " unanswered", suspect: e.id(), message: said + ", and the scheduler has not said why"}
+	c.remedy = "run the test again; if it stays, the scheduler's log in the evidence says why"
+	if name := e.workload.Pod.SchedulerName; name != "" && name != corev1.DefaultSchedulerName {
+		c.message += fmt.Sprintf(": they ask for the scheduler %s, which does not run here", name)
+		c.remedy = "take schedulerName away, or have the test leave these pods out of the footprint"
+	}
+	return c
+}
+
+// room adds to a refusal for want of something what is asked for, and what there is.
+func (v *view) room(e expected, r Refusal) string {
+	var parts []string
+	for _, name := range r.Lacks() {
+		asked, ok := e.workload.Pod.Requests[corev1.ResourceName(name)]
+		if !ok {
+			continue
+		}
+		most := asked.DeepCopy()
+		most.Set(0)
+		for _, node := range e.Nodes {
+			if n := v.nodes[node]; n != nil {
+				if q := n.Allocatable[corev1.ResourceName(name)]; q.Cmp(most) > 0 {
+					most = q
+				}
+			}
+		}
+		parts = append(parts, fmt.Sprintf("a pod asks for %s %s, the largest node has %s", asked.String(), name, most.String()))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+func (v *view) makeRoom(e expected, r Refusal) string {
+	switch {
+	case len(r.Lacks()) > 0 && e.Component == seen.OwnerProbe:
+		return fmt.Sprintf("correct extendedResources of the profile %s: what one pod asks for must fit", v.shapeOf(e.Class))
+	case len(r.Lacks()) > 0:
+		return fmt.Sprintf("lower the requests in the values of %s, or test on a larger node (profile %s)", e.Component, v.shapeOf(e.Class))
+	case r.Says(cell.ReasonTaint) > 0:
+		return "let it tolerate the taint: " + v.set(e, "tolerations")
+	default:
+		return "correct what the scheduler names: " + v.set(e, "node selector")
+	}
+}
+
+func (v *view) shapeOf(class footprint.Class) string {
+	for _, n := range v.cell.Own(class) {
+		return v.profile(n.Name)
+	}
+	return "of its nodes"
+}
