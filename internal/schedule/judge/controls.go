@@ -49,9 +49,9 @@ const lookAgain = "run the test again; if it stays, the control's pods in the ev
 // failsAsItMust is empty when the control was refused as it must be.
 func (v *view) failsAsItMust(c cell.Control) (why, remedy string) {
 	o := ownerOf(seen.OwnerControl, "", c.Name)
-	if list := v.workloads[o]; !c.Gang && len(list) != 1 {
+	if list := v.workloads[o]; len(list) != 1 {
 		return fmt.Sprintf("was not run: %d workloads are there for it", len(list)), lookAgain
-	} else if len(list) > 0 && list[0].Trouble != "" {
+	} else if list[0].Trouble != "" {
 		return "was not run: its controller can't make pods: " + list[0].Trouble, "remove what the controller names"
 	}
 	if c.Workload.Kind == cell.DaemonSet {

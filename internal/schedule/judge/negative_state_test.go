@@ -66,7 +66,7 @@ func stateDefects() []broken {
 		{name: "a workload is not there", state: func(s *seen.State) {
 			s.Workloads = slices.DeleteFunc(s.Workloads, func(w seen.Workload) bool { return w.Name == "efa" })
 			drop(s, "efa")
-		}, suspect: "aws-efa-k8s-device-plugin/efa", says: "the DaemonSet is not there", alone: true},
+		}, suspect: "aws-efa-k8s-device-plugin/efa", says: "is not there, though a DaemonSet of this name was asked for", alone: true},
 		{name: "a pod is missing", state: func(s *seen.State) {
 			s.Pods = slices.DeleteFunc(s.Pods, func(p seen.Pod) bool { return p.Workload == "efa" && p.Node == "gpu-2" })
 			account(s, "efa").Desired, account(s, "efa").Ready = 3, 3
@@ -106,6 +106,7 @@ func stateDefects() []broken {
 			s.Workloads = append(s.Workloads, seen.Workload{Component: celltest.Monitor, Kind: "Deployment", Name: "loki"})
 		}, suspect: "monitoring/loki", says: "the Deployment loki is there", alone: true},
 		{name: "a gang bound in part", state: func(s *seen.State) {
+			account(s, "probe").Ready--
 			pend(pods(s, "probe")[3], "0/1009 nodes are available: 1003 node(s) didn't satisfy plugin(s) [NodeAffinity], 2 node(s) had untolerated taint(s), 4 Insufficient nvidia.com/gpu.")
 		}, suspect: "probe/gang", says: "1 of 4 pods are Pending|bound in part: 3 of 4 pods"},
 		{name: "a gang that is not scheduled", state: func(s *seen.State) { s.Gangs[0].Scheduled, s.Gangs[0].Message = "Unknown", "" }, suspect: "probe/gang", says: "its pod group says scheduled Unknown", alone: true},

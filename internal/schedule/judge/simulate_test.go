@@ -124,7 +124,6 @@ func (s *simulation) run(component string, w footprint.Workload, nodes []string,
 	pods := s.state.Pods[first:]
 	if gang {
 		s.gang(component, w.Name, pods)
-		return // its pods have no controller
 	}
 	for _, p := range pods {
 		account.Desired++

@@ -71,7 +71,7 @@ func (v *view) whyNoPods(e expected) (cause, bool) {
 	seen := v.workloads[e.owner()]
 	if len(seen) == 0 {
 		return cause{
-			key: e.id() + " missing", suspect: e.id(), message: "the " + e.Kind + " is not there",
+			key: e.id() + " missing", suspect: e.id(), message: "is not there, though a " + e.Kind + " of this name was asked for",
 			remedy: "run the test again; if it stays, what the API server refused is in the evidence",
 		}, true
 	}

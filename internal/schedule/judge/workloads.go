@@ -44,9 +44,6 @@ func (v *view) whyNotOn(e expected, n cell.Node, w way) (cause, bool) {
 func (v *view) judgeAccount(e expected) {
 	list := v.workloads[e.owner()]
 	if c, none := v.whyNoPods(e); none {
-		if e.Component == seen.OwnerProbe && len(list) == 0 {
-			return // its pods are judged; what makes them is no matter of the recipe
-		}
 		v.found.add(c)
 		return
 	}
@@ -124,7 +121,7 @@ func (v *view) judgeReplicas(e expected) {
 		c := v.whyWaiting(e, left, way{})
 		v.found.because(c, e.id(), "%d of %d pods are Pending; the scheduler: %s", len(left), e.Pods, words(answer(left)))
 	}
-	if _, none := v.whyNoPods(e); len(pods) != e.Pods && (!none || e.Component == seen.OwnerProbe) {
+	if _, none := v.whyNoPods(e); len(pods) != e.Pods && !none {
 		v.found.add(cause{
 			key: e.id() + " count", suspect: e.id(), message: fmt.Sprintf("has %d pods, and has to have %d", len(pods), e.Pods),
 			remedy: "run the test again; if it stays, its controller's log in the evidence says why",
