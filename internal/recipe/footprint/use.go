@@ -1,6 +1,11 @@
 package footprint
 
-import "github.com/firstlight/firstlight/internal/recipe/problem"
+import (
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+)
 
 // What the key of a Use is of.
 const (
@@ -27,4 +32,27 @@ func (r *reader) use(of, key string, at place) {
 	if key != "" {
 		r.uses = append(r.uses, Use{Key: key, Of: of, at: at})
 	}
+}
+
+// Read is a value path that a footprint reads.
+type Read struct {
+	Path query.Path
+	Pos  problem.Pos
+}
+
+// Reads are the value paths that the rules read.
+func (f *Footprint) Reads() []Read {
+	var out []Read
+	for i := range f.rules {
+		w := &f.rules[i]
+		for j, c := range w.when {
+			out = append(out, Read{Path: c.path, Pos: w.at.pos("when", strconv.Itoa(j))})
+		}
+		for _, q := range w.from {
+			for _, p := range q.paths {
+				out = append(out, Read{Path: p, Pos: w.at.pos("valuesFrom", q.field)})
+			}
+		}
+	}
+	return out
 }

@@ -32,8 +32,10 @@ var broken = []problem.Rule{
 func Run(t *tree.Tree, loaded problem.List) Report {
 	problems := slices.Clone(loaded)
 	problems = append(problems, files(t)...)
+	sched, beside := newScheduling(t)
+	problems = append(append(problems, beside...), sched.hardCoded()...)
 	if len(loaded.Errors().Without(broken...)) == len(loaded.Errors()) {
-		problems = append(problems, recipes(t)...)
+		problems = append(problems, recipes(t, sched)...)
 	}
 	problems = problems.Sort()
 	if problems == nil {
@@ -46,7 +48,7 @@ func Run(t *tree.Tree, loaded problem.List) Report {
 }
 
 // recipes resolves every recipe, side by side.
-func recipes(t *tree.Tree) problem.List {
+func recipes(t *tree.Tree, s *scheduling) problem.List {
 	asked := t.Recipes()
 	found := make([]problem.List, len(asked))
 	next := make(chan int)
@@ -54,7 +56,7 @@ func recipes(t *tree.Tree) problem.List {
 	for range min(runtime.GOMAXPROCS(0), len(asked)) {
 		wg.Go(func() {
 			for i := range next {
-				found[i] = recipe(t, asked[i])
+				found[i] = recipe(t, s, asked[i])
 			}
 		})
 	}
@@ -63,24 +65,24 @@ func recipes(t *tree.Tree) problem.List {
 	}
 	close(next)
 	wg.Wait()
-	return slices.Concat(found...)
+	return append(slices.Concat(found...), s.found()...)
 }
 
 // recipe resolves one, with each value of its profile.
-func recipe(t *tree.Tree, o *tree.Overlay) problem.List {
-	r, problems := variant(t, o, "")
+func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) problem.List {
+	r, problems := variant(t, s, o, "")
 	if r == nil {
 		return problems
 	}
 	for _, profile := range r.Profiles {
-		_, more := variant(t, o, profile)
+		_, more := variant(t, s, o, profile)
 		problems = append(problems, more...)
 	}
 	return problems
 }
 
 // variant resolves a recipe, and looks at what it comes to.
-func variant(t *tree.Tree, o *tree.Overlay, profile string) (*resolve.Result, problem.List) {
+func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*resolve.Result, problem.List) {
 	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true, Profile: profile})
 	if list, ok := errors.AsType[problem.List](err); ok {
 		return nil, list
@@ -91,8 +93,8 @@ func variant(t *tree.Tree, o *tree.Overlay, profile string) (*resolve.Result, pr
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)
 	for i := range r.ComponentRefs {
 		if c := &r.ComponentRefs[i]; c.Enabled() {
-			problems = append(problems, shape(r, c)...)
+			problems = append(problems, deployable(r, c)...)
 		}
 	}
-	return r, problems
+	return r, append(problems, s.recipe(o, r)...)
 }

@@ -35,8 +35,9 @@ var (
 	Manifest         = Rule{"manifest", Error, "a manifest of a recipe that can't be read for its pods", "correct the manifest: YAML documents, each an object"}
 	NoPods           = Rule{"no-pods", Error, "a recipe that schedules no pods at all", "add components; a recipe without pods can't be tested"}
 	Unplaced         = Rule{"unplaced", Warning, "system pods that neither a selector nor a taint keeps off GPU nodes", "give them a node selector for system nodes, or take their toleration of the GPU taint away"}
+	Expected         = Rule{"expected-resource", Warning, "a workload that a recipe expects is not among those that its components schedule", "correct the kind, name or namespace in expectedResources, or add the workload to the footprint"}
 	UnknownPath      = Rule{"value-path", Warning, "a footprint reads a value path that neither its defaults have nor any recipe sets", "correct the path; if the chart has it without a default, name it in defaults with an empty value"}
 	NearKey          = Rule{"key-typo", Warning, "a selector, affinity or toleration names a key that no node has, and that is close to one that nodes have", "correct the key"}
 
-	footprintRules = []Rule{NoFootprint, FootprintVersion, FootprintShape, NoRender, NoClass, FootprintPath, PodField, Replicas, TwiceWorkload, Manifest, NoPods, Unplaced, UnknownPath, NearKey}
+	footprintRules = []Rule{NoFootprint, FootprintVersion, FootprintShape, NoRender, NoClass, FootprintPath, PodField, Replicas, TwiceWorkload, Manifest, NoPods, Unplaced, Expected, UnknownPath, NearKey}
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// shape says what keeps a component from being deployed, or from being deployed
+// deployable says what keeps a component from being deployed, or from being deployed
 // the same way twice.
-func shape(r *resolve.Result, c *model.ComponentRef) problem.List {
+func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 	var out problem.List
 	add := func(rule problem.Rule, field, format string, args ...any) {
 		keys := []string{"components", c.Name}

@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
+)
+
+// purpose is what a profile is chosen for.
+type purpose struct{ provider, nodeType, accelerator string }
+
+// choices looks for purposes for which the profile to test on is not clear, and for
+// profiles that are there twice.
+func (l *profileLinter) choices() {
+	by := map[purpose][]*shape.Profile{}
+	var order []purpose
+	for _, p := range l.set.Profiles {
+		labels := p.Metadata.Labels
+		at := purpose{labels.Provider, labels.NodeType, labels.Accelerator}
+		if len(by[at]) == 0 {
+			order = append(order, at)
+		}
+		for _, other := range by[at] {
+			if p.Spec.InstanceType == other.Spec.InstanceType {
+				l.p = p
+				l.add(problem.TwiceProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
+			}
+		}
+		by[at] = append(by[at], p)
+	}
+	generic := map[string][]*shape.Profile{}
+	for _, at := range order {
+		what := at.accelerator
+		if what == "" {
+			what = "system"
+		}
+		l.choice(by[at], at.provider, what+" nodes", "default", func(p *shape.Profile) string { return p.Metadata.Labels.Default })
+		if at.nodeType == "accelerated" {
+			generic[at.provider] = append(generic[at.provider], by[at]...)
+		}
+	}
+	for _, at := range order {
+		if list := generic[at.provider]; list != nil {
+			l.choice(list, at.provider, "GPU nodes of whatever accelerator", "generic", func(p *shape.Profile) string { return p.Metadata.Labels.Generic })
+			delete(generic, at.provider)
+		}
+	}
+}
+
+// choice wants one of several to carry the label; a single one may go without.
+func (l *profileLinter) choice(list []*shape.Profile, provider, what, label string, of func(*shape.Profile) string) {
+	var first *shape.Profile
+	for _, p := range list {
+		if of(p) != "true" {
+			continue
+		}
+		if l.p = p; first != nil {
+			l.add(problem.Defaults, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
+		} else {
+			first = p
+		}
+	}
+	if l.p = list[0]; first == nil && (len(list) > 1 || of(list[0]) != "") {
+		l.add(problem.Defaults, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
+	}
+}
+
+func namesOf(list []*shape.Profile) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.Metadata.Name
+	}
+	return out
+}
+
+// unused names profiles that no recipe is for.
+func (l *profileLinter) unused() {
+	type pair struct{ provider, accelerator string }
+	asked := map[pair]bool{}
+	for _, o := range l.t.Recipes() {
+		provider := o.Criteria.Service
+		if provider == "" {
+			provider = criteria.SelfManaged
+		}
+		asked[pair{provider, o.Criteria.Accelerator}] = true
+		asked[pair{provider, "system"}] = true
+	}
+	for _, p := range l.set.Profiles {
+		labels := p.Metadata.Labels
+		want := pair{labels.Provider, labels.Accelerator}
+		if labels.NodeType == "system" {
+			want.accelerator = "system"
+		}
+		if !asked[want] && (labels.Generic != "true" || !asked[pair{labels.Provider, ""}]) {
+			l.p = p
+			l.add(problem.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package lint
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// expected finds workloads that a recipe expects and that no component schedules.
+func expected(r *resolve.Result, components []footprint.Component) problem.List {
+	var there []string
+	for _, c := range components {
+		for i := range c.Workloads {
+			w := &c.Workloads[i]
+			there = append(there, w.Kind+" "+w.Namespace+"/"+w.Name)
+		}
+	}
+	var out problem.List
+	for i := range r.ComponentRefs {
+		c := &r.ComponentRefs[i]
+		for _, e := range c.ExpectedResources {
+			switch e.Kind {
+			case "Deployment", "DaemonSet", "StatefulSet":
+			default:
+				continue
+			}
+			key := e.Kind + " " + e.Namespace + "/" + e.Name
+			if !c.Enabled() || slices.Contains(there, key) {
+				continue
+			}
+			p := problem.Expected.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
+			if near := problem.Nearest(key, there); near != "" {
+				p = p.With("did you mean %s?", near)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// expectedAt is where an overlay expects it.
+func expectedAt(r *resolve.Result, component string, e model.ExpectedResource) problem.Pos {
+	for _, o := range slices.Backward(r.Applied) {
+		for i := range o.Spec.ComponentRefs {
+			c := &o.Spec.ComponentRefs[i]
+			if j := slices.Index(c.ExpectedResources, e); c.Name == component && j >= 0 {
+				return r.Tree().ValuePos(o.File, "spec", "componentRefs", strconv.Itoa(i), "expectedResources", strconv.Itoa(j), "name")
+			}
+		}
+	}
+	return r.Where("components", component)
+}

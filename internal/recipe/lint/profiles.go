@@ -1,0 +1,148 @@
+package lint
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+// profiles looks at node profiles that a tree has of its own.
+func profiles(t *tree.Tree, s *shape.Set) problem.List {
+	if s.ProfilesShipped {
+		return nil
+	}
+	l := &profileLinter{t: t, set: s}
+	for _, p := range s.Profiles {
+		l.p = p
+		l.named()
+		l.gpus()
+		l.taint()
+		l.devices()
+		l.capacity()
+	}
+	l.choices()
+	l.unused()
+	return l.problems
+}
+
+type profileLinter struct {
+	t        *tree.Tree
+	set      *shape.Set
+	p        *shape.Profile
+	problems problem.List
+}
+
+func (l *profileLinter) add(r problem.Rule, keys []string, format string, args ...any) {
+	l.problems = append(l.problems, r.At(l.p.ValueAt(keys...), format, args...))
+}
+
+func (l *profileLinter) accelerated() bool { return l.p.Metadata.Labels.NodeType == "accelerated" }
+
+// named compares the names of file and directory with what the profile says.
+func (l *profileLinter) named() {
+	if file := strings.TrimSuffix(path.Base(l.p.Path), ".yaml"); file != l.p.Metadata.Name {
+		l.add(problem.FileName, []string{"metadata", "name"}, "%s is in a file called %s", l.p.Metadata.Name, path.Base(l.p.Path))
+	}
+	dir, _, nested := strings.Cut(strings.TrimPrefix(l.p.Path, shape.Dir+"/"), "/")
+	if provider := l.p.Metadata.Labels.Provider; !nested || dir != provider {
+		l.add(problem.ProfileDirectory, []string{"metadata", "labels", "provider"}, "the provider is %s, and the file is %s", provider, l.p.Path)
+	}
+}
+
+// gpus holds the GPUs against what is known of the accelerator.
+func (l *profileLinter) gpus() {
+	labels, gpu := l.p.Metadata.Labels, l.p.Spec.GPU
+	if labels.Accelerator == "" || gpu == nil {
+		return
+	}
+	a, ok := l.set.Accelerator(labels.Accelerator)
+	if !ok {
+		var names []string
+		for _, a := range l.set.AcceleratorList {
+			names = append(names, a.Name)
+		}
+		l.add(problem.NoAccelerator, []string{"metadata", "labels", "accelerator"}, "%s has no %s: there are %s%s",
+			shape.AcceleratorsFile, labels.Accelerator, strings.Join(names, ", "), meant(labels.Accelerator, names))
+		return
+	}
+	if gpu.Count > a.MaxPerNode {
+		l.add(problem.GPUCount, []string{"spec", "gpu", "count"}, "%d GPUs: a node with %s has at most %d", gpu.Count, a.Name, a.MaxPerNode)
+	}
+	if !slices.Contains(a.Products, gpu.Product) {
+		l.add(problem.GPUProduct, []string{"spec", "gpu", "product"}, "%s is no product of %s: there are %s%s",
+			gpu.Product, a.Name, strings.Join(a.Products, ", "), meant(gpu.Product, a.Products))
+	}
+	if !slices.Contains(a.Arch, l.p.Spec.Arch) {
+		l.add(problem.GPUArch, []string{"spec", "arch"}, "%s is not built into %s hosts: there are %s", a.Name, l.p.Spec.Arch, strings.Join(a.Arch, ", "))
+	}
+}
+
+func meant(word string, words []string) string {
+	if near := problem.Nearest(word, words); near != "" {
+		return "; is " + near + " meant?"
+	}
+	return ""
+}
+
+// taint looks for the one that keeps pods off GPU nodes that do not tolerate it.
+func (l *profileLinter) taint() {
+	if !l.accelerated() {
+		return
+	}
+	for _, t := range l.p.Shape.Taints {
+		if t.Key == shape.GPUTaint && t.Effect != corev1.TaintEffectPreferNoSchedule {
+			return
+		}
+	}
+	l.problems = append(l.problems, problem.GPUTaint.At(l.p.At("spec", "taints"), "%s has GPUs, and no taint %s", l.p.Metadata.Name, shape.GPUTaint))
+}
+
+// devices looks at where extended resources and labels come from.
+func (l *profileLinter) devices() {
+	gpus := int64(0)
+	at := []string{"spec", "extendedResources"}
+	for i, d := range l.p.Shape.Devices {
+		if d.Use == shape.UseGPU {
+			gpus += d.Quantity
+			at = []string{"spec", "extendedResources", strconv.Itoa(i), "quantity"}
+		}
+		if d.From != shape.FromProvider {
+			l.component(d.From, []string{"spec", "extendedResources", strconv.Itoa(i), "from"}, string(d.Name)+" comes from")
+		}
+	}
+	if gpu := l.p.Spec.GPU; gpu != nil && gpus != int64(gpu.Count) {
+		l.add(problem.GPUDevice, at, "the node has %d GPUs, and pods can ask for %d", gpu.Count, gpus)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.p.Spec.Discovered)) {
+		l.component(name, []string{"spec", "discovered", name}, "labels are discovered by")
+	}
+}
+
+func (l *profileLinter) component(name string, keys []string, what string) {
+	if _, ok := l.t.Components[name]; ok {
+		return
+	}
+	names := slices.Sorted(maps.Keys(l.t.Components))
+	p := problem.UnknownPart.At(l.p.At(keys...), "%s %s, and the registry has no such component%s", what, name, meant(name, names))
+	l.problems = append(l.problems, p.With("correct the name, or add the component to registry.yaml"))
+}
+
+// capacity holds what is left for pods against what the node has.
+func (l *profileLinter) capacity() {
+	for key, name := range map[string]corev1.ResourceName{
+		"cpu": corev1.ResourceCPU, "memory": corev1.ResourceMemory, "storage": corev1.ResourceEphemeralStorage, "pods": corev1.ResourcePods,
+	} {
+		has, left := l.p.Shape.Capacity[name], l.p.Shape.Allocatable[name]
+		if left.Cmp(has) > 0 {
+			l.add(problem.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, and the node has %s", left.String(), key, has.String())
+		}
+	}
+}

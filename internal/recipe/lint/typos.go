@@ -1,0 +1,83 @@
+package lint
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
+)
+
+// vocabulary is what nodes have: keys of labels and taints, and resources.
+type vocabulary map[string]map[string]bool
+
+func newVocabulary(shapes *shape.Set, footprints *footprint.Set) vocabulary {
+	v := vocabulary{footprint.OfLabel: {}, footprint.OfTaint: {}, footprint.OfResource: {}}
+	v.add(footprint.OfLabel, corev1.LabelArchStable, corev1.LabelOSStable, corev1.LabelHostname, corev1.LabelInstanceTypeStable,
+		corev1.LabelTopologyRegion, corev1.LabelTopologyZone)
+	v.add(footprint.OfResource, string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage))
+	for _, s := range shapes.All() {
+		v.add(footprint.OfLabel, slices.Collect(maps.Keys(s.Labels))...)
+		for _, found := range s.Discovered {
+			v.add(footprint.OfLabel, slices.Collect(maps.Keys(found))...)
+		}
+		for _, t := range s.Taints {
+			v.add(footprint.OfTaint, t.Key)
+		}
+		for _, d := range s.Devices {
+			v.add(footprint.OfResource, string(d.Name))
+		}
+	}
+	for _, f := range footprints.Footprints {
+		for _, p := range f.Spec.Publishes {
+			v.add(footprint.OfLabel, slices.Collect(maps.Keys(p.Labels))...)
+		}
+	}
+	return v
+}
+
+func (v vocabulary) add(of string, keys ...string) {
+	for _, key := range keys {
+		v[of][key] = true
+	}
+}
+
+// typos finds keys that no node has, and that are close to one that nodes have.
+func (s *scheduling) typos(recipe string, uses []footprint.Use) {
+	for _, u := range uses {
+		if p, ok := s.keys.typo(u); ok {
+			s.find(recipe, p)
+		}
+	}
+}
+
+func (v vocabulary) typo(u footprint.Use) (problem.Problem, bool) {
+	known := v[u.Of]
+	if known[u.Key] {
+		return problem.Problem{}, false
+	}
+	near := problem.Nearest(u.Key, slices.Collect(maps.Keys(known)))
+	if near == "" {
+		return problem.Problem{}, false
+	}
+	return problem.NearKey.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
+}
+
+// hardCoded finds typos in what footprints have whatever the recipe.
+func (s *scheduling) hardCoded() problem.List {
+	if s.footprints.Shipped {
+		return nil
+	}
+	var out problem.List
+	for _, f := range s.footprints.Footprints {
+		for _, u := range f.Uses {
+			if p, ok := s.keys.typo(u); ok {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
