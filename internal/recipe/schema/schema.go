@@ -19,16 +19,21 @@ type kind struct {
 	of         reflect.Type
 	// open says that other programs write such files, with keys of their own.
 	open bool
+	// beside says that it stands beside the overlays, and may be of firstlight's group.
+	beside bool
 }
 
 var kinds = []kind{
-	{"recipe-metadata.json", model.KindOverlay, reflect.TypeFor[model.Overlay](), false},
-	{"recipe-mixin.json", model.KindMixin, reflect.TypeFor[model.Mixin](), false},
-	{"component-registry.json", model.KindRegistry, reflect.TypeFor[model.Registry](), false},
-	{"validator-catalog.json", model.KindCatalog, reflect.TypeFor[model.Catalog](), false},
-	{"recipe-criteria.json", model.KindCriteria, reflect.TypeFor[model.CriteriaFile](), false},
-	{"recipe-result.json", model.KindRecipe, reflect.TypeFor[model.Recipe](), false},
-	{"snapshot.json", model.KindSnapshot, reflect.TypeFor[model.Snapshot](), true},
+	{"recipe-metadata.json", model.KindOverlay, reflect.TypeFor[model.Overlay](), false, false},
+	{"recipe-mixin.json", model.KindMixin, reflect.TypeFor[model.Mixin](), false, false},
+	{"component-registry.json", model.KindRegistry, reflect.TypeFor[model.Registry](), false, false},
+	{"validator-catalog.json", model.KindCatalog, reflect.TypeFor[model.Catalog](), false, false},
+	{"recipe-criteria.json", model.KindCriteria, reflect.TypeFor[model.CriteriaFile](), false, false},
+	{"recipe-result.json", model.KindRecipe, reflect.TypeFor[model.Recipe](), false, false},
+	{"node-profile.json", model.KindNodeProfile, reflect.TypeFor[model.NodeProfile](), false, true},
+	{"footprint.json", model.KindFootprint, reflect.TypeFor[model.Footprint](), false, true},
+	{"accelerators.json", model.KindAccelerators, reflect.TypeFor[model.Accelerators](), false, true},
+	{"snapshot.json", model.KindSnapshot, reflect.TypeFor[model.Snapshot](), true, false},
 }
 
 // All are the schemas by their file names. root is the repository: what the
@@ -61,7 +66,7 @@ func (k kind) schema(docs comments) ([]byte, error) {
 	body := b.structure(k.of)
 	for i, m := range body {
 		if properties, ok := m.value.(object); ok && m.key == "properties" {
-			body[i].value = header(properties, k.name)
+			body[i].value = header(properties, k.name, k.groups())
 		}
 	}
 	top = append(top, body...)
@@ -78,8 +83,16 @@ func (k kind) schema(docs comments) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
+// groups are those that the kind is read in.
+func (k kind) groups() string {
+	if k.beside {
+		return `^(firstlight|aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`
+	}
+	return `^(aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`
+}
+
 // header narrows the first two keys to this kind and the groups that are read.
-func header(properties object, name string) object {
+func header(properties object, name, groups string) object {
 	out := append(object{}, properties...)
 	for i, m := range out {
 		was, ok := m.value.(object)
@@ -90,7 +103,7 @@ func header(properties object, name string) object {
 		case "kind":
 			out[i].value = append(append(object{}, was...), member{"const", name})
 		case "apiVersion":
-			out[i].value = append(append(object{}, was...), member{"pattern", `^(aicr\.run|aicr\.nvidia\.com|validator\.nvidia\.com)/.+$`})
+			out[i].value = append(append(object{}, was...), member{"pattern", groups})
 		}
 	}
 	return out

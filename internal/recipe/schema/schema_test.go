@@ -42,7 +42,7 @@ func TestPublishedSchemasAreThoseOfTheTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range published {
-		if _, ok := all[filepath.Base(file)]; !ok && bytes.Contains(read(t, file), []byte(`"urn:firstlight:Recipe`)) {
+		if _, ok := all[filepath.Base(file)]; !ok && bytes.Contains(read(t, file), []byte(`"urn:firstlight:`)) {
 			t.Errorf("%s is of no kind", file)
 		}
 	}
@@ -132,7 +132,14 @@ func TestTreesSatisfyTheSchemas(t *testing.T) {
 				of = "component-registry.json"
 			case path == "validators/catalog.yaml":
 				of = "validator-catalog.json"
+			case strings.HasPrefix(path, "nodes/"):
+				of = "node-profile.json"
+			case strings.HasPrefix(path, "footprints/"):
+				of = "footprint.json"
+			case path == "accelerators.yaml":
+				of = "accelerators.json"
 			default:
+				uncovered(t, fsys, path)
 				return nil
 			}
 			data, err := fs.ReadFile(fsys, path)
@@ -148,6 +155,23 @@ func TestTreesSatisfyTheSchemas(t *testing.T) {
 		if err != nil || checked < 10 {
 			t.Errorf("%d files of %s were checked: %v", checked, name, err)
 		}
+	}
+}
+
+// uncovered fails for a file of a kind that has a schema, and is not held to it.
+func uncovered(t *testing.T, fsys fs.FS, path string) {
+	t.Helper()
+	data, err := fs.ReadFile(fsys, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _ := strict.Parse(path, data)
+	if filepath.Ext(path) != ".yaml" || doc == nil {
+		return
+	}
+	switch doc.Text("kind") {
+	case model.KindOverlay, model.KindMixin, model.KindRegistry, model.KindCatalog, model.KindNodeProfile, model.KindFootprint, model.KindAccelerators:
+		t.Errorf("%s is held to no schema", path)
 	}
 }
 
@@ -223,6 +247,62 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		problems = doc.Decode(&o)
 		err := valid(t, s, []byte(text))
 		if (len(problems) == 0) != want || (err == nil) != want {
+			t.Errorf("%q: want %v; reader: %v; schema: %v", text, want, problems, err)
+		}
+	}
+}
+
+// So they do of what stands beside the overlays.
+func TestSchemaAndReaderAgreeOnOthers(t *testing.T) {
+	t.Parallel()
+	schemas := compiled(t)
+	const (
+		profile   = "kind: KWOKNodeProfile\napiVersion: aicr.run/v1\nmetadata: {name: x, labels: {provider: eks, nodeType: system}}\n"
+		node      = "spec: {instanceType: a, arch: amd64, resources: {cpu: \"1\"}"
+		footprint = "kind: Footprint\napiVersion: firstlight/v1\nmetadata: {name: x}\nspec: {source: documented, workloads: ["
+		list      = "kind: Accelerators\napiVersion: firstlight/v1\naccelerators: ["
+	)
+	for text, want := range map[string]bool{
+		profile + node + "}":                                          true,
+		profile + node + ", count: -1}":                               false,
+		profile + node + ", taints: [{key: a, effect: NoSchedule}]}":  true,
+		profile + node + ", taints: [{key: a, effect: Never}]}":       false,
+		profile + node + ", gpu: {product: a, count: 8}}":             true,
+		profile + node + ", gpu: {product: a, count: 0}}":             false,
+		profile + node + ", discovered: {a: {b: c}}}":                 true,
+		profile + node + ", discovered: {a: [b]}}":                    false,
+		profile + "spec: {instanceType: a, arch: x86, resources: {}}": false,
+		strings.Replace(profile, "system", "gpu", 1) + node + "}":     false,
+		footprint + "]}": true,
+		footprint + "{kind: Deployment, name: a, class: system}]}": true,
+		footprint + "{kind: ReplicaSet, name: a, class: system}]}": false,
+		footprint + "{kind: Deployment, name: a}]}":                false,
+		footprint + "{kind: Job, name: a, class: any, pod: {requests: {cpu: 1, memory: 1Gi}}, valuesFrom: {replicas: a, resources: [b, c], affinity: {firstOf: [d]}}}]}": true,
+		footprint + "{kind: Job, name: a, class: any, pod: {tolerations: {}}}]}":                                                                                         false,
+		footprint + "], publishes: [{onNodesWith: {a: b}, labels: {}}]}":                                                                                                 false,
+		footprint + "], chart: {repository: a, name: b, version: c, digest: d}}":                                                                                         true,
+		footprint + "], renders: [{values: a, workloads: [{kind: DaemonSet, name: b}]}]}":                                                                                true,
+		strings.Replace(footprint, "firstlight/v1", "example.com/v1", 1) + "]}":                                                                                          true, // the group is not for this reader
+		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 8}]":                                                                                                 true,
+		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 0}]":                                                                                                 false,
+		list + "]": false,
+		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 8, workload: [{providers: [gke], source: s, tolerations: [{key: a, operator: Exists}]}]}]": true,
+		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 8, workload: [{providers: [gke]}]}]":                                                       false,
+	} {
+		doc, problems := strict.Parse("f.yaml", []byte(text))
+		if doc == nil {
+			t.Fatal(text, problems)
+		}
+		into, of := any(&model.NodeProfile{}), "node-profile.json"
+		switch doc.Text("kind") {
+		case model.KindFootprint:
+			into, of = &model.Footprint{}, "footprint.json"
+		case model.KindAccelerators:
+			into, of = &model.Accelerators{}, "accelerators.json"
+		}
+		problems = doc.Decode(into)
+		err := valid(t, schemas[of], []byte(text))
+		if other := strings.Contains(text, "example.com"); other && err == nil || !other && (err == nil) != want || (len(problems) == 0) != want {
 			t.Errorf("%q: want %v; reader: %v; schema: %v", text, want, problems, err)
 		}
 	}
