@@ -73,6 +73,7 @@ func (r *reader) shape(p *model.NodeProfile) *Shape {
 	if bare(p) {
 		complete(s, spec)
 	}
+	found(s, spec.GPU)
 	return s
 }
 

@@ -173,7 +173,7 @@ func TestAProfileInFull(t *testing.T) {
 128 900Gi 128Gi 250
 126620m 916683Mi 128Gi 250
 [{nvidia.com/gpu present NoSchedule <nil>}] [{nvidia.com/gpu 4 4 gpu gpu-operator} {rdma/shared_ib 63 1 fabric network-operator}]
-user map[nvidia.com/gpu.clique:cluster-0.0]
+user map[nvidia.com/gpu.clique:cluster-0.0 nvidia.com/gpu.count:4 nvidia.com/gpu.memory:189471 nvidia.com/gpu.product:NVIDIA-GB200]
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
