@@ -1,0 +1,72 @@
+package arena
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Labels of what a cell is made of.
+const (
+	// LabelCell is the cell that an object was made for.
+	LabelCell = "recipe.firstlight/cell"
+	// labelOf is, on workloads and their pods, which workload of the cell it is.
+	labelOf = "recipe.firstlight/of"
+	// labelTurn is, on nodes, how often the node was written: who asks for a node with
+	// the newest has seen what was written with it.
+	labelTurn = "recipe.firstlight/turn"
+)
+
+// kwokNode is the annotation of the nodes that kwok plays the kubelet of.
+const kwokNode, kwokNodeValue = "kwok.x-k8s.io/node", "fake"
+
+// home is the namespace of what is no component's.
+const home = "home"
+
+// maxName is the most characters that a namespace's name has.
+const maxName = 63
+
+// idOf is the n-th cell's own prefix.
+func idOf(n int64) string { return fmt.Sprintf("c%04d", n) }
+
+// prefixed is a name of the cell as the control plane has it.
+func prefixed(id, name string) string { return id + "-" + name }
+
+// cellOf is the cell that a prefixed name belongs to.
+func cellOf(name string) string {
+	id, _, _ := strings.Cut(name, "-")
+	return id
+}
+
+// namespaces are the cell's, by their names in the recipe.
+type namespaces struct {
+	id     string
+	byName map[string]string
+	// order in which they were added.
+	order []string
+}
+
+// add gives a namespace of the recipe its own on the control plane.
+func (n *namespaces) add(name string) string {
+	if made, ok := n.byName[name]; ok {
+		return made
+	}
+	made := n.of(name)
+	if len(made) > maxName {
+		made = prefixed(n.id, fmt.Sprintf("n%d", len(n.order)))
+	}
+	if n.byName == nil {
+		n.byName = map[string]string{}
+	}
+	n.byName[name] = made
+	n.order = append(n.order, made)
+	return made
+}
+
+// of is a namespace on the control plane. One that no workload is in does not exist
+// there, and must still not be another's.
+func (n *namespaces) of(name string) string {
+	if made, ok := n.byName[name]; ok {
+		return made
+	}
+	return prefixed(n.id, name)
+}

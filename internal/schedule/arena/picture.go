@@ -1,0 +1,113 @@
+package arena
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// picture is what was seen of a cell, by watching or by listing.
+type picture struct {
+	nodes map[string]node
+	// workloads, and their pods by namespace and name, by the workload's label.
+	workloads map[string]workload
+	pods      map[string]map[string]pod
+	gangs     map[string]gang
+	// troubles are what controllers say that keeps them from making pods, by the
+	// workload's label.
+	troubles map[string]string
+	// version counts changes of all but barriers.
+	version int
+}
+
+func newPicture() *picture {
+	return &picture{
+		nodes: map[string]node{}, workloads: map[string]workload{}, pods: map[string]map[string]pod{},
+		gangs: map[string]gang{}, troubles: map[string]string{},
+	}
+}
+
+// node as it is.
+type node struct {
+	name, version string
+	ready         bool
+	labels        map[string]string
+	taints        []corev1.Taint
+	allocatable   corev1.ResourceList
+}
+
+// workload is a controller's own account.
+type workload struct {
+	generation, observed int64
+	// desired, current and ready are pods.
+	desired, current, ready int32
+	trouble                 string
+}
+
+// pod as it is.
+type pod struct {
+	of, namespace, name, node string
+	uid                       types.UID
+	phase                     corev1.PodPhase
+	ready, deleting           bool
+	// refused: the scheduler has answered that it has no node; reason and message are
+	// its own.
+	refused         bool
+	reason, message string
+	// scheduler is who has to place it.
+	scheduler string
+}
+
+// gang is a pod group.
+type gang struct {
+	of, name                   string
+	scheduled, reason, message string
+}
+
+// key tells pods apart.
+func (p pod) key() string { return p.namespace + "/" + p.name }
+
+// running says whether it runs and is ready.
+func (p pod) running() bool {
+	return p.node != "" && p.phase == corev1.PodRunning && p.ready && !p.deleting
+}
+
+// done says whether it has run to its end.
+func (p pod) done() bool { return p.phase == corev1.PodSucceeded || p.phase == corev1.PodFailed }
+
+// runsOn says whether a workload has a pod that runs on the node.
+func (p *picture) runsOn(of, node string) bool {
+	for _, pod := range p.pods[of] {
+		if pod.node == node && pod.running() {
+			return true
+		}
+	}
+	return false
+}
+
+// readyPods is how many pods of a workload are ready.
+func (p *picture) readyPods(of string) int32 {
+	var n int32
+	for _, pod := range p.pods[of] {
+		if pod.ready && !pod.deleting {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *picture) putPod(v pod) bool {
+	of := p.pods[v.of]
+	if of == nil {
+		of = map[string]pod{}
+		p.pods[v.of] = of
+	}
+	was, known := of[v.key()]
+	of[v.key()] = v
+	return !known || was != v
+}
+
+func (p *picture) dropPod(v pod) bool {
+	_, known := p.pods[v.of][v.key()]
+	delete(p.pods[v.of], v.key())
+	return known
+}

@@ -1,0 +1,175 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/schedule/seen"
+)
+
+// run is one cell on its way.
+type run struct {
+	client   kubernetes.Interface
+	layout   *layout
+	view     *view
+	progress func(string)
+	deadline clock.Timer
+
+	machines []*machine
+	// last is the node that was written last, with its turn.
+	last     written
+	barriers int
+}
+
+// written is a node at one of its turns.
+type written struct {
+	node, turn string
+	version    uint64
+}
+
+// restlessError says what kept a cell from coming to rest in time.
+type restlessError struct{ why string }
+
+func (e restlessError) Error() string { return e.why }
+
+func newRun(a *Arena, l *layout, progress func(string)) *run {
+	return &run{client: a.client, layout: l, view: newView(l), progress: progress, deadline: a.clock.NewTimer(a.patience)}
+}
+
+// run takes the cell from its nodes to its state. One that does not come to rest
+// has a state, too, which says so.
+func (r *run) run(ctx context.Context) (seen.State, error) {
+	defer r.deadline.Stop()
+	state, err := r.settled(ctx)
+	if restless, ok := errors.AsType[restlessError](err); ok {
+		p, version, err := r.list(ctx)
+		if err != nil {
+			return seen.State{}, err
+		}
+		out := r.layout.state(p, version)
+		out.Restless = restless.why
+		return out, nil
+	}
+	return state, err
+}
+
+func (r *run) settled(ctx context.Context) (seen.State, error) {
+	if err := r.build(ctx); err != nil {
+		return seen.State{}, err
+	}
+	r.progress(fmt.Sprintf("%d workloads on %d nodes", len(r.layout.components), len(r.layout.cell.Nodes)))
+	if err := r.until(ctx, func(p *picture) string { return r.layout.unrest(p, r.layout.components) }); err != nil {
+		return seen.State{}, err
+	}
+	r.progress("the components are at rest")
+	own := append(r.layout.components[:len(r.layout.components):len(r.layout.components)], r.layout.probe)
+	if err := r.create(ctx, r.layout.probe); err != nil {
+		return seen.State{}, err
+	}
+	if err := r.settle(ctx, own); err != nil {
+		return seen.State{}, err
+	}
+	asked, err := r.askAgain(ctx, own)
+	if err != nil {
+		return seen.State{}, err
+	}
+	if asked {
+		r.progress("refused pods are asked for again")
+		if err := r.settle(ctx, own); err != nil {
+			return seen.State{}, err
+		}
+	}
+	if err := r.create(ctx, r.layout.controls...); err != nil {
+		return seen.State{}, err
+	}
+	r.progress("controls")
+	return r.final(ctx, append(own, r.layout.controls...))
+}
+
+// final is the state of a cell that is at rest in one consistent picture.
+func (r *run) final(ctx context.Context, works []*work) (seen.State, error) {
+	for {
+		if err := r.settle(ctx, works); err != nil {
+			return seen.State{}, err
+		}
+		p, version, err := r.list(ctx)
+		if err != nil {
+			return seen.State{}, err
+		}
+		if r.unrest(p, works) == "" {
+			out := r.layout.state(p, version)
+			out.Quiet = true
+			return out, nil
+		}
+		// Something began between the last look and the list: the watches will tell.
+	}
+}
+
+// settle returns when the workloads are at rest, and nothing changed while a barrier
+// went behind all that came before it.
+func (r *run) settle(ctx context.Context, works []*work) error {
+	for {
+		var version int
+		if err := r.until(ctx, func(p *picture) string {
+			version = p.version
+			return r.unrest(p, works)
+		}); err != nil {
+			return err
+		}
+		w, err := r.newBarrier(ctx)
+		if err != nil {
+			return err
+		}
+		var moved bool
+		if err := r.until(ctx, func(p *picture) string {
+			if moved = p.version != version; moved {
+				return ""
+			}
+			return r.layout.unrestOfBarrier(p, w)
+		}); err != nil {
+			return err
+		}
+		if !moved {
+			return nil
+		}
+	}
+}
+
+// until returns when there is nothing left to wait for, discovering all the while
+// what nodes get because pods run on them.
+func (r *run) until(ctx context.Context, why func(*picture) string) error {
+	for {
+		if err := r.discover(ctx); err != nil {
+			return err
+		}
+		var left string
+		r.view.look(func(p *picture) { left = why(p) })
+		if left == "" {
+			return nil
+		}
+		select {
+		case <-r.view.changed:
+		case <-r.deadline.C():
+			return restlessError{left}
+		case <-ctx.Done():
+			return fmt.Errorf("wait (%s): %w", left, context.Cause(ctx))
+		}
+	}
+}
+
+// unrest is what is left to happen to workloads and nodes.
+func (r *run) unrest(p *picture, works []*work) string {
+	for _, m := range r.machines {
+		if p.nodes[m.written.Name].version != m.written.ResourceVersion {
+			return fmt.Sprintf("node %s: its newest version was not seen yet", m.node.Name)
+		}
+		if r.layout.due(p, m) != nil {
+			return fmt.Sprintf("node %s: what runs there is not discovered yet", m.node.Name)
+		}
+	}
+	return r.layout.unrest(p, works)
+}
