@@ -9,6 +9,9 @@
 //	resolve     a recipe made of overlays, and why each value is what it is
 //	query       paths in documents
 //	constraint  what a recipe demands, held against what was measured
+//	beside      files that stand beside the overlays, or those that ship with firstlight
+//	shape       the nodes that a recipe meets
+//	footprint   the pods that a recipe schedules
 //	lint        every rule over a whole tree, and its reports
 //	schema      JSON Schemas of the format
 //
