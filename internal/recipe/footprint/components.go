@@ -131,7 +131,7 @@ func (b *builder) there(w *rules, v *values) bool {
 // byRules makes a workload of an entry and values.
 func (b *builder) byRules(w *rules, v *values) Workload {
 	out := Workload{
-		Kind: w.Kind, Name: w.Name, Class: Class(w.Class), CreatedBy: w.CreatedBy, Discovers: w.Discovers, Pod: w.pod.clone(),
+		Kind: w.Kind, Name: w.Name, Class: Class(w.Class), CreatedBy: w.CreatedBy, Discovers: w.Discovers, Brings: slices.Clone(w.Brings), Pod: w.pod.clone(),
 	}
 	if w.Kind != daemonSet {
 		out.Replicas = int32(min(max(w.Replicas, 1), maxReplicas)) //nolint:gosec // it is bounded

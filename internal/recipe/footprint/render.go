@@ -1,6 +1,10 @@
 package footprint
 
-import "github.com/firstlight/firstlight/internal/recipe/problem"
+import (
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
 
 // fromRender takes the workloads that the chart was rendered to with these values.
 func (b *builder) fromRender(out *Component, f *Footprint, values map[string]any) {
@@ -36,7 +40,7 @@ func (b *builder) classify(w *Workload, f *Footprint, at place) bool {
 	if f != nil {
 		for i := range f.rules {
 			if e := &f.rules[i]; e.is(w.Kind, w.Name) && e.CreatedBy == "" {
-				w.Class, w.Discovers = Class(e.Class), e.Discovers
+				w.Class, w.Discovers, w.Brings = Class(e.Class), e.Discovers, slices.Clone(e.Brings)
 				return true
 			}
 		}

@@ -39,6 +39,8 @@ type Workload struct {
 	// Discovers: nodes that its pods run on get what their shape has under
 	// discovered for this component.
 	Discovers bool `json:"discovers,omitempty"`
+	// Brings are the extended resources that its pods bring to the nodes they run on.
+	Brings []string `json:"brings,omitempty"`
 	// Replicas is how many pods; of a DaemonSet it is 0.
 	Replicas int32 `json:"replicas,omitempty"`
 	Pod      Pod   `json:"pod"`

@@ -75,6 +75,8 @@ type FootprintWorkload struct {
 	CreatedBy string `yaml:"createdBy,omitempty" json:"createdBy,omitempty"`
 	// Discovers: nodes that its pods run on get the labels of their profile.
 	Discovers bool `yaml:"discovers,omitempty" json:"discovers,omitempty"`
+	// Brings are the extended resources that its pods bring to the nodes they run on.
+	Brings []string `yaml:"brings,omitempty" json:"brings,omitempty"`
 	// When are value paths that must all be true; with ! in front: false.
 	When         []string           `yaml:"when,omitempty" json:"when,omitempty"`
 	WhenManifest *FootprintManifest `yaml:"whenManifest,omitempty" json:"whenManifest,omitempty"`
