@@ -66,6 +66,7 @@ func canonicalComponent(c footprint.Component) footprint.Component {
 
 func canonicalWorkload(w footprint.Workload) footprint.Workload {
 	w.CreatedBy = "" // whoever made it, its pods are the same
+	w.Brings = set(w.Brings)
 	w.Pod = canonicalPod(w.Pod)
 	return w
 }

@@ -60,8 +60,8 @@ type Node struct {
 }
 
 // Grant is an extended resource that a component brings to a node: it is there
-// once every DaemonSet of the component that covers the node has its pod Running
-// there, and there is at least one.
+// once every accelerated DaemonSet of the component that covers the node has its pod
+// Running there, and one of them says that it brings it.
 type Grant struct {
 	Component string              `json:"component"`
 	Resource  corev1.ResourceName `json:"resource"`

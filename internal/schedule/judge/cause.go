@@ -77,7 +77,7 @@ func (p *plan) refuses(e expected, node string) string {
 		return "have the taint " + taint.ToString()
 	}
 	n, _ := p.node(node)
-	if lacks := neverOffers(n, e.workload.Pod); len(lacks) > 0 {
+	if lacks := p.neverOffers(n, e.workload.Pod); len(lacks) > 0 {
 		return fmt.Sprintf("never offer %s", lacks[0])
 	}
 	return "would do"

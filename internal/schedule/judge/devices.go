@@ -40,10 +40,22 @@ func devices(p footprint.Pod) []corev1.ResourceName {
 }
 
 // neverOffers are the devices that a pod asks for and that a node does not have,
-// whatever serves it.
-func neverOffers(n cell.Node, p footprint.Pod) []corev1.ResourceName {
-	return slices.DeleteFunc(devices(p), func(name corev1.ResourceName) bool {
+// whatever runs there.
+func (p *plan) neverOffers(n cell.Node, pod footprint.Pod) []corev1.ResourceName {
+	return slices.DeleteFunc(devices(pod), func(name corev1.ResourceName) bool {
 		q := n.Allocatable[name]
-		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g cell.Grant) bool { return g.Resource == name })
+		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g cell.Grant) bool { return g.Resource == name && p.brought(g) })
 	})
+}
+
+// brought says whether the recipe has a DaemonSet that would bring a device.
+func (p *plan) brought(g cell.Grant) bool {
+	for _, c := range p.cell.Components {
+		if c.Name == g.Component {
+			return slices.ContainsFunc(c.Workloads, func(w footprint.Workload) bool {
+				return w.Kind == cell.DaemonSet && slices.Contains(w.Brings, string(g.Resource))
+			})
+		}
+	}
+	return false
 }

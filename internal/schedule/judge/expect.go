@@ -132,7 +132,7 @@ func (p *plan) replicas(e *expected) {
 	var off []string
 	for _, n := range p.cell.Own(footprint.Any) {
 		_, tainted := cell.Untolerated(e.workload, n.Taints)
-		fits := !tainted && cell.Selects(e.workload.Pod, n.Name, p.labels[n.Name]) && len(neverOffers(n, e.workload.Pod)) == 0
+		fits := !tainted && cell.Selects(e.workload.Pod, n.Name, p.labels[n.Name]) && len(p.neverOffers(n, e.workload.Pod)) == 0
 		switch {
 		case fits && !allowed(e.Class, n):
 			off = append(off, n.Name)

@@ -30,11 +30,12 @@ func (v *view) whyNoResource(node string, resource corev1.ResourceName, w way) (
 // whyNotGranted says why a component does not serve a node.
 func (v *view) whyNotGranted(n cell.Node, g cell.Grant, w way) cause {
 	operands := v.workloadsOf(g.Component, func(e expected) bool { return e.Kind == cell.DaemonSet && e.Class == footprint.Accelerated })
-	if len(operands) == 0 {
+	plugin := slices.IndexFunc(operands, func(e expected) bool { return slices.Contains(e.workload.Brings, string(g.Resource)) })
+	if plugin < 0 {
 		return cause{
-			key: g.Component + " serves nothing", suspect: g.Component,
-			message: fmt.Sprintf("has no DaemonSet for GPU nodes in this recipe: nothing brings %s to %s", g.Resource, v.at(v.ofShape(n))),
-			remedy:  fmt.Sprintf("switch its device plugin on in the values of %s (when, in %s)", g.Component, orSome(v.cell.Advice[g.Component].Footprint)),
+			key: g.Component + " does not bring " + string(g.Resource), suspect: g.Component,
+			message: fmt.Sprintf("has no DaemonSet in this recipe that brings %s to %s: its device plugin is switched off, or brings something else", g.Resource, v.at(v.ofShape(n))),
+			remedy:  fmt.Sprintf("switch its device plugin on in the values of %s (when and brings, in %s), or correct the resource's name in the profile %s", g.Component, orSome(v.cell.Advice[g.Component].Footprint), v.profile(n.Name)),
 		}
 	}
 	for _, e := range operands {
@@ -42,17 +43,15 @@ func (v *view) whyNotGranted(n cell.Node, g cell.Grant, w way) cause {
 			return v.whyNotThere(e, n.Name, w)
 		}
 	}
-	for _, e := range operands {
-		if !v.runs(e.Expected, n.Name) {
-			continue
-		}
-		return cause{
-			key: e.id() + " serves " + string(g.Resource), suspect: e.id(),
-			message: fmt.Sprintf("runs on %s, and %s has not appeared there", v.at([]string{n.Name}), g.Resource),
-			remedy:  "run the test again; if it stays, what changed the nodes' status in the test is in the evidence",
-		}
+	e := operands[plugin]
+	if !v.runs(e.Expected, n.Name) {
+		return v.whyNotThere(e, n.Name, w)
 	}
-	return v.whyNotThere(operands[0], n.Name, w)
+	return cause{
+		key: e.id() + " serves " + string(g.Resource), suspect: e.id(),
+		message: fmt.Sprintf("runs on %s, and %s has not appeared there", v.at([]string{n.Name}), g.Resource),
+		remedy:  "run the test again; if it stays, what changed the nodes' status in the test is in the evidence",
+	}
 }
 
 // noComponent is a component that others wait for, and that the recipe does not have.

@@ -1,6 +1,8 @@
 package judge_test
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
@@ -82,7 +84,7 @@ func recipeDefects() []broken {
 				c[1].Publishes[0].OnNodesWith = map[string]string{"feature.node.kubernetes.io/pci-15b3.present": "true"}
 				return c
 			},
-			suspect: celltest.Operator, says: "puts nvidia.com/gpu.deploy.driver on nodes with labels that nothing brings", follows: []string{"gpu-operator/driver", "probe/gang"},
+			suspect: celltest.Operator, says: "puts its labels on nodes with feature.node.kubernetes.io/pci-15b3.present=true, which nothing brings to GPU nodes gpu-0 to gpu-3", follows: []string{"gpu-operator/driver", "probe/gang"}, alone: true,
 		},
 		{
 			name: "no GPU operator", recipe: without(celltest.Operator),
@@ -93,7 +95,18 @@ func recipeDefects() []broken {
 				c[1].Workloads = c[1].Workloads[:1]
 				return c
 			},
-			suspect: celltest.Operator, says: "has no DaemonSet for GPU nodes in this recipe", remedy: "switch its device plugin on", follows: []string{"gpu-operator/nvidia.com/gpu", "probe/gang"}, alone: true,
+			suspect: celltest.Operator, says: "has no DaemonSet in this recipe that brings nvidia.com/gpu to GPU nodes gpu-0 to gpu-3", remedy: "switch its device plugin on", follows: []string{"gpu-operator/nvidia.com/gpu", "probe/gang"}, alone: true,
+		},
+		{
+			name: "no device plugin", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+				c[1].Workloads = slices.Delete(c[1].Workloads, 2, 3)
+				return c
+			},
+			suspect: celltest.Operator, says: "has no DaemonSet in this recipe that brings nvidia.com/gpu", remedy: "switch its device plugin on", follows: []string{"gpu-operator/nvidia.com/gpu", "probe/gang"}, alone: true,
+		},
+		{
+			name: "a plugin that brings another resource", recipe: change("efa", func(w *footprint.Workload) { w.Brings = []string{"vpc.amazonaws.com/efas"} }),
+			suspect: celltest.EFA, says: "has no DaemonSet in this recipe that brings vpc.amazonaws.com/efa ", remedy: "correct the resource's name in the profile eks-p5", follows: []string{"aws-efa-k8s-device-plugin/vpc.amazonaws.com/efa", "probe/gang"}, alone: true,
 		},
 		{
 			name: "a DaemonSet for any node that does not tolerate", recipe: change("node-exporter", func(w *footprint.Workload) { w.Pod.Tolerations = nil }),

@@ -85,12 +85,17 @@ func (s *simulation) discover() bool {
 	}
 	for _, n := range s.c.Own(footprint.Any) {
 		for _, component := range s.c.Components {
-			serves := false
+			waits := false
+			var brings []string
 			for _, w := range component.Workloads {
 				if w.Discovers && s.covers(w, n.Name) {
 					put(s.nodes[n.Name], n.Discovered[component.Name])
 				}
-				serves = serves || w.Class == footprint.Accelerated && s.covers(w, n.Name)
+				if w.Class == footprint.Accelerated && s.covers(w, n.Name) {
+					brings = append(brings, w.Brings...)
+				} else if w.Class == footprint.Accelerated {
+					waits = waits || cell.Wants(w, n, s.nodes[n.Name].Labels)
+				}
 			}
 			for _, p := range component.Publishes {
 				if cell.Has(s.nodes[n.Name].Labels, p.OnNodesWith) {
@@ -98,7 +103,7 @@ func (s *simulation) discover() bool {
 				}
 			}
 			for _, g := range n.Grants {
-				if _, there := s.nodes[n.Name].Allocatable[g.Resource]; serves && !there && g.Component == component.Name {
+				if _, there := s.nodes[n.Name].Allocatable[g.Resource]; !waits && !there && g.Component == component.Name && slices.Contains(brings, string(g.Resource)) {
 					s.nodes[n.Name].Allocatable[g.Resource], came = *resource.NewQuantity(g.Quantity, resource.DecimalSI), true
 				}
 			}

@@ -126,21 +126,22 @@ func (v *view) whyNoLabel(node, key string, values []string, w way) (cause, bool
 }
 
 func (v *view) whyNotPublished(node, component, key string, p footprint.Publication, w way) (cause, bool) {
-	missing := false
+	missing := ""
 	for _, k := range slices.Sorted(maps.Keys(p.OnNodesWith)) {
 		if have, ok := v.has(node)[k]; ok && have == p.OnNodesWith[k] {
 			continue
 		}
-		missing = true
+		missing = k + "=" + p.OnNodesWith[k]
 		if c, ok := v.whyNoLabel(node, k, []string{p.OnNodesWith[k]}, w); ok {
 			return c, true
 		}
 	}
-	if missing {
+	if missing != "" {
+		n, _ := v.node(node)
 		return cause{
-			key: component + " publishes " + key, suspect: component,
-			message: fmt.Sprintf("puts %s on nodes with labels that nothing brings to %s", key, v.at([]string{node})),
-			remedy:  fmt.Sprintf("correct publishes in %s, or the labels that the profile %s has", orSome(v.cell.Advice[component].Footprint), v.profile(node)),
+			key: component + " waits for " + missing, suspect: component,
+			message: fmt.Sprintf("puts its labels on nodes with %s, which nothing brings to %s", missing, v.at(v.ofShape(n))),
+			remedy:  fmt.Sprintf("correct publishes in %s, or discovered in the profile %s", orSome(v.cell.Advice[component].Footprint), v.profile(node)),
 		}, true
 	}
 	return cause{

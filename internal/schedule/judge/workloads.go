@@ -32,7 +32,7 @@ func (v *view) whyNotOn(e expected, n cell.Node, w way) (cause, bool) {
 	if c, ok := v.whyUnmet(mismatch(e.workload.Pod, n.Name, v.has(n.Name)), n.Name, w); ok {
 		return c, true
 	}
-	for _, resource := range neverOffers(n, e.workload.Pod) {
+	for _, resource := range v.neverOffers(n, e.workload.Pod) {
 		if c, ok := v.whyNoResource(n.Name, resource, w); ok {
 			return c, true
 		}

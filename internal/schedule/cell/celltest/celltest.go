@@ -90,13 +90,13 @@ func Components() []footprint.Component {
 			{Kind: cell.DaemonSet, Name: "nfd-worker", Namespace: "system", Class: footprint.Any, Discovers: true, Pod: footprint.Pod{Tolerations: gpuOnly}},
 		}},
 		{Name: Operator, File: "footprints/" + Operator + ".yaml", Workloads: []footprint.Workload{
-			system("Deployment", "gpu-operator", 1), operand("driver"), operand("device-plugin"), discovering(operand("gpu-feature-discovery")),
+			system("Deployment", "gpu-operator", 1), operand("driver"), operand("device-plugin", Resource), discovering(operand("gpu-feature-discovery")),
 		}, Publishes: []footprint.Publication{{
 			OnNodesWith: map[string]string{PCI: "true"},
 			Labels:      map[string]string{Deploy + "driver": "true", Deploy + "device-plugin": "true", Deploy + "gpu-feature-discovery": "true"},
 		}}},
 		{Name: EFA, File: "footprints/" + EFA + ".yaml", Workloads: []footprint.Workload{{
-			Kind: cell.DaemonSet, Name: "efa", Namespace: "kube-system", Class: footprint.Accelerated, Pod: footprint.Pod{
+			Kind: cell.DaemonSet, Name: "efa", Namespace: "kube-system", Class: footprint.Accelerated, Brings: []string{Fabric}, Pod: footprint.Pod{
 				Tolerations: gpuOnly, HostNetwork: true, PriorityClassName: "system-node-critical", Requests: List("cpu", "10m"),
 				Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 					NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -122,8 +122,8 @@ func system(kind, name string, replicas int32) footprint.Workload {
 	}}
 }
 
-func operand(name string) footprint.Workload {
-	return footprint.Workload{Kind: cell.DaemonSet, Name: name, Namespace: "gpu-operator", Class: footprint.Accelerated, CreatedBy: "ClusterPolicy", Pod: footprint.Pod{
+func operand(name string, brings ...string) footprint.Workload {
+	return footprint.Workload{Kind: cell.DaemonSet, Name: name, Namespace: "gpu-operator", Class: footprint.Accelerated, CreatedBy: "ClusterPolicy", Brings: brings, Pod: footprint.Pod{
 		NodeSelector: map[string]string{Deploy + name: "true"}, Tolerations: []corev1.Toleration{gpuTaint},
 	}}
 }
