@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -94,8 +95,20 @@ func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []strin
 	case stated && w.Replicas < 1:
 		r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
 	}
+	r.brings(w.Brings, at.at("brings"))
 	out.pod = r.pod(&w.Pod, at.at("pod"))
 	return out
+}
+
+// brings checks the names of extended resources.
+func (r *reader) brings(names []string, at place) {
+	for i, name := range names {
+		below := at.at(strconv.Itoa(i))
+		r.use(OfResource, name, below)
+		if !strings.Contains(name, "/") || !knownResource(name) {
+			r.add(problem.PodField, below, "%q is no name of an extended resource: write domain/name", name)
+		}
+	}
 }
 
 func (r *reader) name(name string, at place) {

@@ -90,6 +90,7 @@ func TestProblemsOfFootprints(t *testing.T) {
 		{"a selector of pods", "requests: {cpu: 10m}", "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, labelSelector: {matchExpressions: [{key: a, operator: Gt, values: [b]}]}}]}}", "20:119 pod-field", "Gt"},
 		{"skew", "requests: {cpu: 10m}", "topologySpreadConstraints: [{maxSkew: 0, topologyKey: a, whenUnsatisfiable: DoNotSchedule}]", "20:47 pod-field", "at least 1"},
 		{"when unsatisfiable", "requests: {cpu: 10m}", "topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never}]", "20:85 pod-field", "neither"},
+		{"a resource that it brings", "when: [on]", "brings: [gpu]", "18:16 pod-field", "no name of an extended resource"},
 		{"a port", "requests: {cpu: 10m}", "hostPorts: [70000]", "20:21 pod-field", "no port"},
 		{"a published label", "labels: {c: d}", "labels: {c: -d}", "31:41 pod-field", "-d"},
 	}

@@ -4,9 +4,11 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -27,6 +29,26 @@ func footprints(t *tree.Tree, s *footprint.Set) problem.List {
 		if _, ok := t.Components[name]; !ok {
 			out = append(out, problem.UnknownPart.At(f.ValueAt("metadata", "name"), "the footprint is of %s, and the registry has no such component%s", name, meant(name, names)).
 				With("correct the name, or add the component to registry.yaml"))
+		}
+	}
+	return out
+}
+
+// brought finds devices of profiles that the component which they are said to come
+// from does not bring.
+func (s *scheduling) brought() problem.List {
+	if s.footprints.Shipped || s.shapes.ProfilesShipped {
+		return nil
+	}
+	var out problem.List
+	for _, p := range s.shapes.Profiles {
+		for i, d := range p.Spec.ExtendedResources {
+			f, ok := s.footprints.Get(d.From)
+			if !ok || slices.ContainsFunc(f.Spec.Workloads, func(w model.FootprintWorkload) bool { return slices.Contains(w.Brings, d.Name) }) {
+				continue // of what has no footprint nobody knows; that is told elsewhere
+			}
+			out = append(out, problem.DeviceSource.At(p.ValueAt("spec", "extendedResources", strconv.Itoa(i), "from"),
+				"%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name))
 		}
 	}
 	return out

@@ -33,7 +33,7 @@ func Run(t *tree.Tree, loaded problem.List) Report {
 	problems := slices.Clone(loaded)
 	problems = append(problems, files(t)...)
 	sched, beside := newScheduling(t)
-	problems = append(append(problems, beside...), sched.hardCoded()...)
+	problems = append(problems, beside...)
 	if len(loaded.Errors().Without(broken...)) == len(loaded.Errors()) {
 		problems = append(problems, recipes(t, sched)...)
 	}

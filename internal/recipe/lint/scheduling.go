@@ -37,7 +37,7 @@ func newScheduling(t *tree.Tree) (*scheduling, problem.List) {
 	out = append(append(out, wrong...), footprints(t, s.footprints)...)
 	s.pods = !s.footprints.Shipped && wrong.Err() == nil
 	s.keys = newVocabulary(s.shapes, s.footprints)
-	return s, out
+	return s, append(append(out, s.brought()...), s.hardCoded()...)
 }
 
 // recipe looks at one recipe's nodes and pods.

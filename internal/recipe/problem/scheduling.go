@@ -15,10 +15,11 @@ var (
 	GPUProduct       = Rule{"gpu-product", Error, "a product name that is not the accelerator's", "write the name that GPU feature discovery reports, or add it to accelerators.yaml with its source"}
 	GPUArch          = Rule{"gpu-arch", Error, "an architecture that the accelerator is not built into", "correct spec.arch; accelerators.yaml has the architectures of the hosts"}
 	GPUDevice        = Rule{"gpu-device", Error, "the GPUs that pods can ask for are not those that the node has", "make the quantity of the extended resource with use: gpu equal to spec.gpu.count"}
+	DeviceSource     = Rule{"device-source", Error, "a component is said to bring a device to nodes, and none of its pods does", "correct from in the profile, or add the resource to brings of the workload in the footprint that brings it"}
 	GPUTaint         = Rule{"gpu-taint", Error, "an accelerated profile without the GPU taint: whatever tolerates nothing may run there", "add the taint nvidia.com/gpu=present:NoSchedule, as the recipes expect it"}
 	Allocatable      = Rule{"allocatable", Error, "more is allocatable than the node has", "correct spec.allocatable, or spec.resources"}
 
-	profileRules = []Rule{Quantity, LabelText, ProfileDirectory, ProfileKind, Defaults, TwiceProfile, UnusedProfile, NoProfile, NoAccelerator, GPUCount, GPUProduct, GPUArch, GPUDevice, GPUTaint, Allocatable}
+	profileRules = []Rule{Quantity, LabelText, ProfileDirectory, ProfileKind, Defaults, TwiceProfile, UnusedProfile, NoProfile, NoAccelerator, GPUCount, GPUProduct, GPUArch, GPUDevice, DeviceSource, GPUTaint, Allocatable}
 )
 
 // What can be wrong with footprints, and with what they make of a recipe.
