@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/seen"
 )
 
@@ -45,13 +46,31 @@ func (p *plan) offClass(e expected, nodes []string) cause {
 
 // nowhere is that no node is chosen, or none takes the pods.
 func (p *plan) nowhere(e expected) cause {
-	c := cause{key: e.id() + " nowhere", suspect: e.id(), remedy: "let it select nodes that are there: " + p.set(e, "node selector")}
+	c := cause{key: e.id() + " nowhere", suspect: e.id(), remedy: p.findRoom(e)}
 	verb := "fits"
 	if e.Kind == "DaemonSet" {
 		verb = "chooses"
 	}
 	c.message = fmt.Sprintf("%s no node of the recipe: %s", verb, p.refusedBy(e))
 	return c
+}
+
+// findRoom is the remedy for pods that fit no node, by what keeps them off those of
+// their class.
+func (p *plan) findRoom(e expected) string {
+	for _, n := range p.cell.Own(e.Class) {
+		_, tainted := cell.Untolerated(e.workload, n.Taints)
+		switch {
+		case e.Component == seen.OwnerProbe:
+			return fmt.Sprintf("correct the profile %s, or accelerators.yaml: that says what pods for the accelerator carry and ask for", p.profile(n.Name))
+		case len(mismatch(e.workload.Pod, n.Name, p.labels[n.Name])) > 0:
+		case tainted:
+			return "let it tolerate the taint: " + p.set(e, "tolerations")
+		case len(p.neverOffers(n, e.workload.Pod)) > 0:
+			return fmt.Sprintf("take the request away (%s), or let a component bring it to the profile %s", orSome(p.cell.Advice[e.Component].Footprint), p.profile(n.Name))
+		}
+	}
+	return "let it select nodes that are there: " + p.set(e, "node selector")
 }
 
 // refusedBy says, for each class of nodes, what keeps the pods off.

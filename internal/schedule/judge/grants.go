@@ -89,11 +89,3 @@ func (v *view) ofShape(n cell.Node) []string {
 	}
 	return out
 }
-
-func (v *view) profile(node string) string {
-	n, _ := v.node(node)
-	if n.Shape == "" {
-		return "of its nodes"
-	}
-	return n.Shape
-}

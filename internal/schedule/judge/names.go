@@ -94,3 +94,12 @@ func ranges(names []string) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// profile is the name of a node's.
+func (p *plan) profile(node string) string {
+	n, _ := p.node(node)
+	if n.Shape == "" {
+		return "of its nodes"
+	}
+	return n.Shape
+}

@@ -141,7 +141,7 @@ func placementDefects() []broken {
 			name: "pods for GPU nodes that do not tolerate the taint", recipe: change("nfd-master", func(w *footprint.Workload) {
 				w.Class, w.Pod.NodeSelector = footprint.Accelerated, map[string]string{celltest.NodeType: "accelerated"}
 			}),
-			suspect: "node-feature-discovery/nfd-master", says: "fits no node of the recipe: GPU nodes have the taint nvidia.com/gpu=present:NoSchedule", alone: true,
+			suspect: "node-feature-discovery/nfd-master", says: "fits no node of the recipe: GPU nodes have the taint nvidia.com/gpu=present:NoSchedule", remedy: "let it tolerate the taint", alone: true,
 		},
 		{
 			name: "requests that no node holds", recipe: change("prometheus", func(w *footprint.Workload) { w.Pod.Requests = celltest.List("cpu", "20") }),
@@ -154,7 +154,7 @@ func placementDefects() []broken {
 		},
 		{
 			name: "a system pod that asks for a GPU", recipe: change("grafana", func(w *footprint.Workload) { w.Pod.Requests = celltest.List(celltest.Resource, "1") }),
-			suspect: "monitoring/grafana", says: `fits no node of the recipe: system nodes never offer nvidia.com/gpu`, alone: true,
+			suspect: "monitoring/grafana", says: `fits no node of the recipe: system nodes never offer nvidia.com/gpu`, remedy: "take the request away", alone: true,
 		},
 		{
 			name: "nodes of another architecture", recipe: nodes(func(n *shape.Nodes) { n.Accelerated.Arch = "arm64" }),

@@ -13,7 +13,7 @@ import (
 // as the registry has them, or else the footprint.
 func (p *plan) set(e expected, what string) string {
 	if e.Component == seen.OwnerProbe {
-		return "its pods follow accelerators.yaml, and the profile has to fit that"
+		return "accelerators.yaml says what its pods carry"
 	}
 	advice := p.cell.Advice[e.Component]
 	byClass := advice.Selectors
@@ -40,20 +40,32 @@ func orSome(file string) string {
 	return file
 }
 
-// near keeps the paths whose first part is in the workload's name: worker.tolerations
-// of node-feature-discovery-worker; all where none is.
+// near keeps the paths whose first part is in the workload's name, the longest such
+// part: worker.tolerations of node-feature-discovery-worker. Where none is, it keeps
+// those that are of the chart's main pod, and otherwise all.
 func near(paths []string, name string) []string {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "-", "")) }
-	var out []string
+	var named, main []string
+	longest := 0
 	for _, path := range paths {
 		first, _, deeper := strings.Cut(path, ".")
-		if deeper && strings.Contains(plain(name), plain(first)) {
-			out = append(out, path)
+		switch part := plain(first); {
+		case !deeper:
+			main = append(main, path)
+		case !strings.Contains(plain(name), part) || len(part) < longest:
+		case len(part) > longest:
+			named, longest = []string{path}, len(part)
+		default:
+			named = append(named, path)
 		}
 	}
-	if len(out) == 0 {
+	switch {
+	case len(named) > 0:
+		return named
+	case len(main) > 0:
+		return main
+	default:
 		return paths
 	}
-	return out
 }

@@ -127,8 +127,8 @@ func (v *view) makeRoom(e expected, r Refusal) string {
 }
 
 func (v *view) shapeOf(class footprint.Class) string {
-	for _, n := range v.cell.Own(class) {
-		return v.profile(n.Name)
+	if own := v.cell.Own(class); len(own) > 0 {
+		return v.profile(own[0].Name)
 	}
 	return "of its nodes"
 }

@@ -155,12 +155,12 @@ func (v *view) whyNotPublished(node, component, key string, p footprint.Publicat
 func (v *view) whyNotFound(n cell.Node, component, key string, w way) cause {
 	finders := v.workloadsOf(component, func(e expected) bool { return e.workload.Discovers })
 	if _, there := v.component(component); !there {
-		return v.noComponent(component, fmt.Sprintf("would find %s on %s", key, v.at([]string{n.Name})))
+		return v.noComponent(component, fmt.Sprintf("would find %s on %s", key, v.at(v.ofShape(n))))
 	}
 	if len(finders) == 0 {
 		return cause{
 			key: component + " finds nothing", suspect: component,
-			message: fmt.Sprintf("has no pod in this recipe that would find %s on %s", key, v.at([]string{n.Name})),
+			message: fmt.Sprintf("has no pod in this recipe that would find %s on %s", key, v.at(v.ofShape(n))),
 			remedy:  fmt.Sprintf("switch its discovery on in the values of %s (when, in %s)", component, orSome(v.cell.Advice[component].Footprint)),
 		}
 	}
