@@ -2,8 +2,6 @@ package footprint
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,14 +24,6 @@ type rules struct {
 	manifest query.Path
 	from     []rule
 	pod      Pod
-}
-
-// rendered is a workload of a lock, read.
-type rendered struct {
-	kind, name string
-	replicas   int32
-	pod        Pod
-	at         place
 }
 
 func (w *rules) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
@@ -114,84 +104,6 @@ func (r *reader) brings(names []string, at place) {
 func (r *reader) name(name string, at place) {
 	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
 		r.add(problem.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
-	}
-}
-
-// pod reads what is hard-coded.
-func (r *reader) pod(p *model.FootprintPod, at place) Pod {
-	out := Pod{
-		Labels:                    r.labels(maps.Clone(p.Labels), at.at("labels")),
-		NodeSelector:              r.nodeSelector(maps.Clone(p.NodeSelector), at.at("nodeSelector")),
-		TopologySpreadConstraints: r.spread(anyList(p.TopologySpreadConstraints), at.at("topologySpreadConstraints")),
-		Tolerations:               r.tolerations(anyList(p.Tolerations), at.at("tolerations")),
-		PriorityClassName:         p.PriorityClassName, SchedulerName: p.SchedulerName, HostNetwork: p.HostNetwork,
-	}
-	if len(p.Affinity) > 0 {
-		out.Affinity = r.affinity(p.Affinity, at.at("affinity"))
-	}
-	requests := map[string]any{}
-	for name, q := range p.Requests {
-		requests[name] = q.Text
-		if !q.Given {
-			r.add(problem.PodField, at.at("requests", name), "a quantity is wanted")
-		}
-	}
-	if len(requests) > 0 {
-		out.Requests = r.requests(requests, at.at("requests"))
-	}
-	var ports []any
-	for _, port := range p.HostPorts {
-		ports = append(ports, port)
-	}
-	out.HostPorts = r.ports(anyList(ports), at.at("hostPorts"))
-	return out
-}
-
-// anyList keeps a nil list from being an empty interface that is not nil.
-func anyList(l []any) any {
-	if l == nil {
-		return nil
-	}
-	return l
-}
-
-// render reads one lock.
-func (r *reader) render(f *Footprint, i int) {
-	locked := &f.Spec.Renders[i]
-	keys := []string{"spec", "renders", strconv.Itoa(i)}
-	if _, twice := f.renders[locked.Values]; twice {
-		r.add(problem.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
-		return
-	}
-	workloads := []rendered{}
-	for j := range locked.Workloads {
-		w := &locked.Workloads[j]
-		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
-		r.name(w.Name, at)
-		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
-			r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
-		}
-		workloads = append(workloads, rendered{
-			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
-			pod: r.pod(&w.Pod, at.at("pod")), at: at,
-		})
-	}
-	f.renders[locked.Values] = workloads
-}
-
-// classes finds entries of a rendered footprint that name the class of nothing.
-func (r *reader) classes(f *Footprint) {
-	if f.Spec.Source != Rendered || len(f.renders) == 0 {
-		return
-	}
-	for i := range f.rules {
-		w := &f.rules[i]
-		if w.CreatedBy != "" || slices.ContainsFunc(slices.Collect(maps.Values(f.renders)), func(list []rendered) bool {
-			return slices.ContainsFunc(list, func(x rendered) bool { return w.is(x.kind, x.name) })
-		}) {
-			continue
-		}
-		r.add(problem.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
 	}
 }
 

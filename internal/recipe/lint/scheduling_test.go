@@ -2,8 +2,10 @@ package lint_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -22,8 +24,11 @@ func TestTheShippedTreeIsClean(t *testing.T) {
 	}
 }
 
-// few is a part of the tree that ships: EKS with H100 and A100.
-func few() fstest.MapFS {
+// few is a part of the tree that ships: EKS with H100 and A100. Files in it may be
+// replaced, not written to.
+func few() fstest.MapFS { return maps.Clone(fewOnce()) }
+
+var fewOnce = sync.OnceValue(func() fstest.MapFS {
 	all := recipetest.Copy(recipes.FS)
 	overlays := []string{"base", "eks", "eks-training", "eks-amazonlinux", "h100-eks-amazonlinux-training", "a100-eks-amazonlinux-training"}
 	profiles := []string{"eks-p5-48xlarge", "eks-p4d-24xlarge", "eks-p4de-24xlarge", "eks-system-m7i-4xlarge"}
@@ -35,7 +40,7 @@ func few() fstest.MapFS {
 		}
 	}
 	return all
-}
+})
 
 func told(problems problem.List) []string {
 	var out []string
@@ -53,7 +58,7 @@ func TestSchedulingRules(t *testing.T) {
 	if good.Errors+good.Warnings > 0 || good.Recipes != 5 {
 		t.Fatalf("%d recipes: %v", good.Recipes, good.Problems)
 	}
-	before := told(good.Problems)
+	before, cache := told(good.Problems), &tree.Cache{}
 	const (
 		p5, p4d, system = "nodes/eks/eks-p5-48xlarge.yaml", "nodes/eks/eks-p4d-24xlarge.yaml", "nodes/eks/eks-system-m7i-4xlarge.yaml"
 		prom, nfd, gpus = "footprints/kube-prometheus-stack.yaml", "footprints/node-feature-discovery.yaml", "footprints/gpu-operator.yaml"
@@ -132,7 +137,7 @@ func TestSchedulingRules(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s has no %q", at, text)
 			}
-			r := lint.Run(tree.Load(fsys, tree.Options{}))
+			r := lint.Run(tree.Load(fsys, tree.Options{Cache: cache}))
 			rule, severity, _ := strings.Cut(tt.want, " ")
 			want := fmt.Sprintf("%s:%d %s %s", at, 1+strings.Count(head, "\n"), severity, rule)
 			if slices.Contains(before, want) {

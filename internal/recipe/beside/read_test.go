@@ -1,0 +1,81 @@
+package beside_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/firstlight/firstlight/internal/recipe/beside"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+)
+
+func files(fsys fstest.MapFS, match func(string) bool) (list []beside.File, own bool, problems problem.List) {
+	loaded, _ := tree.Load(fsys, tree.Options{Label: "mine"})
+	return beside.Files(loaded, match)
+}
+
+func TestFilesOfATree(t *testing.T) {
+	t.Parallel()
+	list, own, problems := files(fstest.MapFS{
+		"nodes/b/y.yaml": {Data: []byte("kind: A")}, "nodes/a/x.yaml": {Data: []byte("kind: [")},
+		"nodes/a/z.json": {Data: []byte("{}")}, "nodes/README.md": {}, "nodesets/q.yaml": {}, "nodes.yaml": {},
+	}, beside.Under("nodes"))
+	if !own || len(list) != 2 || list[0].Path != "nodes/a/x.yaml" || list[0].Doc != nil || list[1].Name != "mine/nodes/b/y.yaml" || len(list[1].Digest) != 64 {
+		t.Errorf("%v %+v", own, list)
+	}
+	var rules []string
+	for _, p := range problems {
+		rules = append(rules, p.String())
+	}
+	if got := strings.Join(rules, "\n"); !strings.Contains(got, "mine/nodes/a/x.yaml:1:1: error") || !strings.Contains(got, "mine/nodes/a/z.json: error") || len(problems) != 2 {
+		t.Error(got)
+	}
+}
+
+// A tree that has none gets those that ship, but not when its own can't be read.
+func TestThoseThatShip(t *testing.T) {
+	t.Parallel()
+	list, own, problems := files(fstest.MapFS{}, beside.Under("nodes"))
+	if own || len(list) < 30 || len(problems) > 0 || !strings.HasPrefix(list[0].Name, beside.Shipped+"/nodes/") {
+		t.Errorf("%v, %d files, %v", own, len(list), problems)
+	}
+	list, own, problems = files(fstest.MapFS{"nodes/a.yml": {}}, beside.Under("nodes"))
+	if !own || len(list) != 0 || len(problems) != 1 {
+		t.Errorf("%v %+v %v", own, list, problems)
+	}
+	if list, own, _ = files(fstest.MapFS{}, beside.Exactly("accelerators.yaml")); own || len(list) != 1 {
+		t.Errorf("%v %+v", own, list)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		of   bool
+		rule string
+	}{
+		"kind: Accelerators\napiVersion: firstlight/v1\naccelerators: [{name: a, arch: [amd64], products: [b], maxPerNode: 1}]":      {true, ""},
+		"kind: Accelerators\napiVersion: aicr.nvidia.com/v9\naccelerators: [{name: a, arch: [amd64], products: [b], maxPerNode: 1}]": {true, ""},
+		"kind: Accelerators\napiVersion: firstlight.dev/v1\naccelerators: [{name: a, arch: [amd64], products: [b], maxPerNode: 1}]":  {true, "api-group"},
+		"kind: Accelerator\napiVersion: firstlight/v1":                    {false, "unknown-kind"},
+		"apiVersion: firstlight/v1\naccelerators: []":                     {true, "missing"},
+		"kind: Accelerators\napiVersion: firstlight/v1\naccelerator: []":  {true, "unknown-key"},
+		"kind: Accelerators\napiVersion: firstlight/v1\naccelerators: 12": {true, "wrong-type"},
+	} {
+		f, problems := beside.Parse("f.yaml", "f.yaml", []byte(text))
+		if f.Doc == nil {
+			t.Fatal(problems)
+		}
+		var into model.Accelerators
+		of, problems := f.Decode(model.KindAccelerators, &into)
+		got := ""
+		if len(problems) > 0 {
+			got = problems[0].Rule
+		}
+		if of != want.of || got != want.rule {
+			t.Errorf("%q: %v %v", text, of, problems)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package footprint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// rendered is a workload of a lock, read.
+type rendered struct {
+	kind, name string
+	replicas   int32
+	pod        Pod
+	at         place
+}
+
+// render reads one lock.
+func (r *reader) render(f *Footprint, i int) {
+	locked := &f.Spec.Renders[i]
+	keys := []string{"spec", "renders", strconv.Itoa(i)}
+	if _, twice := f.renders[locked.Values]; twice {
+		r.add(problem.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		return
+	}
+	workloads := []rendered{}
+	for j := range locked.Workloads {
+		w := &locked.Workloads[j]
+		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
+		r.name(w.Name, at)
+		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
+			r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+		}
+		workloads = append(workloads, rendered{
+			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
+			pod: r.pod(&w.Pod, at.at("pod")), at: at,
+		})
+	}
+	f.renders[locked.Values] = workloads
+}
+
+// classes finds entries of a rendered footprint that name the class of nothing.
+func (r *reader) classes(f *Footprint) {
+	if f.Spec.Source != Rendered || len(f.renders) == 0 {
+		return
+	}
+	for i := range f.rules {
+		w := &f.rules[i]
+		if w.CreatedBy != "" || slices.ContainsFunc(slices.Collect(maps.Values(f.renders)), func(list []rendered) bool {
+			return slices.ContainsFunc(list, func(x rendered) bool { return w.is(x.kind, x.name) })
+		}) {
+			continue
+		}
+		r.add(problem.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+	}
+}
