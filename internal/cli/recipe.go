@@ -31,6 +31,7 @@ Without --recipes the tree that ships with firstlight is used.`,
   firstlight recipe lint recipes`,
 	}
 	cmd.AddCommand(newRecipeList(s), newRecipeResolve(s), newRecipeQuery(s), newRecipeDiff(s), newRecipeLint(s), newRecipeConstraints(s))
+	cmd.AddCommand(newRecipeFootprint(s))
 	return cmd
 }
 

@@ -1,0 +1,61 @@
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// served are the API versions that a chart finds: those that others bring, and
+// those of the kinds that it has in its own directory crds, which are installed
+// before it is rendered. A chart may ask for a version or for a kind of it.
+func served(c *chartv2.Chart, others []string) common.VersionSet {
+	set := map[string]bool{}
+	add := func(api string) {
+		set[api] = true
+		if i := strings.LastIndexByte(api, '/'); i > 0 && strings.Count(api, "/") == 2 {
+			set[api[:i]] = true
+		}
+	}
+	for _, api := range others {
+		add(api)
+	}
+	for _, crd := range c.CRDObjects() {
+		if crd.File != nil {
+			for _, api := range kindsOf(crd.File.Data) {
+				add(api)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// kindsOf are the kinds that CustomResourceDefinitions define. What can't be read is
+// passed over: it is no pod.
+func kindsOf(data []byte) []string {
+	var out []string
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data)+1)
+	for {
+		var crd apiextensions.CustomResourceDefinition
+		err := decoder.Decode(&crd)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			return out
+		}
+		for _, v := range crd.Spec.Versions {
+			if v.Served && crd.Spec.Group != "" {
+				out = append(out, crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Kind)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+// missing is a chart that another one depends on, and that is not in it.
+type missing struct {
+	// Path is where in the chart it would be: charts/NAME.
+	path                      string
+	name, version, repository string
+}
+
+func (m missing) String() string { return m.name + " " + m.version }
+
+// stubKey is the annotation of a chart that stands in for one that is missing. What
+// is left of them once Helm has applied conditions and tags is really missing.
+const stubKey = "firstlight/missing"
+
+// addStubs puts a stub in for every dependency that is declared and not there.
+func addStubs(c *chartv2.Chart, at string) {
+	have := map[string]bool{}
+	for _, sub := range c.Dependencies() {
+		have[sub.Name()] = true
+		addStubs(sub, path.Join(at, "charts", sub.Name()))
+	}
+	for _, d := range c.Metadata.Dependencies {
+		if d == nil || have[d.Name] {
+			continue
+		}
+		have[d.Name] = true
+		version := exact(d.Version)
+		c.AddDependency(&chartv2.Chart{Metadata: &chartv2.Metadata{
+			APIVersion: chartv2.APIVersionV2, Name: d.Name, Version: version,
+			Annotations: map[string]string{stubKey: path.Join(at, "charts", d.Name), "version": d.Version, "repository": d.Repository},
+		}})
+		d.Version = version
+	}
+}
+
+// exact is a version for a stub; a range is replaced by some version, and the
+// dependency made to ask for it.
+func exact(version string) string {
+	if strings.ContainsAny(version, " <>=~^*xX|,") || version == "" {
+		return "1.0.0"
+	}
+	return version
+}
+
+func remainingStubs(c *chartv2.Chart, at string) []missing {
+	var out []missing
+	for _, sub := range c.Dependencies() {
+		if stub, ok := sub.Metadata.Annotations[stubKey]; ok {
+			name := path.Base(stub)
+			out = append(out, missing{path: stub, name: name, version: sub.Metadata.Annotations["version"], repository: sub.Metadata.Annotations["repository"]})
+			continue
+		}
+		out = append(out, remainingStubs(sub, path.Join(at, "charts", sub.Name()))...)
+	}
+	return out
+}
+
+// complete fetches a chart that c depends on and puts it in. Versions have to be
+// exact: what a range stands for changes.
+func (s Sources) complete(ctx context.Context, c *Chart, m missing, of *model.FootprintChart) (*Chart, []Attempt, error) {
+	if m.path != path.Join("charts", m.name) {
+		return nil, nil, fmt.Errorf("chart %s depends on %s, which is not in it", c.Name, m)
+	}
+	want := model.FootprintChart{Name: m.name, Version: m.version, Repository: m.repository}
+	if exact(m.version) != m.version {
+		want.Version = lockedVersion(c, m.name)
+		if want.Version == "" {
+			return nil, nil, fmt.Errorf("chart %s depends on %s %s, a range: package the chart with helm dependency build", c.Name, m.name, m.version)
+		}
+	}
+	for _, d := range of.Dependencies {
+		if d.Name == m.name {
+			want.Module, want.ModuleVersion, want.Path = d.Module, d.ModuleVersion, d.Path
+		}
+	}
+	sub, attempts := s.get(ctx, &want)
+	for i := range attempts {
+		attempts[i].Source = m.name + " from " + attempts[i].Source
+	}
+	if sub == nil {
+		return nil, attempts, fmt.Errorf("chart %s depends on %s, which is not in it and can't be had", c.Name, m)
+	}
+	return c.with(sub), attempts, nil
+}
+
+// lockedVersion is the version of a dependency by Chart.lock.
+func lockedVersion(c *Chart, name string) string {
+	loaded, err := c.load()
+	if err != nil || loaded.Lock == nil {
+		return ""
+	}
+	for _, d := range loaded.Lock.Dependencies {
+		if d != nil && d.Name == name {
+			return d.Version
+		}
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package chart
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	release "helm.sh/helm/v4/pkg/release/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// object is one rendered object.
+type object struct {
+	// source is the template that it is of, as Helm names it.
+	source string
+	// hook says that Helm runs it, and waits for it, at an install or upgrade.
+	hook bool
+	// json of the object.
+	json []byte
+}
+
+const sourceComment = "# Source: "
+
+// releaseObjects are the objects of a release: those of its manifest, and hooks that
+// run at an install or upgrade. Tests, and what runs at deletion or rollback, are not
+// there while the release is.
+func releaseObjects(rel *release.Release) ([]object, error) {
+	objects, err := split(rel.Manifest, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range rel.Hooks {
+		if !slices.ContainsFunc(h.Events, func(e release.HookEvent) bool {
+			return e == release.HookPreInstall || e == release.HookPostInstall || e == release.HookPreUpgrade || e == release.HookPostUpgrade
+		}) {
+			continue
+		}
+		hooks, err := split(h.Manifest, h.Path)
+		if err != nil {
+			return nil, err
+		}
+		for i := range hooks {
+			hooks[i].hook = true
+		}
+		objects = append(objects, hooks...)
+	}
+	return objects, nil
+}
+
+// split reads YAML documents. Each names its template in a comment; where it does
+// not, it is source.
+func split(manifest, source string) ([]object, error) {
+	var out []object
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifest)))
+	for {
+		doc, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("split YAML documents: %w", err)
+		}
+		from := source
+		for line := range bytes.Lines(doc) {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(string(line)), sourceComment); ok {
+				from = name
+				break
+			}
+		}
+		data, err := yaml.YAMLToJSON(doc)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the rendered YAML can't be read: %w", from, err)
+		}
+		if string(data) != "null" {
+			out = append(out, object{source: from, json: data})
+		}
+	}
+}

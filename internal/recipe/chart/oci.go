@@ -1,0 +1,33 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/registry"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+// pull fetches a packed chart from an OCI registry. Credentials are those that helm
+// registry login and docker login stored.
+func (r Repositories) pull(ctx context.Context, want *model.FootprintChart) ([]byte, error) {
+	transport := r.Network.transport(ctx)
+	defer transport.CloseIdleConnections()
+	client, err := registry.NewClient(
+		registry.ClientOptWriter(io.Discard),
+		registry.ClientOptHTTPClient(&http.Client{Transport: transport, Timeout: r.Network.timeout()}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("prepare helm's registry client: %w", err)
+	}
+	ref := strings.TrimSuffix(strings.TrimPrefix(want.Repository, "oci://"), "/") + "/" + want.Name + ":" + want.Version
+	result, err := client.Pull(ref)
+	if err != nil {
+		return nil, fmt.Errorf("pull: %w", err)
+	}
+	return result.Chart.Data, nil
+}

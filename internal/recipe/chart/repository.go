@@ -1,0 +1,47 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+// Repositories are chart repositories: oci://, https:// and http://.
+type Repositories struct{ Network Network }
+
+// Kind is repository.
+func (r Repositories) Kind() string { return "repository" }
+
+// Get fetches the chart from the repository that its footprint names.
+func (r Repositories) Get(ctx context.Context, want *model.FootprintChart) (*Chart, error) {
+	scheme, _, _ := strings.Cut(want.Repository, "://")
+	var data []byte
+	var err error
+	switch scheme {
+	case "oci":
+		data, err = r.pull(ctx, want)
+	case "https", "http":
+		data, err = r.fetch(ctx, want)
+	case "":
+		return nil, errElsewhere
+	default:
+		return nil, fmt.Errorf("%q is no address of a chart repository: write oci:// or https://", want.Repository)
+	}
+	if ctx.Err() != nil && err != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", want.Repository, err)
+	}
+	files, err := readArchive(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", want.Repository, err)
+	}
+	c, err := newChart(files, want, strings.TrimSuffix(want.Repository, "/")+"/"+want.Name, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", want.Repository, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,153 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// workload is what makes pods.
+type workload struct {
+	kind, name, namespace, source string
+	// replicas of a DaemonSet are not counted.
+	replicas int32
+	template corev1.PodTemplateSpec
+}
+
+// maxNested bounds lists in lists.
+const maxNested = 8
+
+// workloads are those of an object; there are none of most kinds.
+func (o *object) workloads() ([]workload, error) { return workloadsOf(o.json, o.source, 0) }
+
+func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
+	var head metav1.TypeMeta
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, fmt.Errorf("%s: the object can't be read: %w", source, err)
+	}
+	group, version, ok := strings.Cut(head.APIVersion, "/")
+	if !ok {
+		group, version = "", head.APIVersion
+	}
+	if list, ok := strings.CutSuffix(head.Kind, "List"); ok && (list == "" || known(group, list)) {
+		return unwrap(data, source, depth)
+	}
+	if !known(group, head.Kind) {
+		return nil, nil
+	}
+	if version != "v1" {
+		return nil, fmt.Errorf("%s: Kubernetes %s does not serve %s of %s", source, KubeVersion, head.Kind, head.APIVersion)
+	}
+	w, err := decode(head.Kind, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the %s can't be read: %w", source, head.Kind, err)
+	}
+	w.source = source
+	if w.name == "" {
+		return nil, fmt.Errorf("%s: a %s without a name", source, head.Kind)
+	}
+	if w.kind != daemonSet && w.replicas <= 0 {
+		return nil, nil // nothing is scheduled
+	}
+	return []workload{w}, nil
+}
+
+// known says whether a kind has pods. Groups of others have a kind Job too.
+func known(group, kind string) bool {
+	switch kind {
+	case "Deployment", daemonSet, "StatefulSet", "ReplicaSet":
+		return group == "apps" || group == "extensions"
+	case job, "CronJob":
+		return group == "batch"
+	case "Pod", "ReplicationController":
+		return group == ""
+	default:
+		return false
+	}
+}
+
+func unwrap(data []byte, source string, depth int) ([]workload, error) {
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("%s: the list can't be read: %w", source, err)
+	}
+	if depth >= maxNested {
+		return nil, fmt.Errorf("%s: lists in lists, more than %d deep", source, maxNested)
+	}
+	var out []workload
+	for _, item := range list.Items {
+		inner, err := workloadsOf(item, source, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, inner...)
+	}
+	return out, nil
+}
+
+const (
+	deployment = "Deployment"
+	daemonSet  = "DaemonSet"
+	job        = "Job"
+)
+
+// decode reads one object. Kinds that a footprint does not have become the one whose
+// pods are scheduled alike: a bare pod and a CronJob's are those of a Job.
+func decode(kind string, data []byte) (workload, error) {
+	switch kind {
+	case daemonSet:
+		var o appsv1.DaemonSet
+		err := json.Unmarshal(data, &o)
+		return workload{kind: kind, name: o.Name, namespace: o.Namespace, template: o.Spec.Template}, err
+	case "StatefulSet":
+		var o appsv1.StatefulSet
+		err := json.Unmarshal(data, &o)
+		return workload{kind: kind, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
+	case job:
+		var o batchv1.Job
+		err := json.Unmarshal(data, &o)
+		return workload{kind: job, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: parallel(&o.Spec)}, err
+	case "CronJob":
+		var o batchv1.CronJob
+		err := json.Unmarshal(data, &o)
+		w := workload{kind: job, name: o.Name, namespace: o.Namespace, template: o.Spec.JobTemplate.Spec.Template, replicas: parallel(&o.Spec.JobTemplate.Spec)}
+		if o.Spec.Suspend != nil && *o.Spec.Suspend {
+			w.replicas = 0
+		}
+		return w, err
+	case "Pod":
+		var o corev1.Pod
+		err := json.Unmarshal(data, &o)
+		return workload{kind: job, name: o.Name, namespace: o.Namespace, replicas: 1, template: corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}, err
+	default: // Deployment, ReplicaSet, ReplicationController: alike in what is read
+		var o appsv1.ReplicaSet
+		err := json.Unmarshal(data, &o)
+		return workload{kind: deployment, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
+	}
+}
+
+func count(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}
+
+// parallel is how many pods of a Job there are at once.
+func parallel(s *batchv1.JobSpec) int32 {
+	n := count(s.Parallelism)
+	if s.Completions != nil {
+		n = min(n, *s.Completions)
+	}
+	if s.Suspend != nil && *s.Suspend {
+		return 0
+	}
+	return n
+}
