@@ -20,6 +20,11 @@ func TestParseRefusal(t *testing.T) {
 			judge.Refusal{Nodes: 1200, Reasons: []judge.Reason{{1194, "node(s) didn't satisfy plugin(s) [NodeAffinity]"}, {2, "node(s) didn't match Pod's node affinity/selector"}, {4, "Insufficient nvidia.com/gpu"}}, After: "preemption: 0/1200 nodes are available: 1196 Preemption is not helpful for scheduling, 4 No preemption victims found for incoming pod."},
 			"2 node(s) didn't match Pod's node affinity/selector, 4 Insufficient nvidia.com/gpu",
 		},
+		"other plugins' words before preemption": {
+			"0/29 nodes are available: 25 node(s) didn't satisfy plugin(s) [NodeAffinity], 4 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/29 nodes are available: 29 Preemption is not helpful for scheduling.",
+			judge.Refusal{Nodes: 29, Reasons: []judge.Reason{{25, "node(s) didn't satisfy plugin(s) [NodeAffinity]"}, {4, "node(s) had untolerated taint(s)"}}, After: "no new claims to deallocate, preemption: 0/29 nodes are available: 29 Preemption is not helpful for scheduling."},
+			"4 node(s) had untolerated taint(s)",
+		},
 		"an older taint": {
 			"0/6 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 4 node(s) had untolerated taint {nvidia.com/gpu: present}.",
 			judge.Refusal{Nodes: 6, Reasons: []judge.Reason{{2, "node(s) didn't match Pod's node affinity/selector"}, {4, "node(s) had untolerated taint {nvidia.com/gpu: present}"}}},

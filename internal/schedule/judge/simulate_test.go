@@ -147,7 +147,7 @@ func (s *simulation) gang(owner, name string, pods []seen.Pod) {
 		for i := range pods {
 			if pods[i].Node != "" {
 				pods[i].Node, pods[i].Phase, pods[i].Ready, pods[i].Reason = "", "Pending", false, "Unschedulable"
-				pods[i].Message = "waiting for minCount pods from a gang to be scheduled"
+				pods[i].Message = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod"
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func (s *simulation) pod(component string, w footprint.Workload, nodes []string)
 		list = append(list, fmt.Sprintf("%d %s", reasons[r], r))
 	}
 	n := others + len(s.nodes)
-	p.Message = fmt.Sprintf("0/%d nodes are available: %s. preemption: 0/%d nodes are available: %d Preemption is not helpful for scheduling.", n, strings.Join(list, ", "), n, n)
+	p.Message = fmt.Sprintf("0/%d nodes are available: %s. no new claims to deallocate, preemption: 0/%d nodes are available: %d Preemption is not helpful for scheduling.", n, strings.Join(list, ", "), n, n)
 	s.state.Pods = append(s.state.Pods, p)
 }
 
