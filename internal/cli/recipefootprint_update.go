@@ -33,10 +33,10 @@ tree have, and writes what the scheduler sees of the pods into footprints/NAME.y
 requests, selectors, affinities, tolerations, spread, priorities, ports, replicas.
 Comments and what is written by hand stay. Without NAME it goes through all footprints.
 
-A chart is looked for in the order: --chart; a directory charts/NAME beside the recipe
-tree; the Go module that the footprint names (chart.module), in the module cache or
-fetched by the go command; the chart's repository. Every source that fails says why.
-HTTP_PROXY and NO_PROXY count.
+A chart is looked for in the order: --chart alone, where it is given; charts/CHART or
+charts/CHART-VERSION.tgz beside the recipe tree; the Go module that the footprint names
+(chart.module), in the module cache or fetched by the go command; the chart's
+repository. Every source that fails says why. HTTP_PROXY and NO_PROXY count.
 
 --check writes nothing: it compares the lock, or the rules of a documented footprint,
 with the chart, fact by fact. It exits 1 when they differ, 3 when a chart can't be had.`,
