@@ -3,7 +3,9 @@ package footprint_test
 import (
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -78,5 +80,48 @@ func sound(t *testing.T, recipe, component string, w *footprint.Workload) {
 	}
 	if w.Namespace == "" || w.Name == "" || (w.Replicas < 1) != (w.Kind == "DaemonSet") {
 		t.Errorf("%s: %+v", recipe, w)
+	}
+}
+
+// A value changes the pods: what the chart's defaults switch on is there unless a
+// recipe switches it off.
+func TestValuesChangeThePods(t *testing.T) {
+	t.Parallel()
+	loaded := shipped(t, nil)
+	s := load(t, loaded)
+	count := func(set ...resolve.Assignment) int {
+		r, err := resolve.Resolve(loaded, criteria.Criteria{Service: "eks"}, resolve.Options{Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		components, problems := s.Components(r)
+		if err := problems.Err(); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, c := range components {
+			n += len(c.Workloads)
+		}
+		return n
+	}
+	before := count()
+	for _, tt := range []struct {
+		component, path string
+		value           any
+		more            int
+	}{
+		{"gpu-operator", "nfd.enabled", true, 3},
+		{"gpu-operator", "devicePlugin.enabled", false, -1},
+		{"gpu-operator", "nodeStatusExporter.enabled", true, 1},
+		{"kube-prometheus-stack", "grafana.enabled", false, -1},
+		{"node-feature-discovery", "gc.enable", nil, -1},
+	} {
+		path, err := query.Parse(tt.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := count(resolve.Assignment{Component: tt.component, Path: path, Value: tt.value}); got != before+tt.more {
+			t.Errorf("%s of %s: %d workloads, before %d", tt.path, tt.component, got, before)
+		}
 	}
 }
