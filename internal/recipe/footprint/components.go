@@ -78,6 +78,9 @@ func (b *builder) component(c *model.ComponentRef) Component {
 		b.fromRender(&out, f, own)
 	}
 	v := b.values(c, f, own)
+	if f.Spec.Source == Rendered {
+		b.placing(c, v)
+	}
 	b.fromManifests(&out, c, f, manifests)
 	for i := range f.rules {
 		if w := &f.rules[i]; !classOnly(w, f, manifests) && b.there(w, v) {

@@ -86,7 +86,7 @@ func (r *reader) texts(v any, at place) map[string]string {
 		if text, ok := block[key].(string); ok {
 			out[key] = text
 		} else {
-			r.wanted("a text, in quotes", block[key], at.at(key))
+			r.wanted("a text in quotes", block[key], at.at(key))
 		}
 	}
 	return out

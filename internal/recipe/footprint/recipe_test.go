@@ -177,6 +177,18 @@ func TestRendered(t *testing.T) {
 	}
 }
 
+// The values that place the pods of a rendered component are looked at where they
+// stand, though it is the lock that counts.
+func TestPlacingOfRendered(t *testing.T) {
+	t.Parallel()
+	registry := map[string]string{"registry.yaml": "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - name: thing\n    helm: {defaultRepository: https://example.com, defaultVersion: v1.0.0, defaultNamespace: things}\n" +
+		"    nodeScheduling: {system: {nodeSelectorPaths: [nodeSelector, a..b]}, accelerated: {tolerationPaths: [agent.tolerations, other]}}\n"}
+	_, problems := made(t, tiny(fmt.Sprintf(renderedFootprint, "abc"), "nodeSelector: {gpu: true}\nagent:\n  tolerations: [{ky: a}]\n", registry))
+	told(t, problems, "components/thing/values.yaml:1:21 footprint-value", "in quotes")
+	told(t, problems, "components/thing/values.yaml:3:22 pod-field", "ky")
+	told(t, problems, "footprints/thing.yaml:13:3 not-rendered", "was not rendered")
+}
+
 // What comes back shares nothing with the set: whoever writes to it harms nobody.
 func TestNothingIsShared(t *testing.T) {
 	t.Parallel()
