@@ -21,7 +21,7 @@ func TestWhateverStandsInEvidence(t *testing.T) {
 	c := celltest.Cell(t, "training")
 	s := simulate(c)
 	verdicts := map[check.Verdict]int{}
-	for seed := range uint64(300) {
+	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // for tests
 		var made cell.Cell
 		var state seen.State
@@ -39,7 +39,7 @@ func TestWhateverStandsInEvidence(t *testing.T) {
 			}
 		}
 	}
-	if verdicts[check.Failed] < 100 {
+	if verdicts[check.Failed] < 40 {
 		t.Errorf("%v: the mutations break too little", verdicts)
 	}
 }
