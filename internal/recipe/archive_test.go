@@ -67,6 +67,9 @@ func TestAPackedTreeIsTheTree(t *testing.T) {
 		if got.Label != want.Label {
 			t.Errorf("the tree is called %s, and %s when it is packed: messages name other files", want.Label, got.Label)
 		}
+		if again, err := Pack(file); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("an archive is packed to something else: %v", err)
+		}
 		if given, _, err := Open(file, tree.Options{Label: "mine"}); err != nil || given.Label != "mine" {
 			t.Error(given, err)
 		}
@@ -241,6 +244,9 @@ func TestArchivesThatAreRefused(t *testing.T) {
 			t.Parallel()
 			at := filepath.Join(t.TempDir(), "recipes.tgz")
 			write(t, at, tt.data)
+			if _, err := Pack(at); err == nil {
+				t.Error("it was packed")
+			}
 			_, _, err := Open(at, tree.Options{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), at) {
 				t.Errorf("got %v, want an error of %s that says %q", err, at, tt.want)

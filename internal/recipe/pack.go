@@ -16,8 +16,14 @@ import (
 // Pack makes an archive of the tree in a directory, as Open takes both: the same
 // bytes for the same files. What a tree does not read (names that begin with a dot
 // or an underscore) stays behind; a link is an error, since what it leads to may be
-// anything.
+// anything. What is an archive already is taken as it is.
 func Pack(dir string) ([]byte, error) {
+	if isArchive(dir) && !isDir(dir) {
+		if _, _, err := readArchive(dir); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(dir) //nolint:wrapcheck // names the file
+	}
 	at, err := locate(dir)
 	if err != nil {
 		return nil, err

@@ -155,7 +155,6 @@ func arguments(s *Spec) []string {
 		"--publish", s.namespace() + "/" + s.reportName(index),
 		"--publish-run", s.RunID,
 		"--publish-owner", s.job() + "/$(FIRSTLIGHT_JOB_UID)",
-		"--output", "json",
 	}
 	if s.Recipes != nil {
 		args = append(args, "--recipes", recipesDir+"/"+recipesFile)

@@ -73,7 +73,9 @@ func (x *expectation) joined(shards []schedule.Report) schedule.Report {
 			r.StandsFor = x.selection.StandsFor[r.Recipe]
 		}
 	}
-	return schedule.Join(shards, x.selection.Names())
+	r := schedule.Join(shards, x.selection.Names())
+	x.audit(&r)
+	return r
 }
 
 // sort puts the reports to their shards; what is of no shard is trouble.
@@ -111,7 +113,7 @@ func (x *expectation) shard(i int, reports []*corev1.ConfigMap) (sealed, error) 
 	if !owned(m, x.jobUID) {
 		return sealed{}, fmt.Errorf("its report is not owned by the Job, but by %s", owners(m.OwnerReferences))
 	}
-	s, err := unseal(m)
+	s, err := fullRoom.unseal(m)
 	if err != nil {
 		return sealed{}, fmt.Errorf("its report can't be used: %w", err)
 	}

@@ -51,7 +51,7 @@ func (sc *scene) publish(t *testing.T) {
 			Name: sc.x.spec.reportName(i), Labels: labels(sc.x.spec.RunID, roleReport), OwnerReferences: owner(sc.x.spec.job(), jobUID),
 		}}
 		m.Labels[LabelShard] = string(rune('0' + i))
-		if err := seal(r, &m); err != nil {
+		if err := fullRoom.seal(r, &m); err != nil {
 			t.Fatal(err)
 		}
 		sc.p.reports = append(sc.p.reports, m)
@@ -163,6 +163,38 @@ func TestJoin(t *testing.T) {
 			}
 			if !slices.Equal(shards, tt.shards) {
 				t.Errorf("shards %v are in trouble, want %v", shards, tt.shards)
+			}
+		})
+	}
+}
+
+// The members of a class are in different shards: that they disagree shows only here.
+func TestJoinedIsAudited(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		audit bool
+		equal check.Verdict
+		want  check.Verdict
+	}{
+		"they agree":               {true, check.Passed, check.Passed},
+		"they disagree":            {true, check.Unobserved, check.Failed},
+		"they disagree, unaudited": {false, check.Unobserved, check.Unobserved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sc := newScene()
+			sc.x.selection.Audit = tt.audit
+			sc.x.selection.Cases[1].Fingerprint = "f-a"
+			r := &sc.reports[1].Report
+			r.Recipes[0].Fingerprint, r.Recipes[0].Verdict = "f-a", tt.equal
+			r.Conclude([]string{"b", "d"})
+			sc.publish(t)
+			joined, _ := sc.x.join(sc.p)
+			if joined.Verdict != tt.want {
+				t.Errorf("got %s (%s), want %s", joined.Verdict, joined.Reason, tt.want)
+			}
+			if tt.want == check.Failed && !strings.Contains(joined.Reason, "class of a (f-a): a passed; b unobserved") {
+				t.Error(joined.Reason)
 			}
 		})
 	}

@@ -16,6 +16,8 @@ type picture struct {
 	job     *batchv1.Job
 	pods    []corev1.Pod
 	reports []corev1.ConfigMap
+	// told keeps what was read of reports from one picture to the next; nil: nothing does.
+	told map[string]said
 	// refusals are the Job controller's words on pods that it may not create.
 	refusals []corev1.Event
 }

@@ -12,6 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 // podOf is a pod of a shard.
@@ -104,7 +106,7 @@ func TestProgress(t *testing.T) {
 		"bound":                   {picture{pods: []corev1.Pod{podOf(0, "a", on("n2"))}}, Progress{Phase: Waiting, Text: "on n2: for its container"}},
 		"running":                 {picture{pods: []corev1.Pod{podOf(0, "a", runs)}}, Progress{Phase: Running, Text: "on n1"}},
 		"ended, not counted yet":  {picture{pods: []corev1.Pod{podOf(0, "a", exited(0, "Completed", ""))}}, Progress{Phase: Running, Text: "done, and about to be counted"}},
-		"failed, not tried again": {picture{pods: []corev1.Pod{podOf(0, "a", exited(137, "OOMKilled", ""))}}, Progress{Phase: Waiting, Text: "for another try after exit code 137 (OOMKilled)"}},
+		"failed, not tried again": {picture{pods: []corev1.Pod{podOf(0, "a", exited(137, "OOMKilled", ""))}}, Progress{Phase: Waiting, Text: "for what the Job does after exit code 137 (OOMKilled)"}},
 		"running again":           {picture{pods: []corev1.Pod{podOf(0, "b", later, runs), podOf(0, "a", exited(3, "Error", ""))}}, Progress{Phase: Running, Text: "try 2 after exit code 3: on n1"}},
 		"given up":                {picture{job: jobWith("", "0"), pods: []corev1.Pod{podOf(0, "a", exited(2, "Error", ""))}}, Progress{Phase: Failed, Text: "given up: exit code 2"}},
 		"given up, without a pod": {picture{job: jobWith("", "0")}, Progress{Phase: Failed, Text: "given up: no pod of it is left"}},
@@ -112,7 +114,7 @@ func TestProgress(t *testing.T) {
 		"a pod of another shard":  {picture{pods: []corev1.Pod{podOf(1, "a", runs)}}, Progress{Phase: Waiting, Text: "for its turn"}},
 		"evicted before it began": {picture{pods: []corev1.Pod{podOf(0, "a", on("n1"), func(p *corev1.Pod) {
 			p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "low on memory"
-		})}}, Progress{Phase: Waiting, Text: "for another try after Evicted: low on memory"}},
+		})}}, Progress{Phase: Waiting, Text: "for what the Job does after Evicted: low on memory"}},
 		"indexes that can't be it": {picture{job: jobWith("0-7", "")}, Progress{Phase: Waiting, Text: "for its turn"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,12 +130,16 @@ func TestProgress(t *testing.T) {
 func TestProgressTellsWhatWasReported(t *testing.T) {
 	t.Parallel()
 	var m corev1.ConfigMap
-	if err := seal(sealedOf(reportOf("a", "b")), &m); err != nil {
+	if err := fullRoom.seal(sealedOf(reportOf("a", "b")), &m); err != nil {
 		t.Fatal(err)
 	}
-	p := picture{shards: 2, job: jobWith("1", ""), reports: []corev1.ConfigMap{m}}
-	if got := p.progress()[1].Text; got != "passed: 2 recipes passed" {
-		t.Error(got)
+	m.Labels = map[string]string{LabelShard: "1"}
+	p := picture{shards: 2, job: jobWith("1", ""), reports: []corev1.ConfigMap{m}, told: map[string]said{}}
+	for range 2 { // as it is read, and as it was kept
+		if got := p.progress()[1]; got.Verdict != check.Passed || got.Text != "2 recipes passed" {
+			t.Error(got)
+		}
+		p.reports[0].Data = nil
 	}
 }
 

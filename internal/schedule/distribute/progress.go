@@ -2,9 +2,12 @@ package distribute
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 // Phase is how far a shard is.
@@ -24,6 +27,8 @@ const (
 type Progress struct {
 	Shard int
 	Phase Phase
+	// Verdict is that of its report, once it is done and the report can be read.
+	Verdict check.Verdict
 	// Text says more: what it waits for, where it runs, what it reported.
 	Text string
 }
@@ -44,7 +49,8 @@ func (p *picture) progress() []Progress {
 		out[i] = Progress{Shard: i}
 		switch {
 		case completed[i]:
-			out[i].Phase, out[i].Text = Done, reported[i]
+			says := reported[strconv.Itoa(i)]
+			out[i].Phase, out[i].Verdict, out[i].Text = Done, says.verdict, says.reason
 		case failed[i]:
 			out[i].Phase, out[i].Text = Failed, "given up: "+lastWords(byShard[i])
 		default:
@@ -54,13 +60,28 @@ func (p *picture) progress() []Progress {
 	return out
 }
 
-// reported is what the reports that are there say, by shard.
-func (p *picture) reported() map[int]string {
-	out := map[int]string{}
+// said is what a report says, in short.
+type said struct {
+	verdict check.Verdict
+	reason  string
+}
+
+// reported is what the reports that are there say, by the label of their shard.
+func (p *picture) reported() map[string]said {
+	out := map[string]said{}
 	for i := range p.reports {
-		if s, err := unseal(&p.reports[i]); err == nil {
-			out[s.Shard] = fmt.Sprintf("%s: %s", s.Report.Verdict, s.Report.Reason)
+		m := &p.reports[i]
+		version := m.Name + "@" + m.ResourceVersion
+		says, known := p.told[version]
+		if !known {
+			if s, err := fullRoom.unseal(m); err == nil {
+				says = said{s.Report.Verdict, s.Report.Reason}
+			}
+			if p.told != nil {
+				p.told[version] = says
+			}
 		}
+		out[m.Labels[LabelShard]] = says
 	}
 	return out
 }
@@ -91,7 +112,7 @@ func (p *picture) current(pods []corev1.Pod) (Phase, string) {
 	case corev1.PodRunning:
 		return Running, again + "on " + pod.Spec.NodeName
 	case corev1.PodFailed:
-		return Waiting, "for another try after " + lastWords(pods)
+		return Waiting, "for what the Job does after " + lastWords(pods)
 	case corev1.PodSucceeded:
 		return Running, "done, and about to be counted"
 	case corev1.PodPending, corev1.PodUnknown:

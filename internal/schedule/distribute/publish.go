@@ -57,7 +57,7 @@ func (p Publication) Publish(ctx context.Context, client kubernetes.Interface, r
 		OwnerReferences: owner(p.Job, types.UID(p.JobUID)),
 	}}
 	want.Labels[LabelShard] = strconv.Itoa(p.Shard)
-	err := seal(sealed{
+	err := fullRoom.seal(sealed{
 		Format: sealedFormat, Run: p.RunID, Job: p.JobUID, Shard: p.Shard, Shards: p.Shards, Tool: p.Tool, Report: r,
 	}, want)
 	if err != nil {

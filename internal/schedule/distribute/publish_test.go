@@ -34,7 +34,7 @@ func TestPublish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := unseal(m)
+	s, err := fullRoom.unseal(m)
 	if err != nil || s.Shard != 1 || s.Run != "run" || len(s.Report.Recipes) != 2 {
 		t.Errorf("got %+v, %v", s, err)
 	}

@@ -24,12 +24,14 @@ const (
 	zippedKey = "report.json.gz"
 )
 
-// Bounds of a published report in bytes: above plainMost it is compressed; one
-// that unpacks to more than unzippedMost is no report.
-const (
-	plainMost    = 128 << 10
-	unzippedMost = 16 << 20
-)
+// room bounds a published report, in bytes.
+type room struct {
+	plain    int // above this it is compressed
+	inMap    int // what a ConfigMap holds
+	unzipped int // one that unpacks to more is no report
+}
+
+var fullRoom = room{plain: 128 << 10, inMap: mostInMap, unzipped: 16 << 20}
 
 // sealed is what a shard publishes.
 type sealed struct {
@@ -47,7 +49,7 @@ type sealed struct {
 
 // seal puts a report into a ConfigMap. One that is too large even when compressed
 // goes without most of its findings; never without a recipe or a verdict.
-func seal(s sealed, into *corev1.ConfigMap) error {
+func (space room) seal(s sealed, into *corev1.ConfigMap) error {
 	for _, findings := range []int{-1, 12, 1} {
 		data, err := json.Marshal(shortened(s, findings))
 		if err != nil {
@@ -59,7 +61,7 @@ func seal(s sealed, into *corev1.ConfigMap) error {
 		}
 		into.Annotations[annotationDigest] = "sha256:" + hex.EncodeToString(sum[:])
 		into.Data, into.BinaryData = nil, nil
-		if len(data) <= plainMost {
+		if len(data) <= space.plain {
 			into.Data = map[string]string{plainKey: string(data)}
 			return nil
 		}
@@ -67,12 +69,12 @@ func seal(s sealed, into *corev1.ConfigMap) error {
 		if err != nil {
 			return fmt.Errorf("compress the report: %w", err)
 		}
-		if len(zipped) <= mostInMap && len(data) <= unzippedMost {
+		if len(zipped) <= space.inMap && len(data) <= space.unzipped {
 			into.BinaryData = map[string][]byte{zippedKey: zipped}
 			return nil
 		}
 	}
-	return fmt.Errorf("the report is larger than a ConfigMap, %d KiB, even without its findings: test fewer recipes in a shard", mostInMap>>10)
+	return fmt.Errorf("the report is larger than a ConfigMap, %d KiB, even without its findings: test fewer recipes in a shard", space.inMap>>10)
 }
 
 // shortened is the report with at most so many findings a recipe; -1: all.
@@ -95,8 +97,8 @@ func shortened(s sealed, findings int) sealed {
 }
 
 // unseal reads a published report, which must be whole and as it was published.
-func unseal(from *corev1.ConfigMap) (s sealed, err error) {
-	data, err := contentOf(from)
+func (space room) unseal(from *corev1.ConfigMap) (s sealed, err error) {
+	data, err := space.contentOf(from)
 	if err != nil {
 		return s, err
 	}
@@ -113,7 +115,7 @@ func unseal(from *corev1.ConfigMap) (s sealed, err error) {
 	return s, nil
 }
 
-func contentOf(from *corev1.ConfigMap) ([]byte, error) {
+func (space room) contentOf(from *corev1.ConfigMap) ([]byte, error) {
 	plain, isPlain := from.Data[plainKey]
 	zipped, isZipped := from.BinaryData[zippedKey]
 	if len(from.Data)+len(from.BinaryData) != 1 || isPlain == isZipped {
@@ -126,12 +128,12 @@ func contentOf(from *corev1.ConfigMap) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("uncompress it: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, unzippedMost+1))
+	data, err := io.ReadAll(io.LimitReader(r, int64(space.unzipped)+1))
 	if err != nil {
 		return nil, fmt.Errorf("uncompress it: %w", err)
 	}
-	if len(data) > unzippedMost {
-		return nil, fmt.Errorf("it unpacks to more than %d MiB", unzippedMost>>20)
+	if len(data) > space.unzipped {
+		return nil, fmt.Errorf("it unpacks to more than %d MiB", space.unzipped>>20)
 	}
 	return data, nil
 }

@@ -58,13 +58,13 @@ func TestReportsGoThereAndBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var m corev1.ConfigMap
-			if err := seal(sealedOf(tt.report), &m); err != nil {
+			if err := fullRoom.seal(sealedOf(tt.report), &m); err != nil {
 				t.Fatal(err)
 			}
 			if _, plain := m.Data[tt.key]; !plain && m.BinaryData[tt.key] == nil {
 				t.Errorf("it is not in %s", tt.key)
 			}
-			got, err := unseal(&m)
+			got, err := fullRoom.unseal(&m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,17 +77,18 @@ func TestReportsGoThereAndBack(t *testing.T) {
 
 func TestAReportThatIsTooLargeLosesFindingsOnly(t *testing.T) {
 	t.Parallel()
+	small := room{plain: 1 << 10, inMap: 16 << 10, unzipped: 64 << 10}
 	r := reportOf("a", "b")
 	for range 40 {
-		r.Recipes[0].Findings = append(r.Recipes[0].Findings, check.Finding{Message: noise(40 << 10)})
+		r.Recipes[0].Findings = append(r.Recipes[0].Findings, check.Finding{Message: noise(1 << 10)})
 	}
 	r.Recipes[0].Verdict = check.Failed
 	r.Conclude([]string{"a", "b"})
 	var m corev1.ConfigMap
-	if err := seal(sealedOf(r), &m); err != nil {
+	if err := small.seal(sealedOf(r), &m); err != nil {
 		t.Fatal(err)
 	}
-	got, err := unseal(&m)
+	got, err := small.unseal(&m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +101,8 @@ func TestAReportThatIsTooLargeLosesFindingsOnly(t *testing.T) {
 	if len(r.Recipes[0].Findings) != 40 {
 		t.Error("the caller's report was cut")
 	}
-	r.Recipes[0].Reason = noise(2 << 20)
-	if err := seal(sealedOf(r), &m); err == nil || !strings.Contains(err.Error(), "larger than a ConfigMap") {
+	r.Recipes[0].Reason = noise(64 << 10)
+	if err := small.seal(sealedOf(r), &m); err == nil || !strings.Contains(err.Error(), "larger than a ConfigMap") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -124,29 +125,29 @@ func TestReportsThatAreNotRead(t *testing.T) {
 			m.Data, m.BinaryData = nil, map[string][]byte{zippedKey: data[:len(data)/2]}
 		}, "uncompress"},
 		"a bomb": {func(m *corev1.ConfigMap) {
-			data, _ := compress(make([]byte, unzippedMost+1))
+			data, _ := compress(make([]byte, fullRoom.unzipped+1))
 			m.Data, m.BinaryData = nil, map[string][]byte{zippedKey: data}
 		}, "unpacks to more than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var m corev1.ConfigMap
-			if err := seal(sealedOf(reportOf("a")), &m); err != nil {
+			if err := fullRoom.seal(sealedOf(reportOf("a")), &m); err != nil {
 				t.Fatal(err)
 			}
 			m.Annotations = maps.Clone(m.Annotations)
 			tt.spoil(&m)
-			if _, err := unseal(&m); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := fullRoom.unseal(&m); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that says %q", err, tt.want)
 			}
 		})
 	}
 	for name, s := range map[string]sealed{"format 2": {Format: 2}, "format 0": {}} {
 		var m corev1.ConfigMap
-		if err := seal(s, &m); err != nil {
+		if err := fullRoom.seal(s, &m); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := unseal(&m); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := fullRoom.unseal(&m); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

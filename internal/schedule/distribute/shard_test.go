@@ -45,7 +45,7 @@ func shardMain() int {
 	names, recipes := flags.String("names-file", "", ""), flags.String("recipes", "", "")
 	shards, shard := flags.Int("shards", 0, ""), flags.Int("shard-index", -1, "")
 	to, run, owner := flags.String("publish", "", ""), flags.String("publish-run", "", ""), flags.String("publish-owner", "", "")
-	for _, ignored := range []string{"jobs", "per-plane", "output"} {
+	for _, ignored := range []string{"jobs", "per-plane"} {
 		flags.String(ignored, "", "")
 	}
 	if err := flags.Parse(os.Args[3:]); err != nil { // after "recipe test"

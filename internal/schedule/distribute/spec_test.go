@@ -74,6 +74,17 @@ func many(n int) []string {
 	return out
 }
 
+func TestNewRunID(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 3, 42, 33, 0, time.FixedZone("", 2*3600))
+	if id, err := NewRunID(at, strings.NewReader("\x01\x02\xff")); err != nil || id != "20261121-014233-0102ff" {
+		t.Error(id, err)
+	}
+	if _, err := NewRunID(at, strings.NewReader("")); err == nil {
+		t.Error("there was nothing to tell it from another")
+	}
+}
+
 func TestShardsOf(t *testing.T) {
 	t.Parallel()
 	for recipes, want := range map[int]int{0: 1, 1: 1, 64: 1, 65: 2, 113: 2, 10_000: 157} {

@@ -28,6 +28,9 @@ type watcher struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
+	// told is kept for pictures, which are taken by one goroutine.
+	told map[string]said
+
 	mu      sync.Mutex
 	trouble error
 	// denied is set when something may not be watched: that does not pass.
@@ -38,7 +41,7 @@ type watcher struct {
 // that it may not create.
 func watch(ctx context.Context, cluster *kube.Cluster, s *Spec) *watcher {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{shards: s.Shards, changed: make(chan struct{}, 1), cancel: cancel}
+	w := &watcher{shards: s.Shards, changed: make(chan struct{}, 1), told: map[string]said{}, cancel: cancel}
 	factory := func(tweak func(*metav1.ListOptions)) informers.SharedInformerFactory {
 		return informers.NewSharedInformerFactoryWithOptions(cluster.Client, 0, informers.WithNamespace(s.namespace()), informers.WithTweakListOptions(tweak))
 	}
@@ -128,7 +131,7 @@ func (w *watcher) until(ctx context.Context, done func(*picture) (bool, error)) 
 }
 
 func (w *watcher) picture() *picture {
-	p := &picture{shards: w.shards}
+	p := &picture{shards: w.shards, told: w.told}
 	for _, obj := range w.jobs.GetStore().List() {
 		if job, ok := obj.(*batchv1.Job); ok {
 			p.job = job

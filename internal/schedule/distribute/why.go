@@ -38,15 +38,15 @@ func explain(ctx context.Context, cluster *kube.Cluster, p *picture, shard int, 
 		out = append(out, fmt.Sprintf("pod %s on %s: %s", pods[i].Name, node, lastWords(pods[:i+1])))
 	}
 	newest := &pods[len(pods)-1]
-	if text := lastLines(said(ctx, cluster, newest)); text != "" {
+	if text := lastLines(logOf(ctx, cluster, newest)); text != "" {
 		out = append(out, "its last lines:\n"+text)
 	}
 	return strings.Join(out, "; ")
 }
 
-// said is the log of a pod; what the kubelet kept of it in the pod's status, when
+// logOf is the log of a pod; what the kubelet kept of it in the pod's status, when
 // the log itself is out of reach.
-func said(ctx context.Context, cluster *kube.Cluster, pod *corev1.Pod) string {
+func logOf(ctx context.Context, cluster *kube.Cluster, pod *corev1.Pod) string {
 	kept := ""
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.State.Terminated != nil {
