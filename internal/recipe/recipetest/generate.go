@@ -12,7 +12,11 @@ import (
 // intents, on them accelerators, on them operating systems, on them platforms.
 // Equal arguments make equal trees. It loads and resolves without problems.
 func Generate(n int, seed uint64) fstest.MapFS {
-	g := generator{files: fstest.MapFS{}, r: rand.New(rand.NewPCG(seed, 1)), left: n} //nolint:gosec // data for tests
+	return generate(n, seed, false)
+}
+
+func generate(n int, seed uint64, whole bool) fstest.MapFS {
+	g := generator{files: fstest.MapFS{}, r: rand.New(rand.NewPCG(seed, 1)), left: n, whole: whole} //nolint:gosec // data for tests
 	g.shared()
 	services := max(1, n/250)
 	for s := range services {
@@ -30,6 +34,9 @@ type generator struct {
 	files fstest.MapFS
 	r     *rand.Rand
 	left  int
+	// whole: overlays name files, mixins and checks, and the charts' versions are the
+	// registry's, which the footprints describe.
+	whole bool
 }
 
 func (g *generator) write(path, format string, args ...any) {
@@ -41,7 +48,7 @@ func (g *generator) shared() {
 	var registry, base strings.Builder
 	for i := range generatedComponents {
 		name := component(i)
-		fmt.Fprintf(&registry, "  - name: %s\n    helm: {defaultRepository: \"https://charts.example.com\", defaultChart: %s, defaultVersion: 1.%d.0, defaultNamespace: %s}\n", name, name, i, name)
+		fmt.Fprintf(&registry, "  - name: %s\n%s    helm: {defaultRepository: \"https://charts.example.com\", defaultChart: %s, defaultVersion: 1.%d.0, defaultNamespace: %s}\n", name, g.check(name), name, i, name)
 		fmt.Fprintf(&base, "    - name: %s\n      type: Helm\n      valuesFile: components/%s/values.yaml\n", name, name)
 		if i > 0 {
 			fmt.Fprintf(&base, "      dependencyRefs: [%s]\n", component(g.r.IntN(i)))
@@ -92,8 +99,17 @@ func (g *generator) overlay(name, base, criteria string) {
 	chosen := g.r.Perm(generatedComponents)[:1+g.r.IntN(3)]
 	slices.Sort(chosen)
 	for _, i := range chosen {
-		fmt.Fprintf(&b, "    - name: %s\n      version: 1.%d.%d\n      overrides:\n        replicas: %d\n        settings: {key%d: {nested: value%d}}\n",
-			component(i), i, g.r.IntN(20), 1+g.r.IntN(5), g.r.IntN(8), g.r.IntN(100))
+		fmt.Fprintf(&b, "    - name: %s\n", component(i))
+		if patch := g.r.IntN(20); !g.whole {
+			fmt.Fprintf(&b, "      version: 1.%d.%d\n", i, patch)
+		}
+		fmt.Fprintf(&b, "      overrides:\n        replicas: %d\n        settings: {key%d: {nested: value%d}}\n", 1+g.r.IntN(5), g.r.IntN(8), g.r.IntN(100))
+		if g.whole {
+			g.named(&b, i)
+		}
+	}
+	if g.whole {
+		g.more(&b)
 	}
 	g.write("overlays/"+name+".yaml", "%s", b.String())
 }

@@ -65,6 +65,18 @@ func (r *Repo) read(ctx context.Context, ids []string, into *Blobs) error {
 	return readErr
 }
 
+// Content is what a file of a commit holds.
+func (r *Repo) Content(ctx context.Context, e Entry, blobs *Blobs) ([]byte, error) {
+	if err := r.read(ctx, []string{e.ID}, blobs); err != nil {
+		return nil, err
+	}
+	data, _ := blobs.get(e.ID)
+	if data == nil {
+		return nil, fmt.Errorf("read %s: %w", e.Path, errTooLarge)
+	}
+	return data, nil
+}
+
 // readBatch reads one answer for each id: a line "ID blob SIZE", the content, a
 // line end.
 func readBatch(in *bufio.Reader, ids []string, into map[string][]byte) error {
