@@ -13,7 +13,7 @@ import (
 // Components are what the enabled components of a recipe schedule, in deployment
 // order. With problems of severity error they are not all.
 func (s *Set) Components(r *resolve.Result) ([]Component, problem.List) {
-	e := s.Examine(r)
+	e := s.Examine(r, nil)
 	return e.Components, e.Problems
 }
 
@@ -21,36 +21,43 @@ func (s *Set) Components(r *resolve.Result) ([]Component, problem.List) {
 type Examined struct {
 	Components []Component
 	// Uses are the keys by which its values choose nodes.
-	Uses     []Use
+	Uses []Use
+	// Failed are the components that could not be made.
+	Failed   map[string]bool
 	Problems problem.List
 }
 
-// Examine makes the components of a recipe, and keeps where keys stand.
-func (s *Set) Examine(r *resolve.Result) Examined {
-	b := builder{set: s, r: r}
+// Examine makes the components of a recipe but those in without, and keeps where
+// keys stand.
+func (s *Set) Examine(r *resolve.Result, without map[string]bool) Examined {
+	b := builder{set: s, r: r, without: without}
+	failed := map[string]bool{}
 	out := make([]Component, 0, len(r.DeploymentOrder))
 	pods := 0
 	for _, name := range r.DeploymentOrder {
 		c, ok := r.Component(name)
-		if !ok || !c.Enabled() {
+		if !ok || !c.Enabled() || without[name] {
 			continue
 		}
+		before := len(b.problems.Errors())
 		made := b.component(c)
+		failed[name] = len(b.problems.Errors()) > before
 		pods += len(made.Workloads)
 		out = append(out, made)
 	}
 	b.twice(out)
-	if pods == 0 && len(b.problems) == 0 {
+	if pods == 0 && len(b.problems)+len(without) == 0 {
 		b.problems = append(b.problems, problem.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
 	}
-	return Examined{Components: out, Uses: b.uses, Problems: b.problems.Sort()}
+	return Examined{Components: out, Uses: b.uses, Failed: failed, Problems: b.problems.Sort()}
 }
 
 // builder makes the components of one recipe.
 type builder struct {
 	reader
-	set *Set
-	r   *resolve.Result
+	set     *Set
+	r       *resolve.Result
+	without map[string]bool
 	// manifests of all components, once they are asked for.
 	manifests []object
 	asked     bool

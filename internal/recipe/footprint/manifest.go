@@ -64,7 +64,7 @@ func (b *builder) manifest(kind string, keys []string) bool {
 	if !b.asked {
 		b.asked = true
 		for i := range b.r.ComponentRefs {
-			if c := &b.r.ComponentRefs[i]; c.Enabled() {
+			if c := &b.r.ComponentRefs[i]; c.Enabled() && !b.without[c.Name] {
 				b.manifests = append(b.manifests, b.objects(c)...)
 			}
 		}

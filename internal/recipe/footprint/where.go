@@ -13,9 +13,21 @@ import (
 // valueAt is where a value of a component stands: in the highest layer that sets
 // it, or in the defaults of the footprint.
 func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []string) problem.Pos {
+	if at, stated := statedAt(r, c, keys); stated {
+		return at
+	}
+	if f == nil {
+		return componentAt(r, c.Name)
+	}
+	return f.ValueAt(join([]string{"spec", "defaults"}, keys...)...)
+}
+
+// statedAt is where the highest layer of the recipe that sets a value does; false
+// where it is the chart's own.
+func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (problem.Pos, bool) {
 	for _, o := range slices.Backward(r.Applied) {
 		if i := refOf(o.Spec.ComponentRefs, c.Name); i >= 0 && has(o.Spec.ComponentRefs[i].Overrides, keys) {
-			return r.Tree().ValuePos(o.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...)
+			return r.Tree().ValuePos(o.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...), true
 		}
 	}
 	for _, name := range slices.Backward(r.Metadata.AppliedMixins) {
@@ -24,18 +36,15 @@ func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []stri
 			continue
 		}
 		if i := refOf(m.Spec.ComponentRefs, c.Name); i >= 0 && has(m.Spec.ComponentRefs[i].Overrides, keys) {
-			return r.Tree().ValuePos(m.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...)
+			return r.Tree().ValuePos(m.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...), true
 		}
 	}
 	for _, file := range slices.Backward(r.Tree().ValuesFiles(c)) {
 		if values, problems := r.Tree().Values(file); problems.Err() == nil && has(values.Values, keys) {
-			return r.Tree().ValuePos(file, keys...)
+			return r.Tree().ValuePos(file, keys...), true
 		}
 	}
-	if f == nil {
-		return componentAt(r, c.Name)
-	}
-	return f.ValueAt(join([]string{"spec", "defaults"}, keys...)...)
+	return problem.Pos{}, false
 }
 
 // has says whether a path, or a part of it that ends early, is set: a text where a

@@ -19,7 +19,11 @@ func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 		}
 		out = append(out, rule.At(r.Where(keys...), format, args...))
 	}
+	_, registered := r.Tree().Components[c.Name]
 	if c.Type == model.Kustomize {
+		if !registered && c.Source == "" && c.Path == "" {
+			return problem.List{unregistered(r, c)}
+		}
 		kustomize(c, add)
 		return out
 	}
@@ -28,7 +32,6 @@ func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 			add(problem.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
 		}
 	}
-	_, registered := r.Tree().Components[c.Name]
 	switch {
 	case c.Source != "" && strings.TrimPrefix(c.Version, "v") == "":
 		add(problem.Unpinned, "source", "the chart of %s has no version", c.Name)

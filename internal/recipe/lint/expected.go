@@ -10,8 +10,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// expected finds workloads that a recipe expects and that no component schedules.
-func expected(r *resolve.Result, components []footprint.Component) problem.List {
+// expected finds workloads that a recipe expects and that no component schedules;
+// those of components that could not be made are not asked for.
+func expected(r *resolve.Result, components []footprint.Component, failed map[string]bool) problem.List {
 	var there []string
 	for _, c := range components {
 		for i := range c.Workloads {
@@ -29,7 +30,7 @@ func expected(r *resolve.Result, components []footprint.Component) problem.List 
 				continue
 			}
 			key := e.Kind + " " + e.Namespace + "/" + e.Name
-			if !c.Enabled() || slices.Contains(there, key) {
+			if !c.Enabled() || failed[c.Name] || slices.Contains(there, key) {
 				continue
 			}
 			p := problem.Expected.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -44,11 +43,25 @@ func (s *scheduling) brought() problem.List {
 	for _, p := range s.shapes.Profiles {
 		for i, d := range p.Spec.ExtendedResources {
 			f, ok := s.footprints.Get(d.From)
-			if !ok || slices.ContainsFunc(f.Spec.Workloads, func(w model.FootprintWorkload) bool { return slices.Contains(w.Brings, d.Name) }) {
+			if !ok {
 				continue // of what has no footprint nobody knows; that is told elsewhere
 			}
-			out = append(out, problem.DeviceSource.At(p.ValueAt("spec", "extendedResources", strconv.Itoa(i), "from"),
-				"%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name))
+			var brings []string
+			for j := range f.Spec.Workloads {
+				brings = append(brings, f.Spec.Workloads[j].Brings...)
+			}
+			if slices.Contains(brings, d.Name) {
+				continue
+			}
+			at := func(key string) problem.Pos { return p.ValueAt("spec", "extendedResources", strconv.Itoa(i), key) }
+			wrong := problem.DeviceSource.At(at("from"), "%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name)
+			if near := problem.Nearest(d.Name, brings); near != "" {
+				wrong.Pos = at("name")
+				wrong = wrong.With("did you mean %s?", near)
+			} else if len(brings) > 0 {
+				wrong = wrong.With("correct from, or the name: %s brings %s", d.From, strings.Join(brings, ", "))
+			}
+			out = append(out, wrong)
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -32,7 +33,7 @@ var broken = []problem.Rule{
 func Run(t *tree.Tree, loaded problem.List) Report {
 	problems := slices.Clone(loaded)
 	problems = append(problems, files(t)...)
-	sched, beside := newScheduling(t)
+	sched, beside := newScheduling(t, loaded)
 	problems = append(problems, beside...)
 	if len(loaded.Errors().Without(broken...)) == len(loaded.Errors()) {
 		problems = append(problems, recipes(t, sched)...)
@@ -91,10 +92,14 @@ func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*res
 		return nil, problem.List{problem.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
 	}
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)
+	spoiled := map[string]bool{}
 	for i := range r.ComponentRefs {
 		if c := &r.ComponentRefs[i]; c.Enabled() {
-			problems = append(problems, deployable(r, c)...)
+			wrong := deployable(r, c)
+			problems = append(problems, wrong...)
+			spoiled[c.Name] = wrong.Err() != nil || s.unreadable(t, c)
 		}
 	}
-	return r, append(problems, s.recipe(o, r)...)
+	maps.DeleteFunc(spoiled, func(_ string, is bool) bool { return !is })
+	return r, append(problems, s.recipe(o, r, spoiled)...)
 }

@@ -1,9 +1,13 @@
 package lint
 
 import (
+	"maps"
+	"path"
+	"slices"
 	"sync"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
@@ -18,6 +22,8 @@ type scheduling struct {
 	// tree's own that can be used.
 	pods, nodes bool
 	keys        vocabulary
+	// wrong are the files that loading found something wrong with.
+	wrong map[string]bool
 
 	mu       sync.Mutex
 	set      map[string]bool // components that recipes have, and "component path" of values that they set
@@ -25,8 +31,11 @@ type scheduling struct {
 }
 
 // newScheduling loads what stands beside the overlays, and looks at it by itself.
-func newScheduling(t *tree.Tree) (*scheduling, problem.List) {
-	s := &scheduling{set: map[string]bool{}, findings: map[problem.Problem][]string{}}
+func newScheduling(t *tree.Tree, loaded problem.List) (*scheduling, problem.List) {
+	s := &scheduling{wrong: map[string]bool{}, set: map[string]bool{}, findings: map[problem.Problem][]string{}}
+	for _, p := range loaded.Errors() {
+		s.wrong[p.File] = true
+	}
 	var wrong, out problem.List
 	s.shapes, wrong = shape.Load(t)
 	out = append(out, wrong...)
@@ -40,8 +49,18 @@ func newScheduling(t *tree.Tree) (*scheduling, problem.List) {
 	return s, append(append(out, s.brought()...), s.hardCoded()...)
 }
 
-// recipe looks at one recipe's nodes and pods.
-func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result) problem.List {
+// unreadable says whether a file of a component could not be read: what its pods
+// would be is not asked then, the answer would be an echo.
+func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
+	return slices.ContainsFunc(slices.Concat(t.ValuesFiles(c), c.PreManifestFiles, c.ManifestFiles), func(file string) bool {
+		file = path.Clean(file)
+		return !t.Has(file) || s.wrong[t.Name(file)]
+	})
+}
+
+// recipe looks at one recipe's nodes and pods; of components that are spoiled it
+// is known that they can't be deployed.
+func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[string]bool) problem.List {
 	var out problem.List
 	var nodes shape.Nodes
 	fits := s.nodes
@@ -55,13 +74,14 @@ func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result) problem.List {
 	if !s.pods {
 		return out
 	}
-	e := s.footprints.Examine(r)
+	e := s.footprints.Examine(r, spoiled)
 	out = append(out, e.Problems...)
-	out = append(out, expected(r, e.Components)...)
+	maps.Copy(e.Failed, spoiled)
+	out = append(out, expected(r, e.Components, e.Failed)...)
 	s.paths(r)
 	s.typos(o.Name, e.Uses)
 	if fits {
-		s.unplaced(o.Name, nodes.Accelerated, e.Components)
+		s.unplaced(o.Name, r, nodes.Accelerated, e.Components)
 	}
 	return out
 }

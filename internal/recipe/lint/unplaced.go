@@ -11,12 +11,13 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
 // unplaced finds system pods that could run on the GPU nodes: their selectors choose
 // them, if they have any, and no taint keeps them off.
-func (s *scheduling) unplaced(recipe string, gpu *shape.Shape, components []footprint.Component) {
+func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *shape.Shape, components []footprint.Component) {
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: gpu.Name, Labels: everyLabel(gpu, components)}}
 	for _, c := range components {
 		for i := range c.Workloads {
@@ -30,7 +31,7 @@ func (s *scheduling) unplaced(recipe string, gpu *shape.Shape, components []foot
 				continue
 			}
 			if _, kept := scheduling1.FindMatchingUntoleratedTaint(klog.Logger{}, gpu.Taints, w.Pod.Tolerations, keepsOff, false); !kept {
-				s.find(recipe, problem.Unplaced.At(s.footprints.Place(c.Name, w.Kind, w.Name),
+				s.find(recipe, problem.Unplaced.At(s.footprints.Placed(r, c.Name, w.Kind, w.Name),
 					"%s: pods of %s %s may run on GPU nodes: nothing selects system nodes, and they tolerate the taints", c.Name, w.Kind, w.Name))
 			}
 		}

@@ -1,0 +1,65 @@
+package footprint
+
+import (
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// Placed is where a recipe says on which nodes the pods of a workload may be: the
+// first of node selector, affinity and tolerations that its values state; the
+// footprint, where they state none.
+func (s *Set) Placed(r *resolve.Result, component, kind, name string) problem.Pos {
+	f, known := s.Get(component)
+	c, there := r.Component(component)
+	if known && there {
+		for _, path := range slices.Concat(f.placing(kind, name), registered(r, component)) {
+			if at, stated := statedAt(r, c, path); stated {
+				return at
+			}
+		}
+	}
+	return s.Place(component, kind, name)
+}
+
+// placing are the value paths that rules place a workload by.
+func (f *Footprint) placing(kind, name string) []query.Path {
+	var out []query.Path
+	for _, field := range []string{"nodeSelector", "affinity", "tolerations"} {
+		for i := range f.rules {
+			if w := &f.rules[i]; w.is(kind, name) {
+				for _, q := range w.from {
+					if q.field == field {
+						out = append(out, q.paths...)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// registered are the value paths that place the pods of a rendered component, by the
+// registry: of its rules there are none.
+func registered(r *resolve.Result, component string) []query.Path {
+	entry, ok := r.Tree().Components[component]
+	if !ok || entry.NodeScheduling == nil {
+		return nil
+	}
+	var selectors, tolerations []string
+	for _, paths := range []*model.SchedulingPaths{entry.NodeScheduling.System, entry.NodeScheduling.Accelerated} {
+		if paths != nil {
+			selectors, tolerations = append(selectors, paths.NodeSelectorPaths...), append(tolerations, paths.TolerationPaths...)
+		}
+	}
+	var out []query.Path
+	for _, text := range slices.Concat(selectors, tolerations) {
+		if path, err := query.Parse(text); err == nil && len(path) > 0 {
+			out = append(out, path)
+		}
+	}
+	return out
+}
