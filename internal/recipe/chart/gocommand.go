@@ -49,8 +49,8 @@ func goCommand(ctx context.Context, command string, args ...string) ([]byte, err
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the go command: %w", err)
 	}
-	defer os.RemoveAll(dir)                           //nolint:errcheck // it is empty
-	cmd := exec.CommandContext(ctx, command, args...) //nolint:gosec // the go command, and a module that the footprint names
+	defer os.RemoveAll(dir) //nolint:errcheck // it is empty
+	cmd := exec.CommandContext(ctx, command, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GO111MODULE=on", "GOWORK=off")
 	var wrong bytes.Buffer

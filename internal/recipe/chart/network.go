@@ -50,7 +50,8 @@ func (n Network) transport(ctx context.Context) *http.Transport {
 			if err != nil {
 				return nil, err //nolint:wrapcheck // net says what it did
 			}
-			c := &bound{Conn: conn, left: limit}
+			c := &bound{Conn: conn}
+			c.left.Store(limit)
 			c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // whoever reads is told
 			return c, nil
 		},
@@ -68,13 +69,13 @@ var errTooMuch = errors.New("the server sends more than a chart or an index can 
 type bound struct {
 	net.Conn
 
-	left int64
+	left atomic.Int64
 	stop func() bool
 }
 
 func (b *bound) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p)
-	if atomic.AddInt64(&b.left, -int64(n)) < 0 {
+	if b.left.Add(-int64(n)) < 0 {
 		return n, errors.Join(errTooMuch, b.Conn.Close())
 	}
 	return n, err //nolint:wrapcheck // a net.Conn's errors are compared

@@ -50,7 +50,7 @@ func readDirectory(dir string) ([]*archive.BufferedFile, error) {
 		files[i] = &archive.BufferedFile{Name: f.Name, Data: f.Data}
 	}
 	if c.Metadata == nil { // .helmignore keeps what Chart.yaml is made of out of the chart
-		if data, err := os.ReadFile(filepath.Join(dir, templateFile)); err == nil { //nolint:gosec // a file of the chart
+		if data, err := os.ReadFile(filepath.Join(dir, templateFile)); err == nil {
 			files = append(files, &archive.BufferedFile{Name: templateFile, Data: data})
 		}
 	}
@@ -58,7 +58,7 @@ func readDirectory(dir string) ([]*archive.BufferedFile, error) {
 }
 
 func readArchiveFile(name string) ([]*archive.BufferedFile, error) {
-	data, err := os.ReadFile(name) //nolint:gosec // the user named it
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("read chart: %w", err)
 	}

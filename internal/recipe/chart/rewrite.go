@@ -11,7 +11,7 @@ import (
 // rewrite puts a lock into a footprint's file. It says whether the file is another
 // one now. Whoever reads the file meets the old or the new one, never a part.
 func rewrite(file, name string, c change) (bool, error) {
-	before, err := os.ReadFile(file) //nolint:gosec // a file of the recipe tree
+	before, err := os.ReadFile(file)
 	if err != nil {
 		return false, fmt.Errorf("read footprint: %w", err)
 	}
@@ -51,7 +51,7 @@ func replaceFile(file string, data []byte) (err error) {
 
 // syncDirectory has the new name on disk, too.
 func syncDirectory(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the directory of a file that was written
+	d, err := os.Open(dir)
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what was done
 	}
