@@ -17,6 +17,8 @@ type cause struct {
 	// key tells causes apart: found on several ways it is one.
 	key                      string
 	suspect, message, remedy string
+	// of is what of the nodes it is about, where other workloads may have the same.
+	of trait
 }
 
 func (c cause) finding() check.Finding {
@@ -29,6 +31,7 @@ func (p *plan) hole(e expected, taint corev1.Taint, nodes []string) cause {
 		key: e.id() + " tolerates " + taint.ToString(), suspect: e.id(),
 		message: fmt.Sprintf("does not tolerate the taint %s of %s, which it has to cover", taint.ToString(), p.at(nodes)),
 		remedy:  "let it tolerate the taint: " + p.set(e, "tolerations"),
+		of:      trait{p.profile(nodes[0]), "have the taint " + taint.ToString()},
 	}
 }
 
@@ -46,7 +49,7 @@ func (p *plan) offClass(e expected, nodes []string) cause {
 
 // nowhere is that no node is chosen, or none takes the pods.
 func (p *plan) nowhere(e expected) cause {
-	c := cause{key: e.id() + " nowhere", suspect: e.id(), remedy: p.findRoom(e)}
+	c := cause{key: e.id() + " nowhere", suspect: e.id(), remedy: p.findRoom(e), of: p.traitOf(e)}
 	verb := "fits"
 	if e.Kind == "DaemonSet" {
 		verb = "chooses"

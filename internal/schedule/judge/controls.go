@@ -34,6 +34,12 @@ func (v *view) judgeControl(c cell.Control) {
 		return
 	}
 	v.passed++
+	probe := v.expected[len(v.expected)-1]
+	if strings.HasPrefix(why, another) && c.Of == "" && len(probe.Nodes) == 0 {
+		// Its pod is the probe's, and so is what keeps it off its nodes.
+		v.found.because(v.rootOf(v.nowhere(probe)), seen.OwnerControl+"/"+c.Name, "%s", why)
+		return
+	}
 	what, known := unnoticed[c.Name]
 	if !known {
 		what = "what it is for"
@@ -43,6 +49,9 @@ func (v *view) judgeControl(c cell.Control) {
 		message: fmt.Sprintf("%s: the test would not notice %s", why, what), remedy: remedy,
 	})
 }
+
+// another begins what is said of a control that failed, and not for its reason.
+const another = "failed for another reason: "
 
 const lookAgain = "run the test again; if it stays, the control's pods in the evidence say what was made of it"
 
@@ -82,11 +91,11 @@ func (v *view) refusedFor(c cell.Control, pods []*seen.Pod) (why, remedy string)
 		case p.Message == "":
 			return "was not refused: the scheduler has said nothing", lookAgain
 		default:
-			return fmt.Sprintf("failed for another reason: %s, and not %d %q", words(p.Message), len(c.Nodes), c.Reason), "correct what the scheduler names; only then the control shows anything"
+			return fmt.Sprintf(another+"%s, and not %d %q", words(p.Message), len(c.Nodes), c.Reason), "correct what the scheduler names; only then the control shows anything"
 		}
 	}
 	if refused == 0 {
-		return fmt.Sprintf("failed for another reason: none of its pods was refused for %q", c.Reason), lookAgain
+		return fmt.Sprintf(another+"none of its pods was refused for %q", c.Reason), lookAgain
 	}
 	if !c.Gang {
 		return "", ""
@@ -113,7 +122,7 @@ func (v *view) spills(c cell.Control, pods []*seen.Pod) (why, remedy string) {
 	}
 	for _, p := range pods {
 		if p.Node == "" || !up(p) {
-			return fmt.Sprintf("failed for another reason: its pod %s is %s: %s", p.Name, p.Phase, words(p.Message)), lookAgain
+			return fmt.Sprintf(another+"its pod %s is %s: %s", p.Name, p.Phase, words(p.Message)), lookAgain
 		}
 		got = append(got, p.Node)
 		if n, ok := v.node(p.Node); ok && !allowed(c.Workload.Class, n) {

@@ -14,11 +14,8 @@ type findings struct {
 	follows []follow
 }
 
-// follow is something wrong that has a cause.
-type follow struct {
-	cause string
-	check.Finding
-}
+// follow is something wrong that has a cause, by its key.
+type follow struct{ cause, suspect, message string }
 
 // add keeps a cause once.
 func (f *findings) add(c cause) {
@@ -31,9 +28,7 @@ func (f *findings) add(c cause) {
 func (f *findings) because(c cause, suspect, format string, args ...any) {
 	f.add(c)
 	if suspect != c.suspect {
-		f.follows = append(f.follows, follow{c.key, check.Finding{
-			Suspect: suspect, Message: fmt.Sprintf(format, args...) + ": follows from " + c.suspect, Remedy: "correct " + c.suspect + " first",
-		}})
+		f.follows = append(f.follows, follow{cause: c.key, suspect: suspect, message: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -44,8 +39,8 @@ func (f *findings) list() []check.Finding {
 	causes := slices.Clone(f.causes)
 	explains := map[string][]string{}
 	for _, o := range f.follows {
-		if !slices.Contains(explains[o.cause], o.Suspect) {
-			explains[o.cause] = append(explains[o.cause], o.Suspect)
+		if !slices.Contains(explains[o.cause], o.suspect) {
+			explains[o.cause] = append(explains[o.cause], o.suspect)
 		}
 	}
 	slices.SortStableFunc(causes, func(a, b cause) int { return len(explains[b.key]) - len(explains[a.key]) })
@@ -60,7 +55,7 @@ func (f *findings) list() []check.Finding {
 	for _, c := range causes {
 		for _, o := range f.follows {
 			if o.cause == c.key {
-				out = append(out, o.Finding)
+				out = append(out, check.Finding{Suspect: o.suspect, Message: o.message + ": follows from " + c.suspect, Remedy: "correct " + c.suspect + " first"})
 			}
 		}
 	}

@@ -54,6 +54,7 @@ func (v *view) look() {
 	for _, control := range v.cell.Controls {
 		v.judgeControl(control)
 	}
+	v.found.gather()
 }
 
 // nothing is the judgement where there is nothing to be judged.

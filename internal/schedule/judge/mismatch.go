@@ -96,10 +96,13 @@ func (u unmet) String() string {
 	}
 }
 
+// describe says each once: a selector and an affinity may want the same.
 func describe(list []unmet) string {
-	parts := make([]string, len(list))
-	for i, u := range list {
-		parts[i] = u.String()
+	var parts []string
+	for _, u := range list {
+		if text := u.String(); !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
 	}
 	return strings.Join(parts, ", ")
 }

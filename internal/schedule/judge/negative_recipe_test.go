@@ -158,7 +158,7 @@ func placementDefects() []broken {
 		},
 		{
 			name: "nodes of another architecture", recipe: nodes(func(n *shape.Nodes) { n.Accelerated.Arch = "arm64" }),
-			suspect: "probe/gang", says: `fits no node of the recipe: GPU nodes do not match kubernetes.io/arch=amd64 \(it is arm64\)`, remedy: "accelerators.yaml",
+			suspect: "probe/gang", says: `fits no node of the recipe: GPU nodes do not match kubernetes.io/arch=amd64 \(it is arm64\)`, remedy: "accelerators.yaml", follows: []string{"control/half-gpus", "control/half-gang"},
 		},
 		{
 			name: "another product", recipe: nodes(func(n *shape.Nodes) { n.Products = []string{"NVIDIA-H200"} }),
@@ -168,7 +168,20 @@ func placementDefects() []broken {
 			name: "a taint of the provider that work does not tolerate", recipe: nodes(func(n *shape.Nodes) {
 				n.Accelerated.Taints = append(n.Accelerated.Taints, corev1.Taint{Key: "kubernetes.io/arch", Value: "arm64", Effect: corev1.TaintEffectNoSchedule})
 			}),
-			suspect: "node-feature-discovery/nfd-worker", says: "does not tolerate the taint kubernetes.io/arch=arm64:NoSchedule",
+			suspect: "profile eks-p5", says: `its nodes have the taint kubernetes.io/arch=arm64:NoSchedule: that keeps off 5 workloads of 3 components; this explains .*`,
+			remedy: "correct the profile eks-p5", follows: []string{"node-feature-discovery/nfd-worker", "aws-efa-k8s-device-plugin/efa", "gpu-operator/driver", "probe/gang", "control/half-gpus"}, alone: true,
+		},
+		{
+			name: "a taint on system nodes", recipe: nodes(func(n *shape.Nodes) {
+				n.System.Taints = []corev1.Taint{{Key: "dedicated", Value: "system", Effect: corev1.TaintEffectNoSchedule}}
+			}),
+			suspect: "profile eks-system", says: `its nodes have the taint dedicated=system:NoSchedule: that keeps off 7 workloads of 3 components`,
+			remedy: "correct the profile eks-system", follows: []string{"node-feature-discovery/nfd-master", "gpu-operator/gpu-operator", "monitoring/grafana"},
+		},
+		{
+			name: "system nodes without their label", recipe: nodes(func(n *shape.Nodes) { n.System.Labels = map[string]string{"node-type": "system"} }),
+			suspect: "profile eks-system", says: `its nodes do not match aicr.run/node-type=system \(there is no such label\)`,
+			remedy: "correct the profile eks-system", follows: []string{"node-feature-discovery/nfd-master", "gpu-operator/gpu-operator", "monitoring/grafana"}, alone: true,
 		},
 		{
 			name: "more GPUs than a node has", intent: "inference", cell: func(c *cell.Cell) { c.Probe.Pod.Requests = celltest.List(celltest.Resource, "16") },

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -86,44 +85,6 @@ func (v *view) unanswered(e expected, said string) cause {
 		c.remedy = "take schedulerName away, or have the test leave these pods out of the footprint"
 	}
 	return c
-}
-
-// room adds to a refusal for want of something what is asked for, and what there is.
-func (v *view) room(e expected, r Refusal) string {
-	var parts []string
-	for _, name := range r.Lacks() {
-		asked, ok := e.workload.Pod.Requests[corev1.ResourceName(name)]
-		if !ok {
-			continue
-		}
-		most := asked.DeepCopy()
-		most.Set(0)
-		for _, node := range e.Nodes {
-			if n := v.nodes[node]; n != nil {
-				if q := n.Allocatable[corev1.ResourceName(name)]; q.Cmp(most) > 0 {
-					most = q
-				}
-			}
-		}
-		parts = append(parts, fmt.Sprintf("a pod asks for %s %s, the largest node has %s", asked.String(), name, most.String()))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, ", ")
-}
-
-func (v *view) makeRoom(e expected, r Refusal) string {
-	switch {
-	case len(r.Lacks()) > 0 && e.Component == seen.OwnerProbe:
-		return fmt.Sprintf("correct extendedResources of the profile %s: what one pod asks for must fit", v.shapeOf(e.Class))
-	case len(r.Lacks()) > 0:
-		return fmt.Sprintf("lower the requests in the values of %s, or test on a larger node (profile %s)", e.Component, v.shapeOf(e.Class))
-	case r.Says(cell.ReasonTaint) > 0:
-		return "let it tolerate the taint: " + v.set(e, "tolerations")
-	default:
-		return "correct what the scheduler names: " + v.set(e, "node selector")
-	}
 }
 
 func (v *view) shapeOf(class footprint.Class) string {

@@ -13,18 +13,22 @@ import (
 // flaw is one that the recipe has whatever was seen. What chooses nothing because
 // a label never came follows from that.
 func (v *view) flaw(c cause) {
+	v.found.because(v.rootOf(c), c.suspect, "%s", c.message)
+}
+
+// rootOf is what a flaw follows from; itself, where that is nothing.
+func (v *view) rootOf(c cause) cause {
 	for _, e := range v.expected {
 		if c.key != v.nowhere(e).key || len(e.Nodes) > 0 {
 			continue
 		}
 		for _, n := range v.cell.Own(e.Class) {
 			if root, ok := v.whyNotOn(e, n, way{e.id() + " on " + n.Name: true}); ok {
-				v.found.because(root, c.suspect, "%s", c.message)
-				return
+				return root
 			}
 		}
 	}
-	v.found.add(c)
+	return c
 }
 
 // whyNotOn follows what a node never gets, and a workload's pods need.
