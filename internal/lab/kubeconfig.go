@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +44,9 @@ func writeKubeconfig(name string, c component.Config, identity, path string) err
 	cfg := api.NewConfig()
 	cfg.Clusters[context] = &api.Cluster{Server: c.APIServerURL(), CertificateAuthorityData: ca}
 	cfg.AuthInfos[context] = &api.AuthInfo{ClientCertificateData: cert, ClientKeyData: key}
+	if token := c.Tokens[identity]; token != "" {
+		cfg.AuthInfos[context] = &api.AuthInfo{Token: token}
+	}
 	cfg.Contexts[context] = &api.Context{Cluster: context, AuthInfo: context}
 	cfg.CurrentContext = context
 	raw, err := clientcmd.Write(*cfg)
@@ -55,4 +60,17 @@ func writeKubeconfig(name string, c component.Config, identity, path string) err
 		return fmt.Errorf("write kubeconfig: %w", err)
 	}
 	return nil
+}
+
+// tokensFor makes a secret for each identity.
+func tokensFor(identities []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, identity := range identities {
+		secret := make([]byte, 16)
+		if _, err := rand.Read(secret); err != nil {
+			return nil, fmt.Errorf("make a token: %w", err)
+		}
+		out[identity] = hex.EncodeToString(secret)
+	}
+	return out, nil
 }

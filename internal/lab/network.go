@@ -78,7 +78,7 @@ func (n *network) claimPorts(ctx context.Context) error {
 		wanted{port: &p.Etcd, usual: 2379}, wanted{port: &p.EtcdPeer, usual: 2380}, wanted{port: &p.APIServer, usual: 6443},
 		wanted{port: &p.ControllerManager, usual: 10257}, wanted{port: &p.Scheduler, usual: 10259}, wanted{port: &p.Kwok, usual: 10250},
 		wanted{port: &p.Prometheus, usual: 9090}, wanted{port: &p.Alertmanager, usual: 9093},
-		wanted{port: &p.Adapter, usual: 6444}, wanted{port: &p.AlertWebhook, usual: 9094},
+		wanted{port: &p.Adapter, usual: 6444}, wanted{port: &p.AlertWebhook, usual: 9094}, wanted{port: &p.EtcdHTTP, usual: 2381},
 	)
 }
 
@@ -214,7 +214,7 @@ func (n *network) close() {
 func portsOf(p component.Ports, name string) []int {
 	switch name {
 	case component.Etcd:
-		return []int{p.Etcd, p.EtcdPeer}
+		return []int{p.Etcd, p.EtcdPeer, p.EtcdHTTP}
 	case component.APIServer:
 		return []int{p.APIServer}
 	case component.ControllerManager:

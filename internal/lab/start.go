@@ -93,6 +93,9 @@ func (l *Lab) prepare(ctx context.Context) error {
 		Dir: l.opts.Dir, Address: net.address(), Ports: net.ports,
 		Purpose: l.opts.Purpose, Profiling: l.opts.Profiling, With: l.opts.With, InstanceTypes: types,
 	}
+	if l.conf.Tokens, err = tokensFor(l.opts.Purpose.TokenUsers()); err != nil {
+		return err
+	}
 	l.conf.AlertWebhook = fmt.Sprintf("http://%s:%d/", net.address(), net.ports.AlertWebhook)
 	if err := l.conf.PKI().Write(l.opts.Name, l.conf.Address, l.opts.Clock.Now()); err != nil {
 		return err

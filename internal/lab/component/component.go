@@ -64,6 +64,9 @@ type Config struct {
 	Ports   Ports
 	// Purpose is what the lab is for.
 	Purpose Purpose
+	// Tokens are what identities of package pki show the API server instead of their
+	// certificates, where they have one.
+	Tokens map[string]string
 	// Profiling makes components serve profiles, where it can be chosen.
 	Profiling bool
 	// With are the extras that the lab has; see Extras.
@@ -87,6 +90,9 @@ type Ports struct {
 	Alertmanager      int `json:"alertmanager"`
 	Adapter           int `json:"adapter"`
 	AlertWebhook      int `json:"alertWebhook"`
+
+	// EtcdHTTP is that of a lab for scheduling.
+	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
 	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
 	KarpenterMetrics int `json:"karpenterMetrics,omitempty"`

@@ -11,7 +11,11 @@ import (
 
 func schedulingConfig() Config {
 	c := config()
-	c.Purpose = Scheduling
+	c.Purpose, c.Ports.EtcdHTTP = Scheduling, 2381
+	c.Tokens = map[string]string{}
+	for _, identity := range c.Purpose.TokenUsers() {
+		c.Tokens[identity] = "token-of-" + identity
+	}
 	return c
 }
 
@@ -47,6 +51,9 @@ func TestSchedulingHasLess(t *testing.T) {
 			flags[name] = true
 		}
 		for path, content := range c.Files {
+			if filepath.Ext(path) != ".yaml" {
+				continue
+			}
 			for doc := range strings.SplitSeq(content, "\n---\n") {
 				var v map[string]any
 				if err := yaml.UnmarshalStrict([]byte(doc), &v); err != nil {

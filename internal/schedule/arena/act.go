@@ -60,7 +60,7 @@ func (r *run) create(ctx context.Context, works ...*work) error {
 				r.view.look(func(*picture) { w.refused = status.Error() })
 				return nil
 			}
-			return said(fmt.Sprintf("make %s %s of %s", w.spec.Kind, w.spec.Name, w.component), err)
+			return said("make "+w.String(), err)
 		})
 	}
 	return group.Wait() //nolint:wrapcheck // said above
@@ -80,12 +80,27 @@ func (r *run) createOne(ctx context.Context, w *work) error {
 		_, err = r.client.AppsV1().StatefulSets(w.namespace).Create(ctx, r.layout.statefulSet(w), metav1.CreateOptions{})
 	case daemonSet:
 		_, err = r.client.AppsV1().DaemonSets(w.namespace).Create(ctx, r.layout.daemonSet(w), metav1.CreateOptions{})
+	case bare:
+		err = r.createPods(ctx, w)
 	case job:
 		_, err = r.client.BatchV1().Jobs(w.namespace).Create(ctx, r.layout.job(w), metav1.CreateOptions{})
 	default:
 		err = fmt.Errorf("no controller makes pods of kind %s", w.spec.Kind)
 	}
 	return err //nolint:wrapcheck // likewise
+}
+
+// createPods makes the pods that no controller makes.
+func (r *run) createPods(ctx context.Context, w *work) error {
+	template := r.layout.template(w)
+	for i := range w.spec.Replicas {
+		pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+		pod.Name = fmt.Sprintf("%s-%d", w.spec.Name, i)
+		if _, err := r.client.CoreV1().Pods(w.namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+			return err //nolint:wrapcheck // the caller says what for
+		}
+	}
+	return nil
 }
 
 // refuses says whether an answer is about the object, and would be given again.

@@ -17,7 +17,7 @@ func clean(ctx context.Context, client kubernetes.Interface, l *layout, v *view)
 	background := metav1.DeletePropagationBackground
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), PropagationPolicy: &background}
 	of := metav1.ListOptions{LabelSelector: LabelCell + "=" + l.id}
-	daemons, waiting := map[string]bool{}, map[string][]pod{}
+	daemons, makers, waiting := map[string]bool{}, map[string]bool{}, []pod{}
 	v.look(func(p *picture) {
 		for _, w := range l.works {
 			if w.spec.Kind == daemonSet {
@@ -25,22 +25,26 @@ func clean(ctx context.Context, client kubernetes.Interface, l *layout, v *view)
 			}
 			for _, pod := range p.pods[w.of] {
 				if pod.node == "" {
-					waiting[w.namespace] = append(waiting[w.namespace], pod)
+					waiting = append(waiting, pod)
+					makers[w.namespace] = makers[w.namespace] || w.spec.Kind != bare && w.spec.Kind != daemonSet
 				}
 			}
 		}
 	})
-	for space := range daemons {
-		_ = client.AppsV1().DaemonSets(space).DeleteCollection(ctx, now, of)
-	}
-	for space, pods := range waiting {
+	for space, is := range makers {
+		if !is {
+			continue
+		}
 		_ = client.AppsV1().Deployments(space).DeleteCollection(ctx, now, of)
 		_ = client.AppsV1().ReplicaSets(space).DeleteCollection(ctx, now, of)
 		_ = client.AppsV1().StatefulSets(space).DeleteCollection(ctx, now, of)
 		_ = client.BatchV1().Jobs(space).DeleteCollection(ctx, now, of)
-		for _, p := range pods {
-			_ = client.CoreV1().Pods(space).Delete(ctx, p.name, now)
-		}
+	}
+	for _, p := range waiting {
+		_ = client.CoreV1().Pods(p.namespace).Delete(ctx, p.name, now)
+	}
+	for space := range daemons {
+		_ = client.AppsV1().DaemonSets(space).DeleteCollection(ctx, now, of)
 	}
 	_ = client.CoreV1().Nodes().DeleteCollection(ctx, now, of)
 }

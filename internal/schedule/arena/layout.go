@@ -15,6 +15,9 @@ const (
 	statefulSet = "StatefulSet"
 	daemonSet   = cell.DaemonSet
 	job         = "Job"
+	// bare are pods that no controller makes. Controls and gangs are such: what they
+	// ask is asked of the scheduler, and controllers would only add to what it costs.
+	bare = "Pod"
 )
 
 // layout is what a cell is made of on the control plane.
@@ -42,8 +45,14 @@ type work struct {
 	nodes []string
 	turn  string
 	gang  bool
+	// own: these are all of the recipe's own.
+	own bool
 	// refused is why the API server did not take it.
 	refused string
+}
+
+func (w *work) String() string {
+	return fmt.Sprintf("%s %s of %s", w.spec.Kind, w.spec.Name, w.component)
 }
 
 func newLayout(id string, c cell.Cell) *layout {
@@ -58,13 +67,16 @@ func newLayout(id string, c cell.Cell) *layout {
 		for _, w := range component.Workloads {
 			l.components = append(l.components, &work{
 				of: fmt.Sprintf("w%d", len(l.components)), component: component.Name, spec: w,
-				namespace: l.spaces.add(w.Namespace), nodes: own,
+				namespace: l.spaces.add(w.Namespace), nodes: own, own: true,
 			})
 		}
 	}
 	l.probe = &work{
 		of: seen.OwnerProbe, component: seen.OwnerProbe, namespace: l.spaces.add(home), nodes: own, gang: c.Probe.Kind == cell.Gang,
 		spec: footprint.Workload{Kind: deployment, Name: seen.OwnerProbe, Replicas: c.Probe.Size, Pod: c.Probe.Pod},
+	}
+	if l.probe.gang {
+		l.probe.spec.Kind = bare
 	}
 	for _, control := range c.Controls {
 		if control.NotApplicable != "" {
@@ -75,9 +87,13 @@ func newLayout(id string, c cell.Cell) *layout {
 			namespace: l.spaces.add(home), gang: control.Gang,
 		}
 		w.spec.Name = control.Name
+		if w.spec.Kind == deployment {
+			w.spec.Kind = bare
+		}
 		for _, n := range control.Nodes {
 			w.nodes = append(w.nodes, prefixed(id, n))
 		}
+		w.own = slices.Equal(slices.Sorted(slices.Values(w.nodes)), slices.Sorted(slices.Values(own)))
 		l.controls = append(l.controls, w)
 	}
 	return l
@@ -96,16 +112,6 @@ func (l *layout) barrier(n int, node, turn string) *work {
 func (l *layout) isBarrier(of string) bool {
 	w, ok := l.works[of]
 	return ok && w.component == seen.OwnerBarrier
-}
-
-// find is the workload of a kind and name on the control plane, if the cell has it.
-func (l *layout) find(kind, namespace, name string) *work {
-	for _, w := range l.works {
-		if w.spec.Kind == kind && w.namespace == namespace && w.spec.Name == name {
-			return w
-		}
-	}
-	return nil
 }
 
 // local is a node's name within the cell.

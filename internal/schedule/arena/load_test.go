@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"bufio"
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -21,6 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/pki"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
@@ -181,6 +185,9 @@ func TestLoad(t *testing.T) {
 	if *profiles != "" {
 		defer profile(t, config)()
 	}
+	requests := requestsOf(t, config)
+	calibrating, calibrated := context.WithCancel(t.Context())
+	speed := calibrate(calibrating, t)
 	before, begin := processes(t), time.Now()
 	var next, pods, unquiet atomic.Int64
 	var wg sync.WaitGroup
@@ -208,17 +215,30 @@ func TestLoad(t *testing.T) {
 	}
 	wg.Wait()
 	wall := time.Since(begin)
+	calibrated()
 	after := processes(t)
 	slices.Sort(took)
 	n := float64(*loadCells)
-	t.Logf("%d cells, %d jobs: %.1f s, %.2f recipes/s, %.0f bound pods/s; a cell took %s in the middle, %s at most; %d not quiet; cores busy %.1f%%",
-		*loadCells, *loadJobs, wall.Seconds(), n/wall.Seconds(), float64(pods.Load())/wall.Seconds(), took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), unquiet.Load(), 0.0)
+	t.Logf("%d cells, %d jobs: %.1f s, %.2f recipes/s, %.0f bound pods/s; a cell took %s in the middle, %s at most; %d not quiet; calibration %s",
+		*loadCells, *loadJobs, wall.Seconds(), n/wall.Seconds(), float64(pods.Load())/wall.Seconds(), took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), unquiet.Load(), speed())
 	var sum float64
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		used := after[name].cpu - before[name].cpu
 		sum += used
 		t.Logf("%-26s %7.2f CPU s  %6.3f a recipe  %5d MiB", name, used, used/n, after[name].rss>>20)
 	}
+	made := requestsOf(t, config)
+	var total float64
+	for k := range made {
+		made[k] -= requests[k]
+		total += made[k]
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(made), func(a, b string) int { return int(made[b] - made[a]) }) {
+		if made[k]/n >= 1 {
+			t.Logf("%7.1f requests a recipe: %s", made[k]/n, k)
+		}
+	}
+	t.Logf("%7.1f requests a recipe", total/n)
 	t.Logf("%-26s %7.2f CPU s  %6.3f a recipe; %d pods a cell", "all", sum, sum/n, pods.Load()/int64(*loadCells))
 }
 
@@ -230,6 +250,39 @@ func bound(s seen.State) int64 {
 		}
 	}
 	return n
+}
+
+// requestsOf counts the API server's answers so far, by verb, resource and code.
+func requestsOf(t *testing.T, config *rest.Config) map[string]float64 {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(must(http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+"/metrics", nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out := map[string]float64{}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		labels, ok := strings.CutPrefix(lines.Text(), "apiserver_request_total{")
+		if !ok {
+			continue
+		}
+		labels, value, _ := strings.Cut(labels, "} ")
+		var key []string
+		for _, want := range []string{"verb", "resource", "subresource", "code"} {
+			_, rest, _ := strings.Cut(","+labels, ","+want+"=\"")
+			v, _, _ := strings.Cut(rest, "\"")
+			key = append(key, v)
+		}
+		n, _ := strconv.ParseFloat(value, 64)
+		out[strings.Join(key, " ")] += n
+	}
+	return out
 }
 
 type usage struct {
@@ -280,6 +333,11 @@ func profile(t *testing.T, config *rest.Config) func() {
 	}
 	var wg sync.WaitGroup
 	for _, c := range shared.lab.Status().Components {
+		client := client
+		if c.Name == component.Etcd {
+			c.Address = strings.Replace(c.Address, ":2379", ":2381", 1)
+			client = etcdClient(t)
+		}
 		wg.Go(func() {
 			resp, err := client.Do(must(http.NewRequest(http.MethodGet, "https://"+c.Address+"/debug/pprof/profile?seconds=25", nil)))
 			if err != nil {
@@ -297,6 +355,20 @@ func profile(t *testing.T, config *rest.Config) func() {
 		_ = f.Close()
 		wg.Wait()
 	}
+}
+
+// etcdClient has certificates of its own authority.
+func etcdClient(t *testing.T) *http.Client {
+	t.Helper()
+	dir := pki.Dir(filepath.Join(shared.dir, "pki"))
+	config := &rest.Config{TLSClientConfig: rest.TLSClientConfig{
+		CAFile: dir.Cert(pki.EtcdCA), CertFile: dir.Cert(pki.EtcdClient), KeyFile: dir.Key(pki.EtcdClient),
+	}}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }
 
 func must[T any](v T, err error) T {

@@ -2,7 +2,6 @@ package arena
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Labels of what a cell is made of.
@@ -11,6 +10,8 @@ const (
 	LabelCell = "recipe.firstlight/cell"
 	// labelOf is, on workloads and their pods, which workload of the cell it is.
 	labelOf = "recipe.firstlight/of"
+	// labelOwn is the cell, on the recipe's own nodes; those for controls lack it.
+	labelOwn = "recipe.firstlight/own"
 	// labelTurn is, on nodes, how often the node was written: who asks for a node with
 	// the newest has seen what was written with it.
 	labelTurn = "recipe.firstlight/turn"
@@ -30,12 +31,6 @@ func idOf(n int64) string { return fmt.Sprintf("c%04d", n) }
 
 // prefixed is a name of the cell as the control plane has it.
 func prefixed(id, name string) string { return id + "-" + name }
-
-// cellOf is the cell that a prefixed name belongs to.
-func cellOf(name string) string {
-	id, _, _ := strings.Cut(name, "-")
-	return id
-}
 
 // namespaces are the cell's, by their names in the recipe.
 type namespaces struct {

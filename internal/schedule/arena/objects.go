@@ -27,6 +27,9 @@ func (l *layout) node(n cell.Node) *corev1.Node {
 			labels[k] = v
 		}
 	}
+	if n.Control == "" {
+		labels[labelOwn] = l.id
+	}
 	capacity := n.Capacity
 	if capacity == nil {
 		capacity = n.Allocatable
@@ -49,8 +52,15 @@ func (w *work) selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{labelOf: w.of}}
 }
 
+// revision is what the Deployment controller writes on a new Deployment. Where it is
+// there already, the controller is spared a write, and a second that fails because
+// of the first.
+const revision = "deployment.kubernetes.io/revision"
+
 func (l *layout) deployment(w *work) *appsv1.Deployment {
-	return &appsv1.Deployment{ObjectMeta: l.meta(w), Spec: appsv1.DeploymentSpec{
+	meta := l.meta(w)
+	meta.Annotations = map[string]string{revision: "1"}
+	return &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
 		Replicas: new(w.spec.Replicas), Selector: w.selector(), Template: l.template(w),
 		// No deadline: the controller need not write how far it is.
 		ProgressDeadlineSeconds: new(int32(math.MaxInt32)),

@@ -63,6 +63,16 @@ type gang struct {
 	scheduled, reason, message string
 }
 
+// account is the controller's; that of bare pods is what is to be seen of them.
+func (p *picture) account(w *work) (workload, bool) {
+	if w.spec.Kind == bare {
+		n := int32(len(p.pods[w.of])) //nolint:gosec // a few pods
+		return workload{generation: 1, observed: 1, desired: w.spec.Replicas, current: n, ready: p.readyPods(w.of)}, true
+	}
+	account, ok := p.workloads[w.of]
+	return account, ok
+}
+
 // key tells pods apart.
 func (p pod) key() string { return p.namespace + "/" + p.name }
 

@@ -4,45 +4,95 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// unrest says what of these workloads is still to happen; empty: nothing. A pod that
-// was refused is at rest, and so is a workload whose controller says why it makes
-// no pods.
-func (l *layout) unrest(p *picture, works []*work) string {
+// unrest is what is still to happen.
+type unrest struct {
+	// why is something that is under way; empty: nothing is.
+	why string
+	// unmade are workloads whose controllers have seen them and have not made all pods:
+	// they may be about to, or can't.
+	unmade []*work
+}
+
+func (u unrest) String() string {
+	if u.why == "" && len(u.unmade) > 0 {
+		return fmt.Sprintf("%s has not made its pods", u.unmade[0])
+	}
+	return u.why
+}
+
+// over says whether nothing is left to happen.
+func (u unrest) over() bool { return u.why == "" && len(u.unmade) == 0 }
+
+// unrest says what of these workloads is still to happen. A pod that was refused is
+// at rest, and so is a workload whose controller can't make its pods.
+func (l *layout) unrest(p *picture, works []*work) unrest {
+	var out unrest
 	for _, w := range works {
 		if w.refused != "" {
 			continue
 		}
-		if why := l.unrestOf(p, w); why != "" {
-			return fmt.Sprintf("%s %s of %s: %s", w.spec.Kind, w.spec.Name, w.component, why)
+		why, unmade := l.unrestOf(p, w)
+		switch {
+		case why != "":
+			return unrest{why: fmt.Sprintf("%s: %s", w, why)}
+		case unmade:
+			out.unmade = append(out.unmade, w)
 		}
 	}
-	return ""
+	return out
 }
 
-func (l *layout) unrestOf(p *picture, w *work) string {
-	account, ok := p.workloads[w.of]
+func (l *layout) unrestOf(p *picture, w *work) (why string, unmade bool) {
+	account, ok := p.account(w)
 	if !ok {
-		return "not seen yet"
+		return "not seen yet", false
 	}
 	if account.observed < account.generation {
-		return "its controller has not seen it"
+		return "its controller has not seen it", false
 	}
-	stuck := p.trouble(w) != ""
 	pods := p.pods[w.of]
-	if n := int32(len(pods)); !stuck && (account.current != account.desired || n != account.desired) { //nolint:gosec // a few pods
-		return fmt.Sprintf("%d of %d pods are made, and there are %d", account.current, account.desired, n)
+	n := int32(len(pods)) //nolint:gosec // a few pods
+	stuck := p.trouble(w) != ""
+	if n > account.desired || !stuck && account.current != n {
+		return fmt.Sprintf("its controller has seen %d pods of %d", account.current, n), false
 	}
 	for _, pod := range pods {
 		if why := pod.unrest(); why != "" && (!w.gang || !stuck) { // a gang that is not complete is not looked at
-			return fmt.Sprintf("pod %s: %s", pod.name, why)
+			return fmt.Sprintf("pod %s %s", pod.name, why), false
 		}
 	}
 	if ready := p.readyPods(w.of); account.ready != ready {
-		return fmt.Sprintf("its controller has seen %d ready pods of %d", account.ready, ready)
+		return fmt.Sprintf("its controller has seen %d ready pods of %d", account.ready, ready), false
 	}
-	return ""
+	if w.gang && !stuck {
+		if why := p.unrestOfGang(w.spec.Name, pods); why != "" {
+			return why, false
+		}
+	}
+	if n < account.desired && w.spec.Kind == bare {
+		return fmt.Sprintf("%d of %d pods are seen", n, account.desired), false
+	}
+	return "", n < account.desired && !stuck
+}
+
+// unrestOfGang is what the scheduler has still to say of a pod group: it answers for
+// the pods first. A gang was once read between the two.
+func (p *picture) unrestOfGang(name string, pods map[string]pod) string {
+	scheduled, bound := p.gangs[name].scheduled, true
+	for _, pod := range pods {
+		bound = bound && pod.node != ""
+	}
+	switch {
+	case scheduled != string(metav1.ConditionTrue) && scheduled != string(metav1.ConditionFalse):
+		return "the scheduler has not answered for its pod group"
+	case bound && scheduled != string(metav1.ConditionTrue):
+		return "all its pods are bound, and its pod group does not say so yet"
+	default:
+		return ""
+	}
 }
 
 func (p pod) unrest() string {
@@ -66,7 +116,7 @@ func (p pod) forsaken() bool {
 
 // trouble is what keeps the controller from making pods; empty when it has made all.
 func (p *picture) trouble(w *work) string {
-	account := p.workloads[w.of]
+	account, _ := p.account(w)
 	if account.trouble != "" {
 		return account.trouble
 	}
@@ -78,15 +128,12 @@ func (p *picture) trouble(w *work) string {
 
 // unrestOfBarrier is as for a workload, but the barrier has one pod, and if the node
 // has no room for it the scheduler has answered, which is all that is asked.
-func (l *layout) unrestOfBarrier(p *picture, w *work) string {
+func (l *layout) unrestOfBarrier(p *picture, w *work) unrest {
 	if w.refused != "" {
-		return "the barrier can't be made: " + w.refused
+		return unrest{why: "the barrier can't be made: " + w.refused}
 	}
 	if p.workloads[w.of].desired != 1 {
-		return "the DaemonSet controller has not seen the last node"
+		return unrest{why: "the DaemonSet controller has not seen the node that was written last"}
 	}
-	if why := l.unrestOf(p, w); why != "" {
-		return "the barrier: " + why
-	}
-	return ""
+	return l.unrest(p, []*work{w})
 }

@@ -62,7 +62,7 @@ func (r *run) settled(ctx context.Context) (seen.State, error) {
 		return seen.State{}, err
 	}
 	r.progress(fmt.Sprintf("%d workloads on %d nodes", len(r.layout.components), len(r.layout.cell.Nodes)))
-	if err := r.until(ctx, func(p *picture) string { return r.layout.unrest(p, r.layout.components) }); err != nil {
+	if err := r.until(ctx, func(p *picture) unrest { return r.layout.unrest(p, r.layout.components) }); err != nil {
 		return seen.State{}, err
 	}
 	r.progress("the components are at rest")
@@ -83,29 +83,46 @@ func (r *run) settled(ctx context.Context) (seen.State, error) {
 			return seen.State{}, err
 		}
 	}
-	if err := r.create(ctx, r.layout.controls...); err != nil {
-		return seen.State{}, err
-	}
-	r.progress("controls")
-	return r.final(ctx, append(own, r.layout.controls...))
+	return r.controlled(ctx, own)
 }
 
-// final is the state of a cell that is at rest in one consistent picture.
-func (r *run) final(ctx context.Context, works []*work) (seen.State, error) {
-	for {
-		if err := r.settle(ctx, works); err != nil {
+// controlled puts the controls beside workloads that are at rest and returns the
+// state of all, in one consistent picture. Controls change no node, so what the
+// barrier has shown still holds: every controller and the scheduler know the nodes
+// as they are, and what the scheduler says of a control is an answer to them.
+func (r *run) controlled(ctx context.Context, works []*work) (seen.State, error) {
+	r.progress("controls")
+	// A gang of which some would fit keeps the scheduler busy for as long as it is
+	// there: it comes last.
+	for _, gang := range []bool{false, true} {
+		var some []*work
+		for _, w := range r.layout.controls {
+			if w.gang == gang {
+				some = append(some, w)
+			}
+		}
+		if err := r.create(ctx, some...); err != nil {
 			return seen.State{}, err
 		}
+		works = append(works, some...)
+		if err := r.until(ctx, func(p *picture) unrest { return r.unrest(p, works) }); err != nil {
+			return seen.State{}, err
+		}
+	}
+	for {
 		p, version, err := r.list(ctx)
 		if err != nil {
 			return seen.State{}, err
 		}
-		if r.unrest(p, works) == "" {
+		if r.unrest(p, works).over() {
 			out := r.layout.state(p, version)
 			out.Quiet = true
 			return out, nil
 		}
 		// Something began between the last look and the list: the watches will tell.
+		if err := r.settle(ctx, works); err != nil {
+			return seen.State{}, err
+		}
 	}
 }
 
@@ -114,7 +131,7 @@ func (r *run) final(ctx context.Context, works []*work) (seen.State, error) {
 func (r *run) settle(ctx context.Context, works []*work) error {
 	for {
 		var version int
-		if err := r.until(ctx, func(p *picture) string {
+		if err := r.until(ctx, func(p *picture) unrest {
 			version = p.version
 			return r.unrest(p, works)
 		}); err != nil {
@@ -125,9 +142,9 @@ func (r *run) settle(ctx context.Context, works []*work) error {
 			return err
 		}
 		var moved bool
-		if err := r.until(ctx, func(p *picture) string {
+		if err := r.until(ctx, func(p *picture) unrest {
 			if moved = p.version != version; moved {
-				return ""
+				return unrest{}
 			}
 			return r.layout.unrestOfBarrier(p, w)
 		}); err != nil {
@@ -141,20 +158,26 @@ func (r *run) settle(ctx context.Context, works []*work) error {
 
 // until returns when there is nothing left to wait for, discovering all the while
 // what nodes get because pods run on them.
-func (r *run) until(ctx context.Context, why func(*picture) string) error {
+func (r *run) until(ctx context.Context, look func(*picture) unrest) error {
 	for {
 		if err := r.discover(ctx); err != nil {
 			return err
 		}
-		var left string
-		r.view.look(func(p *picture) { left = why(p) })
-		if left == "" {
+		var left unrest
+		r.view.look(func(p *picture) { left = look(p) })
+		if left.over() {
 			return nil
+		}
+		if left.why == "" {
+			// All else is at rest: either they are about to, or they can't.
+			if err := r.ask(ctx, left.unmade); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-r.view.changed:
 		case <-r.deadline.C():
-			return restlessError{left}
+			return restlessError{left.String()}
 		case <-ctx.Done():
 			return fmt.Errorf("wait (%s): %w", left, context.Cause(ctx))
 		}
@@ -162,13 +185,13 @@ func (r *run) until(ctx context.Context, why func(*picture) string) error {
 }
 
 // unrest is what is left to happen to workloads and nodes.
-func (r *run) unrest(p *picture, works []*work) string {
+func (r *run) unrest(p *picture, works []*work) unrest {
 	for _, m := range r.machines {
 		if p.nodes[m.written.Name].version != m.written.ResourceVersion {
-			return fmt.Sprintf("node %s: its newest version was not seen yet", m.node.Name)
+			return unrest{why: fmt.Sprintf("node %s: its newest version was not seen yet", m.node.Name)}
 		}
 		if r.layout.due(p, m) != nil {
-			return fmt.Sprintf("node %s: what runs there is not discovered yet", m.node.Name)
+			return unrest{why: fmt.Sprintf("node %s: what runs there is not discovered yet", m.node.Name)}
 		}
 	}
 	return r.layout.unrest(p, works)

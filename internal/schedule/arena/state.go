@@ -23,7 +23,7 @@ func (l *layout) state(p *picture, version string) seen.State {
 		}
 	}
 	for _, w := range l.inOrder() {
-		is := p.workloads[w.of]
+		is, _ := p.account(w)
 		row := seen.Workload{
 			Component: w.component, Kind: w.spec.Kind, Name: w.spec.Name,
 			Generation: is.generation, ObservedGeneration: is.observed, Desired: is.desired, Ready: is.ready, Trouble: p.trouble(w),
@@ -63,6 +63,7 @@ const noScheduler = "NoScheduler"
 func (l *layout) ownLabels(labels map[string]string) map[string]string {
 	out := maps.Clone(labels)
 	delete(out, LabelCell)
+	delete(out, labelOwn)
 	delete(out, labelTurn)
 	if host, ok := out[corev1.LabelHostname]; ok {
 		out[corev1.LabelHostname] = l.local(host)

@@ -18,15 +18,25 @@ var everything = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 // template is a pod of the workload, held to its nodes.
 func (l *layout) template(w *work) corev1.PodTemplateSpec {
 	p := w.spec.Pod
-	affinity := p.Affinity.DeepCopy()
+	affinity, selector := p.Affinity.DeepCopy(), maps.Clone(p.NodeSelector)
 	l.among(affinity)
+	if w.spec.Kind == daemonSet && w.own {
+		// Its controller names each pod's node itself, and holds every DaemonSet against
+		// every node, of other cells too: a label costs it less than names.
+		if selector == nil {
+			selector = map[string]string{}
+		}
+		selector[labelOwn] = l.id
+	} else {
+		affinity = w.within(affinity)
+	}
 	labels := maps.Clone(p.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, l.labels(w))
 	spec := corev1.PodSpec{
-		Affinity: w.within(affinity), NodeSelector: maps.Clone(p.NodeSelector), Tolerations: slices.Clone(p.Tolerations),
+		Affinity: affinity, NodeSelector: selector, Tolerations: slices.Clone(p.Tolerations),
 		PriorityClassName: p.PriorityClassName, SchedulerName: p.SchedulerName, HostNetwork: p.HostNetwork,
 		TerminationGracePeriodSeconds: new(int64(0)),
 		Containers:                    []corev1.Container{{Name: "main", Image: image, Resources: resources(p.Requests), Ports: ports(p.HostPorts)}},

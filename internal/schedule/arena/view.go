@@ -93,17 +93,11 @@ func (v *view) putGang(is gang) {
 	})
 }
 
-// putTrouble keeps what a controller complains of, of the workload by its own name.
-func (v *view) putTrouble(kind, namespace, name, message string) {
-	v.mu.Lock()
-	w := v.layout.find(kind, namespace, name)
-	v.mu.Unlock()
-	if w == nil {
-		return
-	}
-	v.update(w.of, func(p *picture) bool {
-		was := p.troubles[w.of]
-		p.troubles[w.of] = message
+// putTrouble keeps what keeps a workload's controller from making pods.
+func (v *view) putTrouble(of, message string) {
+	v.update(of, func(p *picture) bool {
+		was := p.troubles[of]
+		p.troubles[of] = message
 		return was != message
 	})
 }

@@ -16,14 +16,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// failedCreate is the reason of the events by which controllers complain that they
-// can't make a pod.
-const failedCreate = "FailedCreate"
-
 // watches keep the pictures of all cells.
 type watches struct {
-	factories []informers.SharedInformerFactory
-	stop      context.CancelFunc
+	factory informers.SharedInformerFactory
+	stop    context.CancelFunc
 
 	mu    sync.RWMutex
 	views map[string]*view
@@ -32,11 +28,9 @@ type watches struct {
 // watch begins to watch all kinds that cells are made of.
 func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	w := &watches{views: map[string]*view{}}
-	ours := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(bare),
+	ours := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(stripped),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = LabelCell }))
-	complaints := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(bare),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "reason=" + failedCreate }))
-	w.factories = []informers.SharedInformerFactory{ours, complaints}
+	w.factory = ours
 	for _, err := range []error{
 		on(w, ours.Core().V1().Nodes().Informer(), func(v *view, n *corev1.Node) { v.putNode(lookAtNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(lookAtNode(n)) }),
 		on(w, ours.Core().V1().Pods().Informer(), func(v *view, p *corev1.Pod) { v.putPod(lookAtPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(lookAtPod(p)) }),
@@ -45,7 +39,6 @@ func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 		on(w, ours.Apps().V1().DaemonSets().Informer(), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelOf], lookAtDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
 		on(w, ours.Batch().V1().Jobs().Informer(), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelOf], lookAtJob(j)) }, dropWorkload[*batchv1.Job]),
 		on(w, ours.Scheduling().V1alpha2().PodGroups().Informer(), func(v *view, g *schedulingv1alpha2.PodGroup) { v.putGang(lookAtPodGroup(g)) }, func(*view, *schedulingv1alpha2.PodGroup) {}),
-		w.onComplaints(complaints.Core().V1().Events().Informer()),
 	} {
 		if err != nil {
 			return nil, fmt.Errorf("watch the control plane: %w", err)
@@ -53,15 +46,11 @@ func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
-	for _, f := range w.factories {
-		f.StartWithContext(running)
-	}
-	for _, f := range w.factories {
-		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				w.close()
-				return nil, fmt.Errorf("watch %s: %w", kind, context.Cause(ctx))
-			}
+	ours.StartWithContext(running)
+	for kind, synced := range ours.WaitForCacheSync(ctx.Done()) {
+		if !synced {
+			w.close()
+			return nil, fmt.Errorf("watch %s: %w", kind, context.Cause(ctx))
 		}
 	}
 	return w, nil
@@ -89,24 +78,10 @@ func on[T metav1.Object](w *watches, informer cache.SharedIndexInformer, put, dr
 	return err //nolint:wrapcheck // the caller says what for
 }
 
-// onComplaints keeps what controllers say that keeps them from making pods.
-func (w *watches) onComplaints(informer cache.SharedIndexInformer) error {
-	put := func(obj any) {
-		if e, ok := obj.(*corev1.Event); ok {
-			about := e.InvolvedObject
-			if v := w.view(cellOf(about.Namespace)); v != nil {
-				v.putTrouble(about.Kind, about.Namespace, about.Name, e.Message)
-			}
-		}
-	}
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: put, UpdateFunc: func(_, obj any) { put(obj) }})
-	return err //nolint:wrapcheck // the caller says what for
-}
-
 func dropWorkload[T metav1.Object](v *view, o T) { v.dropWorkload(o.GetLabels()[labelOf]) }
 
-// bare leaves out of an object what nobody here reads and takes most of its room.
-func bare(obj any) (any, error) {
+// stripped leaves out of an object what nobody here reads and takes most of its room.
+func stripped(obj any) (any, error) {
 	if o, err := meta.Accessor(obj); err == nil {
 		o.SetManagedFields(nil)
 	}
@@ -146,7 +121,5 @@ func (w *watches) view(id string) *view {
 // close ends the watches and returns when they have ended.
 func (w *watches) close() {
 	w.stop()
-	for _, f := range w.factories {
-		f.Shutdown()
-	}
+	w.factory.Shutdown()
 }
