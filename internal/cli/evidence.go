@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/schedule"
 )
 
 func newEvidence(s Streams) *cobra.Command {
@@ -88,6 +89,9 @@ func newEvidenceReplay(s Streams) *cobra.Command {
 			return err
 		}
 		replayed, err := evidence.Replay(dir, func(b *evidence.Bundle) ([]check.Check, error) {
+			if b.Plan.Name == schedule.PlanName {
+				return schedule.Replay(b), nil
+			}
 			site, profile, err := accept.Used(b)
 			if err != nil {
 				return nil, err

@@ -31,7 +31,10 @@ Without --recipes the tree that ships with firstlight is used.`,
   firstlight recipe lint recipes`,
 	}
 	cmd.AddCommand(newRecipeList(s), newRecipeResolve(s), newRecipeQuery(s), newRecipeDiff(s), newRecipeLint(s), newRecipeConstraints(s))
+	cmd.AddCommand(newRecipeTest(s))
 	cmd.AddCommand(newRecipeFootprint(s))
+	cmd.AddCommand(newRecipePlan(s), newRecipeWorkflow(s), newRecipeSummarize(s), newRecipePromote(s))
+	cmd.AddCommand(newRecipeClasses(s))
 	return cmd
 }
 

@@ -35,6 +35,10 @@ type Harness struct {
 	Globs []Glob `json:"globs"`
 	// Changes are those of its files that differ.
 	Changes []git.Change `json:"changes,omitempty"`
+	// Built says that firstlight is built from these files.
+	Built bool `json:"built,omitempty"`
+
+	entries []git.Entry // in order
 }
 
 // Matches says whether a path is one of the harness.
@@ -42,22 +46,39 @@ func Matches(globs []Glob, p string) bool {
 	return slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(p) })
 }
 
-// NewHarness is the harness of the entries of a commit.
+// NewHarness is the harness of the entries of a commit; version is empty where the
+// harness is built from them.
 func NewHarness(version string, globs []Glob, entries []git.Entry, changes []git.Change) Harness {
-	h := newHasher()
-	h.line("version", version)
-	sorted := slices.Clone(entries)
-	slices.SortFunc(sorted, func(a, b git.Entry) int { return cmp.Compare(a.Path, b.Path) })
-	for _, e := range sorted {
+	out := Harness{Version: version, Globs: globs}
+	for _, e := range entries {
 		if Matches(globs, e.Path) {
-			h.line(e.Mode, e.ID, e.Path)
+			out.entries = append(out.entries, e)
 		}
 	}
-	out := Harness{Digest: h.sum(), Version: version, Globs: globs}
+	slices.SortFunc(out.entries, func(a, b git.Entry) int { return cmp.Compare(a.Path, b.Path) })
 	for _, c := range changes {
 		if Matches(globs, c.Path) {
 			out.Changes = append(out.Changes, c)
 		}
 	}
+	out.Digest = out.digest(version)
 	return out
+}
+
+func (h *Harness) digest(version string) string {
+	to := newHasher()
+	to.line("version", version)
+	for _, e := range h.entries {
+		to.line(e.Mode, e.ID, e.Path)
+	}
+	return to.sum()
+}
+
+// Of is the digest of the same files with another version of firstlight. Where it is
+// built from them, there is no other.
+func (h *Harness) Of(version string) string {
+	if h.Built {
+		return h.Digest
+	}
+	return h.digest(version)
 }

@@ -22,8 +22,10 @@ type Input struct {
 	// Head is the state that is tested, Base the one that it is compared with. Base
 	// is only looked at for a pull request.
 	Base, Head State
-	// Dirty says that Head lies on disk and is not what is committed.
-	Dirty bool
+	// Checkout is the commit that is checked out when Head lies on disk, and Dirty says
+	// that what lies there is not what it holds.
+	Checkout string
+	Dirty    bool
 	// Changes are all paths of the repository that are not the same in both states; it
 	// may have more. Those of the tree decide which recipes are looked at closely.
 	Changes []git.Change

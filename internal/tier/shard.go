@@ -3,6 +3,7 @@ package tier
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // MaxJobs is how many jobs a matrix may have: GitHub's limit,
@@ -48,14 +49,17 @@ func shards(tests []Selected, perShard int) []Shard {
 	return out
 }
 
-// Shard finds a part by its tier and its name, 1/3.
-func (p *Plan) Shard(tier int, name string) (Shard, error) {
+// Part finds a shard by its ID.
+func (p *Plan) Part(id string) (Shard, error) {
 	var there []string
 	for _, s := range p.Shards {
-		if s.Tier == tier && s.Name == name {
+		if s.ID == id {
 			return s, nil
 		}
 		there = append(there, s.ID)
 	}
-	return Shard{}, fmt.Errorf("the plan has no shard %s of tier %d: there are %v", name, tier, there)
+	if len(there) == 0 {
+		return Shard{}, fmt.Errorf("the plan has no part %q: it has none at all (%s)", id, p.Reason)
+	}
+	return Shard{}, fmt.Errorf("the plan has no part %q: there are %s", id, strings.Join(there, ", "))
 }

@@ -23,11 +23,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/pki"
+	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/judge"
 	"github.com/firstlight/firstlight/internal/schedule/seen"
 )
 
@@ -35,6 +40,7 @@ var (
 	loadCells = flag.Int("load.cells", 0, "TestLoad: how many cells; 0: none")
 	loadJobs  = flag.Int("load.jobs", 8, "TestLoad: how many cells at one time")
 	loadGPUs  = flag.Int("load.gpunodes", 4, "TestLoad: GPU nodes a cell")
+	loadTree  = flag.Bool("load.tree", false, "TestLoad: the recipes that ship with firstlight in place of one that is made up")
 	profiles  = flag.String("load.profiles", "", "TestLoad: where to keep CPU profiles of all processes")
 )
 
@@ -177,6 +183,10 @@ func TestLoad(t *testing.T) {
 		t.Skip("measures; run it with -load.cells")
 	}
 	config := plane(t)
+	cells := []cell.Cell{realistic(*loadGPUs)}
+	if *loadTree {
+		cells = shipped(t)
+	}
 	a, err := Open(t.Context(), config, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -195,12 +205,15 @@ func TestLoad(t *testing.T) {
 	var took []time.Duration
 	for range *loadJobs {
 		wg.Go(func() {
-			for next.Add(1) <= int64(*loadCells) {
+			for i := next.Add(1); i <= int64(*loadCells); i = next.Add(1) {
 				start := time.Now()
-				state, err := a.Run(t.Context(), realistic(*loadGPUs), nil)
+				state, err := a.Run(t.Context(), cells[int(i)%len(cells)], nil)
 				if err != nil {
 					t.Error(err)
 					return
+				}
+				if j := judge.Judge(cells[int(i)%len(cells)], state); j.Verdict != check.Passed {
+					t.Logf("%s: %s: %s", state.Recipe, j.Verdict, j.Reason)
 				}
 				if !state.Quiet {
 					unquiet.Add(1)
@@ -240,6 +253,30 @@ func TestLoad(t *testing.T) {
 	}
 	t.Logf("%7.1f requests a recipe", total/n)
 	t.Logf("%-26s %7.2f CPU s  %6.3f a recipe; %d pods a cell", "all", sum, sum/n, pods.Load()/int64(*loadCells))
+}
+
+// shipped are the cells of the recipes that ship with firstlight.
+func shipped(t *testing.T) []cell.Cell {
+	t.Helper()
+	loaded, problems, err := recipe.Open("", tree.Options{})
+	if err != nil || problems.Err() != nil {
+		t.Fatal(err, problems)
+	}
+	source, problems := schedule.Open(loaded)
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	var out []cell.Cell
+	for _, name := range source.Names() {
+		c, err := source.Case(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Problems) == 0 {
+			out = append(out, c.Cell)
+		}
+	}
+	return out
 }
 
 func bound(s seen.State) int64 {

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe"
@@ -43,6 +44,8 @@ type bench struct {
 	mu        sync.Mutex
 	behaviour map[string]string
 	tried     string
+	// firstlight is built of this checkout.
+	firstlight binary.Firstlight
 }
 
 // TestLive is all that a control plane is needed for: it is started once.
@@ -59,6 +62,7 @@ func TestLive(t *testing.T) {
 		t.Run("Guest", b.testGuest)
 		t.Run("Rights", b.testRights)
 		t.Run("Tree", b.testTree)
+		t.Run("Binary", b.testBinary)
 	})
 	requireNoneLeft(t)
 	left, err := kube.Guest{Cluster: b.admin}.Leftovers(t.Context())
@@ -93,13 +97,14 @@ func startBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b.caller = b.callerWith(t, RBAC())
+	b.buildFirstlight(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &kubelet{
 		client: b.admin.Client, config: l.RestConfig(), node: "worker-1", dir: t.TempDir(),
-		images: map[string]string{image: self}, env: b.env,
+		images: map[string]string{image: self, binaryImage: b.firstlight.Path}, env: b.env,
 	}
 	k.start(t, corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("256Gi"), "pods": resource.MustParse("100")})
 	return b
@@ -113,7 +118,7 @@ func (b *bench) env(pod *corev1.Pod) []string {
 	if what == "" {
 		what = "good"
 	}
-	return []string{shardEnv + "=" + what, triedEnv + "=" + b.tried}
+	return []string{shardEnv + "=" + what, triedEnv + "=" + b.tried, cacheEnv()}
 }
 
 // callerWith is whoever has this role.

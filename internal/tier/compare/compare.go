@@ -95,6 +95,7 @@ func (c *comparison) head(ctx context.Context) error {
 // disk takes what lies on disk for the head.
 func (c *comparison) disk(ctx context.Context) error {
 	c.in.Head.FS = os.DirFS(filepath.Join(c.Repo.Top(), filepath.FromSlash(c.in.Tree)))
+	c.in.Checkout = c.headCommit
 	var err error
 	c.in.Dirty, err = c.Repo.Dirty(ctx)
 	return err //nolint:wrapcheck // says what it was doing

@@ -30,6 +30,7 @@ func (c *comparison) harness(ctx context.Context) error {
 		version, globs = "", append(tier.OwnHarness(c.in.Tree), c.Harness...)
 	}
 	c.in.Harness = tier.NewHarness(version, globs, entries, c.in.Changes)
+	c.in.Harness.Built = own
 	return nil
 }
 
@@ -75,13 +76,14 @@ func (c *comparison) own(ctx context.Context, entries []git.Entry) (bool, error)
 		if err != nil {
 			return false, fmt.Errorf("read the harness: %w", err)
 		}
-		return isOwn(data), nil
+		return Own(data), nil
 	}
 	data, err := c.Repo.Content(ctx, entries[i], c.blobs)
-	return isOwn(data), err //nolint:wrapcheck // says what it was doing
+	return Own(data), err //nolint:wrapcheck // says what it was doing
 }
 
-func isOwn(gomod []byte) bool {
+// Own says whether a go.mod is firstlight's.
+func Own(gomod []byte) bool {
 	for line := range strings.Lines(string(gomod)) {
 		if strings.TrimSpace(line) == module {
 			return true

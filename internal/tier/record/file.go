@@ -1,0 +1,158 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// runtimeDir is where checks on real hardware are, in a commit's directory.
+const runtimeDir = "runtime"
+
+// maxSize of a record, in bytes: a tree of 10,000 recipes makes some 3 MiB.
+const maxSize = 64 << 20
+
+// Write writes a record to its place below a directory, whole or not at all, over one
+// of the same shard that is there. It returns the file.
+func Write(dir string, r Record) (string, error) {
+	if err := r.Check(); err != nil {
+		return "", fmt.Errorf("keep a record: %w", err)
+	}
+	name := "schedule.json"
+	if r.Shard != nil {
+		name = "schedule-" + r.Shard.ID + ".json"
+		if strings.ContainsAny(r.Shard.ID, `/\`) {
+			return "", fmt.Errorf("keep a record: %q is no name of a shard", r.Shard.ID)
+		}
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("keep a record: %w", err)
+	}
+	to := filepath.Join(dir, r.Commit)
+	if err := os.MkdirAll(to, 0o750); err != nil {
+		return "", fmt.Errorf("keep a record: %w", err)
+	}
+	file := filepath.Join(to, name)
+	return file, write(file, append(data, '\n'))
+}
+
+func write(file string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".record-*")
+	if err != nil {
+		return fmt.Errorf("keep a record: %w", err)
+	}
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("keep a record: %w", errors.Join(err, os.Remove(tmp.Name())))
+	}
+	return nil
+}
+
+// Of reads the records of a commit, in the order of their names; none is no error.
+func Of(dir, commit string) ([]Record, error) {
+	records, err := scan(filepath.Join(dir, commit), false)
+	for _, r := range records {
+		if r.Commit != commit {
+			err = errors.Join(err, fmt.Errorf("a record in %s is of commit %.12s", commit, r.Commit))
+		}
+	}
+	return records, err
+}
+
+// All reads every record anywhere below a directory, whatever its commit.
+func All(dir string) ([]Record, error) { return scan(dir, true) }
+
+// scan reads files that are called like records. One that can't be read is an error.
+func scan(dir string, deep bool) ([]Record, error) {
+	var out []Record
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && p == dir {
+			return fs.SkipAll
+		}
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if p != dir && (!deep || d.Name() == runtimeDir) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasPrefix(d.Name(), "schedule") || filepath.Ext(p) != ".json" {
+			return nil
+		}
+		var r Record
+		if err := decode(p, &r); err != nil {
+			return err
+		}
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		out = append(out, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	return out, nil
+}
+
+// RuntimeOf reads what checks on real hardware came to, by name.
+func RuntimeOf(dir, commit string) ([]Runtime, error) {
+	in := filepath.Join(dir, commit, runtimeDir)
+	entries, err := os.ReadDir(in) // sorted by name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read runtime records: %w", err)
+	}
+	out := []Runtime{}
+	for _, e := range entries {
+		f := filepath.Join(in, e.Name())
+		if filepath.Ext(f) != ".json" {
+			continue
+		}
+		var r Runtime
+		if err := decode(f, &r); err != nil {
+			return nil, fmt.Errorf("read runtime records: %w", err)
+		}
+		if err := r.Check(commit); err != nil {
+			return nil, fmt.Errorf("read runtime records: %s: %w", f, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func decode(file string, into any) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if len(data) > maxSize {
+		return fmt.Errorf("%s is larger than %d MiB", file, maxSize>>20)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s has something behind its object", file)
+	}
+	return nil
+}
