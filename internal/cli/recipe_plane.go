@@ -15,8 +15,10 @@ import (
 func openPlane(ctx context.Context, board *display.Board) (schedule.Plane, error) {
 	show := func(e lab.Event) { showLabEvent(board, e) }
 	l, end, err := lab.StartThrowaway(ctx, lab.Options{
-		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) { return buildPrograms(ctx, names, show) },
-		Events:   show,
+		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
+			return buildPrograms(ctx, names, show)
+		},
+		Events: show,
 	})
 	if err != nil {
 		return schedule.Plane{}, err //nolint:wrapcheck // says what it was doing

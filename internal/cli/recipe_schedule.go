@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type scheduleFlags struct {
 
 	distribute distributeFlags
 	publish    publishFlags
+	record     recordFlags
 }
 
 func newRecipeTest(s Streams) *cobra.Command {
@@ -68,6 +70,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	f.choice.add(cmd)
 	f.distribute.add(cmd)
 	f.publish.add(cmd)
+	f.record.add(cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&f.jobs, "jobs", 16, "how many recipes are under way at one time")
 	flags.IntVar(&f.perPlane, "per-plane", 256, "how many recipes one control plane takes before it is thrown away for a new one")
@@ -105,7 +108,11 @@ func runRecipeTest(ctx context.Context, s Streams, f *scheduleFlags, args []stri
 	if err := problems.Err(); err != nil {
 		return usage("%w\nfirstlight recipe lint %s shows all of them", err, t.Label)
 	}
-	chosen, why, err := f.choice.choose(ctx, source, f.recipes.dir, args)
+	chosen, why, err := f.chosen(ctx, source, args)
+	if err != nil {
+		return err
+	}
+	begun, err := f.record.begin(ctx, f.recipes.dir, chosen.Tier)
 	if err != nil {
 		return err
 	}
@@ -135,7 +142,30 @@ func runRecipeTest(ctx context.Context, s Streams, f *scheduleFlags, args []stri
 	if outcome.Interrupted {
 		return infrastructure(errors.Join(ctx.Err(), fmt.Errorf("interrupted: %d recipes without a verdict; what was seen is in %s", len(outcome.Pending), outcome.Evidence)))
 	}
-	return f.finish(ctx, s, out, chosen.Report(t.Label, outcome))
+	report := chosen.Report(t.Label, outcome)
+	if err := f.record.end(begun, report, time.Now()); err != nil {
+		return err
+	}
+	return f.finish(ctx, s, out, report)
+}
+
+// chosen are the recipes of a part of a plan, or those that names and flags choose.
+func (f *scheduleFlags) chosen(ctx context.Context, source *schedule.Source, args []string) (s schedule.Selection, why string, err error) {
+	planned, level, err := f.record.read()
+	if err != nil {
+		return s, "", err
+	}
+	if len(planned) > 0 {
+		if len(args) > 0 || f.choice.all || f.choice.tier != 0 {
+			return s, "", usage("--plan says which recipes are tested: give no names, no --all and no --tier with it")
+		}
+		args = planned
+	}
+	s, why, err = f.choice.choose(ctx, source, f.recipes.dir, args)
+	if level != 0 {
+		s.Tier = level
+	}
+	return s, why, err
 }
 
 // finish prints a report. That of a shard is published too, and decides no exit code.

@@ -83,7 +83,7 @@ func TestRecipeFootprintRefuses(t *testing.T) {
 	t.Parallel()
 	dir := footprintDir(t)
 	for line, want := range map[string]string{
-		"footprint update":                                   "is not written to: give the one to update with --recipes",
+		"footprint update": "is not written to: give the one to update with --recipes",
 		"footprint update --chart @/charts/shop" + smallTree: "name it",
 		"footprint update shup" + smallTree:                  "did you mean shop?",
 		"footprint update --timeout 0s shop" + smallTree:     "have to be positive",

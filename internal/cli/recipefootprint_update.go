@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -168,11 +169,12 @@ func printUpdate(w io.Writer, r *chart.Result) {
 }
 
 func outcomes(counts map[chart.Outcome]int, all int) string {
-	text := fmt.Sprintf("%d footprints", all)
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%d footprints", all))
 	for _, o := range []chart.Outcome{chart.Locked, chart.Unchanged, chart.InStep, chart.Drifted, chart.Broken, chart.Unavailable, chart.NotApplicable} {
 		if counts[o] > 0 {
-			text += fmt.Sprintf(", %d %s", counts[o], o)
+			text.WriteString(fmt.Sprintf(", %d %s", counts[o], o))
 		}
 	}
-	return text
+	return text.String()
 }

@@ -20,19 +20,19 @@ import (
 )
 
 // smallDir is the small tree in a directory.
-func smallDir(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "recipes")
+func smallDir(tb testing.TB) string {
+	tb.Helper()
+	dir := filepath.Join(tb.TempDir(), "recipes")
 	if err := os.CopyFS(dir, recipetest.Small()); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
 
-func write(t testing.TB, file string, data []byte) {
-	t.Helper()
+func write(tb testing.TB, file string, data []byte) {
+	tb.Helper()
 	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -162,24 +162,24 @@ type entry struct {
 
 func file(name, text string) entry { return entry{name: name, kind: tar.TypeReg, text: text} }
 
-func archive(t testing.TB, entries ...entry) []byte {
-	t.Helper()
+func archive(tb testing.TB, entries ...entry) []byte {
+	tb.Helper()
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	w := tar.NewWriter(zipped)
 	for _, e := range entries {
 		if err := w.WriteHeader(&tar.Header{Typeflag: e.kind, Name: e.name, Linkname: e.link, Size: int64(len(e.text)), Mode: 0o644}); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if _, err := w.Write([]byte(e.text)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out.Bytes()
 }
@@ -264,7 +264,7 @@ func TestArchivesOfTooMuch(t *testing.T) {
 	t.Parallel()
 	noise := make([]byte, few.archive+1)
 	for i := range noise {
-		noise[i] = byte(rand.IntN(256)) //nolint:gosec // to be incompressible
+		noise[i] = byte(rand.IntN(256))
 	}
 	var folders []entry
 	for range few.stream / 512 { // each has a header of so many bytes

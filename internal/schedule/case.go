@@ -64,28 +64,31 @@ func (s *Source) Case(name string) (Case, error) {
 		return Case{}, fmt.Errorf("there is no recipe %s: firstlight recipe list shows those there are", name)
 	}
 	c := Case{Recipe: name, Criteria: o.Criteria}
-	r, err := resolve.Resolve(s.tree, o.Criteria, resolve.Options{})
+	made, err := s.cell(name, o.Criteria)
 	if err != nil {
 		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
-		return c, nil
+	} else {
+		c.Cell, c.Fingerprint = made, cell.Fingerprint(made)
 	}
-	nodes, err := s.shapes.Select(o.Criteria)
+	return c, nil
+}
+
+// cell makes the cell of a recipe; the error is a problem.List where it can be.
+func (s *Source) cell(name string, q criteria.Criteria) (cell.Cell, error) {
+	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
-		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
-		return c, nil
+		return cell.Cell{}, err
+	}
+	nodes, err := s.shapes.Select(q)
+	if err != nil {
+		return cell.Cell{}, err
 	}
 	components, problems := s.footprints.Components(r)
-	if problems.Err() != nil {
-		c.Problems = problems.Errors()
-		return c, nil
+	if err := problems.Err(); err != nil {
+		return cell.Cell{}, err
 	}
 	made, problems := cell.Build(name, r, components, nodes)
-	if problems.Err() != nil {
-		c.Problems = problems.Errors()
-		return c, nil
-	}
-	c.Cell, c.Fingerprint = made, cell.Fingerprint(made)
-	return c, nil
+	return made, problems.Err()
 }
 
 // problemsOf is an error as problems with a place.

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,9 +121,7 @@ func (r *Report) Conclude(expected []string) {
 func notAsExpected(count map[string]int, expected []string) string {
 	var missing, odd []string
 	left := map[string]int{}
-	for name, n := range count {
-		left[name] = n
-	}
+	maps.Copy(left, count)
 	for _, name := range expected {
 		if left[name] == 0 {
 			missing = append(missing, name)

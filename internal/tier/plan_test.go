@@ -51,7 +51,9 @@ func TestEvents(t *testing.T) {
 		{"at night", func(in *tier.Input) { in.Event, in.Base = tier.Schedule, tier.State{} }, all, 0},
 		{"by hand", func(in *tier.Input) { in.Event = tier.Dispatch }, all, 0},
 		{"by name", func(in *tier.Input) { in.Event, in.Names = tier.Dispatch, []string{"eks", "aks", "eks"} }, "0 aks, 0 eks", 5},
-		{"the harness", func(in *tier.Input) { in.Harness.Changes = []git.Change{{Path: "x.go", Kind: git.Added}, {Path: "y.go", Kind: git.Added}} },
+		{"the harness", func(in *tier.Input) {
+			in.Harness.Changes = []git.Change{{Path: "x.go", Kind: git.Added}, {Path: "y.go", Kind: git.Added}}
+		},
 			"1 aks, 1 eks, 1 eks-training, 2 a100-aks-inference, 2 h100-any, 2 h100-eks-training, 2 h100-eks-ubuntu-training-kubeflow", 0},
 	}
 	for _, tt := range tests {
@@ -110,7 +112,7 @@ func TestBroken(t *testing.T) {
 		string(before["overlays/aks/a100-aks-inference.yaml"].Data), "    - name: csi-snapshots\n", "    - {name: csi-snapshots, dependencyRefs: [nothing]}\n", 1)})
 	p := plan(t, pullRequest(before, after))
 	s, ok := p.Find("a100-aks-inference")
-	if !ok || s.Digest != "" || len(s.Reasons) != 1 || !strings.Contains(s.Reasons[0].String(), "broken: recipes/overlays/aks/a100-aks-inference.yaml:13") {
+	if !ok || s.Digest != "" || len(s.Reasons) != 1 || !strings.Contains(s.Reasons[0].String(), "broken: recipes/overlays/aks/a100-aks-inference.yaml:14:46: error: csi-snapshots depends on nothing") {
 		t.Errorf("it is %+v", s)
 	}
 	p = plan(t, pullRequest(after, before))

@@ -92,7 +92,7 @@ func TestSelectsExactlyWhatDiffers(t *testing.T) {
 
 // mutate makes one change, or several at once.
 func mutate(m *mutator, i int) string {
-	what := ""
+	var what strings.Builder
 	for k := 0; k < 1+i%3; {
 		one := mutations[m.r.IntN(len(mutations))]
 		if i < len(mutations) && k == 0 { // each of them at least once, where it can be
@@ -102,10 +102,10 @@ func mutate(m *mutator, i int) string {
 			i += len(mutations)
 			continue
 		}
-		what += one.name + "; "
+		what.WriteString(one.name + "; ")
 		k++
 	}
-	return what
+	return what.String()
 }
 
 // exactly holds a plan against the slow way; it says what is wrong.

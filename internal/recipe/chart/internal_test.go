@@ -58,7 +58,7 @@ func TestWorkloads(t *testing.T) {
 		found, err := o.workloads()
 		var got []string
 		for _, w := range found {
-			got = append(got, w.kind+" "+w.name+" "+string(rune('0'+w.replicas)))
+			got = append(got, w.kind+" "+w.name+" "+string('0'+w.replicas))
 		}
 		text := strings.Join(got, ", ")
 		if err != nil {

@@ -68,9 +68,10 @@ func (t *lines) tokenEnd(n *yaml.Node, inFlow bool) int {
 	switch {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
 		for i := 1; i < len(rest); i++ {
-			if rest[i] == '\\' {
+			switch rest[i] {
+			case '\\':
 				i++
-			} else if rest[i] == '"' {
+			case '"':
 				return at + i + 1
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -49,7 +48,7 @@ func (c *Chart) render(ctx context.Context, s settings) (*rendered, error) {
 	}
 	addStubs(loaded, "")
 	apis := served(loaded, s.apis)
-	install := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil))))
+	install := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
 	install.DryRunStrategy, install.ReleaseName, install.Namespace = action.DryRunClient, s.release, s.namespace
 	install.SkipCRDs, install.KubeVersion, install.APIVersions = true, kube, apis
 	out, err := install.RunWithContext(ctx, loaded, values)

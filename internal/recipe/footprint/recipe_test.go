@@ -2,6 +2,7 @@ package footprint_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,12 +21,10 @@ func overlay(spec string) map[string]string {
 // What is wrong between a recipe and the footprints.
 func TestProblemsOfRecipes(t *testing.T) {
 	t.Parallel()
-	with := func(maps ...map[string]string) map[string]string {
+	with := func(layers ...map[string]string) map[string]string {
 		out := map[string]string{}
-		for _, m := range maps {
-			for k, v := range m {
-				out[k] = v
-			}
+		for _, m := range layers {
+			maps.Copy(out, m)
 		}
 		return out
 	}
@@ -84,8 +83,6 @@ spec:
         - {name: a, resources: {requests: {cpu: 100m, memory: 1Gi}, limits: {nvidia.com/gpu: "1"}}}
         - {name: b, resources: {limits: {cpu: 200m}}, ports: [{containerPort: 80, hostPort: 8080}]}
 `
-
-const extra = `{Kind:Deployment Name:extra Namespace:elsewhere Class:any CreatedBy: Discovers:false Brings:[] Replicas:2`
 
 // What the manifests of a component have are pods too.
 func TestPodsOfManifests(t *testing.T) {

@@ -50,6 +50,7 @@ func knownResource(name string) bool {
 	switch corev1.ResourceName(name) {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return true
+	default: // of the others only extended resources, and huge pages
 	}
 	return strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) ||
 		strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0

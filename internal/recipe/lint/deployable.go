@@ -27,11 +27,7 @@ func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 		kustomize(c, add)
 		return out
 	}
-	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
-		if value != "" {
-			add(problem.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
-		}
-	}
+	notKustomize(c, add)
 	switch {
 	case c.Source != "" && strings.TrimPrefix(c.Version, "v") == "":
 		add(problem.Unpinned, "source", "the chart of %s has no version", c.Name)
@@ -67,4 +63,13 @@ func unregistered(r *resolve.Result, c *model.ComponentRef) problem.Problem {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
+}
+
+// notKustomize: what only a kustomization has, a chart has not.
+func notKustomize(c *model.ComponentRef, add func(rule problem.Rule, field, format string, args ...any)) {
+	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
+		if value != "" {
+			add(problem.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
+		}
+	}
 }

@@ -81,7 +81,7 @@ type FootprintWorkload struct {
 	When         []string           `yaml:"when,omitempty" json:"when,omitempty"`
 	WhenManifest *FootprintManifest `yaml:"whenManifest,omitempty" json:"whenManifest,omitempty"`
 	Replicas     int                `yaml:"replicas,omitempty" json:"replicas,omitempty"`
-	Pod          FootprintPod       `yaml:"pod,omitempty" json:"pod,omitempty"`
+	Pod          FootprintPod       `yaml:"pod,omitempty" json:"pod,omitzero"`
 	// ValuesFrom: field: value path, a list of them, or {firstOf: [paths]}.
 	ValuesFrom map[string]any `yaml:"valuesFrom,omitempty" json:"valuesFrom,omitempty"`
 }
@@ -130,5 +130,5 @@ type RenderedWorkload struct {
 	Name string `yaml:"name" json:"name" need:"true"`
 	// Replicas is always there but of a DaemonSet; what has none is not in the lock.
 	Replicas int          `yaml:"replicas,omitempty" json:"replicas,omitempty"`
-	Pod      FootprintPod `yaml:"pod,omitempty" json:"pod,omitempty"`
+	Pod      FootprintPod `yaml:"pod,omitempty" json:"pod,omitzero"`
 }

@@ -46,7 +46,7 @@ type NodeSpec struct {
 	// Resources are the node's capacity, as Kubernetes quantities.
 	Resources NodeResources `yaml:"resources" json:"resources" need:"true"`
 	// Allocatable is what the kubelet leaves for pods; what is absent is as in resources.
-	Allocatable       NodeResources     `yaml:"allocatable,omitempty" json:"allocatable,omitempty"`
+	Allocatable       NodeResources     `yaml:"allocatable,omitempty" json:"allocatable,omitzero"`
 	GPU               *NodeGPU          `yaml:"gpu,omitempty" json:"gpu,omitempty"`
 	Labels            map[string]string `yaml:"labels,omitempty" json:"labels,omitempty"`
 	Taints            []NodeTaint       `yaml:"taints,omitempty" json:"taints,omitempty"`

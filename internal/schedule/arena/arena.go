@@ -38,7 +38,7 @@ type Arena struct {
 	watch *watches
 	// away are the cells that are being taken away; gone ends them.
 	away sync.WaitGroup
-	gone context.Context
+	gone context.Context //nolint:containedctx // ends what goes on after Run has returned
 	end  context.CancelFunc
 }
 
@@ -69,6 +69,8 @@ func unbraked(config *rest.Config) *rest.Config {
 	out := rest.CopyConfig(config)
 	out.QPS, out.Burst = -1, 0
 	out.RateLimiter = nil
+	// What the API server warns of is for those who write manifests, not for this process' stderr.
+	out.WarningHandler, out.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	out.ContentType = runtime.ContentTypeProtobuf
 	out.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	return out

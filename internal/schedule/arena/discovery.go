@@ -71,20 +71,20 @@ func (l *layout) found(p *picture, m *machine) map[string]string {
 // served says whether all DaemonSets for GPU nodes of the component that have to be
 // on the node run there, and among them one that brings the resource.
 func (l *layout) served(p *picture, m *machine, g cell.Grant, labels map[string]string) bool {
-	any := false
+	brought := false
 	for _, w := range l.components {
 		if w.component != g.Component || w.spec.Kind != daemonSet || w.spec.Class != footprint.Accelerated {
 			continue
 		}
 		if p.runsOn(w.of, m.written.Name) {
-			any = any || slices.Contains(w.spec.Brings, string(g.Resource))
+			brought = brought || slices.Contains(w.spec.Brings, string(g.Resource))
 			continue
 		}
 		if cell.Wants(w.spec, m.node, labels) {
 			return false
 		}
 	}
-	return any
+	return brought
 }
 
 func addMissing(labels, more map[string]string) bool {

@@ -3,6 +3,7 @@ package arena
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,9 +15,7 @@ func (r *run) list(ctx context.Context) (*picture, string, error) {
 	of := metav1.ListOptions{LabelSelector: LabelCell + "=" + r.layout.id}
 	p := newPicture()
 	r.view.look(func(seen *picture) {
-		for of, text := range seen.troubles {
-			p.troubles[of] = text
-		}
+		maps.Copy(p.troubles, seen.troubles)
 	})
 	pods, err := r.client.CoreV1().Pods("").List(ctx, of)
 	if err != nil {

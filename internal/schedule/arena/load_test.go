@@ -41,6 +41,7 @@ var (
 	loadJobs  = flag.Int("load.jobs", 8, "TestLoad: how many cells at one time")
 	loadGPUs  = flag.Int("load.gpunodes", 4, "TestLoad: GPU nodes a cell")
 	loadTree  = flag.Bool("load.tree", false, "TestLoad: the recipes that ship with firstlight in place of one that is made up")
+	profileAt = flag.Duration("load.profileat", 0, "TestLoad: when to begin with it")
 	profiles  = flag.String("load.profiles", "", "TestLoad: where to keep CPU profiles of all processes")
 )
 
@@ -376,6 +377,7 @@ func profile(t *testing.T, config *rest.Config) func() {
 			client = etcdClient(t)
 		}
 		wg.Go(func() {
+			<-time.After(*profileAt)
 			resp, err := client.Do(must(http.NewRequest(http.MethodGet, "https://"+c.Address+"/debug/pprof/profile?seconds=25", nil)))
 			if err != nil {
 				t.Log(err)

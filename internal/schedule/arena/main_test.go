@@ -56,14 +56,14 @@ var started = sync.OnceValues(func() (*rest.Config, error) {
 })
 
 // plane is the control plane, started at the first call.
-func plane(t testing.TB) *rest.Config {
-	t.Helper()
+func plane(tb testing.TB) *rest.Config {
+	tb.Helper()
 	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
+		tb.Skip("runs a control plane; not with -short")
 	}
 	config, err := started()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return config
 }

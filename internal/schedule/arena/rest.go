@@ -67,10 +67,8 @@ func (l *layout) unrestOf(p *picture, w *work) (why string, unmade bool) {
 	if ready := p.readyPods(w.of); account.ready != ready {
 		return fmt.Sprintf("its controller has seen %d ready pods of %d", account.ready, ready), false
 	}
-	if w.gang && !stuck {
-		if why := p.unrestOfGang(w.spec.Name, pods); why != "" {
-			return why, false
-		}
+	if why := p.unrestOfGang(w, pods); why != "" && !stuck {
+		return why, false
 	}
 	if n < account.desired && w.spec.Kind == bare {
 		return fmt.Sprintf("%d of %d pods are seen", n, account.desired), false
@@ -80,12 +78,14 @@ func (l *layout) unrestOf(p *picture, w *work) (why string, unmade bool) {
 
 // unrestOfGang is what the scheduler has still to say of a pod group: it answers for
 // the pods first. A gang was once read between the two.
-func (p *picture) unrestOfGang(name string, pods map[string]pod) string {
-	scheduled, bound := p.gangs[name].scheduled, true
+func (p *picture) unrestOfGang(w *work, pods map[string]pod) string {
+	scheduled, bound := p.gangs[w.spec.Name].scheduled, true
 	for _, pod := range pods {
 		bound = bound && pod.node != ""
 	}
 	switch {
+	case !w.gang:
+		return ""
 	case scheduled != string(metav1.ConditionTrue) && scheduled != string(metav1.ConditionFalse):
 		return "the scheduler has not answered for its pod group"
 	case bound && scheduled != string(metav1.ConditionTrue):

@@ -59,7 +59,7 @@ func wrongShapes(nodes shape.Nodes) problem.List {
 		}
 	}
 	if s := nodes.Accelerated; s != nil {
-		if gpus := ofUse(s.Devices, shape.UseGPU); len(gpus) == 0 {
+		if gpus := gpusOf(s.Devices); len(gpus) == 0 {
 			out = append(out, problem.GPUDevice.At(problem.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
 		}
 		if len(nodes.Arch) == 0 {
@@ -91,10 +91,10 @@ func wrongComponents(components []footprint.Component) problem.List {
 	return out
 }
 
-func ofUse(devices []shape.Device, use string) []shape.Device {
+func gpusOf(devices []shape.Device) []shape.Device {
 	var out []shape.Device
 	for _, d := range devices {
-		if d.Use == use {
+		if d.Use == shape.UseGPU {
 			out = append(out, d)
 		}
 	}

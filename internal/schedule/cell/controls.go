@@ -64,14 +64,14 @@ func (b builder) halfGang(c *Cell) (Control, []Node) {
 	w := b.alike(c, HalfGang)
 	w.Replicas = 2
 	w.Pod.Requests = corev1.ResourceList{} // of GPUs alone: one reason
-	for _, d := range ofUse(b.nodes.Accelerated.Devices, shape.UseGPU) {
+	for _, d := range gpusOf(b.nodes.Accelerated.Devices) {
 		w.Pod.Requests[d.Name] = *resource.NewQuantity(half(d), resource.DecimalSI)
 	}
 	return Control{Name: HalfGang, Workload: w, Gang: true, Nodes: []string{twin.Name}, Reason: reasonLack + string(b.gpu().Name)}, []Node{twin}
 }
 
 // gpu is what the shape calls its GPUs; it has at least one such resource.
-func (b builder) gpu() shape.Device { return ofUse(b.nodes.Accelerated.Devices, shape.UseGPU)[0] }
+func (b builder) gpu() shape.Device { return gpusOf(b.nodes.Accelerated.Devices)[0] }
 
 // alike is one pod like the probe's.
 func (b builder) alike(c *Cell, control string) footprint.Workload {

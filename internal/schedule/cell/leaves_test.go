@@ -41,8 +41,8 @@ func fill(v reflect.Value, next *int) {
 		fill(item, next)
 		v.SetMapIndex(key, item)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), next)
+		for _, field := range v.Fields() {
+			fill(field, next)
 		}
 	default:
 		panic(fmt.Sprintf("nothing to fill a %s with", v.Type()))

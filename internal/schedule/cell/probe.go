@@ -52,7 +52,7 @@ func (b builder) requirements() []corev1.NodeSelectorRequirement {
 
 // findsGPUs says whether the component that brings the GPUs discovers what they are.
 func (b builder) findsGPUs() bool {
-	for _, d := range ofUse(b.nodes.Accelerated.Devices, shape.UseGPU) {
+	for _, d := range gpusOf(b.nodes.Accelerated.Devices) {
 		for _, c := range b.components {
 			if c.Name == d.From && slices.ContainsFunc(c.Workloads, func(w footprint.Workload) bool { return w.Discovers }) {
 				return true

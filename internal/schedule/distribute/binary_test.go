@@ -45,7 +45,7 @@ func (b *bench) testBinary(t *testing.T) {
 	b.requireGone(t, Spec{RunID: joined.Run})
 }
 
-// brokenTree is a copy of our recipes in which node-feature-discovery does not
+// brokenTree is a copy of our recipes in which the EFA device plugin does not
 // tolerate the taint of GPU nodes.
 func brokenTree(t *testing.T) string {
 	t.Helper()
@@ -53,7 +53,7 @@ func brokenTree(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "..", "recipes"))); err != nil {
 		t.Fatal(err)
 	}
-	values := filepath.Join(dir, "components", "node-feature-discovery", "values.yaml")
+	values := filepath.Join(dir, "components", "aws-efa-k8s-device-plugin", "values.yaml")
 	data, err := os.ReadFile(values)
 	if err != nil {
 		t.Fatal(err)

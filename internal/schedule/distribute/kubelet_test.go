@@ -195,7 +195,7 @@ func (k *kubelet) play(ctx context.Context, pod *corev1.Pod) {
 // conclude tells how a container ended, as a kubelet does.
 func (k *kubelet) conclude(ctx context.Context, pod *corev1.Pod, cmd *exec.Cmd, err error, late bool, output string) {
 	ctx = context.WithoutCancel(ctx)
-	code := int32(cmd.ProcessState.ExitCode()) //nolint:gosec // of a process
+	code := int32(cmd.ProcessState.ExitCode())
 	if code < 0 {
 		code = 137
 	}

@@ -1,3 +1,4 @@
+//nolint:forbidigo // the program of a shard: it begins here, and prints to its standard output
 package distribute
 
 import (

@@ -83,13 +83,19 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("%d recipes at one time, %d a control plane: both are at least one", s.Jobs, s.PerPlane)
 	case s.CPU.Sign() <= 0 || s.Memory.Sign() <= 0:
 		return errors.New("a shard needs processors and memory: a control plane runs in it")
-	case s.Within < time.Second || s.ShardWithin < time.Second || s.ShardWithin > s.Within:
-		return fmt.Errorf("a shard may take %s, and all of it %s: a second at least, and a shard no longer than all", s.ShardWithin, s.Within)
 	case s.PullSecret != "" && s.Namespace == "":
 		return errors.New("a secret to pull the image with is in a namespace that exists: --namespace")
 	}
+	return s.checkRest()
+}
+
+// checkRest is of what is wrong together.
+func (s *Spec) checkRest() error {
 	if names := slices.Sorted(slices.Values(s.Names)); len(slices.Compact(names)) != len(s.Names) {
 		return errors.New("a recipe is to be tested twice")
+	}
+	if s.Within < time.Second || s.ShardWithin < time.Second || s.ShardWithin > s.Within {
+		return fmt.Errorf("a shard may take %s, and all of it %s: a second at least, and a shard no longer than all", s.ShardWithin, s.Within)
 	}
 	return s.checkSizes()
 }

@@ -147,7 +147,6 @@ func golden(t *testing.T, name string, got []byte) {
 func TestNamesGoThereAndBack(t *testing.T) {
 	t.Parallel()
 	names := []string{"h100-eks-training", "a", "l40s-kind-inference"}
-	file := filepath.Join(t.TempDir(), "names")
 	for name, tt := range map[string]struct {
 		text string
 		want []string
@@ -160,6 +159,8 @@ func TestNamesGoThereAndBack(t *testing.T) {
 		"too many":             {strings.Repeat("x", mostInMap+1), nil, "more than 1008 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "names")
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -78,7 +78,7 @@ func tail(r io.Reader, most int) ([]byte, error) {
 		n, err := r.Read(buf)
 		kept = append(kept, buf[:n]...)
 		kept = kept[max(0, len(kept)-most):]
-		if err == io.EOF { //nolint:errorlint // what io.Reader promises
+		if err == io.EOF {
 			return kept, nil
 		}
 		if err != nil {

@@ -32,8 +32,6 @@ func (f *findings) because(c cause, suspect, format string, args ...any) {
 	}
 }
 
-func (f *findings) none() bool { return len(f.causes) == 0 }
-
 // list puts causes first, those that explain most before the others, then what follows.
 func (f *findings) list() []check.Finding {
 	causes := slices.Clone(f.causes)

@@ -16,21 +16,23 @@ func (v *view) judgeGang() {
 	}
 	pods := v.podsOf(probe.Expected)
 	left := len(waiting(pods))
-	wrong := func(message, remedy string) {
-		v.found.add(cause{key: probe.id() + " " + message, suspect: probe.id(), message: message, remedy: remedy})
+	wrong := func(message string) {
+		v.found.add(cause{
+			key: probe.id() + " " + message, suspect: probe.id(), message: message,
+			remedy: "run the test again; if it stays, the scheduler's log in the evidence says why",
+		})
 	}
-	again := "run the test again; if it stays, the scheduler's log in the evidence says why"
 	if len(gangs) != 1 {
-		wrong(fmt.Sprintf("%d pod groups are there for its pods, and there has to be one", len(gangs)), again)
+		wrong(fmt.Sprintf("%d pod groups are there for its pods, and there has to be one", len(gangs)))
 		return
 	}
 	switch g := gangs[0]; {
 	case left > 0 && left < len(pods):
-		wrong(fmt.Sprintf("was bound in part: %d of %d pods; a gang is bound whole or not at all", len(pods)-left, len(pods)), again)
+		wrong(fmt.Sprintf("was bound in part: %d of %d pods; a gang is bound whole or not at all", len(pods)-left, len(pods)))
 	case left == 0 && g.Scheduled != "True":
-		wrong(fmt.Sprintf("its pods are bound, and its pod group says scheduled %s: %s", g.Scheduled, say(g)), again)
+		wrong(fmt.Sprintf("its pods are bound, and its pod group says scheduled %s: %s", g.Scheduled, say(g)))
 	case left > 0 && g.Scheduled == "True":
-		wrong("its pod group says that it is scheduled, and no pod is bound", again)
+		wrong("its pod group says that it is scheduled, and no pod is bound")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestWhateverStandsInEvidence(t *testing.T) {
 	s := simulate(c)
 	verdicts := map[check.Verdict]int{}
 	for seed := range uint64(120) {
-		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // for tests
+		r := rand.New(rand.NewPCG(seed, 2))
 		var made cell.Cell
 		var state seen.State
 		if !mutated(t, r, c, &made) || !mutated(t, r, s, &state) {

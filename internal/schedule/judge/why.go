@@ -117,15 +117,13 @@ func (v *view) whyNoLabel(node, key string, values []string, w way) (cause, bool
 			if !brings(p.Labels) {
 				continue
 			}
-			if cause, ok := v.whyNotPublished(node, c.Name, key, p, w); ok {
-				return cause, true
-			}
+			return v.whyNotPublished(node, c.Name, key, p, w), true
 		}
 	}
 	return cause{}, false
 }
 
-func (v *view) whyNotPublished(node, component, key string, p footprint.Publication, w way) (cause, bool) {
+func (v *view) whyNotPublished(node, component, key string, p footprint.Publication, w way) cause {
 	missing := ""
 	for _, k := range slices.Sorted(maps.Keys(p.OnNodesWith)) {
 		if have, ok := v.has(node)[k]; ok && have == p.OnNodesWith[k] {
@@ -133,7 +131,7 @@ func (v *view) whyNotPublished(node, component, key string, p footprint.Publicat
 		}
 		missing = k + "=" + p.OnNodesWith[k]
 		if c, ok := v.whyNoLabel(node, k, []string{p.OnNodesWith[k]}, w); ok {
-			return c, true
+			return c
 		}
 	}
 	if missing != "" {
@@ -142,13 +140,13 @@ func (v *view) whyNotPublished(node, component, key string, p footprint.Publicat
 			key: component + " waits for " + missing, suspect: component,
 			message: fmt.Sprintf("puts its labels on nodes with %s, which nothing brings to %s", missing, v.at(v.ofShape(n))),
 			remedy:  fmt.Sprintf("correct publishes in %s, or discovered in the profile %s", orSome(v.cell.Advice[component].Footprint), v.profile(node)),
-		}, true
+		}
 	}
 	return cause{
 		key: component + " publishes " + key, suspect: component,
 		message: fmt.Sprintf("has not put %s on %s, though the labels that it waits for are there", key, v.at([]string{node})),
 		remedy:  "run the test again; if it stays, what changed labels in the test is in the evidence",
-	}, true
+	}
 }
 
 // whyNotFound says why a component has not discovered a label on a node.

@@ -17,11 +17,11 @@ import (
 )
 
 // repository is one with a recipe tree in recipes/, committed on main.
-func repository(t testing.TB, tree fs.FS) *gittest.Repo {
-	t.Helper()
-	r := gittest.New(t)
+func repository(tb testing.TB, tree fs.FS) *gittest.Repo {
+	tb.Helper()
+	r := gittest.New(tb)
 	if err := os.CopyFS(filepath.Join(r.Dir, "recipes"), tree); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.Commit("tree", nil)
 	return r

@@ -25,11 +25,10 @@ type Blobs struct {
 // NewBlobs has none.
 func NewBlobs() *Blobs { return &Blobs{m: map[string][]byte{}} }
 
-func (b *Blobs) get(id string) (data []byte, found bool) {
+func (b *Blobs) get(id string) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	data, found = b.m[id]
-	return data, found
+	return b.m[id]
 }
 
 // read brings contents in that are not there yet, with one git command.
@@ -70,7 +69,7 @@ func (r *Repo) Content(ctx context.Context, e Entry, blobs *Blobs) ([]byte, erro
 	if err := r.read(ctx, []string{e.ID}, blobs); err != nil {
 		return nil, err
 	}
-	data, _ := blobs.get(e.ID)
+	data := blobs.get(e.ID)
 	if data == nil {
 		return nil, fmt.Errorf("read %s: %w", e.Path, errTooLarge)
 	}

@@ -54,7 +54,7 @@ func (r *Repo) Files(ctx context.Context, entries []Entry, dir string, blobs *Bl
 	}
 	for _, f := range b.out.files {
 		if f.err == nil {
-			f.data, _ = blobs.get(f.id)
+			f.data = blobs.get(f.id)
 			if f.data == nil {
 				f.err = errTooLarge
 			}
@@ -91,7 +91,7 @@ func (b *builder) links(ctx context.Context, entries []Entry) error {
 	for _, e := range entries {
 		b.follower.entries[e.Path] = e
 		if e.Mode == modeLink {
-			target, _ := b.blobs.get(e.ID)
+			target := b.blobs.get(e.ID)
 			b.follower.targets[e.Path] = string(target)
 		}
 	}

@@ -17,9 +17,9 @@ type Repo struct {
 }
 
 // New makes an empty one.
-func New(t testing.TB) *Repo {
-	t.Helper()
-	r := &Repo{Dir: t.TempDir(), t: t}
+func New(tb testing.TB) *Repo {
+	tb.Helper()
+	r := &Repo{Dir: tb.TempDir(), t: tb}
 	r.Git("init", "-q", "-b", "main")
 	return r
 }

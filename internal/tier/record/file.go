@@ -138,7 +138,7 @@ func decode(file string, into any) error {
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what for
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

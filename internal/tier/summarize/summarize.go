@@ -160,20 +160,7 @@ func (j *judge) recipes() {
 		together.Recipes = append(together.Recipes, r.Recipes...)
 		for _, one := range r.Recipes {
 			results[one.Recipe]++
-			want, planned := j.Plan.Find(one.Recipe)
-			switch {
-			case !planned || want.TestedBy != "":
-				j.problem("%s was tested, and the plan does not ask for it", one.Recipe)
-				continue
-			case results[one.Recipe] > 1:
-				j.problem("%s was tested %d times", one.Recipe, results[one.Recipe])
-			case one.Verdict == check.Passed && (one.Digest == "" || one.Digest != want.Digest):
-				j.problem("%s was tested with other files: digest %.12s, not %.12s", one.Recipe, one.Digest, want.Digest)
-			}
-			if one.Verdict != check.Passed {
-				j.failed = j.failed || one.Verdict == check.Failed
-				j.out.Failed = append(j.out.Failed, one)
-			}
+			j.recipe(one, results[one.Recipe])
 		}
 		if r.Verdict != check.Passed && !slices.ContainsFunc(r.Recipes, func(one record.Recipe) bool { return one.Verdict != check.Passed }) {
 			j.failed = j.failed || r.Verdict == check.Failed
@@ -190,6 +177,24 @@ func (j *judge) recipes() {
 		}
 		j.out.Tested++
 		j.out.Covered += len(want.StandsFor)
+	}
+}
+
+// recipe holds one result against the plan; times is how often it came so far.
+func (j *judge) recipe(one record.Recipe, times int) {
+	want, planned := j.Plan.Find(one.Recipe)
+	switch {
+	case !planned || want.TestedBy != "":
+		j.problem("%s was tested, and the plan does not ask for it", one.Recipe)
+		return
+	case times > 1:
+		j.problem("%s was tested %d times", one.Recipe, times)
+	case one.Verdict == check.Passed && (one.Digest == "" || one.Digest != want.Digest):
+		j.problem("%s was tested with other files: digest %.12s, not %.12s", one.Recipe, one.Digest, want.Digest)
+	}
+	if one.Verdict != check.Passed {
+		j.failed = j.failed || one.Verdict == check.Failed
+		j.out.Failed = append(j.out.Failed, one)
 	}
 }
 
