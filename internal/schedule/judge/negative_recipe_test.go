@@ -134,8 +134,8 @@ func placementDefects() []broken {
 			suspect: "monitoring/csi-node", says: "chooses GPU nodes gpu-0 to gpu-3, and its pods are of class system", alone: true,
 		},
 		{
-			name: "a selector that no node has", recipe: change("nfd-master", func(w *footprint.Workload) { w.Pod.NodeSelector = map[string]string{celltest.NodeType: "system"} }),
-			suspect: "node-feature-discovery/nfd-master", says: `fits no node of the recipe: system nodes do not match aicr.run/node-type=system \(it is system\)`, alone: true,
+			name: "a selector that no node has", recipe: change("nfd-master", func(w *footprint.Workload) { w.Pod.NodeSelector = map[string]string{celltest.NodeType: "utility"} }),
+			suspect: "node-feature-discovery/nfd-master", says: `fits no node of the recipe: system nodes do not match aicr.run/node-type=utility \(it is system\)`, alone: true,
 		},
 		{
 			name: "pods for GPU nodes that do not tolerate the taint", recipe: change("nfd-master", func(w *footprint.Workload) {
