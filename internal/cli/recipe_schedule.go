@@ -132,7 +132,7 @@ func runRecipeTest(ctx context.Context, s Streams, f *scheduleFlags, args []stri
 		Selection: chosen,
 		Open:      func(ctx context.Context, _ func(string)) (schedule.Plane, error) { return openPlane(ctx, board) },
 		Jobs:      f.jobs, PerPlane: f.perPlane, EvidenceDir: f.evidence,
-		Header: evidence.Header{Tool: version, Command: f.command(args), Simulated: true, SimulatedWhy: "nodes are played by kwok"},
+		Header: evidence.Header{Tool: version, Command: f.command(args), Simulated: true, SimulatedWhy: "nodes are objects alone, without kubelets"},
 		Events: progress.show,
 	})
 	closeBoard()

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
 // canaryName is that of the canary's node and of its pod; canaryMark its label and taint.
@@ -18,9 +20,18 @@ const (
 	canaryMark      = "lab.firstlight/canary"
 )
 
+// canaryNeeds are the components that the canary needs.
+func (l *Lab) canaryNeeds() []string {
+	needs := []string{component.ControllerManager, component.Scheduler}
+	if l.opts.Purpose == component.Scheduling {
+		return needs
+	}
+	return append(needs, component.Kwok)
+}
+
 // canary proves the control plane as a whole: a pod is admitted, scheduled to
-// a KWOK node of its own, and reported Running; then both are taken away, so
-// that nothing that counts nodes meets them.
+// a KWOK node of its own, and, where there is kwok, reported Running; then both are
+// taken away, so that nothing that counts nodes meets them.
 func (l *Lab) canary(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(l.rest)
 	if err != nil {
@@ -38,12 +49,16 @@ func (l *Lab) canary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = poll(ctx, "the canary pod to be Running", func(ctx context.Context) (bool, error) {
+	phase := corev1.PodRunning
+	if l.opts.Purpose == component.Scheduling {
+		phase = corev1.PodPending // there is no kubelet
+	}
+	err = poll(ctx, "the canary pod to be bound, and "+string(phase), func(ctx context.Context) (bool, error) {
 		pod, err := pods.Get(ctx, canaryName, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
-		if pod.Status.Phase == corev1.PodRunning && pod.Spec.NodeName == canaryName {
+		if pod.Status.Phase == phase && pod.Spec.NodeName == canaryName {
 			return true, nil
 		}
 		return false, fmt.Errorf("it is %s on node %q: %s", pod.Status.Phase, pod.Spec.NodeName, whyNotScheduled(pod))

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// A lab for scheduling has five components, and makes, places and runs the pods of
+// A lab for scheduling has four components, and makes and places the pods of
 // a Deployment in a namespace that is a moment old.
 func TestSchedulingLab(t *testing.T) {
 	needPrograms(t)
@@ -39,8 +40,8 @@ func TestSchedulingLab(t *testing.T) {
 	}
 	st := l.Status()
 	t.Logf("the lab took %s", st.Ready.Sub(st.Started))
-	if st.State != StateReady || len(st.Components) != 5 {
-		t.Fatalf("the lab is %s with %d components, want ready with 5", st.State, len(st.Components))
+	if st.State != StateReady || len(st.Components) != 4 {
+		t.Fatalf("the lab is %s with %d components, want ready with 4", st.State, len(st.Components))
 	}
 	for _, c := range st.Components {
 		if c.State != process.Ready || c.Restarts != 0 {
@@ -62,9 +63,7 @@ func placeOne(t *testing.T, client kubernetes.Interface) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	labels := map[string]string{"app": "one"}
-	if _, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: "one", Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
-	}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"pods": resource.MustParse("3")}}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"pods": resource.MustParse("3")}}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, metav1.CreateOptions{}); err != nil {
@@ -79,9 +78,12 @@ func placeOne(t *testing.T, client kubernetes.Interface) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := poll(ctx, "both pods to be ready", func(ctx context.Context) (bool, error) {
-		d, err := client.AppsV1().Deployments("one").Get(ctx, "one", metav1.GetOptions{})
-		return err == nil && d.Status.ReadyReplicas == 2, err
+	if err := poll(ctx, "both pods to be bound", func(ctx context.Context) (bool, error) {
+		pods, err := client.CoreV1().Pods("one").List(ctx, metav1.ListOptions{})
+		if err != nil || len(pods.Items) != 2 {
+			return false, err
+		}
+		return !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != "one" }), nil
 	}); err != nil {
 		t.Fatal(err)
 	}

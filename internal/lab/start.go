@@ -121,7 +121,7 @@ func (l *Lab) steps() []step {
 	for _, name := range l.conf.With {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
-	steps = append(steps, l.own(stepCanary, []string{component.ControllerManager, component.Scheduler, component.Kwok}, l.canary))
+	steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
 	worldNeeds := component.APIServer
 	if l.conf.Purpose == component.Everything {
 		worldNeeds = component.Objects

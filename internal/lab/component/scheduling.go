@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	_ "embed" // the stages
-
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
@@ -32,7 +30,7 @@ const (
 // tenth of its time.
 var users = map[string]string{
 	pki.Admin: "firstlight:admin", pki.ControllerManager: "system:kube-controller-manager",
-	pki.Kwok: "firstlight:kwok", pki.Scheduler: "system:kube-scheduler",
+	pki.Scheduler: "system:kube-scheduler",
 }
 
 // TokenUsers are the identities that need a token, in order.
@@ -60,11 +58,6 @@ var idleAdmission = []string{
 	"ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition",
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }
-
-// schedulingStages make a node ready and a pod Running, and say no more of them.
-//
-//go:embed scheduling-stages.yaml
-var schedulingStages string
 
 func (c Config) schedulingEtcd() Component {
 	s := c.Etcd()
@@ -148,29 +141,6 @@ parallelism: 2
 podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 10
 `}
-	s.Env = alone(s.Env)
-	s.StopGrace = throwAway
-	return s
-}
-
-func (c Config) schedulingKwok() Component {
-	s := c.Kwok()
-	config := c.Conf("kwok.yaml")
-	s.Argv = with(without(s.Argv, "--enable-crds"),
-		// Without leases: nobody asks whether a node is alive.
-		"--node-lease-duration-seconds=0",
-		"--v=WARN",
-	)
-	s.Files = map[string]string{config: `apiVersion: config.kwok.x-k8s.io/v1alpha1
-kind: KwokConfiguration
-options:
-  enableDebuggingHandlers: false
-  enableProfilingHandler: ` + strconv.FormatBool(c.Profiling) + `
-  podPlayStageParallelism: 16
-  nodePlayStageParallelism: 4
----
-` + schedulingStages}
-	s.Needs = []string{APIServer}
 	s.Env = alone(s.Env)
 	s.StopGrace = throwAway
 	return s

@@ -62,7 +62,7 @@ func TestSchedulingHasLess(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}; !slices.Equal(names, want) {
+	if want := []string{Etcd, APIServer, ControllerManager, Scheduler}; !slices.Equal(names, want) {
 		t.Errorf("a lab for scheduling has %v, want %v", names, want)
 	}
 }

@@ -7,8 +7,9 @@
 // at these nodes only. DaemonSets likewise.
 //
 // What a cluster does in life happens as events, never after a pause: a pod that
-// finds out what a node has puts labels there as soon as it runs, a resource
-// appears on a node once the pods that bring it run there.
+// finds out what a node has puts labels there as soon as it is bound, a resource
+// appears on a node once the pods that bring it are bound there. Nothing plays the
+// kubelets: a pod that is bound is where it would run, and that is what is asked.
 //
 //	layout     what is made of a cell: names, objects (pure)
 //	picture    what was seen of a cell, by watching or by listing
@@ -18,13 +19,12 @@
 //	arena      the control plane's watches, which all cells share
 //
 // Rest is recognised in three steps: every controller has seen the newest of its
-// object and made its pods, each pod runs or was refused; then a barrier: a
+// object and made its pods, each pod is bound or was refused; then a barrier: a
 // DaemonSet for the newest version of the node that was written last must get its
-// pod, which passes through the DaemonSet controller's queue, the scheduler's and
-// kwok, behind everything before it; and if nothing changed meanwhile, all kinds are
+// pod, which passes through the DaemonSet controller's queue and the scheduler's, behind
+// everything before it; and if nothing changed meanwhile, all kinds are
 // listed at one resource version, and what was listed is looked at once more.
 //
-// Pods of Jobs run until they are deleted: a Job's pod that is bound and Running
-// is placed. Invariants: what a cell does is by its label only; nothing waits
+// Pods of Jobs stay where they are until they are deleted. Invariants: what a cell does is by its label only; nothing waits
 // without a deadline; a cell that fails has a complete state like any other.
 package arena

@@ -25,8 +25,6 @@ func lookAtPod(p *corev1.Pod) pod {
 	}
 	for _, c := range p.Status.Conditions {
 		switch c.Type {
-		case corev1.PodReady:
-			out.ready = c.Status == corev1.ConditionTrue
 		case corev1.PodScheduled:
 			if c.Status != corev1.ConditionTrue && p.Spec.NodeName == "" {
 				out.refused, out.reason, out.message = c.Reason == corev1.PodReasonUnschedulable, c.Reason, c.Message
@@ -40,7 +38,7 @@ func lookAtPod(p *corev1.Pod) pod {
 func lookAtDeployment(d *appsv1.Deployment) workload {
 	out := workload{
 		generation: d.Generation, observed: d.Status.ObservedGeneration,
-		desired: replicas(d.Spec.Replicas), current: d.Status.Replicas, ready: d.Status.ReadyReplicas,
+		desired: replicas(d.Spec.Replicas), current: d.Status.Replicas,
 	}
 	for _, c := range d.Status.Conditions {
 		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
@@ -53,14 +51,14 @@ func lookAtDeployment(d *appsv1.Deployment) workload {
 func lookAtStatefulSet(s *appsv1.StatefulSet) workload {
 	return workload{
 		generation: s.Generation, observed: s.Status.ObservedGeneration,
-		desired: replicas(s.Spec.Replicas), current: s.Status.Replicas, ready: s.Status.ReadyReplicas,
+		desired: replicas(s.Spec.Replicas), current: s.Status.Replicas,
 	}
 }
 
 func lookAtDaemonSet(d *appsv1.DaemonSet) workload {
 	return workload{
 		generation: d.Generation, observed: d.Status.ObservedGeneration,
-		desired: d.Status.DesiredNumberScheduled, current: d.Status.CurrentNumberScheduled, ready: d.Status.NumberReady,
+		desired: d.Status.DesiredNumberScheduled, current: d.Status.CurrentNumberScheduled,
 	}
 }
 
@@ -70,9 +68,6 @@ func lookAtJob(j *batchv1.Job) workload {
 	out := workload{generation: j.Generation, desired: replicas(j.Spec.Parallelism), current: j.Status.Active + j.Status.Succeeded}
 	if j.Status.StartTime != nil {
 		out.observed = j.Generation
-	}
-	if j.Status.Ready != nil {
-		out.ready = *j.Status.Ready
 	}
 	for _, c := range j.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {

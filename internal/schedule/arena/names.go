@@ -17,9 +17,6 @@ const (
 	labelTurn = "recipe.firstlight/turn"
 )
 
-// kwokNode is the annotation of the nodes that kwok plays the kubelet of.
-const kwokNode, kwokNodeValue = "kwok.x-k8s.io/node", "fake"
-
 // home is the namespace of what is no component's.
 const home = "home"
 

@@ -35,7 +35,7 @@ func (l *layout) node(n cell.Node) *corev1.Node {
 		capacity = n.Allocatable
 	}
 	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{kwokNode: kwokNodeValue}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Spec:       corev1.NodeSpec{Taints: n.Taints},
 		Status: corev1.NodeStatus{
 			Capacity: maps.Clone(capacity), Allocatable: maps.Clone(n.Allocatable),
@@ -77,7 +77,11 @@ func (l *layout) statefulSet(w *work) *appsv1.StatefulSet {
 }
 
 func (l *layout) daemonSet(w *work) *appsv1.DaemonSet {
-	return &appsv1.DaemonSet{ObjectMeta: l.meta(w), Spec: appsv1.DaemonSetSpec{Selector: w.selector(), Template: l.template(w)}}
+	return &appsv1.DaemonSet{ObjectMeta: l.meta(w), Spec: appsv1.DaemonSetSpec{
+		Selector: w.selector(), Template: l.template(w),
+		// Nothing is ever rolled out: the controller need not look for it.
+		UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType},
+	}}
 }
 
 func (l *layout) job(w *work) *batchv1.Job {

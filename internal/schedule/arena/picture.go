@@ -38,9 +38,9 @@ type node struct {
 // workload is a controller's own account.
 type workload struct {
 	generation, observed int64
-	// desired, current and ready are pods.
-	desired, current, ready int32
-	trouble                 string
+	// desired and current are pods.
+	desired, current int32
+	trouble          string
 }
 
 // pod as it is.
@@ -48,7 +48,7 @@ type pod struct {
 	of, namespace, name, node string
 	uid                       types.UID
 	phase                     corev1.PodPhase
-	ready, deleting           bool
+	deleting                  bool
 	// refused: the scheduler has answered that it has no node; reason and message are
 	// its own.
 	refused         bool
@@ -67,7 +67,7 @@ type gang struct {
 func (p *picture) account(w *work) (workload, bool) {
 	if w.spec.Kind == bare {
 		n := int32(len(p.pods[w.of])) //nolint:gosec // a few pods
-		return workload{generation: 1, observed: 1, desired: w.spec.Replicas, current: n, ready: p.readyPods(w.of)}, true
+		return workload{generation: 1, observed: 1, desired: w.spec.Replicas, current: n}, true
 	}
 	account, ok := p.workloads[w.of]
 	return account, ok
@@ -76,33 +76,20 @@ func (p *picture) account(w *work) (workload, bool) {
 // key tells pods apart.
 func (p pod) key() string { return p.namespace + "/" + p.name }
 
-// running says whether it runs and is ready.
-func (p pod) running() bool {
-	return p.node != "" && p.phase == corev1.PodRunning && p.ready && !p.deleting
-}
+// placed says whether it is on its node: a kubelet would run it there.
+func (p pod) placed() bool { return p.node != "" && !p.deleting && !p.done() }
 
 // done says whether it has run to its end.
 func (p pod) done() bool { return p.phase == corev1.PodSucceeded || p.phase == corev1.PodFailed }
 
-// runsOn says whether a workload has a pod that runs on the node.
+// runsOn says whether a workload has a pod on the node.
 func (p *picture) runsOn(of, node string) bool {
 	for _, pod := range p.pods[of] {
-		if pod.node == node && pod.running() {
+		if pod.node == node && pod.placed() {
 			return true
 		}
 	}
 	return false
-}
-
-// readyPods is how many pods of a workload are ready.
-func (p *picture) readyPods(of string) int32 {
-	var n int32
-	for _, pod := range p.pods[of] {
-		if pod.ready && !pod.deleting {
-			n++
-		}
-	}
-	return n
 }
 
 func (p *picture) putPod(v pod) bool {

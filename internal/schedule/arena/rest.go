@@ -64,9 +64,6 @@ func (l *layout) unrestOf(p *picture, w *work) (why string, unmade bool) {
 			return fmt.Sprintf("pod %s %s", pod.name, why), false
 		}
 	}
-	if ready := p.readyPods(w.of); account.ready != ready {
-		return fmt.Sprintf("its controller has seen %d ready pods of %d", account.ready, ready), false
-	}
 	if why := p.unrestOfGang(w, pods); why != "" && !stuck {
 		return why, false
 	}
@@ -99,12 +96,10 @@ func (p pod) unrest() string {
 	switch {
 	case p.deleting:
 		return "is being deleted"
-	case p.running(), p.done(), p.node == "" && p.refused, p.node == "" && p.forsaken():
+	case p.node != "", p.done(), p.refused, p.forsaken():
 		return ""
-	case p.node == "":
-		return "the scheduler has not answered"
 	default:
-		return "is bound and does not run yet"
+		return "the scheduler has not answered"
 	}
 }
 

@@ -26,7 +26,7 @@ func (l *layout) state(p *picture, version string) seen.State {
 		is, _ := p.account(w)
 		row := seen.Workload{
 			Component: w.component, Kind: w.spec.Kind, Name: w.spec.Name,
-			Generation: is.generation, ObservedGeneration: is.observed, Desired: is.desired, Ready: is.ready, Trouble: p.trouble(w),
+			Generation: is.generation, ObservedGeneration: is.observed, Desired: is.desired, Made: is.current, Trouble: p.trouble(w),
 		}
 		if w.refused != "" {
 			row.Trouble, row.Desired = w.refused, w.spec.Replicas
@@ -45,7 +45,7 @@ func (l *layout) state(p *picture, version string) seen.State {
 func (l *layout) podState(w *work, p pod) seen.Pod {
 	out := seen.Pod{
 		Component: w.component, Workload: w.spec.Name, Kind: w.spec.Kind, Name: p.name,
-		Node: l.local(p.node), Phase: string(p.phase), Ready: p.ready,
+		Node: l.local(p.node), Phase: string(p.phase),
 	}
 	if p.node == "" {
 		out.Reason, out.Message = p.reason, p.message

@@ -129,12 +129,8 @@ func (p *plan) notChosen(e expected, node string, missing []unmet) cause {
 
 // notUp is a pod that was bound and is not as it has to be.
 func notUp(e expected, p *seen.Pod) cause {
-	state := p.Phase + ", not Ready"
-	if p.Ready {
-		state = p.Phase
-	}
 	return cause{
-		key: e.id() + " not up", suspect: e.id(), message: fmt.Sprintf("its pod %s on %s is %s", p.Name, p.Node, state),
-		remedy: "read the pod's status in the evidence: on simulated nodes a pod that is bound becomes Ready by itself",
+		key: e.id() + " not up", suspect: e.id(), message: fmt.Sprintf("its pod %s on %s is %s", p.Name, p.Node, p.Phase),
+		remedy: "read the pod's status in the evidence: nothing runs pods on simulated nodes, so none can come to its end",
 	}
 }

@@ -116,8 +116,7 @@ func TestNothingMayBeDifferent(t *testing.T) {
 			}
 		}
 		if p.Node != "" {
-			try(name+" failed", func(s *seen.State) { s.Pods[i].Phase, s.Pods[i].Ready = "Failed", false })
-			try(name+" not Ready", func(s *seen.State) { s.Pods[i].Ready = false })
+			try(name+" failed", func(s *seen.State) { s.Pods[i].Phase = "Failed" })
 		}
 		try(name+" twice", func(s *seen.State) { s.Pods = append(s.Pods, s.Pods[i]) })
 		try(name+" of a stranger", func(s *seen.State) { s.Pods[i].Component = "stranger" })
@@ -132,6 +131,7 @@ func TestNothingMayBeDifferent(t *testing.T) {
 		if w.Kind != "Job" && w.Component != seen.OwnerControl {
 			try(name+" not observed", func(s *seen.State) { s.Workloads[i].Generation = 2 })
 			try(name+" wanting more", func(s *seen.State) { s.Workloads[i].Desired++ })
+			try(name+" with a pod that its controller did not see", func(s *seen.State) { s.Workloads[i].Made-- })
 		}
 	}
 	for i, n := range good.Nodes {

@@ -26,7 +26,7 @@ func account(s *seen.State, name string) *seen.Workload {
 }
 
 func pend(p *seen.Pod, message string) {
-	p.Node, p.Phase, p.Ready, p.Reason, p.Message = "", "Pending", false, "Unschedulable", message
+	p.Node, p.Phase, p.Reason, p.Message = "", "Pending", "Unschedulable", message
 }
 
 func drop(s *seen.State, workload string) {
@@ -52,7 +52,7 @@ func stateDefects() []broken {
 			account(s, "nfd-worker").Trouble = "exceeded quota"
 			for _, name := range []string{"nfd-worker", "driver", "device-plugin", "gpu-feature-discovery"} {
 				drop(s, name)
-				account(s, name).Desired, account(s, name).Ready = 0, 0
+				account(s, name).Desired, account(s, name).Made = 0, 0
 			}
 			for i := range s.Nodes[:6] {
 				for k := range s.Nodes[i].Labels {
@@ -69,44 +69,40 @@ func stateDefects() []broken {
 		}, suspect: "aws-efa-k8s-device-plugin/efa", says: "is not there, though a DaemonSet of this name was asked for", alone: true},
 		{name: "a pod is missing", state: func(s *seen.State) {
 			s.Pods = slices.DeleteFunc(s.Pods, func(p seen.Pod) bool { return p.Workload == "efa" && p.Node == "gpu-2" })
-			account(s, "efa").Desired, account(s, "efa").Ready = 3, 3
+			account(s, "efa").Desired, account(s, "efa").Made = 3, 3
 		}, suspect: "aws-efa-k8s-device-plugin/efa", says: "made no pod for GPU node gpu-2", alone: true},
 		{name: "a replica is missing", state: func(s *seen.State) {
 			s.Pods = slices.Delete(s.Pods, slices.IndexFunc(s.Pods, func(p seen.Pod) bool { return p.Workload == "grafana" }), 1+slices.IndexFunc(s.Pods, func(p seen.Pod) bool { return p.Workload == "grafana" }))
-			account(s, "grafana").Desired, account(s, "grafana").Ready = 1, 1
+			account(s, "grafana").Desired, account(s, "grafana").Made = 1, 1
 		}, suspect: "monitoring/grafana", says: "has 1 pods, and has to have 2", alone: true},
 		{name: "a DaemonSet's pod waits", state: func(s *seen.State) {
 			pend(pods(s, "node-exporter")[3], "0/1009 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1008 node(s) didn't satisfy plugin(s) [NodeAffinity].")
-			account(s, "node-exporter").Ready--
 		}, suspect: "monitoring/node-exporter", says: `1 of 6 pods are Pending on .*; the scheduler: 1 node\(s\) didn't have free ports for the requested pod ports$`, alone: true},
 		{name: "a pod that nobody schedules", state: func(s *seen.State) {
 			pend(pods(s, "prometheus")[0], "")
-			account(s, "prometheus").Ready--
 		}, suspect: "monitoring/prometheus", says: "1 of 1 pods are Pending, and the scheduler has not said why", alone: true},
 		{name: "a refusal that is not understood", state: func(s *seen.State) {
 			pend(pods(s, "prometheus")[0], "running PreBind plugin: no volume")
-			account(s, "prometheus").Ready--
 		}, suspect: "monitoring/prometheus", says: "the scheduler: running PreBind plugin: no volume", alone: true},
 		{name: "a pod failed", state: func(s *seen.State) { pods(s, "certificates")[0].Phase = "Failed" }, suspect: "monitoring/certificates", says: "is Failed", alone: true},
 		{name: "a pod failed before it was bound", state: func(s *seen.State) {
 			pend(pods(s, "certificates")[0], "x")
 			pods(s, "certificates")[0].Phase = "Failed"
 		}, suspect: "monitoring/certificates", says: "."},
-		{name: "a pod is not Ready", state: func(s *seen.State) { pods(s, "prometheus")[0].Ready = false; account(s, "prometheus").Ready = 0 }, suspect: "monitoring/prometheus", says: "is Running, not Ready", alone: true},
-		{name: "a DaemonSet's pod is not Ready", state: func(s *seen.State) { pods(s, "efa")[0].Ready = false; account(s, "efa").Ready = 3 }, suspect: "aws-efa-k8s-device-plugin/efa", says: "on gpu-0 is Running, not Ready", alone: true},
+		{name: "a pod came to its end", state: func(s *seen.State) { pods(s, "prometheus")[0].Phase = "Succeeded" }, suspect: "monitoring/prometheus", says: "is Succeeded", alone: true},
+		{name: "a DaemonSet's pod failed", state: func(s *seen.State) { pods(s, "efa")[0].Phase = "Failed" }, suspect: "aws-efa-k8s-device-plugin/efa", says: "on gpu-0 is Failed", alone: true},
 		{name: "a system pod was put on a GPU node", state: func(s *seen.State) { pods(s, "prometheus")[0].Node = "gpu-1" }, suspect: "monitoring/prometheus", says: "may be put on GPU node gpu-1, and its pods are of class system", alone: true},
 		{name: "a pod on a control's node", state: func(s *seen.State) { pods(s, "node-exporter")[0].Node = "half-gpus-0" }, suspect: "monitoring/node-exporter", says: "half-gpus-0, which is for the control half-gpus|made no pod for system node system-0"},
 		{name: "a pod elsewhere", state: func(s *seen.State) { pods(s, "prometheus")[0].Node = "c018-system-0" }, suspect: "monitoring/prometheus", says: "on c018-system-0, which is none of the recipe's nodes", alone: true},
 		{name: "two pods on one node", state: func(s *seen.State) { pods(s, "efa")[1].Node = "gpu-0" }, suspect: "aws-efa-k8s-device-plugin/efa", says: "2 pods on GPU node gpu-0|made no pod for GPU node gpu-1"},
 		{name: "the probe off GPU nodes", state: func(s *seen.State) { pods(s, "probe")[0].Node = "system-0" }, suspect: "probe/gang", says: "system-0", alone: true},
 		{name: "a stranger", state: func(s *seen.State) {
-			s.Pods = append(s.Pods, seen.Pod{Component: celltest.Operator, Workload: "mig-manager", Kind: "DaemonSet", Name: "mig-x", Node: "gpu-0", Phase: "Running", Ready: true})
+			s.Pods = append(s.Pods, seen.Pod{Component: celltest.Operator, Workload: "mig-manager", Kind: "DaemonSet", Name: "mig-x", Node: "gpu-0", Phase: "Pending"})
 		}, suspect: "gpu-operator/mig-manager", says: "the pod mig-x is there, and is none of the recipe's", alone: true},
 		{name: "a workload that is a stranger", state: func(s *seen.State) {
 			s.Workloads = append(s.Workloads, seen.Workload{Component: celltest.Monitor, Kind: "Deployment", Name: "loki"})
 		}, suspect: "monitoring/loki", says: "the Deployment loki is there", alone: true},
 		{name: "a gang bound in part", state: func(s *seen.State) {
-			account(s, "probe").Ready--
 			pend(pods(s, "probe")[3], "0/1009 nodes are available: 1003 node(s) didn't satisfy plugin(s) [NodeAffinity], 2 node(s) had untolerated taint(s), 4 Insufficient nvidia.com/gpu.")
 		}, suspect: "probe/gang", says: "1 of 4 pods are Pending|bound in part: 3 of 4 pods"},
 		{name: "a gang that is not scheduled", state: func(s *seen.State) { s.Gangs[0].Scheduled, s.Gangs[0].Message = "Unknown", "" }, suspect: "probe/gang", says: "its pod group says scheduled Unknown", alone: true},
@@ -125,7 +121,8 @@ func stateDefects() []broken {
 		{name: "another label than the profile's", state: func(s *seen.State) { s.Nodes[0].Labels[celltest.NodeType] = "accelerated" }, suspect: "node system-0", says: `has aicr.run/node-type="accelerated", its profile has "system"`, alone: true},
 		{name: "other cores than the profile's", state: func(s *seen.State) { s.Nodes[0].Allocatable["cpu"] = celltest.List("x", "4")["x"] }, suspect: "node system-0", says: "offers 4 cpu, its profile has 15800m", alone: true},
 		{name: "a generation that was not observed", state: func(s *seen.State) { account(s, "grafana").Generation = 2 }, verdict: check.Unobserved, says: "the controller of monitoring/grafana has seen generation 1 of 2"},
-		{name: "a controller that counts otherwise", state: func(s *seen.State) { account(s, "grafana").Desired = 5 }, verdict: check.Unobserved, says: "counts 5 pods"},
+		{name: "a controller that counts otherwise", state: func(s *seen.State) { account(s, "grafana").Desired = 5 }, verdict: check.Unobserved, says: "wants 5 pods and counts 2"},
+		{name: "a controller that has not seen a pod", state: func(s *seen.State) { account(s, "grafana").Made-- }, verdict: check.Unobserved, says: "wants 2 pods and counts 1, there are 2"},
 	}
 }
 
@@ -134,7 +131,7 @@ func controlDefects() []broken {
 	bind := func(control, node string) func(*seen.State) {
 		return func(s *seen.State) {
 			p := pods(s, control)[0]
-			p.Node, p.Phase, p.Ready, p.Reason, p.Message = node, "Running", true, "", ""
+			p.Node, p.Reason, p.Message = node, "", ""
 		}
 	}
 	refuse := func(control, message string) func(*seen.State) {

@@ -21,7 +21,7 @@ func (v *view) judgeNodes() {
 			continue
 		}
 		if !s.Ready {
-			v.node1(n, "is not Ready", "run the test again; if it stays, the log of the kubelets' stand-in says why")
+			v.node1(n, "is not Ready", "run the test again; if it stays, look for what changes the nodes' status")
 		}
 		if got, want := taints(s.Taints), taints(n.Taints); got != want {
 			v.node1(n, fmt.Sprintf("has the taints %s, its profile has %s", got, want), "run the test again; if it stays, look for what taints nodes")

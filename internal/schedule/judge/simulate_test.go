@@ -55,7 +55,7 @@ func simulate(c cell.Cell) seen.State {
 		}
 	}
 	s.state.Workloads = append(s.state.Workloads, seen.Workload{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Name: "barrier", Generation: 1, ObservedGeneration: 1})
-	s.state.Pods = append(s.state.Pods, seen.Pod{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Workload: "barrier", Name: "barrier-x", Node: "gpu-0", Phase: "Running", Ready: true})
+	s.state.Pods = append(s.state.Pods, seen.Pod{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Workload: "barrier", Name: "barrier-x", Node: "gpu-0", Phase: "Pending"})
 	return s.state
 }
 
@@ -130,11 +130,9 @@ func (s *simulation) run(component string, w footprint.Workload, nodes []string,
 	if gang {
 		s.gang(component, w.Name, pods)
 	}
-	for _, p := range pods {
+	for range pods {
 		account.Desired++
-		if p.Ready {
-			account.Ready++
-		}
+		account.Made++
 	}
 	s.state.Workloads = append(s.state.Workloads, account)
 }
@@ -146,7 +144,7 @@ func (s *simulation) gang(owner, name string, pods []seen.Pod) {
 		g.Scheduled, g.Reason = "False", "Unschedulable"
 		for i := range pods {
 			if pods[i].Node != "" {
-				pods[i].Node, pods[i].Phase, pods[i].Ready, pods[i].Reason = "", "Pending", false, "Unschedulable"
+				pods[i].Node, pods[i].Reason = "", "Unschedulable"
 				pods[i].Message = "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod"
 			}
 		}
@@ -160,7 +158,7 @@ func (s *simulation) pod(component string, w footprint.Workload, nodes []string)
 	for _, node := range nodes {
 		why := s.refuses(w, node)
 		if len(why) == 0 {
-			p.Node, p.Phase, p.Ready = node, "Running", true
+			p.Node = node
 			for name, q := range w.Pod.Requests {
 				left := s.free[node][name]
 				left.Sub(q)

@@ -72,14 +72,15 @@ func (v *view) has(node string) map[string]string {
 	return n.Labels
 }
 
-// runs says whether a workload has a pod on a node that is Ready.
+// runs says whether a workload has a pod on a node, where a kubelet would run it.
 func (v *view) runs(e Expected, node string) bool {
 	return slices.ContainsFunc(v.podsOf(e), func(p *seen.Pod) bool { return p.Node == node && up(p) })
 }
 
-// up says whether a pod is as it has to be: Running and Ready, or a Job's that is done.
+// up says whether a pod that is bound is as it has to be: not at its end, unless it is
+// a Job's that succeeded. Without kubelets none begins: its phase stays Pending.
 func up(p *seen.Pod) bool {
-	return p.Phase == "Running" && p.Ready || p.Kind == "Job" && p.Phase == "Succeeded"
+	return p.Phase == "Pending" || p.Phase == "Running" || p.Kind == "Job" && p.Phase == "Succeeded"
 }
 
 // waiting are those of a workload's pods that no node has taken.

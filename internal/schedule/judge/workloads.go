@@ -61,15 +61,8 @@ func (v *view) judgeAccount(e expected) {
 	if w.ObservedGeneration < w.Generation {
 		v.unseen = append(v.unseen, fmt.Sprintf("the controller of %s has seen generation %d of %d", e.id(), w.ObservedGeneration, w.Generation))
 	}
-	pods := v.podsOf(e.Expected)
-	ready := 0
-	for _, p := range pods {
-		if up(p) {
-			ready++
-		}
-	}
-	if int(w.Desired) != len(pods) || int(w.Ready) != ready {
-		v.unseen = append(v.unseen, fmt.Sprintf("the controller of %s counts %d pods and %d Ready, there are %d and %d", e.id(), w.Desired, w.Ready, len(pods), ready))
+	if n := len(v.podsOf(e.Expected)); int(w.Desired) != n || int(w.Made) != n {
+		v.unseen = append(v.unseen, fmt.Sprintf("the controller of %s wants %d pods and counts %d, there are %d", e.id(), w.Desired, w.Made, n))
 	}
 }
 

@@ -47,9 +47,10 @@ type Workload struct {
 	// Generation and ObservedGeneration: the controller has seen the newest when equal.
 	Generation         int64 `json:"generation"`
 	ObservedGeneration int64 `json:"observedGeneration"`
-	// Desired and Ready are pods; Desired of a DaemonSet is desiredNumberScheduled.
+	// Desired pods, and those that it counts as made; of a DaemonSet
+	// desiredNumberScheduled and currentNumberScheduled.
 	Desired int32 `json:"desired"`
-	Ready   int32 `json:"ready"`
+	Made    int32 `json:"made"`
 	// Trouble is the controller's own word for what keeps it from making pods
 	// (a ReplicaFailure condition, a quota), if there is one.
 	Trouble string `json:"trouble,omitempty"`
@@ -63,9 +64,9 @@ type Pod struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
 	// Node within the cell; empty: not bound.
-	Node  string `json:"node,omitempty"`
+	Node string `json:"node,omitempty"`
+	// Phase is the API's. No kubelet changes it: that of a pod that is bound stays Pending.
 	Phase string `json:"phase"`
-	Ready bool   `json:"ready"`
 	// Reason and Message are those of PodScheduled where it is not true: the
 	// scheduler's own.
 	Reason  string `json:"reason,omitempty"`
