@@ -27,6 +27,7 @@ const (
 	recipeAll       = "recipe test --all, control plane up"
 	recipeGenerated = "200 generated recipes, control plane up"
 	recipePlan      = "recipe plan of 10,000 overlays"
+	recipePlanAll   = "recipe plan of 10,000 overlays, all affected"
 )
 
 const (

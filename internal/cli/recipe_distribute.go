@@ -69,7 +69,7 @@ func (d *distributeFlags) check(c *scheduleChoice) error {
 	if d.where != "kubernetes" {
 		return usage("--distribute %s: there is only kubernetes", d.where)
 	}
-	for _, name := range []string{"shard-index", "evidence", "publish"} {
+	for _, name := range []string{"shard-index", "evidence", "publish", "record"} {
 		if d.given(name) {
 			return usage("--%s is not for --distribute: all shards are run, and their reports come back", name)
 		}

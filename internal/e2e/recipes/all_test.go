@@ -12,11 +12,11 @@ import (
 // is whole and leads to the same verdicts again.
 func TestEveryRecipeSchedules(t *testing.T) {
 	r := program.Run(t.Context(), "recipe", "list", "-o", "json")
-	var list struct{ Recipes []struct{ Name string } }
+	var list struct{ List []struct{ Name string } }
 	if err := json.Unmarshal([]byte(r.Stdout), &list); err != nil {
 		t.Fatalf("recipe list: %v\n%s", err, r.Stderr)
 	}
-	listed := list.Recipes
+	listed := list.List
 	if len(listed) <= 60 {
 		t.Fatalf("the tree has %d recipes, more than 60 are promised", len(listed))
 	}
