@@ -18,7 +18,7 @@ import (
 func newRecipe(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recipe",
-		Short: "Resolve configuration overlays to recipes, and check them",
+		Short: "Resolve, check and test recipes, which configuration overlays come to",
 		Long: `A recipe is what configuration overlays resolve to for given criteria: components
 with their versions and values, constraints, validation. An overlay applies to every
 query that states what it states; where two set the same, the more specific one wins.
@@ -28,7 +28,9 @@ service=eks,accelerator=h100, or the file of a recipe that was resolved before.
 Without --recipes the tree that ships with firstlight is used.`,
 		Example: `  firstlight recipe list --service eks
   firstlight recipe resolve --service eks --accelerator h100 --intent training --os amazonlinux --explain
-  firstlight recipe lint recipes`,
+  firstlight recipe lint recipes
+  firstlight recipe test --all
+  firstlight recipe plan --base origin/main`,
 	}
 	cmd.AddCommand(newRecipeList(s), newRecipeResolve(s), newRecipeQuery(s), newRecipeDiff(s), newRecipeLint(s), newRecipeConstraints(s))
 	cmd.AddCommand(newRecipeTest(s))

@@ -72,7 +72,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	f.publish.add(cmd)
 	f.record.add(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.jobs, "jobs", 16, "how many recipes are under way at one time")
+	flags.IntVar(&f.jobs, "jobs", 8, "how many recipes are under way at one time")
 	flags.IntVar(&f.perPlane, "per-plane", 256, "how many recipes one control plane takes before it is thrown away for a new one")
 	flags.StringVar(&f.evidence, "evidence", filepath.Join("evidence", "recipes"), "directory that runs are kept in")
 	out := addOutputFlag(cmd)

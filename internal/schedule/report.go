@@ -111,6 +111,8 @@ func (r *Report) Conclude(expected []string) {
 	switch {
 	case len(r.Recipes) == 0:
 		r.Reason = "no recipe was tested"
+	case len(reasons) == 0 && len(r.Recipes) == 1:
+		r.Reason = "1 recipe passed"
 	case len(reasons) == 0:
 		r.Reason = fmt.Sprintf("%d recipes passed", len(r.Recipes))
 	default:

@@ -15,9 +15,9 @@ import (
 const (
 	// unlimited requests a second: clients that hold themselves back leave a core idle.
 	unlimitedQPS, unlimitedBurst = 100_000, 100_000
-	// syncs of one kind of workload at a time: each waits for the API server most of
-	// its time.
-	concurrentSyncs = 16
+	// syncs of one kind of workload at a time: each waits for the API server most of its
+	// time, and with more of them a status is written more often than it changes.
+	concurrentSyncs = 4
 	// inflight requests that the API server takes: all clients are the control plane's own.
 	inflight = 2_000
 	// gcPercent trades memory, of which such a lab needs little, for CPU: three
