@@ -48,13 +48,14 @@ var makers = []string{
 }
 
 // idleAdmission are admission plugins that have nothing to decide about pods without
-// volumes, quotas, service accounts, runtime classes or webhooks. TaintNodesByCondition
+// volumes, quotas, service accounts, runtime classes or webhooks. NamespaceLifecycle
+// would ask for namespaces that nobody looks at. TaintNodesByCondition
 // would taint nodes that nobody untaints, as the node lifecycle controller does not run;
 // the seconds that DefaultTolerationSeconds adds are for its evictions.
 var idleAdmission = []string{
 	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
 	"DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
-	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "PersistentVolumeClaimResize", "PodSecurity",
+	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "NamespaceLifecycle", "PersistentVolumeClaimResize", "PodSecurity",
 	"ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition",
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }

@@ -16,11 +16,12 @@ import (
 // atOnce is how many requests of one cell are under way: other cells have theirs.
 const atOnce = 4
 
-// build makes namespaces and nodes, then the workloads of the components.
+// build makes nodes, and namespaces where a pod selects by them, then the workloads of
+// the components. (Without admission by namespaces the API server asks for none.)
 func (r *run) build(ctx context.Context) error {
 	group, making := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for _, name := range r.layout.spaces.order {
+	for _, name := range r.layout.selected() {
 		group.Go(func() error {
 			_, err := r.client.CoreV1().Namespaces().Create(making, r.layout.namespace(name), metav1.CreateOptions{})
 			return said("make namespace "+name, err)

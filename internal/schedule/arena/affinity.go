@@ -59,24 +59,34 @@ func chosen(terms []corev1.NodeSelectorTerm) []corev1.NodeSelectorTerm {
 
 // among makes terms about pods of other namespaces speak of the cell's.
 func (l *layout) among(a *corev1.Affinity) {
-	if a == nil {
-		return
-	}
-	if p := a.PodAffinity; p != nil {
-		l.amongTerms(p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if p := a.PodAntiAffinity; p != nil {
-		l.amongTerms(p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
+	for _, t := range podTerms(a) {
+		l.amongTerm(t)
 	}
 }
 
-func (l *layout) amongTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
-	for i := range required {
-		l.amongTerm(&required[i])
+// selectsNamespaces says whether a term about pods chooses namespaces by labels.
+func selectsNamespaces(a *corev1.Affinity) bool {
+	return slices.ContainsFunc(podTerms(a), func(t *corev1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
+}
+
+// podTerms are all terms of an affinity that are about other pods.
+func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
+	var out []*corev1.PodAffinityTerm
+	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i := range required {
+			out = append(out, &required[i])
+		}
+		for i := range preferred {
+			out = append(out, &preferred[i].PodAffinityTerm)
+		}
 	}
-	for i := range preferred {
-		l.amongTerm(&preferred[i].PodAffinityTerm)
+	if a != nil && a.PodAffinity != nil {
+		add(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
+	if a != nil && a.PodAntiAffinity != nil {
+		add(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	return out
 }
 
 func (l *layout) amongTerm(t *corev1.PodAffinityTerm) {

@@ -54,6 +54,17 @@ func (n *namespaces) add(name string) string {
 	return made
 }
 
+// selected are the namespaces that have to exist, in the order in which they were
+// added: all of them where pods choose other pods by the labels of their namespaces.
+func (l *layout) selected() []string {
+	for _, w := range append(l.components[:len(l.components):len(l.components)], l.probe) {
+		if selectsNamespaces(w.spec.Pod.Affinity) {
+			return l.spaces.order
+		}
+	}
+	return nil
+}
+
 // of is a namespace on the control plane. One that no workload is in does not exist
 // there, and must still not be another's.
 func (n *namespaces) of(name string) string {

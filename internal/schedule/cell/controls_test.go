@@ -25,7 +25,7 @@ func TestControls(t *testing.T) {
 	if len(c.Probe.Pod.Tolerations) == 0 {
 		t.Error("the control took the probe's own toleration away")
 	}
-	if got := control(t, c, cell.DropSelector); got.Of != celltest.EFA+"/efa" || len(got.Nodes) != 6 || got.Workload.Pod.Affinity != nil {
+	if got := control(t, c, cell.DropSelector); got.Of != celltest.EFA+"/efa" || len(got.Nodes) != 2 || got.Workload.Pod.Affinity != nil {
 		t.Errorf("drop-selector: %+v", got)
 	}
 	for name, gpus := range map[string]int64{cell.HalfGPUs: 4, cell.WrongArch: 8, cell.HalfGang: 4} {

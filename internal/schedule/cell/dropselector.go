@@ -10,20 +10,19 @@ import (
 // dropSelector takes the first DaemonSet for GPU nodes, by name, that only its
 // selector keeps off a system node. Of its pods the tolerations are kept, for they
 // are what lets the copy go anywhere; requests, ports and labels would be in the way
-// of others.
+// of others. It is held to that system node and to one GPU node: more of either would
+// show the same.
 func (b builder) dropSelector(c *Cell) (Control, []Node) {
 	why := "no component has a DaemonSet for GPU nodes"
 	for _, o := range b.operands() {
 		why = "taints alone keep every DaemonSet for GPU nodes off system nodes"
 		copied := footprint.Workload{Kind: DaemonSet, Name: DropSelector, Class: o.Class, Pod: footprint.Pod{Tolerations: slices.Clone(o.Pod.Tolerations)}}
-		if !b.freed(c, o.Workload, copied) {
+		system, ok := b.freed(c, o.Workload, copied)
+		if !ok {
 			continue
 		}
-		control := Control{Name: DropSelector, Workload: copied, Of: o.component + "/" + o.Name}
-		for _, n := range c.Own(footprint.Any) {
-			control.Nodes = append(control.Nodes, n.Name)
-		}
-		return control, nil
+		nodes := []string{system, c.Own(footprint.Accelerated)[0].Name}
+		return Control{Name: DropSelector, Workload: copied, Of: o.component + "/" + o.Name, Nodes: nodes}, nil
 	}
 	return Control{Name: DropSelector, NotApplicable: why}, nil
 }
@@ -49,14 +48,14 @@ func (b builder) operands() []operand {
 	return out
 }
 
-// freed says whether the copy runs on a system node that the selector of w kept it off.
-func (b builder) freed(c *Cell, w, copied footprint.Workload) bool {
+// freed is a system node that the copy is put on and the selector of w kept it off.
+func (b builder) freed(c *Cell, w, copied footprint.Workload) (node string, ok bool) {
 	for _, n := range c.Own(footprint.System) {
 		labels := Settled(n, b.components)
 		_, tainted := Untolerated(copied, n.Taints)
 		if !tainted && !Selects(w.Pod, n.Name, labels) {
-			return true
+			return n.Name, true
 		}
 	}
-	return false
+	return "", false
 }
