@@ -20,13 +20,14 @@ import (
 type Options struct {
 	// Clock is time; nil means the real one.
 	Clock clock.Clock
-	// Patience is how long a cell may take to come to rest (3 minutes).
+	// Patience is how long nothing of a cell may change before it has come to rest
+	// (3 minutes); it may take ten times as long while something changes.
 	Patience time.Duration
 }
 
-// patience is that of a cell where the options have none: a hundred times what one
-// takes on a busy machine.
-const patience = 3 * time.Minute
+// usualPatience is that of a cell where the options have none: a thousand times what
+// passes between two changes on a busy machine.
+const usualPatience = 3 * time.Minute
 
 // Arena is a control plane that cells are put on. There is one to a control plane.
 type Arena struct {
@@ -53,7 +54,7 @@ func Open(ctx context.Context, config *rest.Config, o Options) (*Arena, error) {
 		a.clock = clock.RealClock{}
 	}
 	if a.patience == 0 {
-		a.patience = patience
+		a.patience = usualPatience
 	}
 	a.gone, a.end = context.WithCancel(context.WithoutCancel(ctx))
 	if a.watch, err = watch(ctx, client); err != nil {

@@ -16,6 +16,7 @@
 //	rest       whether anything is still to happen (pure)
 //	discovery  what nodes get because pods run on them (pure)
 //	run        one cell from its nodes to its state
+//	patience   how long nothing may change
 //	arena      the control plane's watches, which all cells share
 //
 // Rest is recognised in three steps: every controller has seen the newest of its

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/schedule/seen"
 )
@@ -17,7 +16,7 @@ type run struct {
 	layout   *layout
 	view     *view
 	progress func(string)
-	deadline clock.Timer
+	patience *patience
 
 	machines []*machine
 	// last is the node that was written last, with its turn.
@@ -37,13 +36,13 @@ type restlessError struct{ why string }
 func (e restlessError) Error() string { return e.why }
 
 func newRun(a *Arena, l *layout, progress func(string)) *run {
-	return &run{client: a.client, layout: l, view: newView(l), progress: progress, deadline: a.clock.NewTimer(a.patience)}
+	return &run{client: a.client, layout: l, view: newView(l), progress: progress, patience: newPatience(a.clock, a.patience)}
 }
 
 // run takes the cell from its nodes to its state. One that does not come to rest
 // has a state, too, which says so.
 func (r *run) run(ctx context.Context) (seen.State, error) {
-	defer r.deadline.Stop()
+	defer r.patience.timer.Stop()
 	state, err := r.settled(ctx)
 	if restless, ok := errors.AsType[restlessError](err); ok {
 		p, version, err := r.list(ctx)
@@ -176,8 +175,11 @@ func (r *run) until(ctx context.Context, look func(*picture) unrest) error {
 		}
 		select {
 		case <-r.view.changed:
-		case <-r.deadline.C():
-			return restlessError{left.String()}
+			r.patience.renew()
+		case <-r.patience.timer.C():
+			if r.patience.over() {
+				return restlessError{left.String()}
+			}
 		case <-ctx.Done():
 			return fmt.Errorf("wait (%s): %w", left, context.Cause(ctx))
 		}
