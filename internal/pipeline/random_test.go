@@ -10,7 +10,7 @@ import (
 
 // randomSteps are five that need earlier ones and claim up to two GPUs.
 func randomSteps(seed uint64) []pipeline.Step {
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // to be repeated
+	r := rand.New(rand.NewPCG(seed, 0))
 	var out []pipeline.Step
 	for i := range 5 {
 		s := pipeline.Step{Name: string(rune('a' + i))}
