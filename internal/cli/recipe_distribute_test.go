@@ -28,6 +28,7 @@ func TestDistributeRefusesBadInput(t *testing.T) {
 		"test --all --distribute kubernetes":                                       "needs --image",
 		there + "--shard-index 0":                                                  "--shard-index is not for --distribute",
 		there + "--evidence here":                                                  "--evidence is not for --distribute",
+		there + "--record here":                                                    "--record is not for --distribute",
 		there + "--publish a/b --publish-run r --publish-owner j/u":                "--publish is not for --distribute",
 		there + "--shards 0":                                                       "--shards 0",
 		there + "--parallel 0":                                                     "--parallel 0",

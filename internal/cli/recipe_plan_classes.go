@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
@@ -16,23 +12,17 @@ func classesOf(t *tree.Tree, recipes []string) ([][]string, error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	cases, err := casesOf(source, recipes)
+	if err != nil {
+		return nil, err
+	}
 	var out [][]string
-	at := map[string]int{}
-	sorted := slices.SortedFunc(slices.Values(recipes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
-	for _, name := range sorted {
-		c, err := source.Case(name)
-		if err != nil {
-			return nil, fmt.Errorf("classes: %w", err)
+	for _, members := range schedule.Classes(cases) {
+		var names []string
+		for _, c := range members {
+			names = append(names, c.Recipe)
 		}
-		i, known := at[c.Fingerprint]
-		if c.Fingerprint == "" || !known {
-			at[c.Fingerprint] = len(out)
-			out = append(out, []string{name})
-			continue
-		}
-		out[i] = append(out[i], name)
+		out = append(out, names)
 	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func Each(tier int, cases []Case) Selection {
 // that no cell can be made of stands for itself.
 func OnePerClass(tier int, cases []Case) Selection {
 	out := Selection{Tier: tier, StandsFor: map[string][]string{}}
-	for _, members := range classes(cases) {
+	for _, members := range Classes(cases) {
 		out.Cases = append(out.Cases, members[0])
 		for _, m := range members[1:] {
 			out.StandsFor[members[0].Recipe] = append(out.StandsFor[members[0].Recipe], m.Recipe)
@@ -37,9 +37,9 @@ func OnePerClass(tier int, cases []Case) Selection {
 	return out
 }
 
-// classes groups cases by fingerprint, in the order of their first members; a
+// Classes groups cases by fingerprint, in the order of their first members; a
 // class's own begin with the shortest name.
-func classes(cases []Case) [][]Case {
+func Classes(cases []Case) [][]Case {
 	var out [][]Case
 	at := map[string]int{}
 	for _, c := range cases {
