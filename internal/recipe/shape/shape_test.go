@@ -169,7 +169,7 @@ func TestAProfileInFull(t *testing.T) {
 		fmt.Sprintln(s.Capacity.Cpu(), s.Capacity.Memory(), s.Capacity.StorageEphemeral(), s.Capacity.Pods()) +
 		fmt.Sprintln(s.Allocatable.Cpu(), s.Allocatable.Memory(), s.Allocatable.StorageEphemeral(), s.Allocatable.Pods()) +
 		fmt.Sprintln(s.Taints, s.Devices) + fmt.Sprintln(s.Labels["kubernetes.azure.com/mode"], s.Discovered["gpu-operator"])
-	const want = `recipes/nodes/aks/aks-nd128isr-gb200-v6.yaml aks gb200 Standard_ND128isr_NDR_GB200_v6 arm64 4 eastus2 [0]
+	const want = `recipes/nodes/aks/aks-nd128isr-gb200-v6.yaml aks gb200 Standard_ND128isr_NDR_GB200_v6 arm64 2 eastus2 [0]
 128 900Gi 128Gi 250
 126620m 916683Mi 128Gi 250
 [{nvidia.com/gpu present NoSchedule <nil>}] [{nvidia.com/gpu 4 4 gpu gpu-operator} {rdma/shared_ib 63 1 fabric network-operator}]
