@@ -41,10 +41,11 @@ func (p Purpose) TokenUsers() []string {
 	return slices.Sorted(maps.Keys(users))
 }
 
-// makers are the controllers that make pods. Without the others nothing is
+// makers are the controllers that make pods. (A Deployment makes a ReplicaSet, which whoever
+// fills this control plane can do as well.) Without the others nothing is
 // collected, evicted or tainted, and a namespace gets nothing put into it.
 var makers = []string{
-	"daemonset-controller", "deployment-controller", "job-controller", "replicaset-controller", "statefulset-controller",
+	"daemonset-controller", "job-controller", "replicaset-controller", "statefulset-controller",
 }
 
 // idleAdmission are admission plugins that have nothing to decide about pods without
@@ -60,12 +61,16 @@ var idleAdmission = []string{
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }
 
+// etcdSocket is where etcd serves the API server, below the directory that all
+// components run in and nobody else may enter: nothing there has to be encrypted.
+const etcdSocket = "unix://etcd.sock"
+
 func (c Config) schedulingEtcd() Component {
 	s := c.Etcd()
 	// With HTTP on a port of its own, what the API server speaks is served directly
 	// and not by way of an HTTP server, which takes a third less.
 	health := c.url(c.Ports.EtcdHTTP)
-	s.Argv = with(s.Argv, "--listen-client-http-urls="+health)
+	s.Argv = with(s.Argv, "--listen-client-http-urls="+health, "--listen-client-urls="+etcdSocket, "--advertise-client-urls="+etcdSocket)
 	s.Probe.URL = health + "/health"
 	if c.Profiling {
 		s.Argv = append(s.Argv, "--enable-pprof")
@@ -83,7 +88,8 @@ func (c Config) schedulingAPIServer() Component {
 		lines.WriteString(c.Tokens[identity] + "," + users[identity] + "," + identity + "\n")
 	}
 	s.Files = map[string]string{tokens: lines.String()}
-	s.Argv = with(s.Argv,
+	s.Argv = with(without(s.Argv, "--etcd-cafile", "--etcd-certfile", "--etcd-keyfile"),
+		"--etcd-servers="+etcdSocket,
 		"--token-auth-file="+tokens,
 		// Events would be a fifth of all writes, and what they say of pods the pods say
 		// themselves: who makes one is told that there is no such kind.
@@ -114,7 +120,6 @@ func (c Config) schedulingControllerManager() Component {
 		"--kube-api-qps="+strconv.Itoa(unlimitedQPS),
 		"--kube-api-burst="+strconv.Itoa(unlimitedBurst),
 		"--concurrent-daemonset-syncs="+strconv.Itoa(concurrentSyncs),
-		"--concurrent-deployment-syncs="+strconv.Itoa(concurrentSyncs),
 		"--concurrent-job-syncs="+strconv.Itoa(concurrentSyncs),
 		"--concurrent-replicaset-syncs="+strconv.Itoa(concurrentSyncs),
 		"--concurrent-statefulset-syncs="+strconv.Itoa(concurrentSyncs),

@@ -76,7 +76,7 @@ func (r *run) createOne(ctx context.Context, w *work) error {
 	}
 	switch w.spec.Kind {
 	case deployment:
-		_, err = r.client.AppsV1().Deployments(w.namespace).Create(ctx, r.layout.deployment(w), metav1.CreateOptions{})
+		_, err = r.client.AppsV1().ReplicaSets(w.namespace).Create(ctx, r.layout.replicaSet(w), metav1.CreateOptions{})
 	case statefulSet:
 		_, err = r.client.AppsV1().StatefulSets(w.namespace).Create(ctx, r.layout.statefulSet(w), metav1.CreateOptions{})
 	case daemonSet:

@@ -35,7 +35,6 @@ func clean(ctx context.Context, client kubernetes.Interface, l *layout, v *view)
 		if !is {
 			continue
 		}
-		_ = client.AppsV1().Deployments(space).DeleteCollection(ctx, now, of)
 		_ = client.AppsV1().ReplicaSets(space).DeleteCollection(ctx, now, of)
 		_ = client.AppsV1().StatefulSets(space).DeleteCollection(ctx, now, of)
 		_ = client.BatchV1().Jobs(space).DeleteCollection(ctx, now, of)

@@ -11,6 +11,7 @@ import (
 
 // Kinds of workloads.
 const (
+	// deployment is a ReplicaSet on the control plane: see replicaSet.
 	deployment  = "Deployment"
 	statefulSet = "StatefulSet"
 	daemonSet   = cell.DaemonSet

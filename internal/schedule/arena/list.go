@@ -55,12 +55,12 @@ func (r *run) list(ctx context.Context) (*picture, string, error) {
 func (r *run) listKind(ctx context.Context, p *picture, kind string, of metav1.ListOptions) error {
 	switch kind {
 	case deployment:
-		list, err := r.client.AppsV1().Deployments("").List(ctx, of)
+		list, err := r.client.AppsV1().ReplicaSets("").List(ctx, of)
 		if err != nil {
 			return err //nolint:wrapcheck // the caller says what for
 		}
 		for i := range list.Items {
-			p.workloads[list.Items[i].Labels[labelOf]] = lookAtDeployment(&list.Items[i])
+			p.workloads[list.Items[i].Labels[labelOf]] = lookAtReplicaSet(&list.Items[i])
 		}
 	case statefulSet:
 		list, err := r.client.AppsV1().StatefulSets("").List(ctx, of)

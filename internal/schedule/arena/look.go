@@ -35,13 +35,13 @@ func lookAtPod(p *corev1.Pod) pod {
 	return out
 }
 
-func lookAtDeployment(d *appsv1.Deployment) workload {
+func lookAtReplicaSet(s *appsv1.ReplicaSet) workload {
 	out := workload{
-		generation: d.Generation, observed: d.Status.ObservedGeneration,
-		desired: replicas(d.Spec.Replicas), current: d.Status.Replicas,
+		generation: s.Generation, observed: s.Status.ObservedGeneration,
+		desired: replicas(s.Spec.Replicas), current: s.Status.Replicas,
 	}
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+	for _, c := range s.Status.Conditions {
+		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
 			out.trouble = c.Message
 		}
 	}

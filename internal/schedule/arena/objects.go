@@ -2,7 +2,6 @@ package arena
 
 import (
 	"maps"
-	"math"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,18 +51,14 @@ func (w *work) selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{labelOf: w.of}}
 }
 
-// revision is what the Deployment controller writes on a new Deployment. Where it is
-// there already, the controller is spared a write, and a second that fails because
-// of the first.
-const revision = "deployment.kubernetes.io/revision"
-
-func (l *layout) deployment(w *work) *appsv1.Deployment {
-	meta := l.meta(w)
-	meta.Annotations = map[string]string{revision: "1"}
-	return &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
-		Replicas: new(w.spec.Replicas), Selector: w.selector(), Template: l.template(w),
-		// No deadline: the controller need not write how far it is.
-		ProgressDeadlineSeconds: new(int32(math.MaxInt32)),
+// replicaSet is what a new Deployment consists of, and all that the scheduler gets to
+// see of it: the Deployment's own controller makes it and has nothing more to decide.
+// That would be a fifth of all requests.
+func (l *layout) replicaSet(w *work) *appsv1.ReplicaSet {
+	template := l.template(w)
+	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = w.of
+	return &appsv1.ReplicaSet{ObjectMeta: l.meta(w), Spec: appsv1.ReplicaSetSpec{
+		Replicas: new(w.spec.Replicas), Selector: w.selector(), Template: template,
 	}}
 }
 

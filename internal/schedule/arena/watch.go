@@ -34,7 +34,7 @@ func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	for _, err := range []error{
 		on(w, ours.Core().V1().Nodes().Informer(), func(v *view, n *corev1.Node) { v.putNode(lookAtNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(lookAtNode(n)) }),
 		on(w, ours.Core().V1().Pods().Informer(), func(v *view, p *corev1.Pod) { v.putPod(lookAtPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(lookAtPod(p)) }),
-		on(w, ours.Apps().V1().Deployments().Informer(), func(v *view, d *appsv1.Deployment) { v.putWorkload(d.Labels[labelOf], lookAtDeployment(d)) }, dropWorkload[*appsv1.Deployment]),
+		on(w, ours.Apps().V1().ReplicaSets().Informer(), func(v *view, s *appsv1.ReplicaSet) { v.putWorkload(s.Labels[labelOf], lookAtReplicaSet(s)) }, dropWorkload[*appsv1.ReplicaSet]),
 		on(w, ours.Apps().V1().StatefulSets().Informer(), func(v *view, s *appsv1.StatefulSet) { v.putWorkload(s.Labels[labelOf], lookAtStatefulSet(s)) }, dropWorkload[*appsv1.StatefulSet]),
 		on(w, ours.Apps().V1().DaemonSets().Informer(), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelOf], lookAtDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
 		on(w, ours.Batch().V1().Jobs().Informer(), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelOf], lookAtJob(j)) }, dropWorkload[*batchv1.Job]),
@@ -90,7 +90,7 @@ func stripped(obj any) (any, error) {
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName, SchedulerName: o.Spec.SchedulerName}
 	case *appsv1.DaemonSet:
 		o.Spec.Template = corev1.PodTemplateSpec{}
-	case *appsv1.Deployment:
+	case *appsv1.ReplicaSet:
 		o.Spec.Template = corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
 		o.Spec.Template = corev1.PodTemplateSpec{}
