@@ -33,6 +33,11 @@ type Header struct {
 	Only string `json:"only,omitempty"`
 	// Include are the checks that the walk includes beside its gates.
 	Include []string `json:"include,omitempty"`
+	// Recipe names the recipe that was walked for, where there is one; recipe.yaml
+	// is it as used.
+	Recipe string `json:"recipe,omitempty"`
+	// Seed is that of chance, where chance had a part.
+	Seed *uint64 `json:"seed,omitempty"`
 	// Versions are those of the programs involved.
 	Versions map[string]string `json:"versions,omitempty"`
 }
@@ -47,6 +52,7 @@ type PlanFile struct {
 type PlanStep struct {
 	Name          string   `json:"name"`
 	Needs         []string `json:"needs,omitempty"`
+	After         []string `json:"after,omitempty"`
 	GPUs          int      `json:"gpus,omitempty"`
 	NotApplicable string   `json:"notApplicable,omitempty"`
 	Prepare       []string `json:"prepare,omitempty"`
@@ -61,7 +67,7 @@ func DescribePlan(p plan.Plan) (PlanFile, error) {
 	}
 	out := PlanFile{Name: p.Name}
 	for _, s := range order {
-		step := PlanStep{Name: s.Name(), Needs: s.Needs, GPUs: s.GPUs, NotApplicable: s.NotApplicable, Describe: s.Describe}
+		step := PlanStep{Name: s.Name(), Needs: s.Needs, After: s.After, GPUs: s.GPUs, NotApplicable: s.NotApplicable, Describe: s.Describe}
 		for _, prep := range s.Prepare {
 			step.Prepare = append(step.Prepare, prep.Name())
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
@@ -21,6 +22,8 @@ type Step struct {
 	Check check.Check
 	// Needs names the steps that must be passed or not applicable first.
 	Needs []string
+	// After names steps that must have their verdict first, whatever it is.
+	After []string
 	// GPUs is how many it holds while observing.
 	GPUs int
 	// NotApplicable is the reason why the site does not want it; it is then
@@ -39,6 +42,9 @@ func (s Step) Name() string {
 	}
 	return s.Check.Name()
 }
+
+// before are the steps that have to be decided before it is begun.
+func (s Step) before() []string { return slices.Concat(s.Needs, s.After) }
 
 // Plan is a graph of steps, in declared order.
 type Plan struct {
@@ -81,7 +87,7 @@ func (p Plan) Validate() error {
 		}
 	}
 	for _, s := range p.Steps {
-		for _, need := range s.Needs {
+		for _, need := range s.before() {
 			if !seen[need] {
 				problems = append(problems, fmt.Errorf("%w: step %q needs %q, which is not in the plan", ErrInvalid, s.Name(), need))
 			}
@@ -131,7 +137,7 @@ func (p Plan) nextAfter(done map[string]bool) (Step, bool) {
 			continue
 		}
 		ready := true
-		for _, need := range s.Needs {
+		for _, need := range s.before() {
 			ready = ready && done[need]
 		}
 		if ready {

@@ -94,7 +94,7 @@ func (wk *walk) decide(ctx context.Context) {
 
 // undecided says that a need may still be reached.
 func (wk *walk) undecided(s Step) bool {
-	for _, need := range s.Needs {
+	for _, need := range s.before() {
 		if _, ok := wk.results[need]; !ok && wk.todo[need] {
 			return true
 		}

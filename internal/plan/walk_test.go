@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,5 +234,37 @@ func TestEventsFollowTheJournal(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// What comes after a step waits for its verdict and does not ask which it is.
+func TestAfterAFailure(t *testing.T) {
+	t.Parallel()
+	p := Plan{Name: "p", Steps: []Step{
+		{Check: fakeCheck{name: "c"}, Needs: []string{"a"}, After: []string{"b"}},
+		{Check: fakeCheck{name: "a"}},
+		{Check: failing("b"), Needs: []string{"a"}},
+	}}
+	order, err := p.Order()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, names(order)); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	out, store := walkPlan(t, &Walker{Plan: p})
+	want := map[string]check.Verdict{"a": check.Passed, "b": check.Failed, "c": check.Passed}
+	if diff := cmp.Diff(want, verdicts(out)); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+	if out.Verdict != check.Failed {
+		t.Errorf("overall %s", out.Verdict)
+	}
+	if begun, concluded := slices.Index(store.log, "begin c"), slices.Index(store.log, "conclude failed b"); begun < concluded {
+		t.Errorf("c was begun before b was decided: %v", store.log)
+	}
+	p.Steps[0].After = []string{"x"}
+	if err := p.Validate(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("after a step that is not there: %v", err)
 	}
 }
