@@ -1,7 +1,9 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +19,9 @@ type Bundle struct {
 	Header        Header
 	Plan          PlanFile
 	Site, Profile []byte
-	Entries       []Entry
+	// Recipe is nil where the run has none.
+	Recipe  []byte
+	Entries []Entry
 	// Torn says that the journal ends in a line that was being written.
 	Torn bool
 	// Finished says that the manifest is there.
@@ -55,6 +59,11 @@ func (b *Bundle) load() error {
 		}
 		*f.to = content
 	}
+	recipe, err := os.ReadFile(filepath.Join(b.Dir, recipeFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", recipeFile, err)
+	}
+	b.Recipe = recipe
 	entries, whole, err := parseJournal(data)
 	b.Entries, b.Torn = entries, whole < len(data)
 	return err

@@ -3,11 +3,12 @@
 // Observation, the verdicts, the reports, and a manifest written last.
 //
 //	<dir>/<run id>/
-//	  run.json  plan.json  site.yaml  profile.yaml
+//	  run.json  plan.json  site.yaml  profile.yaml  recipe.yaml (where there is one)
 //	  journal.jsonl                       one entry a line, each synced
 //	  observations/NNNN-<check>-<kind>-<target>.json and .raw
 //	  verdicts.json  report.html  junit.xml  ctrf.json
 //	  manifest.json                       sha256 and size of all the above
+//	  attestation.intoto.jsonl            who vouches for the manifest: see package attest
 //
 // Invariants: what a method was given is on disk, synced, when it returns; one
 // process writes a run (the journal is locked); a run without a manifest is

@@ -18,6 +18,7 @@ const (
 	planFile        = "plan.json"
 	siteFile        = "site.yaml"
 	profileFile     = "profile.yaml"
+	recipeFile      = "recipe.yaml"
 	journalFile     = "journal.jsonl"
 	observationsDir = "observations"
 	verdictsFile    = "verdicts.json"
@@ -25,6 +26,16 @@ const (
 	junitFile       = "junit.xml"
 	ctrfFile        = "ctrf.json"
 	manifestFile    = "manifest.json"
+	// attestationFile is signed over the manifest, which can therefore not list it.
+	attestationFile = "attestation.intoto.jsonl"
+)
+
+// The names that others need: what an attestation of the run is kept in, and
+// what vouches for the rest.
+const (
+	AttestationFile  = attestationFile
+	ManifestFileName = manifestFile
+	VerdictsFileName = verdictsFile
 )
 
 const (

@@ -55,6 +55,10 @@ func readManifest(dir string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read the manifest: %w", err)
 	}
+	return decodeManifest(data)
+}
+
+func decodeManifest(data []byte) (Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		return Manifest{}, fmt.Errorf("%w: decode the manifest: %w", ErrCorrupt, err)
@@ -86,7 +90,7 @@ func writeManifest(dir, run string) error {
 	return writeDurable(filepath.Join(dir, manifestFile), data)
 }
 
-// hashFiles lists every file but the manifest, sorted. What is neither a
+// hashFiles lists every file but the manifest and the attestation of it, sorted. What is neither a
 // regular file nor a directory has no place in a run.
 func hashFiles(dir string) (files []ManifestFile, problems []Problem, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -99,7 +103,7 @@ func hashFiles(dir string) (files []ManifestFile, problems []Problem, err error)
 		}
 		rel = path.Clean(filepath.ToSlash(rel))
 		switch {
-		case d.IsDir(), rel == manifestFile && d.Type().IsRegular():
+		case d.IsDir(), (rel == manifestFile || rel == attestationFile) && d.Type().IsRegular():
 			return nil
 		case !d.Type().IsRegular():
 			problems = append(problems, Problem{File: rel, What: Extra, Detail: "is no regular file"})

@@ -20,6 +20,8 @@ type Start struct {
 	Plan   plan.Plan
 	// Site and Profile are the files as used.
 	Site, Profile []byte
+	// Recipe is the resolved recipe as used; nil where the run has none.
+	Recipe []byte
 }
 
 // Options are for tests; the zero value is right.
@@ -127,6 +129,9 @@ func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 		writeDurable(filepath.Join(dir, siteFile), s.Site),
 		writeDurable(filepath.Join(dir, profileFile), s.Profile),
 	)
+	if err == nil && len(s.Recipe) > 0 {
+		err = writeDurable(filepath.Join(dir, recipeFile), s.Recipe)
+	}
 	if err != nil {
 		return nil, err
 	}
