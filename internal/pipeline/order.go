@@ -21,6 +21,22 @@ type Order struct {
 	Moved []Obstacle `json:"moved,omitempty"`
 }
 
+// Needs are those of a step that the order has, with those that need not have passed
+// marked so.
+func (o Order) Needs(s Step) []string {
+	var out []string
+	for _, need := range s.Needs {
+		if !slices.ContainsFunc(o.Steps, func(other Step) bool { return other.Name == need }) {
+			continue
+		}
+		if slices.Contains(s.GoesOnWithout, need) {
+			need += " (whatever its verdict)"
+		}
+		out = append(out, need)
+	}
+	return out
+}
+
 // Of are the steps of an intent, as they are declared.
 func Of(steps []Step, intent Intent) []Step {
 	var out []Step

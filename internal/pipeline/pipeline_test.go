@@ -32,23 +32,30 @@ func TestDerive(t *testing.T) {
 	for _, tt := range []struct {
 		intent pipeline.Intent
 		gpus   int
-		want   string
+		// early: the intent test is declared before conformance.
+		early bool
+		want  string
 		// moved is said of the order in which the steps are declared.
 		moved string
 	}{
-		{pipeline.Conformance, 1, "snapshot resources autoscaling health conformance artifacts", ""},
-		{pipeline.Conformance, 32, "snapshot resources autoscaling health conformance artifacts", ""},
-		{pipeline.Training, 2, "snapshot resources autoscaling health intent conformance artifacts", ""},
-		{pipeline.Inference, 8, "snapshot resources autoscaling health intent conformance artifacts", ""},
+		{pipeline.Conformance, 1, false, "snapshot resources autoscaling health conformance artifacts", ""},
+		{pipeline.Conformance, 32, false, "snapshot resources autoscaling health conformance artifacts", ""},
+		{pipeline.Training, 2, false, "snapshot resources autoscaling health conformance intent artifacts", ""},
+		{pipeline.Inference, 1, false, "snapshot resources autoscaling health conformance intent artifacts", ""},
+		{pipeline.Inference, 8, true, "snapshot resources autoscaling health intent conformance artifacts", ""},
 		{
-			pipeline.Inference, 1, "snapshot resources autoscaling health conformance intent artifacts",
+			pipeline.Inference, 1, true, "snapshot resources autoscaling health conformance intent artifacts",
 			"step conformance can't come after intent: its check dra_support takes 1 GPU, and of 1 GPU 0 are free, as intent holds the rest until the end",
 		},
-		{pipeline.Training, 1, "snapshot resources autoscaling health conformance intent artifacts", "step conformance can't come after intent"},
+		{pipeline.Training, 1, true, "snapshot resources autoscaling health conformance intent artifacts", "step conformance can't come after intent"},
 	} {
-		t.Run(fmt.Sprintf("%s on %d", tt.intent, tt.gpus), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s on %d early %v", tt.intent, tt.gpus, tt.early), func(t *testing.T) {
 			t.Parallel()
-			o, err := pipeline.Derive(steps(t), tt.intent, tt.gpus)
+			declared := steps(t)
+			if tt.early {
+				declared = early(declared)
+			}
+			o, err := pipeline.Derive(declared, tt.intent, tt.gpus)
 			if err != nil || names(o) != tt.want {
 				t.Fatalf("%s, %v; want %s", names(o), err, tt.want)
 			}
@@ -64,6 +71,16 @@ func TestDerive(t *testing.T) {
 			}
 		})
 	}
+}
+
+// early has the intent test before conformance.
+func early(steps []pipeline.Step) []pipeline.Step {
+	at := func(name string) int {
+		return slices.IndexFunc(steps, func(s pipeline.Step) bool { return s.Name == name })
+	}
+	intent := steps[at("intent")]
+	steps = slices.Delete(steps, at("intent"), at("intent")+1)
+	return slices.Insert(steps, at("conformance"), intent)
 }
 
 func TestNoOrder(t *testing.T) {

@@ -27,13 +27,14 @@ func (o Obstacle) String() string {
 		return fmt.Sprintf("step %s needs %s, which does not come before it", o.Step, o.Missing)
 	case len(o.Holders) > 0:
 		return fmt.Sprintf("step %s can't come after %s: its check %s takes %s, and of %s %d %s free, as %s holds the rest until the end",
-			o.Step, strings.Join(o.Holders, ", "), o.Check, gpus(o.Wants), gpus(o.GPUs), o.Free, be(o.Free), strings.Join(o.Holders, ", "))
+			o.Step, strings.Join(o.Holders, ", "), o.Check, Count(o.Wants), Count(o.GPUs), o.Free, be(o.Free), strings.Join(o.Holders, ", "))
 	default:
-		return fmt.Sprintf("step %s can't be taken: its check %s takes %s, and there %s %s", o.Step, o.Check, gpus(o.Wants), be(o.GPUs), gpus(o.GPUs))
+		return fmt.Sprintf("step %s can't be taken: its check %s takes %s, and there %s %s", o.Step, o.Check, Count(o.Wants), be(o.GPUs), Count(o.GPUs))
 	}
 }
 
-func gpus(n int) string {
+// Count is a number of GPUs in words.
+func Count(n int) string {
 	if n == 1 {
 		return "1 GPU"
 	}
