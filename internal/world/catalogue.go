@@ -3,9 +3,10 @@ package world
 import "slices"
 
 // Catalogue lists every fault, by the gate that must fail first; those of the
-// autoscaling chain, which is no gate of the playbook, come last, by their hop.
+// autoscaling chain and of conformance, which are no gates of the playbook, come
+// last, by their hop or requirement.
 func Catalogue() []FaultKind {
-	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults())
+	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults())
 }
 
 // Variations are not defects: healthy clusters that look different, or ones that

@@ -18,7 +18,8 @@ const faultPage = "../../docs/faults.md"
 const faultIntro = `# Faults
 
 Every defect that can be put into the lab's hardware, and the gate that must fail first. All gates before it stay passed, and
-a finding of that gate names the suspect. The last ones are not of the hardware: they break the autoscaling chain, at a hop. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
+a finding of that gate names the suspect. The last ones are not of the hardware: they break the autoscaling chain, at a hop, or what
+the conformance checks look at. This page is written from the catalogue (` + "`go test ./internal/world -run FaultPage -update`" + `);
 a test fails when it differs.
 
     firstlight lab fault list --kinds
@@ -41,11 +42,14 @@ func faultDoc() string {
 			gate = k.Gate
 			b.WriteString(gateHeader(gate))
 		}
-		if gate == autoscale {
-			b.WriteString(hopRow(k))
-			continue
+		switch gate {
+		case autoscale:
+			b.WriteString(firstColumn(k, k.Hop))
+		case conformance:
+			b.WriteString(firstColumn(k, k.Requirement))
+		default:
+			b.WriteString(faultRow(k, suspectCell(k)))
 		}
-		b.WriteString(faultRow(k, suspectCell(k)))
 	}
 	b.WriteString("\n## Variations\n\nNot defects: healthy clusters that look different, and one that can't be seen.\n\n")
 	b.WriteString("| variation | target | usual target | what is different | verdict |\n|---|---|---|---|---|\n")
@@ -56,13 +60,22 @@ func faultDoc() string {
 }
 
 func gateHeader(gate string) string {
-	if gate != autoscale {
+	switch gate {
+	case autoscale:
+		return "\n## The autoscaling chain\n\n" + autoscaleIntro + others() +
+			"\n\n| fault | hop | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
+	case conformance:
+		return "\n## Conformance\n\n" + conformanceIntro +
+			"\n| fault | requirement | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
+	default:
 		return fmt.Sprintf("\n## Gate %s\n\nWhat it looks at: [its page](gates/%s.md).\n\n", gate, gate) +
 			"| fault | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|\n"
 	}
-	return "\n## The autoscaling chain\n\n" + autoscaleIntro + others() +
-		"\n\n| fault | hop | target | usual target | what is wrong | suspect |\n|---|---|---|---|---|---|\n"
 }
+
+const conformanceIntro = `What the conformance checks of ` + "`firstlight validate`" + ` look at, by the requirement whose check must fail; the gates and the other
+requirements don't see them.
+`
 
 const autoscaleIntro = `What ` + "`firstlight autoscale`" + ` looks at, hop by hop: [its page](autoscale.md). The hop is the first that must fail. What needs Karpenter or KAI needs a lab with it
 (` + "`firstlight lab up --with karpenter,kai`" + `). Most are admission policies (MutatingAdmissionPolicy) that change the objects of a run as they are
@@ -81,14 +94,15 @@ func others() string {
 	return "Of the faults above, " + strings.Join(out, ", ") + "."
 }
 
-func hopRow(k FaultKind) string {
+// firstColumn is a row with a column more after the fault's.
+func firstColumn(k FaultKind, column string) string {
 	needs := ""
 	if k.Needs != "" {
 		needs = " (needs " + k.Needs + ")"
 	}
 	row := faultRow(k, suspectCell(k))
 	first, rest, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
-	return fmt.Sprintf("| %s | `%s`%s | %s", first, k.Hop, needs, rest)
+	return fmt.Sprintf("| %s | `%s`%s | %s", first, column, needs, rest)
 }
 
 func faultRow(k FaultKind, last string) string {
@@ -146,7 +160,7 @@ func TestFaultPageHoldsEveryKindOnce(t *testing.T) {
 
 func gateNumber(t *testing.T, gate string) int {
 	t.Helper()
-	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference", autoscale}, gate)
+	i := slices.Index([]string{"facility", "fabric", "node", "gpustack", "telemetry", "collective", "training", "inference", autoscale, conformance}, gate)
 	if i < 0 {
 		t.Fatalf("no gate %q", gate)
 	}

@@ -26,8 +26,11 @@ type FaultKind struct {
 	Gate string `json:"gate,omitempty"`
 	// Hop is the first hop of the autoscaling chain that must fail; empty where
 	// the chain is not concerned.
-	Hop     string `json:"hop,omitempty"`
-	Summary string `json:"summary"`
+	Hop string `json:"hop,omitempty"`
+	// Requirement is the conformance requirement whose check must fail; empty where
+	// none is concerned.
+	Requirement string `json:"requirement,omitempty"`
+	Summary     string `json:"summary"`
 	// TargetForm says what a target looks like; see the Form constants.
 	TargetForm string `json:"targetForm"`
 	// DefaultTarget is taken when none is given; in a world that doesn't have it,

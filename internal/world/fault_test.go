@@ -80,7 +80,7 @@ func TestFaultsComeAndGo(t *testing.T) {
 
 func TestEveryFaultOfTheCatalogueIsDescribed(t *testing.T) {
 	t.Parallel()
-	gates := map[string]bool{"facility": true, "fabric": true, "node": true, "gpustack": true, "telemetry": true, "collective": true, "training": true, "inference": true, autoscale: true}
+	gates := map[string]bool{"facility": true, "fabric": true, "node": true, "gpustack": true, "telemetry": true, "collective": true, "training": true, "inference": true, autoscale: true, conformance: true}
 	seen := map[string]bool{}
 	for _, k := range append(Catalogue(), Variations()...) {
 		if seen[k.Kind] {
@@ -95,6 +95,9 @@ func TestEveryFaultOfTheCatalogueIsDescribed(t *testing.T) {
 		}
 		if (k.Gate == autoscale) != (k.Hop != "") && k.Gate != "telemetry" {
 			t.Errorf("%s: gate %q, hop %q", k.Kind, k.Gate, k.Hop)
+		}
+		if (k.Gate == conformance) != (k.Requirement != "") {
+			t.Errorf("%s: gate %q, requirement %q", k.Kind, k.Gate, k.Requirement)
 		}
 		if !k.Variation && k.Suspect == "" {
 			t.Errorf("%s: nothing to be named", k.Kind)

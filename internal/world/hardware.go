@@ -27,6 +27,7 @@ type Hardware struct {
 type HardwareGPU struct {
 	Product            string   `yaml:"product"`
 	Architecture       string   `yaml:"architecture"`
+	ComputeCapability  string   `yaml:"computeCapability"`
 	DeviceID           string   `yaml:"deviceID"`
 	PartNumber         string   `yaml:"partNumber"`
 	MemoryMiB          int      `yaml:"memoryMiB"`

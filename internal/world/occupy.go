@@ -6,10 +6,28 @@ import (
 	"slices"
 )
 
+// Given is a GPU that a pod gets by its index, as a DRA driver prepares what the
+// scheduler has allocated to a ResourceClaim.
+type Given struct {
+	Index int
+	// Claim is the ResourceClaim's UID: the pods of one claim share its GPUs.
+	Claim string
+}
+
 // Occupy gives n usable, free GPUs of a node to a pod, the lowest indices first,
 // as the device plugin does. A pod that already holds n GPUs of the node keeps them.
 func (w *World) Occupy(pod Pod, node string, n int, load Load) ([]int, error) {
-	if pod.UID == "" || n < 1 {
+	if n < 1 {
+		return nil, errors.New("occupy GPUs: a pod needs a UID and at least one GPU")
+	}
+	return w.Take(pod, node, nil, n, load)
+}
+
+// Take gives a pod the GPUs of its claims and, as Occupy does, n more; those are
+// what it returns. A GPU that is broken, or that a pod without that claim holds,
+// is an error, and the pod gets nothing.
+func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]int, error) {
+	if pod.UID == "" || len(given)+n < 1 {
 		return nil, errors.New("occupy GPUs: a pod needs a UID and at least one GPU")
 	}
 	state := w.State()
@@ -20,31 +38,54 @@ func (w *World) Occupy(pod Pod, node string, n int, load Load) ([]int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if have, ok := w.claims[pod.UID]; ok {
-		if have.node == node && len(have.gpus) == n {
-			return slices.Clone(have.gpus), nil
+		if have.node == node && slices.Equal(have.given, given) && len(have.plugged) == n {
+			return slices.Clone(have.plugged), nil
 		}
-		return nil, fmt.Errorf("occupy GPUs: pod %s/%s already holds %d GPUs of %s", pod.Namespace, pod.Name, len(have.gpus), have.node)
+		return nil, fmt.Errorf("occupy GPUs: pod %s/%s already holds %d GPUs of %s", pod.Namespace, pod.Name, len(have.gpus()), have.node)
 	}
-	taken := map[int]bool{}
-	for _, c := range w.claims {
-		if c.node == node {
-			for _, i := range c.gpus {
-				taken[i] = true
-			}
+	c := claim{pod: pod, node: node, given: slices.Clone(given), load: load}
+	for _, g := range given {
+		if err := w.giveable(on, g); err != nil {
+			return nil, fmt.Errorf("occupy GPUs: pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
-	var got []int
 	for _, g := range on.GPUs {
-		if g.Usable() && !taken[g.Index] && len(got) < n {
-			got = append(got, g.Index)
+		mine := slices.ContainsFunc(given, func(have Given) bool { return have.Index == g.Index })
+		if g.Usable() && !mine && len(w.holders(node, g.Index)) == 0 && len(c.plugged) < n {
+			c.plugged = append(c.plugged, g.Index)
 		}
 	}
-	if len(got) < n {
-		return nil, fmt.Errorf("occupy GPUs: pod %s/%s wants %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(got))
+	if len(c.plugged) < n {
+		return nil, fmt.Errorf("occupy GPUs: pod %s/%s wants %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(c.plugged))
 	}
-	w.claims[pod.UID] = claim{pod: pod, node: node, gpus: got, load: load}
+	w.claims[pod.UID] = c
 	w.notify()
-	return slices.Clone(got), nil
+	return slices.Clone(c.plugged), nil
+}
+
+// giveable says nil when a pod of the claim can have the GPU; w.mu is held.
+func (w *World) giveable(on Node, g Given) error {
+	i := slices.IndexFunc(on.GPUs, func(have GPU) bool { return have.Index == g.Index })
+	if i < 0 || !on.GPUs[i].Usable() {
+		return fmt.Errorf("GPU %d of %s is not there", g.Index, on.Name)
+	}
+	for _, holder := range w.holders(on.Name, g.Index) {
+		if !slices.ContainsFunc(holder.given, func(have Given) bool { return have == g }) {
+			return fmt.Errorf("GPU %d of %s is held by %s/%s", g.Index, on.Name, holder.pod.Namespace, holder.pod.Name)
+		}
+	}
+	return nil
+}
+
+// holders are who holds a GPU; w.mu is held.
+func (w *World) holders(node string, gpu int) []claim {
+	var out []claim
+	for _, c := range w.claims {
+		if c.node == node && slices.Contains(c.gpus(), gpu) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // SetLoad changes what a pod does to its GPUs; a pod that holds none is an error.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,80 @@ func TestOccupyLeavesBrokenGPUsOut(t *testing.T) {
 	}
 	if n := w.State().Nodes[0].UsableGPUs(); n != 7 {
 		t.Errorf("%d usable GPUs", n)
+	}
+}
+
+// What a claim allocated is handed over as it is, or the pod is refused.
+func TestTakeGivesWhatAClaimHolds(t *testing.T) {
+	t.Parallel()
+	const node = "gpu-01"
+	of := func(claim string, gpus ...int) []Given {
+		var out []Given
+		for _, g := range gpus {
+			out = append(out, Given{Index: g, Claim: claim})
+		}
+		return out
+	}
+	tests := map[string]struct {
+		given   []Given
+		plugged int
+		want    []int
+		refused string
+	}{
+		"a free GPU":                        {given: of("new", 5)},
+		"two, and more by the plugin":       {given: of("new", 4, 5), plugged: 2, want: []int{6, 7}},
+		"one that the device plugin gave":   {given: of("new", 1), refused: "GPU 1 of gpu-01 is held by ns/plugin"},
+		"one of another claim":              {given: of("new", 3), refused: "GPU 3 of gpu-01 is held by ns/claimant"},
+		"one that is shared":                {given: of("c", 3)},
+		"one that is broken":                {given: of("new", 2), refused: "GPU 2 of gpu-01 is not there"},
+		"one that never was":                {given: of("new", 8), refused: "GPU 8 of gpu-01 is not there"},
+		"the plugin hands out no claimed":   {plugged: 4, want: []int{4, 5, 6, 7}},
+		"more than is left":                 {plugged: 5, refused: "wants 5 GPUs of gpu-01, 4 are free"},
+		"a free one, and more than is left": {given: of("new", 4), plugged: 4, refused: "wants 4 GPUs of gpu-01, 3 are free"},
+		"nothing at all":                    {refused: "at least one GPU"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 2)
+			if _, err := w.Occupy(Pod{UID: "p", Namespace: "ns", Name: "plugin"}, node, 2, Load{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Take(Pod{UID: "q", Namespace: "ns", Name: "claimant"}, node, of("c", 3), 0, Load{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.AddFault(Fault{Kind: "gpu-off-bus", Target: node + "/gpu2"}); err != nil {
+				t.Fatal(err)
+			}
+			before := w.State()
+			pod := Pod{UID: "new", Namespace: "ns", Name: "new"}
+			got, err := w.Take(pod, node, tt.given, tt.plugged, Load{})
+			if tt.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.refused) {
+					t.Errorf("error %v, want %q", err, tt.refused)
+				}
+				if diff := cmp.Diff(before.Nodes[0].GPUs[4].Occupant, w.State().Nodes[0].GPUs[4].Occupant); diff != "" {
+					t.Errorf("a refused pod holds a GPU: %s", diff)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if again, err := w.Take(pod, node, tt.given, tt.plugged, Load{}); err != nil || !cmp.Equal(got, again) {
+				t.Errorf("asked again: %v, %v", again, err)
+			}
+			if _, err := w.Take(pod, node, of("else", 6), tt.plugged, Load{}); err == nil {
+				t.Error("other GPUs to a pod that has some")
+			}
+			w.Release("new")
+			if _, err := w.Occupy(Pod{UID: "after"}, node, 4, Load{}); err != nil {
+				t.Errorf("not given back: %v", err)
+			}
+		})
 	}
 }
 

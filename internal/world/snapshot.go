@@ -72,7 +72,7 @@ func (d *draft) occupy(claims []claim) {
 			if d.Nodes[n].Name != c.node {
 				continue
 			}
-			for _, i := range c.gpus {
+			for _, i := range c.gpus() {
 				g := &d.Nodes[n].GPUs[i]
 				g.Occupant, g.Util, g.MemUsedMiB = c.pod, c.load.Util, c.load.MemMiB
 				g.Power = c.load.PowerFrac // a fraction until gpuFigures makes watts of it

@@ -153,6 +153,12 @@ type Node struct {
 	DataCorruption bool
 
 	Exporter Exporter
+	// NoSlice: the DRA driver publishes nothing of this node.
+	NoSlice bool
+	// EnvLeaks: the container toolkit heeds NVIDIA_VISIBLE_DEVICES of any pod.
+	EnvLeaks bool
+	// ClaimLeaks: what one container of a pod was given, the others get too.
+	ClaimLeaks bool
 	// OperandNotReady names the operator's DaemonSet whose pod isn't ready here; empty is healthy.
 	OperandNotReady string
 }

@@ -32,8 +32,18 @@ type World struct {
 type claim struct {
 	pod  Pod
 	node string
-	gpus []int
-	load Load
+	// given are those of its ResourceClaims, plugged those of the device plugin.
+	given   []Given
+	plugged []int
+	load    Load
+}
+
+func (c claim) gpus() []int {
+	var out []int
+	for _, g := range c.given {
+		out = append(out, g.Index)
+	}
+	return append(out, c.plugged...)
 }
 
 // Option alters how a World is made.
