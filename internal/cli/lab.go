@@ -32,7 +32,7 @@ only, keeps its own kubeconfig, and needs no Docker, no root and no GPU.`,
   firstlight accept
   firstlight lab down`,
 	}
-	cmd.AddCommand(newLabUp(s), newLabDown(s), newLabStatus(s), newLabKubeconfig(s), newLabSite(s), newLabLogs(s), newLabFault(s), newLabSupervise(s))
+	cmd.AddCommand(newLabUp(s), newLabDown(s), newLabStatus(s), newLabKubeconfig(s), newLabSite(s), newLabLogs(s), newLabFault(s), newLabInstall(s), newLabSupervise(s))
 	return cmd
 }
 
