@@ -98,11 +98,15 @@ func there(name string) step {
 	return step{name: name, run: func(context.Context) error { return nil }}
 }
 
-// extraSteps are what adds an extra: its objects, then its components.
+// extraSteps are what adds an extra: its objects, then its components, then what
+// these admit.
 func (l *Lab) extraSteps(conf component.Config, name string) []step {
 	steps := []step{l.own(component.ObjectsOf(name), []string{component.APIServer}, func(ctx context.Context) error {
-		return l.createExtra(ctx, name)
+		return l.createExtra(ctx, conf, name)
 	})}
+	steps = append(steps, l.own(name+"-defaults", namesOf(conf.Extra(name)), func(ctx context.Context) error {
+		return l.createAfter(ctx, name)
+	}))
 	for _, c := range conf.Extra(name) {
 		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
 			return l.startComponent(ctx, c)
@@ -112,8 +116,12 @@ func (l *Lab) extraSteps(conf component.Config, name string) []step {
 }
 
 // createExtra makes the objects that an extra needs of the API.
-func (l *Lab) createExtra(ctx context.Context, name string) error {
-	definitions, objects, err := manifest.Extra(name)
+func (l *Lab) createExtra(ctx context.Context, conf component.Config, name string) error {
+	values, err := extraValues(conf)
+	if err != nil {
+		return err
+	}
+	definitions, objects, err := manifest.Extra(name, values)
 	if err != nil {
 		return err
 	}
@@ -128,6 +136,19 @@ func (l *Lab) createExtra(ctx context.Context, name string) error {
 		if err := awaitCondition(ctx, client, d, "Established"); err != nil {
 			return err
 		}
+	}
+	return create(ctx, client, objects)
+}
+
+// createAfter makes the objects that an extra's programs admit.
+func (l *Lab) createAfter(ctx context.Context, name string) error {
+	objects, err := manifest.After(name)
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
 	}
 	return create(ctx, client, objects)
 }

@@ -90,6 +90,8 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 		return n.claim(ctx, wanted{port: &p.KarpenterHealth, everywhere: true}, wanted{port: &p.KarpenterMetrics, everywhere: true})
 	case component.ExtraKAI:
 		return n.claim(ctx, wanted{port: &p.KAIScheduler}, wanted{port: &p.KAIBinder}, wanted{port: &p.KAIPodGrouper})
+	case component.ExtraTrainer:
+		return n.claim(ctx, wanted{port: &p.JobSetHealth}, wanted{port: &p.JobSetWebhook}, wanted{port: &p.TrainerHealth}, wanted{port: &p.TrainerWebhook})
 	}
 	return nil
 }
@@ -237,6 +239,10 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.KAIBinder}
 	case component.KAIPodGrouper:
 		return []int{p.KAIPodGrouper}
+	case component.JobSet:
+		return []int{p.JobSetHealth, p.JobSetWebhook}
+	case component.KubeflowTrainer:
+		return []int{p.TrainerHealth, p.TrainerWebhook}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
 // resources are those of the kinds that a lab creates. A discovery of the API
@@ -29,6 +31,10 @@ var resources = map[string]string{
 	"PriorityClass":            "priorityclasses",
 	"KWOKNodeClass":            "kwoknodeclasses",
 	"Queue":                    "queues",
+
+	"MutatingWebhookConfiguration":   "mutatingwebhookconfigurations",
+	"ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
+	"ClusterTrainingRuntime":         "clustertrainingruntimes",
 }
 
 func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
@@ -116,6 +122,18 @@ func (l *Lab) registerMetrics(ctx context.Context) error {
 
 func (l *Lab) manifestValues() manifest.Values {
 	return manifest.Values{Address: l.conf.Address, AdapterPort: l.conf.Ports.Adapter}
+}
+
+// extraValues are what the objects of extras are filled with, under a configuration
+// that may be ahead of the lab's.
+func extraValues(conf component.Config) (manifest.Values, error) {
+	ca, err := os.ReadFile(conf.PKI().Cert(pki.CA))
+	if err != nil {
+		return manifest.Values{}, fmt.Errorf("read the lab's authority: %w", err)
+	}
+	return manifest.Values{
+		Address: conf.Address, CA: ca, JobSetWebhookPort: conf.Ports.JobSetWebhook, TrainerWebhookPort: conf.Ports.TrainerWebhook,
+	}, nil
 }
 
 // awaitCondition waits until a condition of the object is True.

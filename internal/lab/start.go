@@ -181,6 +181,11 @@ func (l *Lab) spec(c component.Component) (process.Spec, error) {
 			return process.Spec{}, fmt.Errorf("configure %s: %w", c.Name, err)
 		}
 	}
+	for to, from := range c.Copies {
+		if err := copyFile(from, to); err != nil {
+			return process.Spec{}, fmt.Errorf("configure %s: %w", c.Name, err)
+		}
+	}
 	l.mu.Lock()
 	path, err := l.programs.Path(c.Name)
 	l.launched[c.Name] = c
@@ -206,6 +211,18 @@ func (l *Lab) spec(c component.Component) (process.Spec, error) {
 		Grace:   c.StopGrace,
 		Ready:   ready,
 	}, nil
+}
+
+// copyFile puts a copy where it is wanted, for this user alone.
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err //nolint:wrapcheck // names the file
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err //nolint:wrapcheck // names the directory
+	}
+	return os.WriteFile(to, content, 0o600) //nolint:wrapcheck // names the file
 }
 
 // LogPath is the log file of a component.

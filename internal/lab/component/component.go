@@ -23,6 +23,9 @@ const (
 	KAIScheduler  = "kai-scheduler"
 	KAIBinder     = "kai-binder"
 	KAIPodGrouper = "kai-podgrouper"
+
+	JobSet          = "jobset"
+	KubeflowTrainer = "kubeflow-trainer"
 )
 
 // Objects is no component: it stands in Needs for the API objects that a lab
@@ -38,6 +41,8 @@ type Component struct {
 	Env []string
 	// Files are configuration files to write before each start, by path.
 	Files map[string]string
+	// Copies are files that its program wants elsewhere: where, to what they are copies of.
+	Copies map[string]string
 	// Probe says when it is ready.
 	Probe Probe
 	// Needs are the components (or Objects) that must be ready before it starts.
@@ -99,6 +104,11 @@ type Ports struct {
 	KAIScheduler     int `json:"kaiScheduler,omitempty"`
 	KAIBinder        int `json:"kaiBinder,omitempty"`
 	KAIPodGrouper    int `json:"kaiPodGrouper,omitempty"`
+
+	JobSetHealth   int `json:"jobsetHealth,omitempty"`
+	JobSetWebhook  int `json:"jobsetWebhook,omitempty"`
+	TrainerHealth  int `json:"trainerHealth,omitempty"`
+	TrainerWebhook int `json:"trainerWebhook,omitempty"`
 }
 
 // Faults are the settings of the control plane that a fault changes.

@@ -2,6 +2,7 @@ package component
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ func config() Config {
 			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
+			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444,
 		},
 		With: Extras(), InstanceTypes: "[]\n",
 	}
@@ -42,6 +44,9 @@ func text(c Component) string {
 		paths = append(paths, p)
 	}
 	sort.Strings(paths)
+	for _, to := range slices.Sorted(maps.Keys(c.Copies)) {
+		b.WriteString("\n--- " + to + " is a copy of " + c.Copies[to] + "\n")
+	}
 	for _, p := range paths {
 		if filepath.Base(p) == "kwok.yaml" {
 			continue // the stages have a test of their own
@@ -98,7 +103,7 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
 		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
 	}
-	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true}
+	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true}
 	for _, c := range All(config()) {
 		found := c.Name == Karpenter // has no such setting
 		for _, a := range c.Argv {
@@ -110,8 +115,20 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 				}
 			}
 		}
+		for _, content := range c.Files { // of those that have no flags for it
+			for line := range strings.Lines(content) {
+				name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+				if name != "host" && name != "healthProbeBindAddress" {
+					continue
+				}
+				found = true
+				if !strings.Contains(value, "127.20.30.1") {
+					t.Errorf("%s: %s is not the lab's address", c.Name, line)
+				}
+			}
+		}
 		if !found {
-			t.Errorf("%s: no flag says where it listens", c.Name)
+			t.Errorf("%s: nothing says where it listens", c.Name)
 		}
 		scheme := "https"
 		if extra[c.Name] {
@@ -132,7 +149,7 @@ func TestExtras(t *testing.T) {
 	}{
 		"none":      {nil, ""},
 		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
-		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper"},
+		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer"},
 	} {
 		conf := config()
 		conf.With = c.with

@@ -12,10 +12,13 @@ const (
 	ExtraKarpenter = "karpenter"
 	// ExtraKAI schedules pods that ask for it, by queues.
 	ExtraKAI = "kai"
+	// ExtraTrainer makes training jobs of TrainJobs: Kubeflow Trainer, and JobSet
+	// that it builds on.
+	ExtraTrainer = "trainer"
 )
 
 // Extras are the names of all extras.
-func Extras() []string { return []string{ExtraKarpenter, ExtraKAI} }
+func Extras() []string { return []string{ExtraKarpenter, ExtraKAI, ExtraTrainer} }
 
 // CheckExtras refuses a name that is no extra's.
 func CheckExtras(names []string) error {
@@ -34,6 +37,8 @@ func (c Config) Extra(name string) []Component {
 		return []Component{c.Karpenter()}
 	case ExtraKAI:
 		return []Component{c.KAIScheduler(), c.KAIBinder(), c.KAIPodGrouper()}
+	case ExtraTrainer:
+		return []Component{c.JobSet(), c.KubeflowTrainer()}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 // content is every manifest of this package.
 //
-//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai
+//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer
 var content embed.FS
 
 // Values are what the manifests are filled with.
@@ -22,21 +22,23 @@ type Values struct {
 	// Address and AdapterPort are where prometheus-adapter listens.
 	Address     string
 	AdapterPort int
-	// CA is the certificate, in PEM, that its server is verified with.
+	// JobSetWebhookPort and TrainerWebhookPort are where their webhooks listen.
+	JobSetWebhookPort, TrainerWebhookPort int
+	// CA is the certificate, in PEM, that these servers are verified with.
 	CA []byte
 }
 
 // CRDs are kwok's definitions.
-func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml") }
+func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml", Values{}) }
 
 // Extra is what an extra of the lab needs: definitions, which must be there
 // before the rest, and objects (its chart's own, roles, defaults).
-func Extra(name string) (definitions, objects []*unstructured.Unstructured, err error) {
-	if definitions, err = readAll(name + "/crds/*.yaml"); err != nil {
+func Extra(name string, v Values) (definitions, objects []*unstructured.Unstructured, err error) {
+	if definitions, err = readAll(name+"/crds/*.yaml", Values{}); err != nil {
 		return nil, nil, err
 	}
 	for _, pattern := range []string{"/*.yaml", "/rbac/*.yaml", "/priorityclasses/*.yaml"} {
-		some, err := readAll(name + pattern)
+		some, err := readAll(name+pattern, v)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -45,14 +47,20 @@ func Extra(name string) (definitions, objects []*unstructured.Unstructured, err 
 	return definitions, objects, nil
 }
 
-func readAll(pattern string) ([]*unstructured.Unstructured, error) {
+// After is what can only be made when an extra's programs serve: its own webhooks
+// admit it.
+func After(name string) ([]*unstructured.Unstructured, error) {
+	return readAll(name+"/after/*.yaml", Values{})
+}
+
+func readAll(pattern string, v Values) ([]*unstructured.Unstructured, error) {
 	names, err := fs.Glob(content, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("list manifests: %w", err)
 	}
 	var all []*unstructured.Unstructured
 	for _, n := range names {
-		objs, err := read(n, Values{})
+		objs, err := read(n, v)
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +83,8 @@ func read(name string, v Values) ([]*unstructured.Unstructured, error) {
 	filled := strings.NewReplacer(
 		"${ADDRESS}", strconv.Quote(v.Address),
 		"${ADAPTER_PORT}", strconv.Itoa(v.AdapterPort),
+		"${JOBSET_WEBHOOK_PORT}", strconv.Itoa(v.JobSetWebhookPort),
+		"${TRAINER_WEBHOOK_PORT}", strconv.Itoa(v.TrainerWebhookPort),
 		"${CA_BUNDLE}", base64.StdEncoding.EncodeToString(v.CA),
 	).Replace(string(raw))
 	var objs []*unstructured.Unstructured

@@ -20,6 +20,10 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/crds/*.yaml", "", "deployments/kai-scheduler/crds"},
 		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/rbac/*.yaml", "", "deployments/kai-scheduler/templates/rbac"},
 		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/priorityclasses/*.yaml", "", "deployments/kai-scheduler/templates/priorityclasses"},
+		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/crds/trainer.kubeflow.org_*.yaml", "", "manifests/base/crds"},
+		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/rbac/role.yaml", "", "manifests/base/rbac"},
+		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
+		{"trainer", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
 	} {
 		dir := moduleDir(t, c.pins, c.module)
 		files, err := filepath.Glob(c.copies)
@@ -69,9 +73,13 @@ func TestExtras(t *testing.T) {
 	}{
 		"karpenter": {4, map[string]int{"ClusterRole": 1, "ClusterRoleBinding": 1, "Role": 1, "RoleBinding": 1, "KWOKNodeClass": 1}},
 		"kai":       {4, map[string]int{"Namespace": 1, "ClusterRole": 3, "ClusterRoleBinding": 3, "Queue": 2, "PriorityClass": 4}},
-		"unknown":   {0, map[string]int{}},
+		"trainer": {4, map[string]int{
+			"Namespace": 2, "Service": 2, "ClusterRole": 2, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1,
+			"ValidatingWebhookConfiguration": 2, "MutatingWebhookConfiguration": 1,
+		}},
+		"unknown": {0, map[string]int{}},
 	} {
-		definitions, objects, err := Extra(name)
+		definitions, objects, err := Extra(name, values())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -93,9 +101,13 @@ func TestExtras(t *testing.T) {
 	}
 }
 
+func values() Values {
+	return Values{Address: "127.20.30.1", AdapterPort: 6444, CA: []byte("pem"), JobSetWebhookPort: 9443, TrainerWebhookPort: 9444}
+}
+
 func TestManifestsParse(t *testing.T) {
 	t.Parallel()
-	v := Values{Address: "127.20.30.1", AdapterPort: 6444, CA: []byte("pem")}
+	v := values()
 	crds, err := CRDs()
 	if err != nil || len(crds) != 8 {
 		t.Errorf("%d definitions, %v; want 8", len(crds), err)

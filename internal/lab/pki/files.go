@@ -44,6 +44,8 @@ const (
 	KAIScheduler      = "kai-scheduler"
 	KAIBinder         = "kai-binder"
 	KAIPodGrouper     = "kai-podgrouper"
+	JobSet            = "jobset"
+	KubeflowTrainer   = "kubeflow-trainer"
 	Admin             = "admin"
 )
 
