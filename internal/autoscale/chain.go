@@ -27,6 +27,9 @@ type Options struct {
 	Namespace string
 	// Scheduler is default or kai.
 	Scheduler string
+	// Stay keeps the replicas on GPU nodes that are there: the way of the metric to the
+	// pods alone, without pools and nodes that come.
+	Stay bool
 	// Keep leaves what was created, for a look at it.
 	Keep bool
 	// Patience is what a hop may take beyond three times its budget (2 minutes

@@ -11,6 +11,9 @@ import (
 
 // Describe says what would be done, a line each.
 func (c *Chain) Describe() []string {
+	if c.opts.Stay {
+		return c.describeStay()
+	}
 	a := c.site.Autoscale
 	pool := "a NodePool of the run's own, and one with limit 0"
 	switch {
@@ -33,7 +36,27 @@ func (c *Chain) Describe() []string {
 	return append(lines, "remove everything that carries the run's label in gate "+render.Gate)
 }
 
-// Claims is how many GPUs of the inventory the chain holds: the load's and the holder's.
+// describeStay is Describe where no nodes come.
+func (c *Chain) describeStay() []string {
+	a := c.site.Autoscale
+	api := cmp.Or(c.opts.Metric, metric.External)
+	return []string{
+		fmt.Sprintf("see Deployment %s, the APIService of %s, and %s on every GPU of %d nodes", a.Adapter, metric.Group(api), series, len(c.site.Inventory.Nodes)),
+		fmt.Sprintf("scale a Deployment of %d to %d replicas with %d GPUs each on %s, on free GPUs of the inventory", a.MinReplicas, a.MaxReplicas, a.GPUsPerReplica, metricName(api, metric.Plain)),
+		fmt.Sprintf("control: nothing may scale for %s without load", a.Window.D()),
+		fmt.Sprintf("up: load at most %d GPUs of the inventory with dcgmproftester and follow sample, value, HPA and pods", a.LoadGPUs),
+		"down: end the load; those pods are gone, the first ones are there",
+		"remove everything that carries the run's label in gate " + render.Gate,
+	}
+}
+
+// Claims is how many GPUs of the inventory the chain holds at most: the load's, the
+// holder's, and those of replicas that stay.
 func (c *Chain) Claims() int {
-	return min(c.site.Autoscale.LoadGPUs+1, len(c.site.Inventory.Nodes)*int(c.profile.Node.GPUs.Value))
+	a := c.site.Autoscale
+	claims := a.LoadGPUs + 1
+	if c.opts.Stay {
+		claims += a.MaxReplicas * a.GPUsPerReplica
+	}
+	return min(claims, len(c.site.Inventory.Nodes)*int(c.profile.Node.GPUs.Value))
 }

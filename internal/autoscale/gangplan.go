@@ -17,6 +17,8 @@ import (
 func (d *drive) planGang(ctx context.Context) {
 	why := ""
 	switch a := d.chain.site.Autoscale; {
+	case d.setup.Pool.Stay:
+		why = "replicas stay on the nodes that are there"
 	case !d.setup.Pool.Own:
 		why = "a gang needs NodePools of the run's own, whose limits it may set"
 	case a.Gang < 2:

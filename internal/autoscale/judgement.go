@@ -45,6 +45,9 @@ func (w *walked) summary() string {
 	if down, ok := w.path(seen.PhaseDown); ok {
 		text += fmt.Sprintf(", down in %s", seconds(down))
 	}
+	if w.setup.Pool.Stay {
+		return text + "; the pods that came for the load are gone again, and no node had to come"
+	}
 	return fmt.Sprintf("%s; every node that came for the load is gone again", text)
 }
 

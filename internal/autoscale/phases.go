@@ -85,7 +85,11 @@ func (d *drive) up(ctx context.Context) (bool, error) {
 	d.sampler.Sweep(ctx, d.values.Nodes)
 	d.mark(seen.MarkLoad)
 	d.reading = true
-	if err := d.createJob(ctx, render.LoadJob(d.values)); err != nil {
+	err := d.yield(ctx)
+	if err == nil {
+		err = d.createJob(ctx, render.LoadJob(d.values))
+	}
+	if err != nil {
 		return d.refused(ctx, seen.HopLoad, err)
 	}
 	if passed, err := d.hops(ctx, seen.HopLoad, seen.HopExporter); !passed || err != nil {
@@ -100,7 +104,11 @@ func (d *drive) up(ctx context.Context) (bool, error) {
 // down takes the load off and follows what goes.
 func (d *drive) down(ctx context.Context) (bool, error) {
 	d.mark(seen.MarkStop)
-	if err := d.deleteJob(ctx, render.Load); err != nil {
+	err := d.deleteJob(ctx, render.Load)
+	if err == nil {
+		err = d.takeBack(ctx)
+	}
+	if err != nil {
 		return d.refused(ctx, seen.HopMetricFalls, err)
 	}
 	return d.hops(ctx, seen.HopMetricFalls, seen.HopHPADown, seen.HopPodsGone, seen.HopNodesGone, seen.HopClaimsGone, seen.HopBystanders)

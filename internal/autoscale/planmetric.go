@@ -58,19 +58,18 @@ func (d *drive) planLoad(ctx context.Context) error {
 			d.values.Nodes = append(d.values.Nodes, n)
 		}
 	}
-	if total < 2 { // of the load and the holder: their pods will say that there is no room
+	if total == 0 { // the pods of the load and the holder will say that there is no room
 		d.values.Nodes = nodes
 	}
-	load := a.LoadGPUs
-	if total > 1 {
-		load = min(load, total-1)
-	}
+	r := rationOf(total, a, d.setup.Pool.Stay)
+	load := r.load
+	d.setup.Turns, d.values.GPUs = r.turns, r.replica
 	target := a.Target
 	if target == 0 {
 		target = targetOf(d.chain.profile.GPU, load, a.MinReplicas, a.MaxReplicas)
 	}
 	d.values.LoadGPUs, d.values.Target = load, target
-	d.setup.Scale = seen.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: a.GPUsPerReplica, LoadGPUs: load}
+	d.setup.Scale = seen.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: r.replica, LoadGPUs: load, Why: r.why}
 	return nil
 }
 

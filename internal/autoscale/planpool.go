@@ -35,6 +35,10 @@ func (d *drive) planPool() error {
 	v.GPUs, v.Min, v.Max, v.NodeGPUs = a.GPUsPerReplica, a.MinReplicas, a.MaxReplicas, int(d.chain.profile.Node.GPUs.Value)
 	v.Stabilization, v.LoadFor = stabilization, loadFor
 	switch {
+	case o.Stay && o.Pool != "":
+		return fmt.Errorf("pool %s: replicas that stay on the nodes that are there have no pool", o.Pool)
+	case o.Stay:
+		p.Autoscaler, p.Stay, v.Stay = "", true, true
 	case a.Autoscaler == site.ClusterAutoscaler && o.Pool != "":
 		return fmt.Errorf("--pool %s: the site's autoscaler is %s, whose node group is site autoscale.nodeGroup", o.Pool, a.Autoscaler)
 	case a.Autoscaler == site.ClusterAutoscaler:

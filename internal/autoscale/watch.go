@@ -29,14 +29,14 @@ func (d *drive) connect() {
 // watch begins to watch and to read.
 func (d *drive) watch(ctx context.Context) error {
 	a := d.chain.site.Autoscale
-	karpenter := a.Autoscaler == site.Karpenter
+	karpenter := d.setup.Pool.Autoscaler == site.Karpenter
 	o := track.Options{
 		Cluster: d.cluster, Run: d.setup.Run, Namespace: d.setup.Namespace, Karpenter: karpenter,
 		API: metric.Group(d.setup.Metric.API), Queues: d.setup.Queue != "", Programs: d.programs(), Clock: d.clock,
 	}
 	if karpenter {
 		o.Pools = slices.DeleteFunc([]string{d.setup.Pool.Name, d.values.Zero, d.values.Short}, func(s string) bool { return s == "" })
-	} else {
+	} else if !d.setup.Pool.Stay {
 		o.Group, o.GroupName = a.NodeGroup, d.setup.Pool.Name
 	}
 	d.tracker = track.New(o)
@@ -66,7 +66,7 @@ func (d *drive) programs() []track.Program {
 		}
 	}
 	add("adapter", a.Adapter)
-	if a.Controller != site.Managed {
+	if a.Controller != site.Managed && !d.setup.Pool.Stay {
 		add("autoscaler", a.Controller)
 	}
 	if d.setup.Scheduler == kaiScheduler {

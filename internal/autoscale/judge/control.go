@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// placed: the first replica runs on a node of the pool, the idle holder on a
-// GPU that was there.
+// placed: the first replica runs on a node of the pool, or on one that was there
+// where it is to stay; the idle holder on a GPU that was there.
 func placed(l look) Result {
 	needs := []string{seen.ProblemPods, seen.ProblemClaims, seen.ProblemNodes}
 	workers, holders := alive(l.kept()), alive(l.role(seen.RoleHolder))
@@ -20,7 +20,7 @@ func placed(l look) Result {
 		return l.wait(seen.Ref{}, needs, l.refused(), finding("namespace "+l.setup.Namespace, fmt.Sprintf("%s and %s of the run exist, one of each is needed", count(len(workers), "replica"), count(len(holders), "holder")),
 			"see the events of the Deployment and the Job in the namespace: quota, admission"))
 	}
-	if strays := only(workers, func(p seen.Pod) bool { return p.Node != "" && !l.inPool(p) }); len(strays) > 0 {
+	if strays := only(workers, func(p seen.Pod) bool { return p.Node != "" && !l.home(p) }); len(strays) > 0 {
 		return l.broken(strays[0].Ref, l.elsewhere(strays[0]))
 	}
 	if waiting := only(append(slices.Clone(workers), holders...), func(p seen.Pod) bool { return !runs(p) }); len(waiting) > 0 {
@@ -30,7 +30,15 @@ func placed(l look) Result {
 		return l.broken(away[0].Ref, finding(suspect(away[0].Ref), fmt.Sprintf("the holder %s runs on %s, which is none of the GPU nodes that were there", suspect(away[0].Ref), away[0].Node), "free a GPU on a node of the inventory"))
 	}
 	at := latest(append(slices.Clone(workers), holders...), func(p seen.Pod) time.Time { return p.ReadyAt })
-	return l.pass(at, workers[0].Ref, "%s on %s of %s; holder on %s", count(len(workers), "replica"), workers[0].Node, l.setup.Pool.Name, holders[0].Node)
+	return l.pass(at, workers[0].Ref, "%s on %s of %s; holder on %s", count(len(workers), "replica"), workers[0].Node, orElse(l.setup.Pool.Name, "the inventory"), holders[0].Node)
+}
+
+// home says that a replica is where it belongs without load.
+func (l look) home(p seen.Pod) bool {
+	if l.setup.Pool.Stay {
+		return l.there(p.Node)
+	}
+	return l.inPool(p)
 }
 
 // there says that a node was there before the run.

@@ -7,6 +7,7 @@
 package judge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
@@ -41,6 +42,8 @@ func Hop(name string, s seen.Setup, st seen.State) Result {
 // Excused says why a hop does not concern a chain that was asked to do s.
 func Excused(name string, s seen.Setup) (why string, excused bool) {
 	switch {
+	case s.Pool.Stay && slices.Contains(ofNodes(), name):
+		return "replicas stay on the nodes that are there: none has to come for them", true
 	case name == seen.HopLimitZero && s.Pool.Zero == "" && s.Pool.Autoscaler == karpenter:
 		return "the run uses an existing NodePool (--pool) and makes none with limit 0", true
 	case name == seen.HopLimitZero && s.Pool.Zero == "":
@@ -51,6 +54,14 @@ func Excused(name string, s seen.Setup) (why string, excused bool) {
 		return "what was created is kept (--keep)", true
 	default:
 		return "", false
+	}
+}
+
+// ofNodes are the hops that are about nodes which come and go.
+func ofNodes() []string {
+	return []string{
+		seen.HopPool, seen.HopLimitZero, seen.HopUnschedulable, seen.HopNodeClaim, seen.HopRegistered, seen.HopReady,
+		seen.HopNodesGone, seen.HopClaimsGone, seen.HopGangBound, seen.HopGangNone,
 	}
 }
 

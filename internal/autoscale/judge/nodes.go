@@ -142,12 +142,13 @@ func (l look) waitForNodes(what string) Result {
 	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what, "see the NodeClaims and their instances"))
 }
 
-// bound: the new pods run on the nodes that came because of them.
+// bound: the new pods run on the nodes that came because of them; on some that
+// were there where they are to stay.
 func bound(l look) Result {
 	fresh := alive(l.added())
 	nodes := l.nodesOf(fresh)
 	for _, p := range fresh {
-		if p.Node != "" && !contains(nodes, p.Node) {
+		if p.Node != "" && !contains(nodes, p.Node) && !(l.setup.Pool.Stay && l.there(p.Node)) {
 			return l.broken(p.Ref, l.elsewhere(p))
 		}
 	}
@@ -157,6 +158,9 @@ func bound(l look) Result {
 		return l.wait(p.Ref, []string{seen.ProblemPods, seen.ProblemNodes}, l.whyNotRunning(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("%d of %d new pods run", len(fresh)-len(waiting), len(fresh)), "see the pods' events"))
 	}
 	last := lastOf(fresh, func(p seen.Pod) time.Time { return p.ReadyAt })
+	if l.setup.Pool.Stay {
+		return l.pass(last.ReadyAt, last.Ref, "%s run on %s, which were there", names(fresh, podRef), join(nodesUsed(fresh)))
+	}
 	return l.pass(last.ReadyAt, last.Ref, "%s run on the %s that came for them%s", count(len(fresh), "pod"), count(len(nodes), "node"), l.other())
 }
 
@@ -171,6 +175,10 @@ func contains(nodes []seen.Node, name string) bool {
 
 // elsewhere names a pod that is not where it should be.
 func (l look) elsewhere(p seen.Pod) check.Finding {
+	if l.setup.Pool.Stay {
+		return finding(suspect(p.Ref), fmt.Sprintf("%s is bound to %s, which was not there before the run", suspect(p.Ref), p.Node),
+			"free GPUs on the nodes of the inventory; see what took the node affinity of the pod away")
+	}
 	message := fmt.Sprintf("%s is bound to %s, which no claim of its own made", suspect(p.Ref), p.Node)
 	if l.there(p.Node) {
 		message = fmt.Sprintf("%s is bound to %s, a node that was there before and is not of %s", suspect(p.Ref), p.Node, l.setup.Pool.Name)

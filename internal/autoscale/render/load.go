@@ -34,7 +34,7 @@ func LoadJob(v Values) *batchv1.Job {
 func (v Values) onSite(name, role string, pods int, pod corev1.PodSpec) *batchv1.Job {
 	labels := v.labels(role)
 	pod.RestartPolicy = corev1.RestartPolicyNever
-	pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: named(v.Nodes)}}
+	pod.Affinity = onNodes(v.Nodes)
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: v.Namespace, Labels: labels},
@@ -45,6 +45,11 @@ func (v Values) onSite(name, role string, pods int, pod corev1.PodSpec) *batchv1
 			Template:     corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
 		},
 	}
+}
+
+// onNodes keeps pods on these nodes.
+func onNodes(nodes []string) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: named(nodes)}}
 }
 
 // named selects nodes by their names, whatever their labels say.

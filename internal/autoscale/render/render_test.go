@@ -76,10 +76,13 @@ func variants() map[string]struct {
 	kai.Select = map[string]string{PoolLabel: kai.Pool}
 	group := values()
 	group.Pool, group.Zero, group.Short, group.Select, group.Gang = "gpu", "", "", map[string]string{"cloud.google.com/gke-nodepool": "gpu"}, 0
+	stay := values()
+	stay.Pool, stay.Zero, stay.Short, stay.Select, stay.Gang, stay.Stay, stay.GPUs = "", "", "", nil, 0, true, 0
 	return map[string]struct {
 		values    Values
 		scheduler workload.Scheduler
 	}{
+		"stay":       {stay, nil},
 		"external":   {values(), workload.Native{}},
 		"custom":     {custom, workload.Native{}},
 		"kai":        {kai, workload.KAI{Queue: kai.Queue}},

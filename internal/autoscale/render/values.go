@@ -35,6 +35,8 @@ type Values struct {
 	// Taint of the GPU nodes; Tainted: there is one.
 	Taint   site.Taint
 	Tainted bool
+	// Stay: replicas go to Nodes, as many to one as fit; there are no pools.
+	Stay bool
 	// GPUs a replica, and what a node of the pool may have at most.
 	GPUs, NodeGPUs int
 	LoadGPUs       int
@@ -76,9 +78,9 @@ const graceSeconds = 5
 func (v Values) Validate() error {
 	var problems []error
 	for name, missing := range map[string]bool{
-		"run": v.Run == "", "namespace": v.Namespace == "", "selector of nodes": len(v.Select) == 0, "worker image": v.WorkerImage == "",
+		"run": v.Run == "", "namespace": v.Namespace == "", "selector of nodes": len(v.Select) == 0 && !v.Stay, "worker image": v.WorkerImage == "",
 		"load image": v.LoadImage == "", "metric": v.Metric.Name == "" || len(v.Metric.Selector) == 0, "nodes for the load": len(v.Nodes) == 0,
-		"target": v.Target <= 0, "GPUs a replica": v.GPUs < 1, "GPUs of the load": v.LoadGPUs < 1, "room to scale": v.Min < 1 || v.Max <= v.Min,
+		"target": v.Target <= 0, "GPUs a replica": v.GPUs < 1 && !v.Stay, "GPUs of the load": v.LoadGPUs < 1, "room to scale": v.Min < 1 || v.Max <= v.Min,
 	} {
 		if missing {
 			problems = append(problems, fmt.Errorf("render the chain's objects: no %s", name))
@@ -106,6 +108,10 @@ func (v Values) tolerations() []corev1.Toleration {
 
 // pod is what all pods of the run have in common.
 func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleration) corev1.PodSpec {
+	var limits corev1.ResourceList
+	if gpus > 0 {
+		limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
+	}
 	return corev1.PodSpec{
 		PriorityClassName:             kube.PriorityClassOf(v.Run),
 		AutomountServiceAccountToken:  new(false),
@@ -116,7 +122,7 @@ func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleratio
 			Name: name, Image: image,
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")},
-				Limits:   corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(int64(gpus), resource.DecimalSI)},
+				Limits:   limits,
 			},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false),

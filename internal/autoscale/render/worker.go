@@ -20,12 +20,15 @@ func Kept() map[string]string {
 }
 
 // Deployment is the workload that the HPA scales: every replica needs a node of
-// its own.
+// its own, but for those that stay on the nodes that are there.
 func Deployment(v Values) *appsv1.Deployment {
 	labels := v.labels(seen.RoleWorker)
 	pod := v.pod(Worker, v.WorkerImage, v.GPUs, v.tolerations())
-	pod.NodeSelector = v.Select
-	pod.Affinity = apart(labels)
+	pod.NodeSelector, pod.Affinity = v.Select, apart(labels)
+	if v.Stay {
+		pod.Tolerations = v.siteTolerations()
+		pod.NodeSelector, pod.Affinity = nil, onNodes(v.Nodes)
+	}
 	template := v.scheduled(labels, &pod)
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},

@@ -34,6 +34,8 @@ type Setup struct {
 	// BeforePools is the NodePool or node group of each of Before that has one, by
 	// node: nodes of somebody else's pool may come and go during a run.
 	BeforePools map[string]string `json:"beforePools,omitempty"`
+	// Turns: there is one GPU for the holder and the load, which take turns on it.
+	Turns bool `json:"turns,omitempty"`
 	// Keep: what was created is left, so that clean-up is not judged.
 	Keep bool `json:"keep,omitempty"`
 	// GPUs expected of each GPU node of the site, for the composition.
@@ -66,12 +68,16 @@ type Scale struct {
 	// GPUs a replica, and on how many nodes the load takes how many.
 	GPUs     int `json:"gpus"`
 	LoadGPUs int `json:"loadGPUs"`
+	// Why says why replicas hold no GPUs, where they hold none.
+	Why string `json:"why,omitempty"`
 }
 
 // PoolPlan is where nodes come from.
 type PoolPlan struct {
-	// Autoscaler is karpenter or cluster-autoscaler.
+	// Autoscaler is karpenter or cluster-autoscaler; empty with Stay.
 	Autoscaler string `json:"autoscaler"`
+	// Stay: replicas stay on GPU nodes that were there, and no node has to come.
+	Stay bool `json:"stay,omitempty"`
 	// Name of the NodePool (or the node group's label value); Own: made by this run.
 	Name string `json:"name"`
 	Own  bool   `json:"own"`
