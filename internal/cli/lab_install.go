@@ -2,15 +2,20 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/install"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
 func newLabInstall(s Streams) *cobra.Command {
@@ -65,12 +70,41 @@ What is there already stays as it is.`,
 // installOn leaves the components of a recipe on a lab and returns how many there are.
 func installOn(ctx context.Context, cluster *kube.Cluster, r *resolve.Result) (int, error) {
 	footprints, problems := footprint.Load(r.Tree())
-	if err := problems.Err(); err != nil {
+	shapes, more := shape.Load(r.Tree())
+	if err := append(problems, more...).Err(); err != nil {
 		return 0, usage("%w", err)
 	}
 	components, problems := footprints.Components(r)
 	if err := problems.Err(); err != nil {
 		return 0, usage("%w", err)
 	}
-	return len(components), infrastructure(install.Apply(ctx, cluster.Client, components))
+	nodes, err := shapes.Select(r.Criteria)
+	if err != nil {
+		return 0, usage("%w", err)
+	}
+	quiet := rest.CopyConfig(cluster.Config)
+	quiet.WarningHandler = rest.NoWarnings{} // charts name nodes by labels of before, and that is theirs to change
+	client, err := kubernetes.NewForConfig(quiet)
+	if err != nil {
+		return 0, infrastructure(err)
+	}
+	err = install.Nodes(ctx, client, labelsFor(nodes.System, components), labelsFor(nodes.Accelerated, components))
+	return len(components), infrastructure(errors.Join(err, install.Apply(ctx, client, components)))
+}
+
+// labelsFor are the labels of a node's shape that its maker sets, and those that
+// components put on it. Where labels decide which nodes a component puts its own on, all
+// nodes of a lab's kind have them.
+func labelsFor(s *shape.Shape, components []footprint.Component) map[string]string {
+	labels := maps.Clone(s.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, c := range components {
+		maps.Copy(labels, s.Discovered[c.Name])
+		for _, p := range c.Publishes {
+			maps.Copy(labels, p.Labels)
+		}
+	}
+	return labels
 }

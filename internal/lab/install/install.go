@@ -30,6 +30,8 @@ const (
 	// workloadLabel ties a workload's pods to it.
 	workloadLabel = "lab.firstlight/workload"
 	image         = "registry.k8s.io/pause:3.10"
+	// completes has the lab end a pod as one whose program has done its work.
+	completes = "world.firstlight/completes"
 )
 
 // Apply creates what is not there yet of the components, in their order. The error
@@ -79,6 +81,7 @@ func create(ctx context.Context, client kubernetes.Interface, component string, 
 		}, metav1.CreateOptions{})
 	case "Job":
 		pods.Spec.RestartPolicy = corev1.RestartPolicyNever
+		pods.Annotations = map[string]string{completes: "true"}
 		_, err = client.BatchV1().Jobs(w.Namespace).Create(ctx, &batchv1.Job{
 			ObjectMeta: meta, Spec: batchv1.JobSpec{Completions: new(w.Replicas), Parallelism: new(w.Replicas), Template: pods},
 		}, metav1.CreateOptions{})

@@ -119,7 +119,17 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 		"nvidia.com/cuda.driver-version.full":         host.Driver,
 		"nvidia.com/cuda.runtime-version.full":        host.CUDA,
 	})
+	for _, operand := range operands {
+		l["nvidia.com/gpu.deploy."+operand] = "true"
+	}
 	return l
+}
+
+// operands are what the GPU Operator deploys on a node with GPUs, by the names in its
+// labels (github.com/NVIDIA/gpu-operator, controllers/state_manager.go).
+var operands = []string{
+	"container-toolkit", "dcgm", "dcgm-exporter", "device-plugin", "driver", "gpu-feature-discovery", "mig-manager",
+	"node-status-exporter", "nvsm", "operator-validator",
 }
 
 // ownedLabel tells the labels that this package sets and takes away.
