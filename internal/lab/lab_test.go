@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -175,6 +174,7 @@ func TestLab(t *testing.T) {
 		{"gangs", testGangs},
 		{"Karpenter orders nodes and takes them away", testKarpenter},
 		{"KAI schedules by queues", testKAI},
+		{"Kubeflow Trainer trains", testTrainer},
 		{"a killed component comes back", testKilled},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, r) }) {
@@ -186,7 +186,7 @@ func TestLab(t *testing.T) {
 		t.Error(err)
 	}
 	requireGone(t, r.ID())
-	requirePortsFree(t, st, 12)
+	requirePortsFree(t, st, 14)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {
 			t.Errorf("%s is left", part)
@@ -324,24 +324,30 @@ func testLogs(t *testing.T, r *running) {
 }
 
 func testKilled(t *testing.T, r *running) {
+	killComponent(t, r, component.Scheduler)
+	r.createPod(t, simplePod("after"))
+	r.awaitPod(t, "after", "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
+}
+
+// killComponent kills a component and waits until another process is in its place.
+func killComponent(t *testing.T, r *running, name string) {
+	t.Helper()
 	var victim process.Identity
 	for _, c := range r.Status().Components {
-		if c.Name == component.Scheduler {
+		if c.Name == name {
 			victim = c.Identity
 		}
 	}
-	if err := syscall.Kill(victim.PID, syscall.SIGKILL); err != nil {
+	if err := process.Kill([]process.Identity{victim}); err != nil {
 		t.Fatal(err)
 	}
 	died := r.events.await(t, "its death", func(e Event) bool {
-		return e.Name == component.Scheduler && e.Component != nil && e.Component.State == process.Waiting && e.Component.Exit.PID == victim.PID
+		return e.Name == name && e.Component != nil && e.Component.State == process.Waiting && e.Component.Exit.PID == victim.PID
 	})
 	if exit := died.Component.Exit; exit.Status != "signal: killed" || len(exit.LastLines) == 0 {
 		t.Errorf("reported as %+v, want its signal and its last log lines", exit)
 	}
 	r.events.await(t, "its return", func(e Event) bool {
-		return e.Name == component.Scheduler && e.Component != nil && e.Component.State == process.Ready && e.At.After(died.At)
+		return e.Name == name && e.Component != nil && e.Component.State == process.Ready && e.At.After(died.At)
 	})
-	r.createPod(t, simplePod("after"))
-	r.awaitPod(t, "after", "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 }
