@@ -50,6 +50,7 @@ type Cluster struct {
 	runtime   *runtime
 	front     *front
 	instances *instances
+	driver    *driver
 	operator  *operator.Operator
 	exporters *exporter.Exporters
 
@@ -100,6 +101,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	nodeInformer := factory.Core().V1().Nodes().Informer()
 	podInformer := factory.Core().V1().Pods().Informer()
 	c.nodes = newNodes(c.client, c.config.World, nodeInformer, c.log)
+	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
 	if k := c.config.Kubelet; k != nil {
@@ -108,9 +110,10 @@ func (c *Cluster) start(ctx context.Context) error {
 		}
 		c.nodes.kubeletPort = c.front.port
 	}
-	for _, i := range []cache.SharedIndexInformer{nodeInformer, podInformer} {
+	for _, i := range []cache.SharedIndexInformer{nodeInformer, podInformer, c.driver.slices} {
 		c.wg.Go(func() { i.RunWithContext(life) })
 	}
+	c.wg.Go(func() { c.driver.run(life) })
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		c.operator, err = operator.Start(ctx, operator.Config{Client: c.client, Dynamic: c.dyn, World: c.config.World, ExporterPort: c.config.ExporterPort}, c.log)
@@ -131,11 +134,14 @@ func (c *Cluster) start(ctx context.Context) error {
 }
 
 // Settle returns when the API shows the world as it is now: every node Ready
-// with its resources, every exporter up or down, the operator's verdict in, and
+// with its resources and devices, every exporter up or down, the operator's verdict in, and
 // the instances that an autoscaler orders as they are to be.
 func (c *Cluster) Settle(ctx context.Context) error {
 	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
 		return fmt.Errorf("wait for nodes: %w", err)
+	}
+	if err := poll(ctx, 50*time.Millisecond, c.driver.settled); err != nil {
+		return fmt.Errorf("wait for the DRA driver: %w", err)
 	}
 	if err := poll(ctx, 50*time.Millisecond, func() error { return c.exporters.Settle(ctx) }); err != nil {
 		return fmt.Errorf("wait for exporters: %w", err)

@@ -41,6 +41,7 @@ func TestWorldOnALab(t *testing.T) { //nolint:tparallel // the parts share one l
 		{"inference", inferenceServes},
 		{"crash loop", crashLoops},
 		{"follow", followEnds},
+		{"claims", claimsAreHonoured},
 		{"stack faults", stackFaults},
 		{"deleted pod", deletedPodGivesBack},
 		{"restarted API server", survivesRestart},

@@ -21,14 +21,20 @@ func forwardsResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "portforwards"}
 }
 
-// logsOf tells kwok which file is a container's log, and which that of its
-// last instance.
-func logsOf(pod *corev1.Pod, container, current, previous string) *unstructured.Unstructured {
-	log := map[string]any{"containers": []any{container}, "logsFile": current, "follow": true}
-	if previous != "" {
-		log["previousLogsFile"] = previous
+// logFile is a container's log, and that of its last instance; empty for none.
+type logFile struct{ container, current, previous string }
+
+// logsOf tells kwok which files are the logs of a pod's containers.
+func logsOf(pod *corev1.Pod, files ...logFile) *unstructured.Unstructured {
+	var logs []any
+	for _, f := range files {
+		log := map[string]any{"containers": []any{f.container}, "logsFile": f.current, "follow": true}
+		if f.previous != "" {
+			log["previousLogsFile"] = f.previous
+		}
+		logs = append(logs, log)
 	}
-	return debugObject("Logs", pod, map[string]any{"logs": []any{log}})
+	return debugObject("Logs", pod, map[string]any{"logs": logs})
 }
 
 // forwardOf tells kwok where a pod's ports are; no port means all.

@@ -1,9 +1,11 @@
 // Package cluster is the world's side of a Kubernetes API server: it registers
 // the world's hosts as KWOK nodes, keeps their resources and labels what the
-// hardware is, runs the GPU Operator's part and the exporters, and plays
-// container runtime and device plugin for the pods on those nodes.
+// hardware is, runs the GPU Operator's part and the exporters, publishes the GPUs
+// as NVIDIA's DRA driver does, and plays container runtime, device plugin and the
+// driver's node side for the pods on those nodes.
 //
-// It owns: the Node objects of the world's hosts, the Logs and PortForward
+// It owns: the Node objects of the world's hosts, their ResourceSlices and the
+// DeviceClass gpu.nvidia.com, the Logs and PortForward
 // objects (kwok.x-k8s.io) of the pods it runs, those pods' status from the
 // moment that kwok made them Running, and the log files in its directory. kwok's
 // stages own everything before; they leave ended pods alone.

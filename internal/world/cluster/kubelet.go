@@ -114,37 +114,47 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pass.ServeHTTP(w, r)
 		return
 	}
-	worker := f.runtime.find(namespace, pod, container)
-	if worker == nil {
+	of := f.runtime.find(namespace, pod, container)
+	if of == nil {
 		f.pass.ServeHTTP(w, r)
 		return
 	}
-	f.follow(w, r, worker, opts)
+	f.follow(w, r, of, opts)
 }
 
 // follow sends a container's log until the container, as it runs now, ends.
-func (f *front) follow(w http.ResponseWriter, r *http.Request, worker *worker, opts *crilogs.LogOptions) {
-	attempt := worker.attempt()
+func (f *front) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
+	attempt := of.attempt()
 	out := flusher{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	_ = out.rc.Flush()
-	err := crilogs.ReadLogs(r.Context(), worker.logPath(attempt), "", opts, instance{worker: worker, attempt: attempt}, out, out)
+	err := crilogs.ReadLogs(r.Context(), of.logPath(attempt), "", opts, instance{of: of, attempt: attempt}, out, out)
 	if err != nil && r.Context().Err() == nil {
-		f.log.Warn("follow a log", "pod", worker.pod.Name, "err", err)
+		f.log.Warn("follow a log", "pod", of.podName(), "err", err)
 	}
+}
+
+// logged is a container that has a log, an attempt after the other.
+type logged interface {
+	podName() string
+	// attempt is the one whose log the container's log is.
+	attempt() int
+	logPath(attempt int) string
+	// over says that an attempt has ended and its log is complete.
+	over(attempt int) bool
 }
 
 // instance is one attempt of a container, to the reader of its log.
 type instance struct {
 	criapi.RuntimeService
-	worker  *worker
+	of      logged
 	attempt int
 }
 
 func (i instance) ContainerStatus(context.Context, string, bool) (*runtimeapi.ContainerStatusResponse, error) {
 	state := runtimeapi.ContainerState_CONTAINER_RUNNING
-	if i.worker.over(i.attempt) {
+	if i.of.over(i.attempt) {
 		state = runtimeapi.ContainerState_CONTAINER_EXITED
 	}
 	return &runtimeapi.ContainerStatusResponse{Status: &runtimeapi.ContainerStatus{State: state}}, nil

@@ -69,11 +69,8 @@ func restarted(pod *corev1.Pod, restarts int, last *corev1.ContainerStateTermina
 }
 
 // refused is the status of a pod that the kubelet didn't admit.
-func refused(wanted, free int) statusPatch {
-	return statusPatch{
-		Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError",
-		Message: fmt.Sprintf("Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: %d, Available: %d, which is unexpected", wanted, free),
-	}
+func refused(why string) statusPatch {
+	return statusPatch{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: why}
 }
 
 func terminated(exit int, started, finished time.Time) *corev1.ContainerStateTerminated {

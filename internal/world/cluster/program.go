@@ -19,7 +19,8 @@ func servingLoad() world.Load    { return world.Load{Util: 35, PowerFrac: 0.3, M
 
 // program runs the container's program to its end and returns its exit code.
 // The error is the world's own trouble, not the program's.
-func (w *worker) program(out io.Writer, attempt int, gpus []int) (int, error) {
+func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
+	gpus := h.all(w.container.Name)
 	switch w.kind {
 	case kindCollective:
 		return w.collective(out, gpus)
@@ -31,6 +32,8 @@ func (w *worker) program(out io.Writer, attempt int, gpus []int) (int, error) {
 		return w.inference(out, attempt, gpus)
 	case kindExporter:
 		return w.exporter()
+	case kindDevices:
+		return w.devices(out, w.container, h)
 	case kindOther:
 	}
 	<-w.ctx.Done()

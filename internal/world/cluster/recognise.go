@@ -19,6 +19,7 @@ const (
 	kindLoad       kind = "load"
 	kindInference  kind = "inference"
 	kindExporter   kind = "exporter"
+	kindDevices    kind = "devices"
 )
 
 // recognise tells from a container's command, or else its image, what it runs:
@@ -34,6 +35,7 @@ func recognise(c corev1.Container) kind {
 		{"torchtitan", kindTraining},
 		{"dcgmproftester", kindLoad},
 		{"vllm serve", kindInference},
+		{"nvidia-smi -L", kindDevices},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

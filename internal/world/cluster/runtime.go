@@ -14,8 +14,9 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// runtime plays container runtime and device plugin on the world's GPU nodes:
-// a worker for every pod there that holds GPUs or runs a program that it knows.
+// runtime plays container runtime, device plugin and the kubelet's side of DRA on
+// the world's GPU nodes: a worker for every pod there that holds GPUs or runs a
+// program that it knows.
 type runtime struct {
 	life   context.Context //nolint:containedctx // its own, until stop
 	cancel context.CancelFunc
@@ -103,13 +104,21 @@ func (r *runtime) gone(obj any) {
 	}
 }
 
-// find is the worker of a container; nil when it has none.
-func (r *runtime) find(namespace, pod, container string) *worker {
+// find is what has a container's log; nil when nothing has.
+func (r *runtime) find(namespace, pod, container string) logged {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.workers {
-		if w.pod.Namespace == namespace && w.pod.Name == pod && w.container.Name == container {
+		if w.pod.Namespace != namespace || w.pod.Name != pod {
+			continue
+		}
+		if w.container.Name == container {
 			return w
+		}
+		for _, s := range w.sides {
+			if s.container.Name == container {
+				return s
+			}
 		}
 	}
 	return nil
@@ -117,10 +126,15 @@ func (r *runtime) find(namespace, pod, container string) *worker {
 
 // concerns: the pod holds GPUs or runs a program that the world plays.
 func concerns(pod *corev1.Pod) bool {
-	if gpusOf(pod) > 0 {
+	if gpusOf(pod) > 0 || len(pod.Spec.ResourceClaims) > 0 {
 		return true
 	}
-	return len(pod.Spec.Containers) > 0 && recognise(pod.Spec.Containers[0]) != kindOther
+	for i, c := range pod.Spec.Containers {
+		if k := recognise(c); i == 0 && k != kindOther || k == kindDevices {
+			return true
+		}
+	}
+	return false
 }
 
 func isEnded(pod *corev1.Pod) bool {

@@ -34,6 +34,7 @@ type worker struct {
 	container corev1.Container
 	kind      kind
 	env       environment
+	sides     []*side
 	dir       string
 
 	ctx    context.Context //nolint:containedctx // the pod's life
@@ -58,7 +59,7 @@ func newWorker(r *runtime, pod *corev1.Pod) *worker {
 	if len(pod.Spec.Containers) > 0 {
 		w.container = pod.Spec.Containers[0]
 	}
-	w.kind, w.env = recognise(w.container), environmentOf(w.container)
+	w.kind, w.env, w.sides = recognise(w.container), environmentOf(w.container), sidesOf(w)
 	return w
 }
 
@@ -72,6 +73,8 @@ func (w *worker) update(pod *corev1.Pod) {
 	}
 	w.changed.ring()
 }
+
+func (w *worker) podName() string { return w.pod.Name }
 
 // attempt is the one whose log a container's log is.
 func (w *worker) attempt() int {
@@ -99,6 +102,14 @@ func (w *worker) end(attempt int) {
 	w.ended = attempt
 }
 
+// endAll says that no container will ever run.
+func (w *worker) endAll() {
+	w.end(0)
+	for _, s := range w.sides {
+		close(s.done)
+	}
+}
+
 func (w *worker) current() *corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,21 +132,32 @@ func (w *worker) live() error {
 		return fmt.Errorf("make log directory: %w", err)
 	}
 	// Empty until the container runs, but there: whoever asks for logs early gets none, and no error.
-	if err := os.WriteFile(w.logPath(0), nil, 0o600); err != nil {
-		return fmt.Errorf("make log file: %w", err)
+	logs := []string{w.logPath(0)}
+	for _, s := range w.sides {
+		logs = append(logs, s.logPath(0))
+	}
+	for _, path := range logs {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			return fmt.Errorf("make log file: %w", err)
+		}
 	}
 	if err := w.putLogs(0, -1); err != nil {
 		return err
 	}
 	if !w.awaitRunning() {
-		w.end(0)
+		w.endAll()
 		return nil
 	}
-	gpus, err := w.occupy()
+	have, err := w.occupy()
 	if err != nil {
 		return w.refuse(err)
 	}
-	return w.attempts(gpus)
+	var beside sync.WaitGroup
+	for _, s := range w.sides {
+		beside.Go(func() { s.run(have) })
+	}
+	defer beside.Wait()
+	return w.attempts(have)
 }
 
 func (w *worker) logPath(attempt int) string {
@@ -148,7 +170,11 @@ func (w *worker) putLogs(current, previous int) error {
 	if previous >= 0 {
 		before = w.logPath(previous)
 	}
-	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.pod, w.container.Name, w.logPath(current), before))
+	files := []logFile{{container: w.container.Name, current: w.logPath(current), previous: before}}
+	for _, s := range w.sides {
+		files = append(files, logFile{container: s.container.Name, current: s.logPath(0)})
+	}
+	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.pod, files...))
 }
 
 func (w *worker) awaitRunning() bool {
@@ -169,22 +195,21 @@ func (w *worker) awaitRunning() bool {
 	}
 }
 
-// occupy takes the pod's GPUs, as the device plugin hands them out. The pod
-// before may be a moment from giving its back.
-func (w *worker) occupy() ([]int, error) {
+// occupy takes the pod's GPUs: those of its claims, and what the device plugin
+// hands out. The pod before may be a moment from giving its back.
+func (w *worker) occupy() (held, error) {
+	have, err := w.readClaims()
 	n := gpusOf(w.pod)
-	if n == 0 {
-		return nil, nil
+	if err != nil || n+len(have.given) == 0 {
+		return have, err
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, deviceDeadline)
 	defer cancel()
-	var gpus []int
-	err := poll(ctx, 50*time.Millisecond, func() error {
-		var err error
-		gpus, err = w.runtime.world.Occupy(w.identity(), w.pod.Spec.NodeName, n, idleLoad())
+	err = poll(ctx, 50*time.Millisecond, func() (err error) {
+		have.plugged, err = w.runtime.world.Take(w.identity(), w.pod.Spec.NodeName, have.given, n, idleLoad())
 		return err
 	})
-	return gpus, err
+	return have, err
 }
 
 func (w *worker) identity() world.Pod {
@@ -192,7 +217,16 @@ func (w *worker) identity() world.Pod {
 }
 
 func (w *worker) refuse(cause error) error {
-	w.end(0)
+	w.endAll()
+	why := cause.Error()
+	if len(w.pod.Spec.ResourceClaims) == 0 {
+		why = fmt.Sprintf("Allocate failed due to requested number of devices unavailable for %s. Requested: %d, Available: %d, which is unexpected", gpuResource, gpusOf(w.pod), w.free())
+	}
+	return errors.Join(fmt.Errorf("not admitted: %w", cause), patchStatus(w.ctx, w.runtime.client, w.pod, refused(why)))
+}
+
+// free is how many GPUs of the pod's node nobody holds.
+func (w *worker) free() int {
 	free := 0
 	if n, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName); ok {
 		for _, g := range n.GPUs {
@@ -201,20 +235,23 @@ func (w *worker) refuse(cause error) error {
 			}
 		}
 	}
-	return errors.Join(fmt.Errorf("not admitted: %w", cause), patchStatus(w.ctx, w.runtime.client, w.pod, refused(gpusOf(w.pod), free)))
+	return free
 }
 
 // attempts runs the container until it has ended for good.
-func (w *worker) attempts(gpus []int) error {
+func (w *worker) attempts(have held) error {
 	pause := firstBackOff
 	for attempt := 0; ; attempt++ {
 		started := time.Now()
-		exit, err := w.once(attempt, gpus)
+		exit, err := w.once(attempt, have)
 		if err != nil || w.ctx.Err() != nil {
 			return err
 		}
 		finished := time.Now()
 		if !again(w.pod.Spec.RestartPolicy, exit) {
+			if !w.awaitSides() {
+				return nil
+			}
 			// GPUs are free before anybody can know that the pod has ended.
 			w.runtime.world.Release(string(w.pod.UID))
 			return patchStatus(w.ctx, w.runtime.client, w.pod, ended(w.pod, exit, attempt, started, finished))
@@ -226,20 +263,32 @@ func (w *worker) attempts(gpus []int) error {
 	}
 }
 
+// awaitSides waits for the other containers; false when the pod is gone before.
+func (w *worker) awaitSides() bool {
+	for _, s := range w.sides {
+		select {
+		case <-s.done:
+		case <-w.ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
 // again: the kubelet's rule.
 func again(policy corev1.RestartPolicy, exit int) bool {
 	return policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && exit != 0
 }
 
 // once runs the container one time.
-func (w *worker) once(attempt int, gpus []int) (int, error) {
+func (w *worker) once(attempt int, have held) (int, error) {
 	w.begin(attempt)
 	defer w.end(attempt)
 	out, err := createPodLog(w.logPath(attempt), time.Now)
 	if err != nil {
 		return 1, err
 	}
-	exit, err := w.program(out, attempt, gpus)
+	exit, err := w.program(out, attempt, have)
 	return exit, errors.Join(err, out.Close())
 }
 

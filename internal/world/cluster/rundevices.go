@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// devices is a shell script that looks for the GPUs of its container. Of the shell,
+// the world knows what such a script is made of, a command a line: a loop over the
+// device files, nvidia-smi -L, echo and sleep. Lines of other words say nothing.
+func (w *worker) devices(out io.Writer, c corev1.Container, h held) (int, error) {
+	state := w.runtime.world.State()
+	host, ok := state.Node(w.pod.Spec.NodeName)
+	if !ok {
+		return 1, fmt.Errorf("run container %s: no host %s", c.Name, w.pod.Spec.NodeName)
+	}
+	sees := visible(host, c, h)
+	argv := slices.Concat(c.Command, c.Args)
+	exit := 0
+	for i, line := range strings.Split(argv[len(argv)-1], "\n") {
+		var text string
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.Contains(line, "/dev/nvidia[0-9]"):
+			text, exit = deviceFiles(line, sees), 0
+		case strings.Contains(line, "nvidia-smi -L"):
+			text, exit = listGPUs(state, host, sees, argv[0], i+1)
+		case strings.HasPrefix(line, "echo "):
+			text, exit = strings.Trim(strings.TrimPrefix(line, "echo "), `"'`)+"\n", 0
+		case strings.HasPrefix(line, "sleep "):
+			exit = 0
+			if err := sleep(w.ctx, sleepTime(line)); err != nil {
+				return 0, nil //nolint:nilerr // the pod was stopped: nobody waits for how it ended
+			}
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return 1, fmt.Errorf("run container %s: %w", c.Name, err)
+		}
+	}
+	return exit, nil
+}
+
+// visible are the GPUs whose devices are in a container.
+func visible(host world.Node, c corev1.Container, h held) []int {
+	sees := slices.Clone(h.claimed[c.Name])
+	if c.Resources.Limits.Name(gpuResource, "").Sign() > 0 {
+		sees = append(sees, h.plugged...)
+	}
+	if len(sees) > 0 {
+		slices.Sort(sees)
+		return sees
+	}
+	if host.ClaimLeaks {
+		for _, g := range h.given {
+			sees = append(sees, g.Index)
+		}
+	}
+	if host.EnvLeaks && environmentOf(c)["NVIDIA_VISIBLE_DEVICES"] == "all" {
+		sees = nil
+		for _, g := range host.GPUs {
+			if g.Usable() {
+				sees = append(sees, g.Index)
+			}
+		}
+	}
+	slices.Sort(sees)
+	return sees
+}
+
+// echoed is what a loop says of each file: words, and the file.
+var echoed = regexp.MustCompile(`echo "?([^"$;]*)\$`)
+
+func deviceFiles(loop string, sees []int) string {
+	var b strings.Builder
+	if m := echoed.FindStringSubmatch(loop); m != nil {
+		for _, i := range sees {
+			fmt.Fprintf(&b, "%s/dev/nvidia%d\n", m[1], i)
+		}
+	}
+	return b.String()
+}
+
+// listGPUs is nvidia-smi -L, which the container toolkit puts only into containers
+// that have a device.
+func listGPUs(state world.State, host world.Node, sees []int, shell string, line int) (text string, exit int) {
+	if len(sees) == 0 {
+		if filepath.Base(shell) == "bash" {
+			return fmt.Sprintf("%s: line %d: nvidia-smi: command not found\n", shell, line), 127
+		}
+		return fmt.Sprintf("%s: %d: nvidia-smi: not found\n", shell, line), 127
+	}
+	if host.NVMLError != "" {
+		return host.NVMLError + "\n", 255
+	}
+	var b strings.Builder
+	n := 0
+	for _, g := range host.GPUs {
+		if slices.Contains(sees, g.Index) && g.Usable() {
+			fmt.Fprintf(&b, "GPU %d: %s (UUID: %s)\n", n, state.Hardware.GPU.Product, g.UUID)
+			n++
+		}
+	}
+	return b.String(), 0
+}
+
+// sleepTime reads "sleep N" and "sleep infinity".
+func sleepTime(line string) time.Duration {
+	word := strings.TrimSpace(strings.TrimPrefix(line, "sleep "))
+	if n, err := strconv.Atoi(word); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if word == "infinity" {
+		return 1 << 62
+	}
+	return 0
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// side is a container beside the first of its pod: it runs its program once.
+type side struct {
+	worker    *worker
+	container corev1.Container
+	done      chan struct{} // closed when its log is complete
+}
+
+// sidesOf are the containers after the first that have a program: of those, the
+// world plays only what looks for devices, since that is each container's own.
+func sidesOf(w *worker) []*side {
+	var out []*side
+	for i, c := range w.pod.Spec.Containers {
+		if i > 0 && recognise(c) == kindDevices {
+			out = append(out, &side{worker: w, container: c, done: make(chan struct{})})
+		}
+	}
+	return out
+}
+
+func (s *side) podName() string { return s.worker.pod.Name }
+func (s *side) attempt() int    { return 0 }
+
+func (s *side) logPath(int) string { return filepath.Join(s.worker.dir, s.container.Name+".side.log") }
+
+func (s *side) over(int) bool {
+	select {
+	case <-s.done:
+		return true
+	case <-s.worker.ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// run plays the program; what keeps it from its log is the world's own trouble.
+func (s *side) run(h held) {
+	defer close(s.done)
+	out, err := createPodLog(s.logPath(0), time.Now)
+	if err == nil {
+		_, err = s.worker.devices(out, s.container, h)
+		if cerr := out.Close(); err == nil {
+			err = cerr
+		}
+	}
+	if err != nil && s.worker.ctx.Err() == nil {
+		s.worker.runtime.log.Error("container", "namespace", s.worker.pod.Namespace, "pod", s.worker.pod.Name, "container", s.container.Name, "err", err)
+	}
+}
