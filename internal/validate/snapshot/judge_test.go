@@ -1,0 +1,115 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+)
+
+func demand() Demand {
+	return Demand{
+		Nodes: []string{"gpu-1", "gpu-2", "gpu-3"}, GPUs: 8, GPUsSource: "profile h100 node.gpus", Products: []string{"NVIDIA H100 80GB HBM3"},
+		RecipeProducts: []string{"NVIDIA-H100-80GB-HBM3"}, Accelerator: "h100", Arch: []string{"amd64"},
+		Constraints: []model.Constraint{{Name: "K8s.server.version", Value: ">= 1.31"}, {Name: "OS.release.ID", Value: "ubuntu"}},
+	}
+}
+
+// cluster is one that is as demanded.
+func cluster() (Server, []Node) {
+	var nodes []Node
+	for _, name := range demand().Nodes {
+		nodes = append(nodes, Node{
+			Name: name, Ready: true, Capacity: 8, Allocatable: 8, Arch: "amd64", Kernel: "5.15",
+			Labels: map[string]string{productLabel: "NVIDIA-H100-80GB-HBM3", driverLabel: "580.105.08", "feature.node.kubernetes.io/system-os_release.ID": "ubuntu"},
+		})
+	}
+	return Server{Version: "v1.36.3"}, append(nodes, Node{Name: "system-1", Ready: true, Arch: "amd64"})
+}
+
+func observed(t *testing.T, server Server, nodes []Node) []check.Observation {
+	t.Helper()
+	var out []check.Observation
+	for kind, figures := range map[string]any{kindServer: server, kindNodes: nodes} {
+		o, err := check.Observation{ID: kind, Kind: kind}.WithFigures(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil   func(d *Demand, s *Server, n []Node)
+		verdict check.Verdict
+		suspect string
+		says    string
+	}{
+		"as demanded":         {func(*Demand, *Server, []Node) {}, check.Passed, "", "3 nodes with 24 NVIDIA-H100-80GB-HBM3"},
+		"a node is missing":   {func(_ *Demand, _ *Server, n []Node) { n[1].Name = "other" }, check.Failed, "gpu-2", "not in the cluster"},
+		"a node is not Ready": {func(_ *Demand, _ *Server, n []Node) { n[2].Ready = false }, check.Failed, "gpu-3", "not Ready"},
+		"a node is cordoned":  {func(_ *Demand, _ *Server, n []Node) { n[2].Unschedulable = true }, check.Failed, "gpu-3", "cordoned"},
+		"a GPU is missing":    {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable = 7 }, check.Failed, "gpu-1", "7 of 8 GPUs allocatable"},
+		"a GPU too many":      {func(_ *Demand, _ *Server, n []Node) { n[0].Allocatable, n[0].Capacity = 9, 9 }, check.Failed, "gpu-1", "9 of 9"},
+		"another product":     {func(_ *Demand, _ *Server, n []Node) { n[1].Labels[productLabel] = "NVIDIA-A100-SXM4-80GB" }, check.Failed, "gpu-2", "the site's profile NVIDIA H100"},
+		"no product":          {func(_ *Demand, _ *Server, n []Node) { delete(n[1].Labels, productLabel) }, check.Failed, "gpu-2", "does not say which GPUs"},
+		"another recipe": {func(d *Demand, _ *Server, _ []Node) {
+			d.RecipeProducts, d.Accelerator = []string{"NVIDIA-B200"}, "b200"
+		}, check.Failed, "gpu-1", "the recipe is for b200"},
+		"another architecture": {func(d *Demand, _ *Server, _ []Node) { d.Arch = []string{"arm64"} }, check.Failed, "gpu-1", "built into arm64"},
+		"another driver":       {func(_ *Demand, _ *Server, n []Node) { n[2].Labels[driverLabel] = "570.1" }, check.Failed, "gpu-3", "driver 570.1 on gpu-3, and 580.105.08 on 2 nodes"},
+		"no driver":            {func(_ *Demand, _ *Server, n []Node) { delete(n[0].Labels, driverLabel) }, check.Failed, "gpu-1", "do not say which driver"},
+		"a stranger":           {func(_ *Demand, _ *Server, n []Node) { n[3].Capacity = 4 }, check.Failed, "system-1", "not in the site's inventory"},
+		"an ordered node": {func(_ *Demand, _ *Server, n []Node) {
+			n[3].Capacity, n[3].Labels = 4, map[string]string{"karpenter.sh/nodepool": "x"}
+		}, check.Passed, "", ""},
+		"a constraint does not hold":   {func(_ *Demand, s *Server, _ []Node) { s.Version = "v1.30.1" }, check.Failed, "recipe constraint K8s.server.version", "the recipe wants >= 1.31"},
+		"a constraint is not measured": {func(d *Demand, _ *Server, _ []Node) { d.Constraints[1].Name = "OS.sysctl.x" }, check.Unobserved, "", "OS.sysctl.x"},
+		"nodes disagree on a constraint": {func(_ *Demand, _ *Server, n []Node) {
+			n[1].Labels["feature.node.kubernetes.io/system-os_release.ID"] = "rhel"
+		}, check.Unobserved, "", "OS.release.ID"},
+		"no inventory":  {func(d *Demand, _ *Server, _ []Node) { d.Nodes = nil }, check.Unobserved, "", "names no GPU node"},
+		"no GPUs asked": {func(d *Demand, _ *Server, _ []Node) { d.GPUs = 0 }, check.Unobserved, "", "names no GPU node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := demand()
+			server, nodes := cluster()
+			tt.spoil(&d, &server, nodes)
+			j := New(d, Deps{}).Judge(observed(t, server, nodes))
+			if j.Verdict != tt.verdict || !strings.Contains(j.Reason, tt.says) && tt.verdict != check.Failed {
+				t.Fatalf("%s: %s", j.Verdict, j.Reason)
+			}
+			if tt.verdict != check.Failed {
+				return
+			}
+			for _, f := range j.Findings {
+				if f.Suspect == tt.suspect && strings.Contains(f.Message, tt.says) && f.Remedy != "" && len(f.Observations) > 0 {
+					return
+				}
+			}
+			t.Errorf("nothing says %q of %s: %+v", tt.says, tt.suspect, j.Findings)
+		})
+	}
+}
+
+func TestNothingSeenIsNoPass(t *testing.T) {
+	t.Parallel()
+	server, nodes := cluster()
+	all := observed(t, server, nodes)
+	broken := observed(t, server, nodes)
+	for i := range broken {
+		broken[i].Err = "connection refused"
+	}
+	for name, obs := range map[string][]check.Observation{
+		"nothing": nil, "one kind": all[:1], "each twice": append(all, all...), "errors": broken, "no nodes": observed(t, server, nil),
+	} {
+		if j := New(demand(), Deps{}).Judge(obs); j.Verdict == check.Passed {
+			t.Errorf("%s passed: %s", name, j.Reason)
+		}
+	}
+}
