@@ -27,7 +27,7 @@ func rationOf(free int, a site.Autoscale, stay bool) ration {
 			r.load = min(r.load, room)
 			return r
 		}
-		r.why = fmt.Sprintf("%d GPUs are free: too few for the holder, the load and %d replicas of %d", free, a.MaxReplicas, a.GPUsPerReplica)
+		r.why = fmt.Sprintf("the free GPUs are too few (%d) for the holder, the load and %d replicas of %d", free, a.MaxReplicas, a.GPUsPerReplica)
 		r.replica = 0
 	}
 	switch {

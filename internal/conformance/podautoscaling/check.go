@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale"
 	"github.com/firstlight/firstlight/internal/check"
@@ -23,6 +24,8 @@ type Deps struct {
 	RunID   string
 	// Disruptive is not asked for: the check takes free GPUs only and disturbs nobody.
 	Disruptive bool
+	// Patience is what a hop may take beyond three times its budget; 0: the chain's default.
+	Patience time.Duration
 }
 
 // Check is the check.
@@ -43,7 +46,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Check {
 func (*Check) Name() string { return Name }
 
 func (c *Check) chain(cluster func(context.Context) (*kube.Cluster, error)) *autoscale.Chain {
-	return autoscale.New(c.site, c.profile, autoscale.Options{Stay: true}, autoscale.Deps{Cluster: cluster, RunID: c.deps.RunID})
+	return autoscale.New(c.site, c.profile, autoscale.Options{Stay: true, Patience: c.deps.Patience}, autoscale.Deps{Cluster: cluster, RunID: c.deps.RunID})
 }
 
 // Claims is how many GPUs of the inventory the check holds at most.

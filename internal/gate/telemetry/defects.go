@@ -103,14 +103,17 @@ func duplicates(list []series) []defect {
 
 // host is the inventory's name of a host label's value; empty for none of it.
 // Case and a domain behind the name make no difference.
-func (g *Gate) host(label string) string {
-	for _, node := range g.nodes {
+func (g *Gate) host(label string) string { return HostOf(g.nodes, label) }
+
+// HostOf is that of nodes which a host label's value names; empty for none of them.
+func HostOf(nodes []string, label string) string {
+	for _, node := range nodes {
 		if strings.EqualFold(node, label) {
 			return node
 		}
 	}
 	short, _, _ := strings.Cut(label, ".")
-	for _, node := range g.nodes {
+	for _, node := range nodes {
 		name, _, long := strings.Cut(node, ".")
 		if strings.EqualFold(name, short) && (!long || short == label) {
 			return node

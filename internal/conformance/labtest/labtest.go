@@ -1,0 +1,145 @@
+// Package labtest is a whole lab for tests of conformance checks: a control plane of
+// the upstream programs with a simulated cluster, in the test's own process, as its
+// kubeconfig and its site file show it. Only tests import it.
+package labtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/upstream"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// Lab is one that is up.
+type Lab struct {
+	handle  *lab.Handle
+	Cluster *kube.Cluster
+	Site    *site.Site
+	Profile *profile.Profile
+}
+
+// Start starts a lab that ends with the test.
+func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
+	t.Helper()
+	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
+		return upstream.Builder{}.Ensure(ctx, names, nil)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	dir := t.TempDir()
+	const name = "conformance-test"
+	go func() {
+		ended <- embedded.Supervise(ctx, embedded.Options{
+			Name: name, Dir: dir, Spec: spec, With: extras, Programs: programs,
+			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	l := &Lab{}
+	Until(t, "the lab to answer", func() (err error) {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatal(errors.Join(errors.New("the lab has ended"), err))
+		default:
+		}
+		l.handle, err = lab.AttachDir(t.Context(), name, dir)
+		return err //nolint:wrapcheck // told as it is
+	})
+	if err := l.handle.WaitReady(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if l.Site, err = site.Load(filepath.Join(dir, embedded.SiteFile)); err != nil {
+		t.Fatal(err)
+	}
+	if l.Profile, err = profile.Load(l.Site.Profile); err != nil {
+		t.Fatal(err)
+	}
+	if l.Cluster, err = kube.Open(l.Site.Reach.Kubernetes.Kubeconfig, ""); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Open is the lab's cluster as a check's Deps want it.
+func (l *Lab) Open(context.Context) (*kube.Cluster, error) { return l.Cluster, nil }
+
+// RequireClean fails the test when anything carries the run's label still.
+func (l *Lab) RequireClean(t *testing.T, run string) {
+	t.Helper()
+	left, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left of %s: %+v, %v", run, left, err)
+	}
+}
+
+// Until asks until there is no error, for three minutes.
+func Until(t *testing.T, what string, ok func() error) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(3 * time.Minute)
+	for {
+		err := ok()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("waited in vain for %s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// Recorder keeps observations in memory.
+type Recorder struct {
+	T *testing.T
+
+	mu  sync.Mutex
+	obs []check.Observation
+}
+
+var _ check.Recorder = (*Recorder)(nil)
+
+// Record implements check.Recorder.
+func (r *Recorder) Record(o check.Observation) (check.Observation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o.ID = fmt.Sprintf("%04d-%s", len(r.obs)+1, o.Kind)
+	r.obs = append(r.obs, o)
+	return o, nil
+}
+
+// Progress implements check.Recorder.
+func (r *Recorder) Progress(format string, args ...any) {
+	if r.T != nil {
+		r.T.Logf(format, args...)
+	}
+}
+
+// Observations are those so far, in order.
+func (r *Recorder) Observations() []check.Observation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]check.Observation(nil), r.obs...)
+}

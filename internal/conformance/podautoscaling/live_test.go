@@ -1,0 +1,63 @@
+package podautoscaling_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/conformance/podautoscaling"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	l := labtest.Start(t, world.DefaultSpec(1))
+	t.Run("Passes", func(t *testing.T) {
+		j, obs := observe(t, l, "live-passes")
+		if j.Verdict != check.Passed {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		if len(check.OfKind(obs, calls.Kind)) != 1 {
+			t.Error("the calls are not kept")
+		}
+		t.Log(j.Reason)
+	})
+	t.Run("TargetUnreachable", func(t *testing.T) {
+		defer l.Fault(t, world.Fault{Kind: "hpa-target-unreachable"})()
+		j, _ := observe(t, l, "live-target")
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "target") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		t.Log(j.Reason)
+	})
+	t.Run("OneGPU", func(t *testing.T) {
+		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7)
+		j, obs := observe(t, l, "live-one")
+		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "held no GPUs") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		setup, err := check.Decode[seen.Setup](check.OfKind(obs, seen.KindSetup)[0])
+		if err != nil || !setup.Turns || setup.Scale.LoadGPUs != 1 {
+			t.Errorf("%+v %v", setup, err)
+		}
+		t.Log(j.Reason)
+	})
+}
+
+// observe runs the check and judges it from what it recorded.
+func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
+	t.Helper()
+	c := podautoscaling.New(l.Site, l.Profile, podautoscaling.Deps{Cluster: l.Open, RunID: run, Patience: 20 * time.Second})
+	rec := &labtest.Recorder{}
+	if err := c.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	l.RequireClean(t, run)
+	return c.Judge(rec.Observations()), rec.Observations()
+}
