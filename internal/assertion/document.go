@@ -1,0 +1,135 @@
+package assertion
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// document is one document of a file: its places, and its content as Chainsaw
+// reads it.
+type document struct {
+	*strict.Doc
+	content []byte // JSON
+}
+
+var separator = regexp.MustCompile(`^---(?:\s.*)?$`)
+
+// documents takes a file apart. Documents with nothing in them are left out.
+func documents(file string, data []byte) ([]document, problem.List) {
+	if len(data) > strict.MaxSize {
+		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: file}, "the file is larger than %d MiB", strict.MaxSize>>20)}
+	}
+	var out []document
+	var problems problem.List
+	for _, chunk := range chunks(data) {
+		if blank(chunk) {
+			continue
+		}
+		doc, wrong := strict.Parse(file, chunk)
+		if len(wrong) > 0 {
+			problems = append(problems, wrong...)
+			continue
+		}
+		content, err := yaml.YAMLToJSON(chunk)
+		if err != nil {
+			problems = append(problems, problem.Syntax.At(doc.At(), "%s", strings.TrimPrefix(err.Error(), "yaml: ")))
+			continue
+		}
+		out = append(out, document{doc, content})
+	}
+	return out, problems
+}
+
+// chunks are the documents, each at the lines where it stands in the file.
+func chunks(data []byte) [][]byte {
+	var out [][]byte
+	var chunk bytes.Buffer
+	for n, line := range strings.Split(string(data), "\n") {
+		if separator.MatchString(strings.TrimSuffix(line, "\r")) && n > 0 {
+			out = append(out, bytes.Clone(chunk.Bytes()))
+			chunk.Reset()
+			chunk.WriteString(strings.Repeat("\n", n))
+		}
+		chunk.WriteString(line + "\n")
+	}
+	return append(out, chunk.Bytes())
+}
+
+// blank says that there are only comments.
+func blank(chunk []byte) bool {
+	for line := range strings.Lines(string(chunk)) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != "---" && line != "..." && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "--- #") {
+			return false
+		}
+	}
+	return true
+}
+
+// decode fills in a type of Chainsaw; keys that it does not have are problems.
+func (d *document) decode(into any) problem.List {
+	var out problem.List
+	unknown, err := kjson.UnmarshalStrict(d.content, into)
+	for _, u := range unknown {
+		path := keysOf(u.Error())
+		p := problem.UnknownKey.At(d.At(path...), "%s", u)
+		if strings.HasPrefix(u.Error(), "duplicate") {
+			p = problem.Syntax.At(d.At(path...), "%s", u)
+		}
+		out = append(out, p)
+	}
+	if err != nil {
+		out = append(out, badValue.At(d.At(keysOf(err.Error())...), "%s", strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	return out
+}
+
+var (
+	quotedPath = regexp.MustCompile(`field "([^"]+)"`)
+	goPath     = regexp.MustCompile(`Go struct field \S+?\.(\S+) of type`)
+)
+
+// keysOf are the keys of the path that an error names.
+func keysOf(message string) []string {
+	for _, form := range []*regexp.Regexp{quotedPath, goPath} {
+		if found := form.FindStringSubmatch(message); found != nil {
+			return strings.FieldsFunc(found[1], func(c rune) bool { return c == '.' || c == '[' || c == ']' })
+		}
+	}
+	return nil
+}
+
+// head is what every document has.
+type head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// is says whether the document is of a kind of Chainsaw; if not, why.
+func (d *document) is(kind string) problem.List {
+	var h head
+	if err := json.Unmarshal(d.content, &h); err != nil {
+		return problem.List{notATest.At(d.At(), "the document is no block of keys")}
+	}
+	if h.APIVersion != apiVersion || h.Kind != kind {
+		return problem.List{notATest.At(d.At("kind"), "the document is %s, and has to be kind: %s of %s", named(h), kind, apiVersion).
+			With("write apiVersion: %s and kind: %s", apiVersion, kind)}
+	}
+	return nil
+}
+
+func named(h head) string {
+	if h.Kind == "" {
+		return "of no kind"
+	}
+	return fmt.Sprintf("kind: %s of %q", h.Kind, h.APIVersion)
+}

@@ -1,0 +1,144 @@
+package assertion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
+	"github.com/kyverno/chainsaw/pkg/client"
+	"github.com/kyverno/chainsaw/pkg/engine/checks"
+	"github.com/kyverno/chainsaw/pkg/engine/namespacer"
+	"github.com/kyverno/chainsaw/pkg/engine/templating"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Rule says how many of the objects that an assertion selects have to hold.
+type Rule int
+
+// The rules.
+const (
+	// Chainsaw's: one that holds is enough.
+	Chainsaw Rule = iota
+	// All that are selected must hold, and there must be one.
+	All
+)
+
+// Evaluate judges an operation by what was seen. It is pure: the same Seen has the
+// same Result, anywhere.
+func (o *Operation) Evaluate(seen Seen, rule Rule) Result {
+	var at [levels]*source
+	for i := range seen {
+		at[i] = replay(seen[i])
+	}
+	return o.evaluate(at, rule)
+}
+
+// evaluate does one look. What the sources do not know they ask for.
+func (o *Operation) evaluate(at [levels]*source, rule Rule) (r Result) {
+	defer func() {
+		if p := recover(); p != nil { // some values make the interpreters of expressions panic
+			r = Result{Wrong: fmt.Sprintf("the expression can't be evaluated: %v", p), Subject: o.Subject()}
+		}
+	}()
+	s := scope{at: at}
+	if err := s.bind(o); err != nil {
+		r = o.impossible(err)
+		r.unbound = true
+		return r
+	}
+	s.enter(levelLook)
+	e := evaluation{scope: &s, op: o, rule: rule, obj: *o.Resource.DeepCopy()}
+	if o.template {
+		if err := templating.ResourceRef(context.Background(), s.compilers(), &e.obj, s.bindings); err != nil { //nolint:forbidigo // Chainsaw's does nothing with it
+			return o.impossible(err)
+		}
+	}
+	if e.obj.GetKind() == "" {
+		return e.expressions()
+	}
+	if err := e.namespace(); err != nil {
+		return e.failed(err)
+	}
+	candidates, err := e.read()
+	if err != nil {
+		return e.failed(err)
+	}
+	return e.objects(candidates)
+}
+
+// evaluation is one look at what an operation selects.
+type evaluation struct {
+	*scope
+	op   *Operation
+	rule Rule
+	obj  unstructured.Unstructured
+}
+
+var errNoNamespace = errors.New("the object has no namespace, and the test names none: write metadata.namespace or spec.namespace")
+
+// namespace fills it in where the kind has namespaces and the object states none.
+func (e *evaluation) namespace() error {
+	if e.obj.GetNamespace() != "" {
+		return nil
+	}
+	if ns := e.op.Test.Namespace; ns != "" {
+		return namespacer.New(ns).Apply(e.at[levelLook], &e.obj) //nolint:wrapcheck // the API server's own words
+	}
+	namespaced, err := e.at[levelLook].IsObjectNamespaced(&e.obj)
+	if err == nil && namespaced {
+		return errNoNamespace
+	}
+	return err
+}
+
+// read lists what the operation selects, as Chainsaw does: by name, or else by
+// namespace and labels.
+func (e *evaluation) read() ([]unstructured.Unstructured, error) {
+	ctx := context.Background() //nolint:forbidigo // a source has its own
+	from := e.at[levelLook]
+	if e.obj.GetName() != "" {
+		var one unstructured.Unstructured
+		one.SetGroupVersionKind(e.obj.GroupVersionKind())
+		err := from.Get(ctx, client.Key(&e.obj), &one)
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return []unstructured.Unstructured{one}, err
+	}
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(e.obj.GroupVersionKind())
+	var opts []client.ListOption
+	if ns := e.obj.GetNamespace(); ns != "" {
+		opts = append(opts, client.InNamespace(ns))
+	}
+	if l := e.obj.GetLabels(); len(l) > 0 {
+		opts = append(opts, client.MatchingLabels(l))
+	}
+	err := from.List(ctx, &list, opts...)
+	return list.Items, err
+}
+
+// check holds one value against an assertion.
+func (e *evaluation) check(value any, against map[string]any) (field.ErrorList, error) {
+	tree := v1alpha1.NewCheck(against)
+	return checks.Check(context.Background(), e.compilers(), value, e.bindings, &tree) //nolint:forbidigo,wrapcheck // Chainsaw's does nothing with it; its own words
+}
+
+func (o *Operation) impossible(err error) Result {
+	return Result{Subject: o.Subject(), Wrong: err.Error(), Unseen: unseen(err)}
+}
+
+// failed is the Result where the objects could not be listed.
+func (e *evaluation) failed(err error) Result {
+	r := e.op.impossible(err)
+	r.Subject = subject(e.obj)
+	if meta.IsNoMatchError(err) {
+		r.NoKind = true
+		r.Wrong = fmt.Sprintf("the API server does not serve %s of %s", e.obj.GetKind(), e.obj.GetAPIVersion())
+	}
+	return r
+}

@@ -1,0 +1,123 @@
+package assertion
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
+	"k8s.io/utils/ptr"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+const apiVersion = "chainsaw.kyverno.io/v1alpha1"
+
+// Chainsaw's timeouts where nothing states one.
+const (
+	DefaultAssert = 30 * time.Second
+	DefaultError  = 30 * time.Second
+)
+
+// Options of Load; the zero value is Chainsaw's own configuration.
+type Options struct {
+	// Dir is the directory of the file, for what it refers to; nil: it may refer to
+	// nothing.
+	Dir fs.FS
+	// Namespace of tests that name none, as chainsaw test --namespace; empty: an
+	// object that needs a namespace and has none can't be looked at. Chainsaw would
+	// make an empty one, in which there is never anything to see.
+	Namespace string
+	// Values are what $values is bound to.
+	Values any
+	// Assert and Error are the timeouts where a file states none; 0: Chainsaw's.
+	Assert, Error time.Duration
+}
+
+// Load reads a file; name is for messages. Its error is a problem.List: everything
+// that is wrong, each with its place and what to do.
+func Load(name string, data []byte, o Options) ([]*Test, error) {
+	l := loader{file: name, opts: o}
+	docs, problems := documents(name, data)
+	l.problems = problems
+	var out []*Test
+	for i := range docs {
+		out = append(out, l.document(&docs[i], i+1)...)
+	}
+	if len(docs)+len(problems) == 0 {
+		l.problems = append(l.problems, noOperation.At(problem.Pos{File: name}, "there is no test in the file"))
+	}
+	if err := l.problems.Sort().Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// loader makes tests of documents, and collects what is wrong with them.
+type loader struct {
+	file     string
+	opts     Options
+	problems problem.List
+}
+
+func (l *loader) add(p problem.Problem) { l.problems = append(l.problems, p) }
+
+func (l *loader) document(d *document, number int) []*Test {
+	if wrong := d.is("Test"); wrong != nil {
+		l.problems = append(l.problems, wrong...)
+		return nil
+	}
+	var raw v1alpha1.Test
+	if wrong := d.decode(&raw); wrong != nil {
+		l.problems = append(l.problems, wrong...)
+		return nil
+	}
+	l.spec(d, &raw.Spec)
+	scenarios := raw.Spec.Scenarios
+	if len(scenarios) == 0 {
+		return []*Test{l.test(d, &raw, number, 0, nil)}
+	}
+	var out []*Test
+	for i := range scenarios {
+		out = append(out, l.test(d, &raw, number, i+1, scenarios[i].Bindings))
+	}
+	return out
+}
+
+func (l *loader) test(d *document, raw *v1alpha1.Test, number, scenario int, bindings []v1alpha1.Binding) *Test {
+	t := &Test{
+		Name: raw.Name, File: d.At(), Number: number, Scenario: scenario, Namespace: raw.Spec.Namespace,
+		meta: raw.ObjectMeta, values: l.opts.Values, scenario: bindings, bindings: raw.Spec.Bindings, compiler: raw.Spec.Compiler,
+	}
+	if t.Namespace == "" {
+		t.Namespace = l.opts.Namespace
+	}
+	inherited := settings{template: true, assert: DefaultAssert, failed: DefaultError}
+	if l.opts.Assert > 0 {
+		inherited.assert = l.opts.Assert
+	}
+	if l.opts.Error > 0 {
+		inherited.failed = l.opts.Error
+	}
+	inherited = inherited.with(raw.Spec.Template, raw.Spec.Timeouts)
+	for i := range raw.Spec.Steps {
+		t.Steps = append(t.Steps, l.step(d, t, &raw.Spec.Steps[i], i+1, inherited))
+	}
+	return t
+}
+
+// settings are what steps inherit from tests, and operations from steps.
+type settings struct {
+	template       bool
+	assert, failed time.Duration
+}
+
+func (s settings) with(template *bool, timeouts *v1alpha1.Timeouts) settings {
+	s.template = ptr.Deref(template, s.template)
+	if timeouts != nil && timeouts.Assert != nil {
+		s.assert = timeouts.Assert.Duration
+	}
+	if timeouts != nil && timeouts.Error != nil {
+		s.failed = timeouts.Error.Duration
+	}
+	return s
+}

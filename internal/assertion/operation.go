@@ -1,0 +1,97 @@
+package assertion
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+// operation adds what one entry of try comes to.
+func (l *loader) operation(d *document, t *Test, s *Step, raw *v1alpha1.Operation, number int, keys []string, from settings) {
+	names := given(raw, "description", "compiler", "continueOnError")
+	switch {
+	case len(names) == 0:
+		l.add(noOperation.At(d.At(keys...), "an entry of try has no operation"))
+		return
+	case len(names) > 1:
+		l.add(badValue.At(d.At(keys...), "an entry of try has %s", strings.Join(names, " and ")).With("write an entry for each"))
+		return
+	}
+	o := Operation{
+		Test: t, Step: s, Number: number, Description: raw.Description, compiler: raw.Compiler, Kind: Kind(names[0]),
+		ContinueOnError: raw.ContinueOnError != nil && *raw.ContinueOnError, At: d.At(append(keys, names[0])...),
+	}
+	switch {
+	case raw.Assert != nil:
+		l.checks(d, o, raw.Assert.ActionCheckRef, raw.Assert.ActionClusters, raw.Assert.ActionBindings, append(keys, names[0]),
+			from.with(raw.Assert.Template, &v1alpha1.Timeouts{Assert: raw.Assert.Timeout}))
+	case raw.Error != nil:
+		l.checks(d, o, raw.Error.ActionCheckRef, raw.Error.ActionClusters, raw.Error.ActionBindings, append(keys, names[0]),
+			from.with(raw.Error.Template, &v1alpha1.Timeouts{Error: raw.Error.Timeout}))
+	default:
+		l.add(refused.At(o.At, "%s in step %s is not carried out here", names[0], s.Name))
+	}
+}
+
+// checks adds an operation for every object that one looks at.
+func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, where v1alpha1.ActionClusters, bindings v1alpha1.ActionBindings, keys []string, from settings) {
+	l.elsewhere(d, where.Cluster, where.Clusters, keys...)
+	l.names(d, bindings.Bindings, append(slices.Clone(keys), "bindings")...)
+	o.template, o.bindings, o.Timeout = from.template, bindings.Bindings, from.assert
+	if o.Kind == Error {
+		o.Timeout = from.failed
+	}
+	if o.Timeout <= 0 {
+		l.add(badValue.At(d.At(append(keys, "timeout")...), "the timeout is %s: nothing would be looked at", o.Timeout))
+		return
+	}
+	inline := ref.Check != nil && ref.Check.Value() != nil
+	switch {
+	case inline && ref.File != "":
+		l.add(badValue.At(o.At, "%s has both file and resource", o.Kind).With("keep one of them"))
+	case inline:
+		object, ok := ref.Check.Value().(map[string]any)
+		if !ok {
+			l.add(badValue.At(d.At(append(keys, "resource")...), "resource has to be a block of keys"))
+			return
+		}
+		l.object(o, found{unstructured.Unstructured{Object: object}, d.At(append(keys, "resource")...)}, 1)
+	case ref.File != "":
+		for i, f := range l.files(d, o, ref.File, append(keys, "file")) {
+			l.object(o, f, i+1)
+		}
+	default:
+		l.add(noOperation.At(o.At, "%s has neither file nor resource", o.Kind))
+	}
+}
+
+// found is an object with the place where it stands.
+type found struct {
+	unstructured.Unstructured
+	at problem.Pos
+}
+
+func (l *loader) object(o Operation, f found, number int) {
+	version, kind := f.GetAPIVersion(), f.GetKind()
+	if (version == "") != (kind == "") {
+		l.add(badValue.At(f.at, "the object has only one of apiVersion and kind: Chainsaw would look at nothing").With("write both, or neither for expressions alone"))
+		return
+	}
+	if len(f.Object) == 0 {
+		l.add(noOperation.At(f.at, "the object is empty: there is nothing to hold it against"))
+		return
+	}
+	if err := parses(&o, f.Object); err != nil {
+		l.add(badValue.At(f.at, "%s", err).With("correct the expression"))
+		return
+	}
+	o.Resource, o.Object = f.Unstructured, number
+	if f.at.File != o.At.File {
+		o.At = f.at
+	}
+	o.Step.Operations = append(o.Step.Operations, &o)
+}
