@@ -27,18 +27,23 @@ func Inventory(dir string) (Manifest, error) {
 		if len(problems) > 0 {
 			return fmt.Errorf("%w: %s", ErrCorrupt, problems)
 		}
-		m = Manifest{Format: FormatVersion, Run: h.Run, Files: files}
-		data, err := m.encode()
-		if err != nil {
-			return err
-		}
-		m, err = decodeManifest(data)
+		m, err = NewManifest(h.Run, files)
 		return err
 	})
 	if err != nil {
 		return Manifest{}, fmt.Errorf("take the inventory of the run in %s: %w", dir, err)
 	}
 	return m, nil
+}
+
+// NewManifest is the manifest of these files, with its digest.
+func NewManifest(run string, files []ManifestFile) (Manifest, error) {
+	m := Manifest{Format: FormatVersion, Run: run, Files: files}
+	data, err := m.encode()
+	if err != nil {
+		return Manifest{}, err
+	}
+	return decodeManifest(data)
 }
 
 // Quiet calls what with the run in dir held, so that no other process writes it

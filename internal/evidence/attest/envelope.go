@@ -1,0 +1,100 @@
+package attest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+)
+
+// seal puts a statement into a signed envelope, on one line.
+func seal(ctx context.Context, s Statement, signer Signer) ([]byte, error) {
+	payload, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode the statement: %w", err)
+	}
+	signers, err := dsse.NewEnvelopeSigner(signer)
+	if err != nil {
+		return nil, fmt.Errorf("sign the statement: %w", err)
+	}
+	env, err := signers.SignPayload(ctx, PayloadType, payload)
+	if err != nil {
+		return nil, fmt.Errorf("sign the statement: %w", err)
+	}
+	line, err := json.Marshal(env)
+	if err != nil {
+		return nil, fmt.Errorf("encode the envelope: %w", err)
+	}
+	return append(line, '\n'), nil
+}
+
+// openEnvelope reads an attestation: one envelope, of our type, and nothing
+// else. It does not verify.
+func openEnvelope(data []byte) (env *dsse.Envelope, payload []byte, err error) {
+	lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte("\n"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil, errors.New("it is empty")
+	}
+	if len(lines) > 1 {
+		return nil, nil, fmt.Errorf("it holds %d envelopes, a run has one", len(lines))
+	}
+	env = &dsse.Envelope{}
+	if err := decodeStrictly(lines[0], env); err != nil {
+		return nil, nil, fmt.Errorf("it is no DSSE envelope: %w", err)
+	}
+	payload, err = env.DecodeB64Payload()
+	if err != nil {
+		return nil, nil, fmt.Errorf("its payload is not base64: %w", err)
+	}
+	if env.PayloadType != PayloadType {
+		return env, payload, fmt.Errorf("its payload type is %q, not %q", env.PayloadType, PayloadType)
+	}
+	return env, payload, nil
+}
+
+// decodeStrictly decodes one JSON value with no unknown keys and nothing after it.
+func decodeStrictly(data []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return err //nolint:wrapcheck // callers say what was being decoded
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows its end")
+	}
+	return nil
+}
+
+// signedBy names the key of those given that signed the envelope.
+func signedBy(ctx context.Context, env *dsse.Envelope, keys []PublicKey) (string, error) {
+	verifiers := make([]dsse.Verifier, len(keys))
+	for i, k := range keys {
+		verifiers[i] = k
+	}
+	v, err := dsse.NewEnvelopeVerifier(verifiers...)
+	if err != nil {
+		return "", fmt.Errorf("verify the signature: %w", err)
+	}
+	accepted, err := v.Verify(ctx, env)
+	if err != nil {
+		return "", fmt.Errorf("no signature of it is of a key that was given (it names %s): %w", keyIDs(env), err)
+	}
+	return accepted[0].KeyID, nil
+}
+
+// keyIDs are the keys that an envelope says it is signed with.
+func keyIDs(env *dsse.Envelope) string {
+	var names []string
+	for _, s := range env.Signatures {
+		names = append(names, fmt.Sprintf("%q", s.KeyID))
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

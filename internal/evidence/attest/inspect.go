@@ -1,0 +1,224 @@
+package attest
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+)
+
+// inspection is one look at a run; and what it finds.
+type inspection struct {
+	*found
+	dir string
+	// statement is nil when there is none, or none that can be read.
+	statement *Statement
+	// signing allows a run to be unfinished with no statement that says so.
+	signing   bool
+	checksFor evidence.ChecksFor
+	tell      func(format string, args ...any)
+}
+
+// inspect holds the run against its manifest, against the statement, and
+// against what it supports itself.
+func (i *inspection) inspect() {
+	i.tell("counting its files")
+	m, ok := i.manifest()
+	if !ok {
+		return
+	}
+	i.report.Manifest = m.Digest
+	i.settle(CheckManifest, OK, "%d files, sha256 %s", len(m.Files), m.Digest)
+	b, err := evidence.Load(i.dir)
+	if err != nil {
+		i.problem(CheckCompleteness, "", "the run can not be read: %v", err)
+		return
+	}
+	want, err := describe(b, m)
+	if err != nil {
+		i.problem(CheckCompleteness, "", "the run can not be read: %v", err)
+		return
+	}
+	p := want.Predicate
+	i.report.Run, i.report.State, i.report.Verdict, i.report.Simulated = p.Run, p.State, p.Verdict, p.Inputs.Simulated
+	i.report.CompleteUpTo, i.report.Missing = p.CompleteUpTo, p.Missing
+	i.compareStatement(want)
+	i.completeness(b)
+	i.verdicts(b)
+	i.tell("judging %d steps again", len(p.Steps))
+	i.replay()
+}
+
+// manifest finds the manifest that should be, and holds the files against it.
+func (i *inspection) manifest() (evidence.Manifest, bool) {
+	have, err := evidence.Inventory(i.dir)
+	if err != nil {
+		i.problem(CheckFiles, "", "%v", err)
+		return evidence.Manifest{}, false
+	}
+	said := i.statement
+	want, err := evidence.Stored(i.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		want, err = i.unfinished(have)
+		if err != nil {
+			i.problem(CheckManifest, evidence.ManifestFileName, "%v", err)
+			return have, true
+		}
+	case err != nil:
+		i.problem(CheckManifest, evidence.ManifestFileName, "%v", err)
+		return have, true
+	case said != nil && said.Predicate.State == Interrupted:
+		i.problem(CheckManifest, evidence.ManifestFileName, "the statement is of the interrupted run, and this one was finished since: sign it anew (firstlight evidence sign --replace)")
+	}
+	for _, p := range want.Compare(have) {
+		i.problem(CheckFiles, p.File, "%s", strings.TrimPrefix(p.String(), p.File+": "))
+	}
+	i.settle(CheckFiles, OK, "all %d are as they were written", len(have.Files))
+	return want, true
+}
+
+// unfinished is the manifest of a run that has none: the inventory in its
+// statement.
+func (i *inspection) unfinished(have evidence.Manifest) (evidence.Manifest, error) {
+	said := i.statement
+	switch {
+	case i.signing:
+		return have, nil
+	case said == nil:
+		return evidence.Manifest{}, errors.New("missing: the run is unfinished, or its manifest was removed; nothing vouches for its files")
+	case said.Predicate.State != Interrupted:
+		return evidence.Manifest{}, errors.New("missing: the statement says that the run is finished, so it was removed")
+	}
+	return evidence.NewManifest(said.Predicate.Run, said.Predicate.Manifest.Inventory)
+}
+
+// compareStatement names every place in which the statement does not say what
+// the run says.
+func (i *inspection) compareStatement(want Statement) {
+	if i.statement == nil {
+		return
+	}
+	have := *i.statement
+	// The time of signing can not be derived, the inventory is held against the
+	// files one by one.
+	want.Predicate.Attested = have.Predicate.Attested
+	want.Predicate.Manifest.Inventory = have.Predicate.Manifest.Inventory
+	differences, err := compare(have, want)
+	if err != nil {
+		i.problem(CheckStatement, "", "%v", err)
+		return
+	}
+	for _, d := range differences {
+		about := CheckStatement
+		switch {
+		case strings.HasPrefix(d.path, "subject"):
+			about = CheckSubject
+		case strings.HasPrefix(d.path, "predicate.manifest"):
+			about = CheckManifest
+		}
+		i.problem(about, d.path, "the statement says %s, the run says %s", shown(d.have), shown(d.want))
+	}
+	if have.Predicate.Attested.Before(want.Predicate.Finished) {
+		i.problem(CheckStatement, "predicate.attested", "it is signed before the run's last entry, of %s", want.Predicate.Finished)
+	}
+	i.settle(CheckSubject, OK, "%d", len(have.Subject))
+	i.settle(CheckStatement, OK, "says what the run says, in %d steps", len(have.Predicate.Steps))
+}
+
+// completeness holds the journal against the plan.
+func (i *inspection) completeness(b *evidence.Bundle) {
+	planned, have := map[string]bool{}, map[string]bool{}
+	for _, s := range b.Plan.Steps {
+		planned[s.Name] = true
+	}
+	if len(planned) == 0 {
+		i.problem(CheckCompleteness, planFile, "the plan has no steps")
+	}
+	ended := false
+	for _, e := range b.Entries {
+		ended = ended || e.Type == evidence.EntryFinished
+		if e.Step != "" && !planned[e.Step] {
+			i.problem(CheckCompleteness, e.Step, "the journal has this step, the plan has not")
+		}
+	}
+	for _, r := range b.Results() {
+		have[r.Step] = true
+	}
+	if !b.Finished {
+		i.settle(CheckCompleteness, OK, "%d of %d steps have a verdict: the run was interrupted", len(have), len(planned))
+		return
+	}
+	if !ended {
+		i.problem(CheckCompleteness, "journal.jsonl", "the run has its manifest, but its journal does not say that it was finished")
+	}
+	if b.Torn {
+		i.problem(CheckCompleteness, "journal.jsonl", "its last line is torn")
+	}
+	for _, s := range b.Plan.Steps {
+		if !have[s.Name] && b.Header.From == "" && b.Header.Only == "" {
+			i.problem(CheckCompleteness, s.Name, "it is planned and has no verdict")
+		}
+	}
+	i.settle(CheckCompleteness, OK, "%d of %d steps have a verdict", len(have), len(planned))
+}
+
+// verdicts holds verdicts.json against the journal.
+func (i *inspection) verdicts(b *evidence.Bundle) {
+	if !b.Finished {
+		i.settle(CheckVerdicts, None, "an interrupted run has no reports")
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(i.dir, evidence.VerdictsFileName))
+	if err != nil {
+		i.problem(CheckVerdicts, evidence.VerdictsFileName, "%v", err)
+		return
+	}
+	differences, err := compare(json.RawMessage(data), b.Summary())
+	if err != nil {
+		i.problem(CheckVerdicts, evidence.VerdictsFileName, "%v", err)
+		return
+	}
+	for _, d := range differences {
+		i.problem(CheckVerdicts, evidence.VerdictsFileName+" "+d.path, "it says %s, the journal says %s", shown(d.have), shown(d.want))
+	}
+	i.settle(CheckVerdicts, OK, "verdicts.json says what the journal says")
+}
+
+// replay judges again.
+func (i *inspection) replay() {
+	if i.checksFor == nil {
+		i.settle(CheckReplay, Unseen, "there is nothing to judge with")
+		return
+	}
+	r, err := evidence.Replay(i.dir, i.checksFor)
+	_, tampered := errors.AsType[*evidence.TamperedError](err)
+	switch {
+	case tampered:
+		i.settle(CheckReplay, Unseen, "the run's files are not as they were written")
+		return
+	case errors.Is(err, evidence.ErrCorrupt), errors.Is(err, fs.ErrNotExist):
+		i.problem(CheckReplay, "", "%v", err)
+		return
+	case err != nil:
+		i.settle(CheckReplay, Unseen, "%v", err)
+		return
+	}
+	i.report.Replayed = &r
+	for _, s := range r.Steps {
+		if s.Difference != "" {
+			i.problem(CheckReplay, s.Step, "%s", s.Difference)
+		}
+	}
+	if r.Verdict != r.Again {
+		i.problem(CheckReplay, "", "the run is %s, judged again it is %s", r.Verdict, r.Again)
+	}
+	if len(r.Steps) == 0 && i.report.State != Interrupted {
+		i.problem(CheckReplay, "", "the run has no verdict at all")
+	}
+	i.settle(CheckReplay, OK, "%d of %d verdicts reached again", len(r.Steps), len(r.Steps))
+}

@@ -1,0 +1,87 @@
+package attest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+)
+
+// RefusedError is what Sign refuses with: the run is not one to vouch for.
+type RefusedError struct{ Report Report }
+
+// Error names what was found.
+func (e *RefusedError) Error() string {
+	text := "the run is not signed, because it can not be vouched for:\n" + e.Report.String()
+	for _, c := range e.Report.Checks {
+		if c.Outcome == Unseen {
+			text += c.Check + ": not checked: " + c.Detail
+		}
+	}
+	return text
+}
+
+// SignOptions of Sign.
+type SignOptions struct {
+	// ChecksFor makes the checks that judge again before it is signed.
+	ChecksFor evidence.ChecksFor
+	// Replace an earlier attestation; without it that is evidence.ErrAttested.
+	Replace bool
+	Clock   func() time.Time // time.Now
+	Tell    func(format string, args ...any)
+}
+
+// Sign attests the run in dir and stores the attestation with it. The run may
+// be interrupted: the statement says so. A run that was changed since it was
+// written, or of which a verdict is not reached again, is refused: RefusedError.
+// One that is being written is refused too: evidence.ErrLocked.
+func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	f := newFound()
+	for _, name := range []string{CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement} {
+		f.settle(name, None, "nothing is signed yet")
+	}
+	i := inspection{found: f, dir: dir, signing: true, checksFor: o.ChecksFor, tell: o.Tell}
+	if i.tell == nil {
+		i.tell = func(string, ...any) {}
+	}
+	var s Statement
+	err := evidence.Quiet(dir, func() error {
+		i.inspect()
+		report := f.done()
+		if report.Outcome() != OK {
+			return &RefusedError{Report: report}
+		}
+		var err error
+		s, err = attach(ctx, dir, signer, o)
+		return err
+	})
+	if err != nil {
+		return Statement{}, fmt.Errorf("sign the run in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func attach(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
+	b, err := evidence.Load(dir)
+	if err != nil {
+		return Statement{}, err //nolint:wrapcheck // says what it was doing
+	}
+	m, err := evidence.Inventory(dir)
+	if err != nil {
+		return Statement{}, err //nolint:wrapcheck // says what it was doing
+	}
+	s, err := describe(b, m)
+	if err != nil {
+		return Statement{}, err
+	}
+	s.Predicate.Attested = o.Clock().UTC()
+	line, err := seal(ctx, s, signer)
+	if err != nil {
+		return Statement{}, err
+	}
+	return s, evidence.Attach(dir, line, o.Replace) //nolint:wrapcheck // says what it was doing
+}

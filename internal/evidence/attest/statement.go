@@ -1,0 +1,135 @@
+package attest
+
+import (
+	"time"
+
+	intoto "github.com/in-toto/attestation/go/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+)
+
+// What a statement says it is.
+const (
+	StatementType = intoto.StatementTypeUri
+	PredicateType = "https://firstlight.dev/evidence/v1"
+	// PayloadType is that of the DSSE envelope.
+	PayloadType = "application/vnd.in-toto+json"
+)
+
+// Statement is an in-toto Statement v1 about one run.
+type Statement struct {
+	Type          string    `json:"_type"`
+	Subject       []Subject `json:"subject"`
+	PredicateType string    `json:"predicateType"`
+	Predicate     Predicate `json:"predicate"`
+}
+
+// Subject is what the statement is about: "run:<id>" by its manifest's digest,
+// "recipe:<name>" by that of recipe.yaml, "cluster:<uid>" by that of the UID.
+type Subject struct {
+	Name   string            `json:"name"`
+	Digest map[string]string `json:"digest"` // sha256, hex
+}
+
+// State says how far the run came.
+type State string
+
+// The states.
+const (
+	Finished    State = "finished"
+	Interrupted State = "interrupted"
+)
+
+// Predicate is what the statement says of the run.
+type Predicate struct {
+	Run   string `json:"run"`
+	State State  `json:"state"`
+	// Attested is when it was signed; all else is derived from the run.
+	Attested time.Time     `json:"attested"`
+	Started  time.Time     `json:"started"`
+	Finished time.Time     `json:"finished"` // the journal's last entry
+	Verdict  check.Verdict `json:"verdict"`
+	Inputs   Inputs        `json:"inputs"`
+	Plan     Plan          `json:"plan"`
+	// Steps are those with a verdict, in the plan's order.
+	Steps  []Step `json:"steps"`
+	Counts Counts `json:"counts"`
+	// CompleteUpTo is the last step before which none lacks a verdict.
+	CompleteUpTo string `json:"completeUpTo,omitempty"`
+	// Omitted are the steps that the walk was told to leave out, Missing those
+	// that an interruption left without a verdict, Begun those of them that
+	// were begun.
+	Omitted  []string `json:"omitted,omitempty"`
+	Missing  []string `json:"missing,omitempty"`
+	Begun    []string `json:"begun,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Manifest Manifest `json:"manifest"`
+}
+
+// Inputs are what the run was made from.
+type Inputs struct {
+	Tool    string   `json:"tool"`
+	Command []string `json:"command"`
+	Site    Input    `json:"site"`
+	Profile Input    `json:"profile"`
+	Recipe  *Input   `json:"recipe,omitempty"`
+	// Cluster is the UID of its kube-system namespace; empty when not known.
+	Cluster string `json:"cluster,omitempty"`
+	// Simulated says that the hardware is, SimulatedWhy from what that was seen.
+	Simulated    bool              `json:"simulated"`
+	SimulatedWhy string            `json:"simulatedWhy,omitempty"`
+	From         string            `json:"from,omitempty"`
+	Only         string            `json:"only,omitempty"`
+	Include      []string          `json:"include,omitempty"`
+	Seed         *uint64           `json:"seed,omitempty"`
+	Versions     map[string]string `json:"versions,omitempty"`
+}
+
+// Input is one file as used.
+type Input struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Plan is what was to be done.
+type Plan struct {
+	Name   string   `json:"name"`
+	SHA256 string   `json:"sha256"` // of plan.json
+	Steps  []string `json:"steps"`  // in the order walked
+}
+
+// Step is one verdict.
+type Step struct {
+	Step    string         `json:"step"`
+	Verdict check.Verdict  `json:"verdict"`
+	Reason  string         `json:"reason"`
+	Figures []check.Figure `json:"figures,omitempty"`
+	// Findings and Observations are counts.
+	Findings     int       `json:"findings"`
+	Observations int       `json:"observations"`
+	Started      time.Time `json:"started,omitzero"`
+	Finished     time.Time `json:"finished,omitzero"`
+	KeptFrom     string    `json:"keptFrom,omitempty"`
+}
+
+// Counts of steps.
+type Counts struct {
+	Planned       int `json:"planned"`
+	Passed        int `json:"passed"`
+	Failed        int `json:"failed"`
+	Unobserved    int `json:"unobserved"`
+	Blocked       int `json:"blocked"`
+	NotApplicable int `json:"notApplicable"`
+	// Without a verdict: omitted and missing.
+	Without int `json:"without"`
+}
+
+// Manifest stands for the run's files.
+type Manifest struct {
+	SHA256 string `json:"sha256"`
+	Files  int    `json:"files"`
+	// Inventory lists the files of an interrupted run, which has no manifest of
+	// its own that would.
+	Inventory []evidence.ManifestFile `json:"inventory,omitempty"`
+}

@@ -1,0 +1,68 @@
+package oci
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+)
+
+// Scheme is what a reference may begin with.
+const Scheme = "oci://"
+
+// ErrReference: a reference that can not be one.
+var ErrReference = errors.New("not a reference to an artifact")
+
+// Options of Push and Pull.
+type Options struct {
+	// PlainHTTP speaks without TLS also to registries that are not on loopback.
+	PlainHTTP bool
+	// MaxBytes bounds the archive that is pulled; zero is 8 GiB.
+	MaxBytes int64
+	// Tell is told of what was transferred so far, in bytes, and of how many; may be nil.
+	Tell func(done, total int64)
+}
+
+const defaultMaxBytes = 8 << 30
+
+// repository opens the repository of a reference, HOST/REPOSITORY:TAG or
+// HOST/REPOSITORY@DIGEST.
+func repository(ref string, o Options) (*remote.Repository, registry.Reference, error) {
+	parsed, err := registry.ParseReference(strings.TrimPrefix(ref, Scheme))
+	if err != nil {
+		return nil, registry.Reference{}, fmt.Errorf("%w: %q: %w: give oci://HOST/REPOSITORY:TAG", ErrReference, ref, err)
+	}
+	if parsed.Reference == "" {
+		return nil, registry.Reference{}, fmt.Errorf("%w: %q names neither a tag nor a digest: give oci://HOST/REPOSITORY:TAG", ErrReference, ref)
+	}
+	repo, err := remote.NewRepository(parsed.Registry + "/" + parsed.Repository)
+	if err != nil {
+		return nil, registry.Reference{}, fmt.Errorf("%w: %q: %w", ErrReference, ref, err)
+	}
+	repo.PlainHTTP = o.PlainHTTP || loopback(parsed.Host())
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, registry.Reference{}, fmt.Errorf("read the Docker configuration: %w", err)
+	}
+	repo.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(store)}
+	return repo, parsed, nil
+}
+
+// loopback says that a host, with or without port, is this machine's own.
+func loopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if name == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return ip != nil && ip.IsLoopback()
+}
