@@ -1,0 +1,117 @@
+package submission
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/conformance/programme"
+)
+
+// FuzzValidate: whatever PRODUCT.yaml holds, the report is the same from one
+// reading to the next, every problem has a rule, a place and a remedy, and what
+// is valid has every requirement.
+func FuzzValidate(f *testing.F) {
+	p := checklist(f)
+	s := compose(f, wholeRun(f), false)
+	for _, file := range s.Files {
+		if file.Name == productFile {
+			f.Add(string(file.Content))
+		}
+	}
+	for _, seed := range []string{
+		"", "metadata: {}\nspec: {}", "spec: {operator: [{}]}", "metadata: &a {<<: *a}", "spec:\n  operator:\n  - &x {id: robust_controller, evidence: [a, *y]}",
+		"metadata: {productLogoUrl: 'http://[::1'}", "spec: {security: [{id: secure_accelerator_access, status: N/A, evidence: ['%2e%2e/x', 'C:\\x', 'http://a b']}]}",
+	} {
+		f.Add(seed)
+	}
+	dir := written(f, s)
+	f.Fuzz(func(t *testing.T, text string) {
+		put1(t, dir, productFile, text)
+		first, err := Validate(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := Validate(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Errorf("the report differs from one reading to the next:\n%s", diff)
+		}
+		for _, found := range first.Problems {
+			if found.Rule == "" || found.File == "" || found.Message == "" || found.Remedy == "" {
+				t.Errorf("%+v", found)
+			}
+		}
+		if first.Valid() && len(first.Requirements) != len(p.Requirements) {
+			t.Errorf("valid with %d requirements of %d", len(first.Requirements), len(p.Requirements))
+		}
+	})
+}
+
+// FuzzProduct: what is read of a product file makes a submission that is valid
+// where nothing is asked, whatever its texts hold.
+func FuzzProduct(f *testing.F) {
+	p := checklist(f)
+	f.Add(productText)
+	f.Add("directory: a\nmetadata: {platformName: \"\\u0085\\e\"}")
+	dir := written(f, compose(f, wholeRun(f), false))
+	f.Fuzz(func(t *testing.T, text string) {
+		product, err := ReadProduct("product.yaml", []byte(text), p)
+		if err != nil {
+			return
+		}
+		s, err := Compose(p, product, wholeRun(t), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range s.Files {
+			if file.Name == productFile {
+				put1(t, dir, productFile, string(file.Content))
+			}
+		}
+		report, err := Validate(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !report.Valid() {
+			t.Errorf("a product that was taken makes a submission that is not valid: %v", report.Problems)
+		}
+	})
+}
+
+// TestTheChecklistItselfIsNoSubmission: nothing that is left to be filled in passes.
+func TestTheChecklistItselfIsNoSubmission(t *testing.T) {
+	t.Parallel()
+	for _, version := range programme.Versions() {
+		p, err := programme.Load(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Compose(p, Product{Directory: "turbo", Metadata: p.Placeholders}, Run{}, false); err == nil {
+			t.Errorf("%s: a run of nothing was taken", version)
+		}
+		s, err := Compose(p, Product{Directory: "turbo", Metadata: p.Placeholders}, Run{}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := Validate(t.Context(), written(t, s), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := map[string]int{}
+		for _, found := range report.Problems {
+			rules[found.Rule]++
+		}
+		must := 0
+		for _, r := range p.Requirements {
+			if r.Level == programme.Must {
+				must++
+			}
+		}
+		if rules[ruleStatus.Name] != must || rules[rulePlaceholder.Name]+rules[ruleMetadata.Name] != 10 {
+			t.Errorf("%s: %v", version, rules)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package submission
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/programme"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", filepath.FromSlash(name))
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-golden +got; go test ./internal/conformance/submission -update writes it anew):\n%s", name, diff)
+	}
+}
+
+const productText = `directory: turbo
+metadata:
+  platformName: Turbo Encabulator
+  platformVersion: "1.20"
+  vendorName: Yoyodyne
+  websiteUrl: https://yoyo.example/turbo
+  repoUrl: https://github.example/yoyo/turbo
+  documentationUrl: https://yoyo.example/turbo/docs
+  productLogoUrl: https://yoyo.example/turbo.svg
+  description: A platform for all encabulating needs.
+  contactEmailAddress: turbo@yoyo.example
+  k8sConformanceUrl: https://github.com/cncf/k8s-conformance/tree/master/v1.36/turbo
+requirements:
+  gang_scheduling:
+    evidence: [https://yoyo.example/turbo/docs/gangs]
+    notes: Volcano ships with the platform
+`
+
+func checklist(t testing.TB) programme.Programme {
+	t.Helper()
+	p, err := programme.Load("1.36")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func product(t testing.TB) Product {
+	t.Helper()
+	got, err := ReadProduct("product.yaml", []byte(productText), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// wholeRun has every requirement passed, with evidence.
+func wholeRun(t testing.TB) Run {
+	t.Helper()
+	start := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
+	run := Run{
+		ID: "20261121-014233-7f3a", Tool: "v0.5.0", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Started: start, Finished: start.Add(4 * time.Minute),
+		Shown: map[string]Shown{},
+	}
+	for _, r := range checklist(t).Requirements {
+		run.Shown[r.ID] = Shown{
+			Verdict: check.Passed, Reason: "both halves were seen", Took: 1500 * time.Millisecond,
+			Files: []File{{Name: r.ID + ".md", Content: []byte("# " + r.ID + "\n")}},
+		}
+	}
+	return run
+}
+
+func compose(t testing.TB, run Run, draft bool) Submission {
+	t.Helper()
+	s, err := Compose(checklist(t), product(t), run, draft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// written is a submission on disk.
+func written(t testing.TB, s Submission) string {
+	t.Helper()
+	dir, err := Write(t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// web answers what it is told, and with 200 to everything else.
+type web struct {
+	status map[string]int    // by "METHOD url"
+	body   map[string]string // by url
+	broken map[string]bool   // by url: no answer at all
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (w *web) Do(req *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	address := req.URL.String()
+	w.asked = append(w.asked, req.Method+" "+address)
+	if w.broken[address] {
+		return nil, fmt.Errorf("no route to host")
+	}
+	status := w.status[req.Method+" "+address]
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(w.body[address])), Request: req}, nil
+}
+
+const members = `landscape:
+  - {name: App Definition, subcategories: [{items: [{name: Turbo}]}]}
+  - name: CNCF Members
+    subcategories:
+      - items: [{name: Yoyodyne (member)}, {name: Initech (supporter)}]
+`
+
+func aWeb() *web {
+	return &web{status: map[string]int{}, body: map[string]string{landscape: members}, broken: map[string]bool{}}
+}

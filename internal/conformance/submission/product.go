@@ -1,0 +1,86 @@
+package submission
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// Product is what a vendor says of the product, in a file of the vendor's:
+//
+//	directory: turbo             # the submission's, in vX.Y
+//	metadata:                    # as in the checklist; kubernetesVersion may be left out
+//	  platformName: Turbo Encabulator
+//	  ...
+//	requirements:                # may be left out: what is to be said beside what the run showed
+//	  gang_scheduling:
+//	    evidence: [https://docs.example.com/gangs]
+//	    notes: Volcano ships with the platform.
+//
+// No status can be said in it: that is what the run is for.
+type Product struct {
+	Directory    string              `yaml:"directory" need:"true"`
+	Metadata     map[string]string   `yaml:"metadata"`
+	Requirements map[string]Addition `yaml:"requirements"`
+}
+
+// Addition is what the vendor adds to one requirement.
+type Addition struct {
+	// Evidence are public addresses.
+	Evidence []string `yaml:"evidence"`
+	Notes    string   `yaml:"notes"`
+}
+
+var directoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+// ReadProduct reads a product file; name is for messages. The error is a
+// problem.List with all that is wrong.
+func ReadProduct(name string, data []byte, p programme.Programme) (Product, error) {
+	doc, problems := strict.Parse(name, data)
+	if doc == nil {
+		return Product{}, problems.Err()
+	}
+	var out Product
+	problems = append(problems, firmText(doc.Decode(&out), doc)...)
+	if out.Directory != "" && !directoryName.MatchString(out.Directory) {
+		problems = append(problems, problem.Value.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
+			With("write a short name of the product: letters, digits, dot, dash and underscore"))
+	}
+	m := readMetadata(doc, out.Metadata, p.Version, programme.KubernetesVersion)
+	problems = append(problems, m.problems...)
+	out.Metadata = m.values
+	if out.Metadata[programme.KubernetesVersion] == "" {
+		out.Metadata[programme.KubernetesVersion] = "v" + p.Version
+	}
+	problems = append(problems, out.additions(doc, p)...)
+	if err := problems.Sort().Err(); err != nil {
+		return Product{}, err
+	}
+	return out, nil
+}
+
+func (out Product) additions(doc *strict.Doc, p programme.Programme) problem.List {
+	var problems problem.List
+	var ids []string
+	for _, r := range p.Requirements {
+		ids = append(ids, r.ID)
+	}
+	for id, a := range out.Requirements {
+		if !slices.Contains(ids, id) {
+			found := ruleExtra.At(doc.At("requirements", id), "%s has no requirement %q", p.Version, id)
+			if near := problem.Nearest(id, ids); near != "" {
+				found = found.With("did you mean %q?", near)
+			}
+			problems = append(problems, found)
+		}
+		for i, link := range a.Evidence {
+			if !isAddress(link) {
+				problems = append(problems, ruleAddress.At(doc.ValueAt("requirements", id, "evidence", itoa(i)), "evidence of %s is %q: what a vendor adds is a public address", id, link))
+			}
+		}
+	}
+	return problems
+}
