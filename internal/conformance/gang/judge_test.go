@@ -1,0 +1,98 @@
+package gang
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/workload"
+)
+
+// story is a proof that holds, to be spoilt.
+type story struct {
+	found       []workload.Detected
+	room        Room
+	large, fits Proof
+}
+
+func good() story {
+	waits := workload.Placement{Wanted: 5, Exist: 5, Refused: 5, GroupRefused: true}
+	return story{
+		found: []workload.Detected{{Name: "kubernetes", API: "scheduling.k8s.io/v1alpha2"}},
+		room:  Room{Nodes: []string{"a", "b", "c", "d"}, GPUsPerPod: 8, Fits: 4},
+		large: Proof{Large: waits, LargeAfter: waits, Beside: workload.Placement{Wanted: 1, Exist: 1, Bound: 1}},
+		fits:  Proof{Large: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
+	}
+}
+
+func (s story) observations(t *testing.T) []check.Observation {
+	t.Helper()
+	var out []check.Observation
+	for _, k := range []struct {
+		kind    string
+		figures any
+	}{{kindScheduler, s.found}, {kindRoom, s.room}, {kindTooLarge, s.large}, {kindFits, s.fits}} {
+		o, err := check.Observation{ID: k.kind, Kind: k.kind}.WithFigures(k.figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil   func(s *story)
+		verdict check.Verdict
+		says    string
+	}{
+		"whole or nothing":           {func(*story) {}, check.Passed, "none of 5 pods bound on room for 4 while a pod beside them was, all of 4 bound"},
+		"no scheduler":               {func(s *story) { s.found = []workload.Detected{} }, check.Failed, "there is no gang scheduler"},
+		"no room":                    {func(s *story) { s.room.Fits = 0 }, check.Unobserved, "all its GPUs free"},
+		"part of it is bound":        {func(s *story) { s.large.Large.Bound = 4 }, check.Failed, "4 of 5 pods of a gang were bound"},
+		"part of it later":           {func(s *story) { s.large.LargeAfter.Bound = 3 }, check.Failed, "3 of 5 pods of a gang were bound"},
+		"all of it is bound":         {func(s *story) { s.large.Large.Bound = 5 }, check.Unobserved, "GPUs were given back"},
+		"nobody answered":            {func(s *story) { s.large.Large.Refused, s.large.Large.GroupRefused = 0, false }, check.Unobserved, "no decision"},
+		"nothing is ever bound":      {func(s *story) { s.large.Beside.Bound = 0 }, check.Failed, "proves nothing"},
+		"nobody asked beside it":     {func(s *story) { s.large.Beside = workload.Placement{} }, check.Unobserved, "no pod was asked for"},
+		"it fits":                    {func(s *story) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
+		"it was not looked at twice": {func(s *story) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
+		"one that fits is not bound": {func(s *story) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang for which there was room"},
+		"a smaller one was tried":    {func(s *story) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was asked for on room for 4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := good()
+			tt.spoil(&s)
+			j := (&Check{nodes: s.room.Nodes, gpus: 8, scheduler: "auto"}).Judge(s.observations(t))
+			if j.Verdict != tt.verdict || !strings.Contains(j.Reason, tt.says) {
+				t.Errorf("%s: %s", j.Verdict, j.Reason)
+			}
+			if j.Verdict == check.Failed && (len(j.Findings) == 0 || j.Findings[0].Remedy == "") {
+				t.Errorf("a failure without a finding: %+v", j)
+			}
+		})
+	}
+}
+
+func TestEveryPartIsNeeded(t *testing.T) {
+	t.Parallel()
+	all := good().observations(t)
+	c := &Check{scheduler: "auto"}
+	for i := range all {
+		without := append(append([]check.Observation{}, all[:i]...), all[i+1:]...)
+		if j := c.Judge(without); j.Verdict != check.Unobserved {
+			t.Errorf("without %s: %s", all[i].Kind, j.Verdict)
+		}
+		broken := append([]check.Observation{}, all...)
+		broken[i].Err = "refused"
+		if j := c.Judge(broken); j.Verdict != check.Unobserved {
+			t.Errorf("%s in error: %s", all[i].Kind, j.Verdict)
+		}
+		if j := c.Judge(append(append([]check.Observation{}, all...), all[i])); j.Verdict != check.Unobserved {
+			t.Errorf("%s twice: %s", all[i].Kind, j.Verdict)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package gang_test
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/gang"
+	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	l := labtest.Start(t, world.DefaultSpec(2))
+	observe := func(t *testing.T, run string) check.Judgement {
+		t.Helper()
+		rec := &labtest.Recorder{T: t}
+		c := gang.New(l.Site, l.Profile, gang.Deps{Cluster: l.Open, RunID: run})
+		if err := c.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if len(check.OfKind(rec.Observations(), calls.Kind)) != 1 {
+			t.Error("the calls are not kept")
+		}
+		j := c.Judge(rec.Observations())
+		t.Logf("%s: %s", j.Verdict, j.Reason)
+		return j
+	}
+	t.Run("Passes", func(t *testing.T) {
+		if j := observe(t, "live-passes"); j.Verdict != check.Passed {
+			t.Fatalf("%+v", j)
+		}
+	})
+	t.Run("OneNode", func(t *testing.T) {
+		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 8)
+		if j := observe(t, "live-one-node"); j.Verdict != check.Passed {
+			t.Fatalf("%+v", j)
+		}
+	})
+	t.Run("NobodyHeedsGangs", func(t *testing.T) {
+		defer l.Fault(t, world.Fault{Kind: "half-gang"})()
+		if j := observe(t, "live-half"); j.Verdict != check.Failed {
+			t.Fatalf("%+v", j)
+		}
+	})
+}
