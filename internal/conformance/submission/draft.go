@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -11,6 +12,27 @@ const draftFile = "DRAFT.md"
 
 // draftMark is in every file of a draft that can hold a remark.
 const draftMark = "DRAFT, not to be submitted"
+
+// What evidence from simulated hardware says of itself, in a transcript and in
+// junit.xml.
+const (
+	hardwareKey       = "hardware"
+	simulatedHardware = "simulated"
+	simulatedCase     = `name="simulated" value="true"`
+)
+
+// notFit says why the beginning of a file of evidence can't be submitted; empty
+// when nothing in it speaks against that.
+func notFit(head []byte) string {
+	switch {
+	case bytes.Contains(head, []byte(draftMark)):
+		return "is from a draft"
+	case bytes.Contains(head, []byte("- "+hardwareKey+": "+simulatedHardware)), bytes.Contains(head, []byte(simulatedCase)):
+		return "is from simulated hardware"
+	default:
+		return ""
+	}
+}
 
 // draftText is draftFile.
 func (s *Submission) draftText(run Run) []byte {

@@ -27,7 +27,7 @@ func FuzzValidate(f *testing.F) {
 	}
 	dir := written(f, s)
 	f.Fuzz(func(t *testing.T, text string) {
-		put1(t, dir, productFile, text)
+		putFile(t, dir, productFile, text)
 		first, err := Validate(t.Context(), dir, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func FuzzProduct(f *testing.F) {
 		}
 		for _, file := range s.Files {
 			if file.Name == productFile {
-				put1(t, dir, productFile, string(file.Content))
+				putFile(t, dir, productFile, string(file.Content))
 			}
 		}
 		report, err := Validate(t.Context(), dir, Options{})

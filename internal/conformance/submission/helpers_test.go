@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/plan"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -146,4 +147,8 @@ const members = `landscape:
 
 func aWeb() *web {
 	return &web{status: map[string]int{}, body: map[string]string{landscape: members}, broken: map[string]bool{}}
+}
+
+func planResult(step string) plan.Result {
+	return plan.Result{Step: step, Judgement: check.Pass("both halves were seen")}
 }

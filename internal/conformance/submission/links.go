@@ -83,8 +83,8 @@ func (v *validation) fromDraft(at problem.Pos, id, name string) {
 	head, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
 		v.add(ruleFile.At(at, "evidence of %s: %v", id, err))
-	} else if bytes.Contains(head, []byte(draftMark)) {
-		v.add(ruleDraft.At(at, "evidence of %s, %s, is from a draft", id, name))
+	} else if why := notFit(head); why != "" {
+		v.add(ruleDraft.At(at, "evidence of %s, %s, %s", id, name, why))
 	}
 }
 

@@ -27,14 +27,15 @@ func transcript(p programme.Programme, r programme.Requirement, run Run, res pla
 	fmt.Fprintf(&b, "# %s\n\n> %s\n\n", r.ID, r.Description)
 	hardware := "real"
 	if run.Simulated {
-		hardware = "simulated: " + run.SimulatedWhy
+		hardware = simulatedHardware + ": " + run.SimulatedWhy
 	}
 	for _, row := range [][2]string{
 		{"requirement", fmt.Sprintf("%s (%s), CNCF AI Conformance %s", r.ID, r.Level, p.Version)},
 		{"verdict", fmt.Sprintf("%s: %s", res.Verdict, res.Reason)},
 		{"run", run.ID},
+		{"kept from run", res.KeptFrom},
 		{"cluster", run.Cluster},
-		{"hardware", hardware},
+		{hardwareKey, hardware},
 		{"firstlight", run.Tool},
 		{"from", stamp(res.Started)},
 		{"to", stamp(res.Finished)},

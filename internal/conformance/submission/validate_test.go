@@ -129,13 +129,13 @@ func linkCases() []broken {
 		link("no host", "https:///x", "not-an-address: https:///x"),
 		{
 			name: "an empty file", want: []string{"evidence-file: ai_inference.md, which is empty"},
-			do: func(t *testing.T, dir string) string { return put1(t, dir, "ai_inference.md", "") },
+			do: func(t *testing.T, dir string) string { return putFile(t, dir, "ai_inference.md", "") },
 		},
 		{
 			name: "a link out of the directory", want: []string{"evidence-outside: ai_inference.md, a link that leads out"},
 			do: func(t *testing.T, dir string) string {
 				t.Helper()
-				put1(t, filepath.Dir(dir), "elsewhere.md", "x")
+				putFile(t, filepath.Dir(dir), "elsewhere.md", "x")
 				name := filepath.Join(dir, "ai_inference.md")
 				if err := os.Remove(name); err != nil {
 					t.Fatal(err)
@@ -148,7 +148,7 @@ func linkCases() []broken {
 		},
 		{
 			name: "a directory with evidence", old: inference, new: evidenceOf("more"),
-			do: func(t *testing.T, dir string) string { return put1(t, dir, "more/x.md", "x") },
+			do: func(t *testing.T, dir string) string { return putFile(t, dir, "more/x.md", "x") },
 		},
 		{
 			name: "a directory without any", old: inference, new: evidenceOf("more"), want: []string{"evidence-file: in which there is nothing"},
@@ -163,7 +163,13 @@ func linkCases() []broken {
 		{
 			name: "evidence of a draft", want: []string{"draft: evidence of ai_inference, ai_inference.md, is from a draft"},
 			do: func(t *testing.T, dir string) string {
-				return put1(t, dir, "ai_inference.md", "> "+draftMark+"\n")
+				return putFile(t, dir, "ai_inference.md", "> "+draftMark+"\n")
+			},
+		},
+		{
+			name: "evidence from simulated hardware", want: []string{"draft: evidence of ai_inference, ai_inference.md, is from simulated hardware"},
+			do: func(t *testing.T, dir string) string {
+				return putFile(t, dir, "ai_inference.md", "# ai_inference\n\n- hardware: simulated: kwok\n")
 			},
 		},
 		{
@@ -218,7 +224,7 @@ func directoryCases() []broken {
 		},
 		{
 			name: "a draft", want: []string{"draft: the submission is a draft"},
-			do: func(t *testing.T, dir string) string { return put1(t, dir, draftFile, "x") },
+			do: func(t *testing.T, dir string) string { return putFile(t, dir, draftFile, "x") },
 		},
 		{name: "a draft without its file", old: "metadata:", new: "# " + draftMark + "\nmetadata:", want: []string{"draft: the submission is a draft"}},
 		{name: "two documents", old: "metadata:", new: "{}\n---\nmetadata:", want: []string{"document: there is a second document"}},
@@ -226,7 +232,7 @@ func directoryCases() []broken {
 	}
 }
 
-func put1(t testing.TB, dir, name, content string) string {
+func putFile(t testing.TB, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -252,7 +258,7 @@ func TestEachViolationIsNamedAndNothingElse(t *testing.T) {
 				if !strings.Contains(string(text), tt.old) {
 					t.Fatalf("there is no %q", tt.old)
 				}
-				put1(t, dir, productFile, strings.Replace(string(text), tt.old, tt.new, 1))
+				putFile(t, dir, productFile, strings.Replace(string(text), tt.old, tt.new, 1))
 			}
 			if tt.do != nil {
 				dir = tt.do(t, dir)
@@ -322,7 +328,7 @@ func TestASHOULDWithoutEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put1(t, dir, productFile, strings.Replace(string(text), shareStatus, share("Implemented", "[]", ""), 1))
+	putFile(t, dir, productFile, strings.Replace(string(text), shareStatus, share("Implemented", "[]", ""), 1))
 	report, err := Validate(t.Context(), dir, Options{Client: aWeb()})
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +345,7 @@ func TestPlacesAreThoseOfTheValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put1(t, dir, productFile, strings.NewReplacer("turbo.svg", "turbo.gif", "id: gpu_sharing\n", "id: gpu_shoring\n", "\"junit.xml\"\n      notes: \"both halves were seen.\"\n  schedulingOrchestration", "\"gone.xml\"\n      notes: \"\"\n  schedulingOrchestration").Replace(string(text)))
+	putFile(t, dir, productFile, strings.NewReplacer("turbo.svg", "turbo.gif", "id: gpu_sharing\n", "id: gpu_shoring\n", "\"junit.xml\"\n      notes: \"both halves were seen.\"\n  schedulingOrchestration", "\"gone.xml\"\n      notes: \"\"\n  schedulingOrchestration").Replace(string(text)))
 	report, err := Validate(t.Context(), dir, Options{Client: aWeb()})
 	if err != nil {
 		t.Fatal(err)
@@ -404,7 +410,7 @@ func TestEveryAddressIsAskedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put1(t, dir, productFile, strings.ReplaceAll(string(text), "https://yoyo.example/turbo/docs/gangs", "https://yoyo.example/turbo"))
+	putFile(t, dir, productFile, strings.ReplaceAll(string(text), "https://yoyo.example/turbo/docs/gangs", "https://yoyo.example/turbo"))
 	if _, err := Validate(t.Context(), dir, Options{Client: w}); err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +440,7 @@ func TestBothSpellingsOfMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put1(t, dir, productFile, strings.NewReplacer("productLogoUrl:", "product_logo_url:", "k8sConformanceUrl:", "k8s_conformance_url:").Replace(string(text)))
+	putFile(t, dir, productFile, strings.NewReplacer("productLogoUrl:", "product_logo_url:", "k8sConformanceUrl:", "k8s_conformance_url:").Replace(string(text)))
 	report, err := Validate(t.Context(), dir, Options{Client: aWeb()})
 	if err != nil || !report.Valid() {
 		t.Errorf("%v %v", err, report.Problems)

@@ -1,0 +1,138 @@
+package submission
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
+	"github.com/firstlight/firstlight/internal/evidence"
+)
+
+func recorded(t *testing.T, o submissiontest.Options) string {
+	t.Helper()
+	dir, err := submissiontest.Write(t.Context(), t.TempDir(), "1.36", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestARunIsReadFromItsEvidence(t *testing.T) {
+	t.Parallel()
+	run, err := Read(recorded(t, submissiontest.Options{
+		Judgements: map[string]check.Judgement{
+			"gang_scheduling":   check.Fail("part of the gang was placed", check.Finding{Suspect: "scheduler default-scheduler", Message: "3 of 4 pods were bound", Remedy: "turn gang scheduling on"}),
+			"robust_controller": check.CouldNotObserve(PartlyShown + "the controller was not killed: --disruptive was not given"),
+			"ai_inference":      check.CouldNotObserve("no gateway answered"),
+		},
+		Without: []string{"gpu_sharing"},
+		Excused: map[string]string{"virtualized_accelerator": "these GPUs have no vGPU"},
+	}), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, r := range checklist(t).Requirements {
+		shown, there := run.Shown[r.ID]
+		if !there {
+			got[r.ID] = "missing"
+			continue
+		}
+		status, why := shown.Status()
+		if status == Implemented {
+			continue
+		}
+		got[r.ID] = string(status) + why
+	}
+	want := map[string]string{
+		"gang_scheduling": "Not Implemented", "robust_controller": "Partially Implemented", "gpu_sharing": "missing", "virtualized_accelerator": "N/A",
+		"ai_inference": "could not be observed: no gateway answered",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, there := run.Shown["health"]; there {
+		t.Error("a step that is no requirement was taken for one")
+	}
+	if run.Incomplete != "" || run.Simulated || run.ID == "" || !run.Finished.After(run.Started) || run.Shown["ai_service_metrics"].Took <= 0 {
+		t.Errorf("%+v", run)
+	}
+	golden(t, "gang_scheduling.md", run.Shown["gang_scheduling"].Files[0].Content)
+}
+
+func TestARunOnSimulatedHardware(t *testing.T) {
+	t.Parallel()
+	run, err := Read(recorded(t, submissiontest.Options{Simulated: true}), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Simulated || !strings.Contains(string(run.Shown["gang_scheduling"].Files[0].Content), "hardware: simulated: nodes carry") {
+		t.Errorf("%+v", run.Shown["gang_scheduling"])
+	}
+	if _, err := Compose(checklist(t), product(t), run, false); err == nil {
+		t.Error("it can be submitted")
+	}
+}
+
+func TestAnUnfinishedRun(t *testing.T) {
+	t.Parallel()
+	run, err := Read(recorded(t, submissiontest.Options{Unfinished: true}), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Incomplete == "" {
+		t.Errorf("%+v", run)
+	}
+	if _, err := Compose(checklist(t), product(t), run, false); err == nil {
+		t.Error("it can be submitted")
+	}
+}
+
+func TestARunThatWasChanged(t *testing.T) {
+	t.Parallel()
+	dir := recorded(t, submissiontest.Options{})
+	name := filepath.Join(dir, "journal.jsonl")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "both halves were seen", "both halves were SEEN", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Read(dir, checklist(t))
+	if _, ok := errors.AsType[*evidence.TamperedError](err); !ok {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoRun(t *testing.T) {
+	t.Parallel()
+	if _, err := Read(filepath.Join(t.TempDir(), "no"), checklist(t)); err == nil {
+		t.Error("there is a run")
+	}
+	if _, err := Read(t.TempDir(), checklist(t)); err == nil {
+		t.Error("an empty directory is a run")
+	}
+}
+
+// TestLongOutputs: a transcript is bounded, and says what is not in it.
+func TestLongOutputs(t *testing.T) {
+	t.Parallel()
+	long := check.Observation{ID: "0001-x", Kind: "logs", Target: "pod", Raw: []byte(strings.Repeat("all is well\n", 20_000))}
+	obs := make([]check.Observation, 100)
+	for i := range obs {
+		obs[i] = long
+	}
+	p := checklist(t)
+	r, _ := p.Find("gang_scheduling")
+	text := string(transcript(p, r, wholeRun(t), planResult("gang_scheduling"), obs))
+	if len(text) > maxTranscript+2*maxOutput || !strings.Contains(text, "bytes more are in the run's evidence") || !strings.Contains(text, "### 100. logs of pod") {
+		t.Errorf("%d bytes", len(text))
+	}
+}

@@ -1,0 +1,124 @@
+// Package submissiontest writes runs of the conformance checks to disk, for tests
+// of what reads them: checks that observe what they are told, walked and kept as
+// those of a cluster are.
+package submissiontest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Options of a run.
+type Options struct {
+	// Judgements other than passed, by requirement.
+	Judgements map[string]check.Judgement
+	// Without are requirements that the run has no step for, Excused those that the
+	// site excuses, with why.
+	Without []string
+	Excused map[string]string
+	// Simulated hardware.
+	Simulated bool
+	// Unfinished leaves the run without its manifest.
+	Unfinished bool
+}
+
+// Write walks the requirements of a version and returns the run's directory, under dir.
+func Write(ctx context.Context, dir, version string, o Options) (string, error) {
+	p, err := programme.Load(version)
+	if err != nil {
+		return "", fmt.Errorf("write a run: %w", err)
+	}
+	walked := plan.Plan{Name: "validate", Steps: []plan.Step{{Check: seen{name: "health", judgement: check.Pass("all is well")}}}}
+	left := map[string]bool{}
+	for _, id := range o.Without {
+		left[id] = true
+	}
+	for _, r := range p.Requirements {
+		if left[r.ID] {
+			continue
+		}
+		j, told := o.Judgements[r.ID]
+		if !told {
+			j = check.Pass("both halves were seen", check.Figure{Name: "placed", Value: 4, Unit: "pods", Limit: 4, Relation: "=="})
+		}
+		walked.Steps = append(walked.Steps, plan.Step{Check: seen{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
+	}
+	now := clock()
+	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001"}
+	if o.Simulated {
+		header.Simulated, header.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
+	}
+	run, err := evidence.Create(dir, evidence.Start{Header: header, Plan: walked, Site: []byte("name: prod\n"), Profile: []byte("name: h100\n")},
+		evidence.Options{Clock: now, Random: bytes.NewReader(make([]byte, 64))})
+	if err != nil {
+		return "", fmt.Errorf("write a run: %w", err)
+	}
+	walker := plan.Walker{Plan: walked, Store: run, Clock: now, Parallel: 1}
+	outcome, err := walker.Walk(ctx)
+	if err != nil {
+		return "", fmt.Errorf("write a run: %w", err)
+	}
+	if o.Unfinished {
+		return run.Dir(), run.Close() //nolint:wrapcheck // says what it closes
+	}
+	return run.Dir(), run.Finish(outcome, nil) //nolint:wrapcheck // says what it finishes
+}
+
+// clock goes on by a millisecond whenever it is looked at.
+func clock() func() time.Time {
+	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
+	return func() time.Time {
+		at = at.Add(time.Millisecond)
+		return at
+	}
+}
+
+// seen observes a little, and judges as it was told.
+type seen struct {
+	name      string
+	judgement check.Judgement
+}
+
+// Name implements check.Check.
+func (s seen) Name() string { return s.name }
+
+// Observe implements check.Check.
+func (s seen) Observe(_ context.Context, rec check.Recorder) error {
+	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
+	pods := check.Observation{
+		Kind: "pods", Target: "gang-fits", Command: "GET /api/v1/namespaces/firstlight/pods", At: at, Took: 12 * time.Millisecond,
+		Raw: []byte("NAME    NODE\ngang-0  gpu-01\n```\n# no heading\n"),
+	}
+	pods, err := pods.WithFigures(map[string]int{"placed": 4})
+	if err != nil {
+		return err //nolint:wrapcheck // says what it encodes
+	}
+	made := check.Observation{Kind: calls.Kind, Target: s.name, Command: "every call to the API server of this check", At: at}
+	made, err = made.WithFigures([]calls.Call{
+		{At: at, Method: "POST", Path: "/api/v1/namespaces/firstlight/pods", Status: 201, Times: 4},
+		{At: at.Add(time.Second), Method: "GET", Path: "/api/v1/namespaces/firstlight/pods", Query: "labelSelector=run%3D1", Status: 200, Times: 1},
+		{At: at.Add(2 * time.Second), Method: "DELETE", Path: "/api/v1/namespaces/firstlight", Err: "connection refused", Times: 1},
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	exit := 1
+	failed := check.Observation{Kind: "logs", Target: "gang-0", Command: "GET /api/v1/namespaces/firstlight/pods/gang-0/log", At: at, Exit: &exit, Err: "the container is gone"}
+	for _, o := range []check.Observation{pods, made, failed} {
+		if _, err := rec.Record(o); err != nil {
+			return err //nolint:wrapcheck // the store's own words
+		}
+	}
+	return nil
+}
+
+// Judge implements check.Check.
+func (s seen) Judge([]check.Observation) check.Judgement { return s.judgement }
