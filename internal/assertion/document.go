@@ -39,6 +39,10 @@ func documents(file string, data []byte) ([]document, problem.List) {
 			problems = append(problems, wrong...)
 			continue
 		}
+		if _, wrong = doc.Value(); len(wrong) > 0 { // keys that are there twice
+			problems = append(problems, wrong...)
+			continue
+		}
 		content, err := yaml.YAMLToJSON(chunk)
 		if err != nil {
 			problems = append(problems, problem.Syntax.At(doc.At(), "%s", strings.TrimPrefix(err.Error(), "yaml: ")))

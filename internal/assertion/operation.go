@@ -81,6 +81,10 @@ func (l *loader) object(o Operation, f found, number int) {
 		l.add(badValue.At(f.at, "the object has only one of apiVersion and kind: Chainsaw would look at nothing").With("write both, or neither for expressions alone"))
 		return
 	}
+	if key := unnamed(f.Object); key != "" {
+		l.add(badValue.At(f.at, "metadata.%s is no text: Chainsaw would take it for absent, and select by less", key).With("put it in quotes"))
+		return
+	}
 	if len(f.Object) == 0 {
 		l.add(noOperation.At(f.at, "the object is empty: there is nothing to hold it against"))
 		return
@@ -94,4 +98,16 @@ func (l *loader) object(o Operation, f found, number int) {
 		o.At = f.at
 	}
 	o.Step.Operations = append(o.Step.Operations, &o)
+}
+
+// unnamed is the first of name and namespace that is a scalar, and no text.
+func unnamed(object map[string]any) string {
+	m, _ := object["metadata"].(map[string]any)
+	for _, key := range []string{"name", "namespace"} {
+		switch m[key].(type) {
+		case bool, float64, int64:
+			return key
+		}
+	}
+	return ""
 }
