@@ -21,6 +21,9 @@ var rules string
 // DefaultWindow suits a scrape interval of 15 to 60 seconds.
 const DefaultWindow = 2 * time.Minute
 
+// External is the external metric by which the power rules serve Power.
+const External = "dcgm_gpu_power_usage"
+
 // Power is the series of the power rules, in W.
 const Power = "DCGM_FI_DEV_POWER_USAGE"
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/adapterrules"
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
@@ -34,7 +35,7 @@ const (
 func metricName(api, form string) string {
 	switch {
 	case api == metric.External:
-		return "dcgm_gpu_power_usage"
+		return adapterrules.External
 	case form == metric.Exported:
 		return "workload_gpu_power_usage"
 	default:
