@@ -20,12 +20,18 @@ import (
 func newEvidence(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evidence",
-		Short: "Read, re-judge and verify the evidence of a run",
+		Short: "Read, re-judge, sign, verify and hand on the evidence of a run",
 		Example: `  firstlight evidence show evidence/20261121-014233-7f3a
   firstlight evidence replay evidence/20261121-014233-7f3a
-  firstlight evidence verify evidence/20261121-014233-7f3a`,
+  firstlight evidence verify evidence/20261121-014233-7f3a
+  firstlight evidence sign evidence/20261121-014233-7f3a --key firstlight.key
+  firstlight evidence pack evidence/20261121-014233-7f3a
+  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub`,
 	}
-	cmd.AddCommand(newEvidenceShow(s), newEvidenceReplay(s), newEvidenceVerify(s))
+	cmd.AddCommand(
+		newEvidenceShow(s), newEvidenceReplay(s), newEvidenceVerify(s),
+		newEvidenceKeygen(s), newEvidenceSign(s), newEvidencePack(s), newEvidencePush(s), newEvidencePull(s),
+	)
 	return cmd
 }
 
@@ -76,6 +82,18 @@ func newEvidenceShow(s Streams) *cobra.Command {
 	return cmd
 }
 
+// checksOf makes the checks that judge a run again, of whatever command it is.
+func checksOf(b *evidence.Bundle) ([]check.Check, error) {
+	if b.Plan.Name == schedule.PlanName {
+		return schedule.Replay(b), nil
+	}
+	site, profile, err := accept.Used(b)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	return gate.Checks(site, profile), nil
+}
+
 func newEvidenceReplay(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
@@ -88,16 +106,7 @@ func newEvidenceReplay(s Streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		replayed, err := evidence.Replay(dir, func(b *evidence.Bundle) ([]check.Check, error) {
-			if b.Plan.Name == schedule.PlanName {
-				return schedule.Replay(b), nil
-			}
-			site, profile, err := accept.Used(b)
-			if err != nil {
-				return nil, err
-			}
-			return gate.Checks(site, profile), nil
-		})
+		replayed, err := evidence.Replay(dir, checksOf)
 		if _, tampered := errors.AsType[*evidence.TamperedError](err); tampered {
 			return &exitError{code: ExitFailed, err: err}
 		}
@@ -123,53 +132,6 @@ func newEvidenceReplay(s Streams) *cobra.Command {
 			return err
 		})
 		if err == nil && !replayed.Identical() {
-			return &exitError{code: ExitFailed}
-		}
-		return err
-	}
-	return cmd
-}
-
-// verification is the -o json form of verify.
-type verification struct {
-	Dir      string            `json:"dir"`
-	Intact   bool              `json:"intact"`
-	Digest   string            `json:"digest,omitempty"`
-	Problems evidence.Problems `json:"problems"`
-}
-
-func newEvidenceVerify(s Streams) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "verify DIR",
-		Short: "Check every file of a run against its manifest; exits 1 when one was changed",
-		Args:  cobra.ExactArgs(1),
-	}
-	out := addOutputFlag(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		dir, err := bundleDir(args[0])
-		if err != nil {
-			return err
-		}
-		problems, err := evidence.Verify(dir)
-		if err != nil {
-			return usage("%w", err)
-		}
-		v := verification{Dir: dir, Intact: len(problems) == 0, Problems: evidence.Problems{}}
-		v.Problems = append(v.Problems, problems...)
-		if v.Intact {
-			if v.Digest, err = evidence.Digest(dir); err != nil {
-				return infrastructure(err)
-			}
-		}
-		err = out.write(s.Out, v, func(w io.Writer) error {
-			if v.Intact {
-				_, err := fmt.Fprintf(w, "%s is intact: every file is as its manifest says\nmanifest sha256 %s\n", v.Dir, v.Digest)
-				return err
-			}
-			_, err := fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Dir, problems)
-			return err
-		})
-		if err == nil && !v.Intact {
 			return &exitError{code: ExitFailed}
 		}
 		return err

@@ -17,9 +17,8 @@ func Inventory(dir string) (Manifest, error) {
 	var m Manifest
 	err := Quiet(dir, func() error {
 		var h Header
-		if err := readJSON(filepath.Join(dir, headerFile), &h); err != nil {
-			return err
-		}
+		// One that can not be read is a changed file like any other, and names no run.
+		_ = readJSON(filepath.Join(dir, headerFile), &h)
 		files, problems, err := hashFiles(dir)
 		if err != nil {
 			return err

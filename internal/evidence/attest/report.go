@@ -98,6 +98,17 @@ func (r Report) Outcome() Outcome {
 	return OK
 }
 
+// Unchecked are the checks that were wanted and could not be made.
+func (r Report) Unchecked() []string {
+	var names []string
+	for _, c := range r.Checks {
+		if c.Outcome == Unseen {
+			names = append(names, c.Check)
+		}
+	}
+	return names
+}
+
 // String is a line a problem.
 func (r Report) String() string {
 	lines := make([]string, len(r.Problems))

@@ -131,3 +131,10 @@ func (f *found) unattested(o Options) {
 		f.settle(name, outcome, gone)
 	}
 }
+
+// Refused is the report on an archive out of which not one file came.
+func Refused(a Archive) Report {
+	f := newFound()
+	f.archive(&a)
+	return f.done()
+}
