@@ -20,7 +20,9 @@ type Bundle struct {
 	Plan          PlanFile
 	Site, Profile []byte
 	// Recipe is nil where the run has none.
-	Recipe  []byte
+	Recipe []byte
+	// Inputs are what it is judged against beside them, by name.
+	Inputs  map[string][]byte
 	Entries []Entry
 	// Torn says that the journal ends in a line that was being written.
 	Torn bool
@@ -64,6 +66,9 @@ func (b *Bundle) load() error {
 		return fmt.Errorf("read %s: %w", recipeFile, err)
 	}
 	b.Recipe = recipe
+	if b.Inputs, err = readInputs(b.Dir); err != nil {
+		return err
+	}
 	entries, whole, err := parseJournal(data)
 	b.Entries, b.Torn = entries, whole < len(data)
 	return err

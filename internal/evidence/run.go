@@ -22,6 +22,9 @@ type Start struct {
 	Site, Profile []byte
 	// Recipe is the resolved recipe as used; nil where the run has none.
 	Recipe []byte
+	// Inputs are other files that the run is judged against, by their names: plain ones,
+	// without a directory.
+	Inputs map[string][]byte
 }
 
 // Options are for tests; the zero value is right.
@@ -133,6 +136,9 @@ func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 		err = writeDurable(filepath.Join(dir, recipeFile), s.Recipe)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := writeInputs(dir, s.Inputs); err != nil {
 		return nil, err
 	}
 	j, _, err := openJournal(filepath.Join(dir, journalFile), os.O_CREATE|os.O_EXCL)

@@ -1,0 +1,55 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// inputsDir holds what a run is judged against beside site, profile and recipe.
+const inputsDir = "inputs"
+
+// writeInputs writes a run's inputs, each under its own name.
+func writeInputs(dir string, inputs map[string][]byte) error {
+	if len(inputs) == 0 {
+		return nil
+	}
+	dir = filepath.Join(dir, inputsDir)
+	if err := os.Mkdir(dir, dirMode); err != nil {
+		return fmt.Errorf("keep the inputs: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
+			return fmt.Errorf("keep the inputs: %q is no plain file name", name)
+		}
+		if err := writeDurable(filepath.Join(dir, name), inputs[name]); err != nil {
+			return fmt.Errorf("keep the inputs: %w", err)
+		}
+	}
+	return nil
+}
+
+// readInputs reads them back; a run may have none.
+func readInputs(dir string) (map[string][]byte, error) {
+	dir = filepath.Join(dir, inputsDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the inputs: %w", err)
+	}
+	inputs := map[string][]byte{}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read the inputs: %w", err)
+		}
+		inputs[e.Name()] = data
+	}
+	return inputs, nil
+}
