@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// reconcile creates a resource and follows what is made of it to its end, or to the
+// deadline, and records it. meanwhile, if set, is called after every look.
+func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwhile func(context.Context, reconcileFigures) error) (reconcileFigures, error) {
+	obj, err := w.operator.render(w.operator.Valid, w.values("firstlight-"+target, seconds), variant{})
+	if err != nil {
+		return reconcileFigures{}, err
+	}
+	deadline := w.operator.Deadline
+	if w.deps.Deadline > 0 {
+		deadline = w.deps.Deadline
+	}
+	seen := reconcileFigures{Name: obj.GetName(), Deadline: deadline, Levels: []levelState{}, Conditions: []metav1.Condition{}}
+	l := w.look(kindReconcile, target, "create %s %s; watch it, its %d levels of children, its conditions", obj.GetKind(), obj.GetName(), len(w.operator.Children))
+	client := w.cluster.Dynamic.Resource(w.operator.Resource.gvr()).Namespace(w.namespace)
+	made, err := client.Create(ctx, obj, metav1.CreateOptions{})
+	if err != nil {
+		if ctx.Err() != nil {
+			return seen, ctx.Err() //nolint:wrapcheck // interrupted
+		}
+		seen.Refused = err.Error()
+		return seen, w.keep(l, seen, nil, nil)
+	}
+	seen.UID, seen.Created = string(made.GetUID()), w.deps.Clock.Now().UTC()
+	f := &following{walk: w, seen: &seen, uid: made.GetUID(), raw: map[types.UID]map[string]any{}}
+	err = w.poll(ctx, deadline, func(ctx context.Context) (bool, error) {
+		if err := f.look(ctx); err != nil {
+			if ctx.Err() == nil { // of the last look, unless a later one succeeds
+				seen.Trouble = err.Error()
+			}
+			return false, nil
+		}
+		seen.Trouble = ""
+		if meanwhile != nil {
+			if err := meanwhile(ctx, seen); err != nil {
+				return false, err
+			}
+		}
+		return seen.Ended != nil, nil
+	})
+	if err != nil && !errors.Is(err, errLate) {
+		return seen, err
+	}
+	if err != nil && seen.Trouble == "" {
+		seen.Trouble = fmt.Sprintf("it had not ended %s after it was created", deadline)
+	}
+	return seen, w.keep(l, seen, f.raw, nil)
+}
+
+// following is one resource that is followed.
+type following struct {
+	*walk
+	seen *reconcileFigures
+	uid  types.UID
+	// raw are the objects as they were seen last, by UID.
+	raw map[types.UID]map[string]any
+}
+
+// look sees the resource, then its children level by level: whatever it says of its
+// end, they are read after it.
+func (f *following) look(ctx context.Context) error {
+	self, err := f.cluster.Dynamic.Resource(f.operator.Resource.gvr()).Namespace(f.namespace).Get(ctx, f.seen.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", f.seen.Name, err)
+	}
+	if self.GetUID() != f.uid {
+		return fmt.Errorf("%s is another one than was created", f.seen.Name)
+	}
+	conditions := conditionsOf(self)
+	f.raw[f.uid] = bare(self)
+	parents := map[types.UID]bool{f.uid: true}
+	for i, kind := range f.operator.Children {
+		list, err := f.cluster.Dynamic.Resource(kind.gvr()).Namespace(f.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("list %s: %w", kind.Resource, err)
+		}
+		if len(f.seen.Levels) == i {
+			f.seen.Levels = append(f.seen.Levels, levelState{Resource: kind.Resource, Objects: []childState{}})
+		}
+		next := map[types.UID]bool{}
+		for j := range list.Items {
+			o := &list.Items[j]
+			if owner := metav1.GetControllerOf(o); owner != nil && parents[owner.UID] {
+				f.note(&f.seen.Levels[i], o, owner.UID)
+				next[o.GetUID()] = true
+			}
+		}
+		for _, o := range f.seen.Levels[i].Objects { // also of those that are gone
+			next[types.UID(o.UID)] = true
+		}
+		parents = next
+	}
+	f.seen.Conditions = conditions
+	for _, c := range conditions {
+		if (c.Type == f.operator.Done || c.Type == f.operator.Failed) && c.Status == metav1.ConditionTrue && f.seen.Ended == nil {
+			now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
+			f.seen.Ended = &now
+		}
+	}
+	return nil
+}
+
+// note writes down a child, or what is new of it.
+func (f *following) note(level *levelState, o *unstructured.Unstructured, owner types.UID) {
+	f.raw[o.GetUID()] = bare(o)
+	c := childState{Name: o.GetName(), UID: string(o.GetUID()), Owner: string(owner)}
+	if level.Resource == "pods" {
+		c.Phase, _, _ = unstructured.NestedString(o.Object, "status", "phase") //nolint:errcheck // empty says it
+		c.Node, _, _ = unstructured.NestedString(o.Object, "spec", "nodeName") //nolint:errcheck // empty says it
+	}
+	for i := range level.Objects {
+		if level.Objects[i].UID == c.UID {
+			level.Objects[i] = c
+			return
+		}
+	}
+	level.Objects = append(level.Objects, c)
+}
