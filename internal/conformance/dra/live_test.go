@@ -1,0 +1,140 @@
+package dra_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/dra"
+	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	l := labtest.Start(t, world.DefaultSpec(2))
+	t.Run("Passes", func(t *testing.T) {
+		j, obs := observe(t, l, "live-passes")
+		if j.Verdict != check.Passed {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		kept := check.OfKind(obs, calls.Kind)
+		if len(kept) != 1 || !strings.Contains(string(kept[0].Figures), "resourceclaimtemplates") {
+			t.Error("the calls are not kept")
+		}
+	})
+	t.Run("SliceMissing", func(t *testing.T) {
+		defer l.Fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-02"})()
+		j, _ := observe(t, l, "live-slice")
+		if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+	t.Run("GPUGone", func(t *testing.T) {
+		defer l.Fault(t, world.Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu0"})()
+		j, _ := observe(t, l, "live-gone")
+		if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-01" {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+	for _, other := range []string{"device-leak", "claim-leaks-to-sibling"} {
+		t.Run(other, func(t *testing.T) {
+			defer l.Fault(t, world.Fault{Kind: other})()
+			if j, _ := observe(t, l, "live-"+other); j.Verdict != check.Passed {
+				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+		})
+	}
+	t.Run("Again", func(t *testing.T) { againAfterACrash(t, l) })
+	t.Run("Held", func(t *testing.T) {
+		l.Hold(t, "gpu-01", 1)
+		j, _ := observe(t, l, "live-held")
+		if j.Verdict != check.Passed {
+			t.Fatalf("with a node whose GPUs the device plugin gives out: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		l.Hold(t, "gpu-02", 8)
+		j, _ = observe(t, l, "live-full")
+		if j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "pod default/somebody-") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+}
+
+// againAfterACrash: what an attempt of the same run left is in nobody's way; what
+// has the name and is not the run's is left alone.
+func againAfterACrash(t *testing.T, l *labtest.Lab) {
+	const run = "live-again"
+	namespaces := l.Cluster.Client.CoreV1().Namespaces()
+	create := func(labels map[string]string) {
+		t.Helper()
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: kube.NamespaceOf(run) + "-dra", Labels: labels}}
+		if _, err := namespaces.Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(kube.Labels(run, ""))
+	if j, _ := observe(t, l, run); j.Verdict != check.Passed {
+		t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	create(nil)
+	rec := &labtest.Recorder{}
+	if err := newCheck(l, run).Observe(t.Context(), rec); err == nil {
+		t.Error("a namespace of somebody else's was used")
+	}
+	if err := namespaces.Delete(t.Context(), kube.NamespaceOf(run)+"-dra", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("a namespace of somebody else's is gone: %v", err)
+	}
+}
+
+func newCheck(l *labtest.Lab, run string) *dra.Check {
+	return dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+}
+
+// observe runs the check and judges it from what it recorded.
+func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
+	t.Helper()
+	c := newCheck(l, run)
+	rec := &labtest.Recorder{}
+	begin := time.Now()
+	if err := c.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	j := c.Judge(rec.Observations())
+	t.Logf("%s in %s: %s: %s", run, time.Since(begin).Round(time.Millisecond), j.Verdict, j.Reason)
+	requireOnlyPriority(t, l, run)
+	return j, rec.Observations()
+}
+
+// requireOnlyPriority: of the run there is its PriorityClass and nothing else,
+// which the clean-up of the run takes away.
+func requireOnlyPriority(t *testing.T, l *labtest.Lab, run string) {
+	t.Helper()
+	guest := kube.Guest{Cluster: l.Cluster}
+	left, err := guest.LeftOf(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range left {
+		if o.Kind != "PriorityClass" {
+			t.Errorf("left: %+v", o)
+		}
+	}
+	claims, err := l.Cluster.Client.ResourceV1().ResourceClaims(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil && !apierrors.IsNotFound(err) || len(claims.Items) > 0 {
+		t.Errorf("claims are left: %d, %v", len(claims.Items), err)
+	}
+	if err := guest.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
+		t.Error(err)
+	}
+	l.RequireClean(t, run)
+}

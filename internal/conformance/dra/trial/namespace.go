@@ -1,0 +1,77 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// removeWithin bounds the removal of what a check created, also when the check
+// itself is ended.
+const removeWithin = 3 * time.Minute
+
+// Open makes a namespace of the run's own for one check's pods; what an attempt
+// before left in it goes first. Close removes it; the run's PriorityClass is shared
+// with other checks and stays until the run is cleaned up.
+func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now clock.PassiveClock) (Runner, error) {
+	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Clock: now}
+	if err := r.Close(ctx); err != nil {
+		return r, err
+	}
+	if err := (kube.Guest{Cluster: cluster}).EnsureIn(ctx, runID, r.Namespace); err != nil {
+		return r, fmt.Errorf("open namespace %s: %w", r.Namespace, err)
+	}
+	return r, nil
+}
+
+// Close removes the namespace with everything in it and waits until its GPUs are
+// free and it is gone. One that is not the run's is left alone, and an error.
+func (r Runner) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	defer cancel()
+	api := r.Cluster.Client.CoreV1().Namespaces()
+	asked := false
+	tick := time.NewTicker(between)
+	defer tick.Stop()
+	for {
+		ns, err := api.Get(ctx, r.Namespace, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err == nil && ns.Labels[kube.LabelRun] != r.RunID {
+			return fmt.Errorf("remove namespace %s: %w", r.Namespace, kube.ErrNotOurs)
+		}
+		if err == nil && !asked {
+			err = r.end(ctx, ns)
+			asked = err == nil
+		}
+		if ctx.Err() != nil || apierrors.IsForbidden(err) {
+			return fmt.Errorf("remove namespace %s: %w", r.Namespace, errors.Join(err, ctx.Err()))
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// end asks for the deletion of the pods, which hold claims, and the namespace.
+func (r Runner) end(ctx context.Context, ns *corev1.Namespace) error {
+	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + r.RunID}
+	if err := r.Cluster.Client.CoreV1().Pods(r.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, selector); err != nil {
+		return fmt.Errorf("delete pods: %w", err)
+	}
+	err := r.Cluster.Client.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(ns.UID))})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete namespace: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package trial
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/conformance/dra/offer"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Sleep is the line a script ends with: the pod runs on while others are looked
+// at, but not for ever.
+const Sleep = "sleep 3600"
+
+// lifetime bounds a pod that nobody removes, in seconds.
+const lifetime = 3900
+
+// entry names the claim in a pod, request the one device of the claim.
+const (
+	entry   = "gpu"
+	request = "gpu"
+)
+
+// Spec is one pod.
+type Spec struct {
+	// Name is the pod's, and its ResourceClaimTemplate's.
+	Name string
+	// Check is the name of the check that it is for.
+	Check string
+	Image string
+	// Nodes are those that it may be placed on; none: any.
+	Nodes      []string
+	Containers []Container
+	// Claim, if set, is for one GPU.
+	Claim *Claim
+}
+
+// Container is one of a pod.
+type Container struct {
+	Name string
+	// Script is run by /bin/sh.
+	Script string
+	Env    []corev1.EnvVar
+	// Claims says that it names the pod's claim.
+	Claims bool
+}
+
+// Claim is for one GPU of the driver's class that a CEL expression, if there is
+// one, selects.
+type Claim struct{ CEL string }
+
+// Template renders the claim's template; nil for a pod without.
+func (s Spec) Template(runID, namespace string) *resourcev1.ResourceClaimTemplate {
+	if s.Claim == nil {
+		return nil
+	}
+	labels := kube.Labels(runID, s.Check)
+	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: offer.Driver, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}
+	if s.Claim.CEL != "" {
+		exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: s.Claim.CEL}}}
+	}
+	return &resourcev1.ResourceClaimTemplate{
+		ObjectMeta: metav1.ObjectMeta{Name: s.Name, Namespace: namespace, Labels: labels},
+		Spec: resourcev1.ResourceClaimTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: request, Exactly: exactly}}}},
+		},
+	}
+}
+
+// Pod renders the pod.
+func (s Spec) Pod(runID, namespace string) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: s.Name, Namespace: namespace, Labels: kube.Labels(runID, s.Check)},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			PriorityClassName:             kube.PriorityClassOf(runID),
+			AutomountServiceAccountToken:  new(false),
+			EnableServiceLinks:            new(false),
+			TerminationGracePeriodSeconds: new(int64(1)),
+			ActiveDeadlineSeconds:         new(int64(lifetime)),
+			Tolerations: []corev1.Toleration{{
+				Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
+			}},
+			Affinity: onNodes(s.Nodes),
+		},
+	}
+	if s.Claim != nil {
+		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: entry, ResourceClaimTemplateName: new(s.Name)}}
+	}
+	for _, c := range s.Containers {
+		pod.Spec.Containers = append(pod.Spec.Containers, s.container(c))
+	}
+	return pod
+}
+
+func (s Spec) container(c Container) corev1.Container {
+	out := corev1.Container{
+		Name: c.Name, Image: s.Image, Command: []string{"/bin/sh", "-c", c.Script}, Env: slices.Clone(c.Env),
+		// Nothing that would open a way to devices beside the one that is tried.
+		SecurityContext: &corev1.SecurityContext{
+			Privileged: new(false), AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+	if c.Claims {
+		out.Resources.Claims = []corev1.ResourceClaim{{Name: entry}}
+	}
+	return out
+}
+
+func onNodes(nodes []string) *corev1.Affinity {
+	if len(nodes) == 0 {
+		return nil
+	}
+	selector := &corev1.NodeSelector{}
+	for _, n := range nodes {
+		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{n},
+		}}})
+	}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}
+}
