@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,11 +84,27 @@ func (l *Lab) createObjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return l.define(ctx, crds, roles...)
+}
+
+// createGatewayAPI is the step stepGateways: the definitions that the world's gateways
+// serve. They are large, and nothing else waits for them.
+func (l *Lab) createGatewayAPI(ctx context.Context) error {
+	crds, err := manifest.GatewayAPI()
+	if err != nil {
+		return err
+	}
+	return l.define(ctx, crds)
+}
+
+// define creates definitions, with objects that need none of them, and waits until
+// they are Established.
+func (l *Lab) define(ctx context.Context, crds []*unstructured.Unstructured, beside ...*unstructured.Unstructured) error {
 	client, err := dynamic.NewForConfig(l.rest)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := create(ctx, client, append(crds, roles...)); err != nil {
+	if err := create(ctx, client, append(slices.Clone(crds), beside...)); err != nil {
 		return err
 	}
 	for _, crd := range crds {

@@ -18,9 +18,10 @@ const StepHosts = "hosts"
 
 // Names of the steps of a start that are no component.
 const (
-	stepMetrics = "metrics-apis"
-	stepWorld   = "world"
-	stepCanary  = "canary"
+	stepMetrics  = "metrics-apis"
+	stepGateways = "gateway-api"
+	stepWorld    = "world"
+	stepCanary   = "canary"
 )
 
 // Start brings the lab up and returns when it is ready. After an error, Stop
@@ -122,16 +123,17 @@ func (l *Lab) steps() []step {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
 	steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
-	worldNeeds := component.APIServer
+	worldNeeds := []string{component.APIServer}
 	if l.conf.Purpose == component.Everything {
-		worldNeeds = component.Objects
+		worldNeeds = []string{component.Objects, stepGateways}
 		steps = append(steps,
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
 			l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
+			l.own(stepGateways, []string{component.APIServer}, l.createGatewayAPI),
 		)
 	}
 	if l.opts.WorldReady != nil {
-		steps = append(steps, l.own(stepWorld, []string{worldNeeds}, func(ctx context.Context) error {
+		steps = append(steps, l.own(stepWorld, worldNeeds, func(ctx context.Context) error {
 			info := l.info()
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)

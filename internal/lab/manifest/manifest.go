@@ -14,7 +14,7 @@ import (
 
 // content is every manifest of this package.
 //
-//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer
+//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer gateway
 var content embed.FS
 
 // Values are what the manifests are filled with.
@@ -30,6 +30,11 @@ type Values struct {
 
 // CRDs are kwok's definitions.
 func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml", Values{}) }
+
+// GatewayAPI are the kinds of the Gateway API that the world's gateways serve.
+func GatewayAPI() ([]*unstructured.Unstructured, error) {
+	return readAll("gateway/crds/*.yaml", Values{})
+}
 
 // Extra is what an extra of the lab needs: definitions, which must be there
 // before the rest, and objects (its chart's own, roles, defaults).

@@ -23,6 +23,7 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/crds/trainer.kubeflow.org_*.yaml", "", "manifests/base/crds"},
 		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/rbac/role.yaml", "", "manifests/base/rbac"},
 		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
+		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // go.mod's own
 		{"trainer", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
 	} {
 		dir := moduleDir(t, c.pins, c.module)
@@ -112,6 +113,11 @@ func TestManifestsParse(t *testing.T) {
 	if err != nil || len(crds) != 8 {
 		t.Errorf("%d definitions, %v; want 8", len(crds), err)
 	}
+	gateways, err := GatewayAPI()
+	if err != nil || len(gateways) != 3 {
+		t.Errorf("%d definitions of the Gateway API, %v; want 3", len(gateways), err)
+	}
+	crds = append(crds, gateways...)
 	roles, err := Roles(v)
 	if err != nil || len(roles) == 0 {
 		t.Errorf("%d roles, %v", len(roles), err)
