@@ -2,8 +2,8 @@
 // kube-apiserver, kube-controller-manager, kube-scheduler, kwok, Prometheus,
 // Alertmanager and prometheus-adapter, unmodified upstream programs, as
 // supervised child processes; and, when they are asked for, extras: Karpenter,
-// the KAI scheduler. No Docker, no root. What is below the kubelet is the
-// world's, which the caller brings.
+// the KAI scheduler, Kubeflow Trainer with JobSet. No Docker, no root. What is
+// below the kubelet is the world's, which the caller brings.
 //
 // It owns: the lab's directory (certificates, configuration, data, logs,
 // kubeconfig), its loopback subnet and ports, its processes, and their order.

@@ -117,8 +117,8 @@ func (f *following) note(level *levelState, o *unstructured.Unstructured, owner 
 	f.raw[o.GetUID()] = bare(o)
 	c := childState{Name: o.GetName(), UID: string(o.GetUID()), Owner: string(owner)}
 	if level.Resource == "pods" {
-		c.Phase, _, _ = unstructured.NestedString(o.Object, "status", "phase") //nolint:errcheck // empty says it
-		c.Node, _, _ = unstructured.NestedString(o.Object, "spec", "nodeName") //nolint:errcheck // empty says it
+		c.Phase, _, _ = unstructured.NestedString(o.Object, "status", "phase")
+		c.Node, _, _ = unstructured.NestedString(o.Object, "spec", "nodeName")
 	}
 	for i := range level.Objects {
 		if level.Objects[i].UID == c.UID {

@@ -13,34 +13,34 @@ import (
 
 // reconciled: of a resource was made what had to be, each of what the one before it
 // owns, and it came to its end.
-func (j judge) reconciled(target string) (o check.Observation, so reconcileFigures, ok bool) {
+func (j judge) reconciled(target string) (reconcileFigures, bool) {
 	what := "the resource " + target
-	o, so, ok = one[reconcileFigures](j.conclusions, j.obs, kindReconcile, target, what)
+	o, so, ok := one[reconcileFigures](j.conclusions, j.obs, kindReconcile, target, what)
 	if !ok {
-		return o, so, false
+		return so, false
 	}
 	suspect := j.operator.Resource.Resource + " " + so.Name
 	if so.Refused != "" {
 		j.fail(o, suspect, "a valid one was refused: "+so.Refused, "see what the message names; a webhook that can't be reached refuses everything")
-		return o, so, false
+		return so, false
 	}
 	if c, ok := condition(so, j.operator.Failed); ok {
 		j.fail(o, suspect, fmt.Sprintf("it is %s: %s %s", c.Type, c.Reason, c.Message), "read the log of its pods and the events of its namespace")
-		return o, so, false
+		return so, false
 	}
 	if why := j.lineage(so); why != "" {
 		j.fail(o, suspect, why, "see the log of the controller of "+j.operator.Title+" and the events of the run's namespace")
-		return o, so, false
+		return so, false
 	}
 	if _, done := condition(so, j.operator.Done); !done || so.Ended == nil {
 		j.fail(o, suspect, fmt.Sprintf("it is not %s within %s (%s): %s", j.operator.Done, so.Deadline, so.Trouble, pods(so)),
 			"see whether its pods end; if they do, the log of the controller of "+j.operator.Title)
-		return o, so, false
+		return so, false
 	}
 	if last := so.Levels[len(so.Levels)-1]; !slices.ContainsFunc(last.Objects, func(p childState) bool { return p.Phase == "Succeeded" }) {
 		j.fail(o, suspect, fmt.Sprintf("it says that it is %s, and none of its pods has succeeded: %s", j.operator.Done, pods(so)),
 			"see the log of the controller of "+j.operator.Title)
-		return o, so, false
+		return so, false
 	}
 	took := so.Ended.Sub(so.Created)
 	j.figures = append(j.figures, check.Figure{
@@ -50,7 +50,7 @@ func (j judge) reconciled(target string) (o check.Observation, so reconcileFigur
 	if target == targetPlain {
 		j.show("%s reconciled to %s in %s", j.operator.Resource.Resource, chain(so), took.Round(time.Second/10))
 	}
-	return o, so, true
+	return so, true
 }
 
 // lineage says what is not as it has to be among what was made; empty when all is.
@@ -136,7 +136,7 @@ func (j judge) survived(before controllerFigures, there bool) {
 		j.missing(o, suspect, "it was killed when nothing was in the making: that proves nothing", again)
 		return
 	}
-	_, so, ok := j.reconciled(targetKilled)
+	so, ok := j.reconciled(targetKilled)
 	if !ok {
 		return
 	}

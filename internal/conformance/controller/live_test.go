@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -91,8 +92,7 @@ func observe(t *testing.T, l *labtest.Lab, deps controller.Deps) (check.Judgemen
 	if err := c.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	trainJobs := kube.Labels(deps.RunID, controller.Name)
-	pods, err := l.Cluster.Client.CoreV1().Pods(kube.NamespaceOf(deps.RunID)).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + trainJobs[kube.LabelRun]})
+	pods, err := l.Cluster.Client.CoreV1().Pods(kube.NamespaceOf(deps.RunID)).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + deps.RunID})
 	if err != nil || len(pods.Items) > 0 {
 		t.Errorf("%d pods are left, %v", len(pods.Items), err)
 	}
@@ -118,7 +118,7 @@ func requireCalls(t *testing.T, obs []check.Observation) {
 	}
 	posts := map[int]int{} // of TrainJobs, by their answer
 	for _, c := range made {
-		if c.Method == "POST" && strings.HasSuffix(c.Path, "/trainjobs") {
+		if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/trainjobs") {
 			posts[c.Status] += c.Times
 		}
 	}

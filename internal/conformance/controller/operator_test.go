@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func trainerFile(t testing.TB) string {
-	t.Helper()
+func trainerFile(tb testing.TB) string {
+	tb.Helper()
 	raw, err := os.ReadFile("operators/kubeflow-trainer.yaml")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(raw)
 }

@@ -117,11 +117,15 @@ func (w *walk) observeController(ctx context.Context, hook webhookFigures, targe
 	if first := seen.Lease; unread == nil && first != nil && len(seen.Pods) == 0 {
 		// What tells that it lives is the lease: that it is renewed while it is looked at.
 		err := w.poll(ctx, time.Duration(max(first.Duration, leaseAtLeast))*time.Second, func(ctx context.Context) (bool, error) {
-			seen, unread = w.controller(ctx, hook, first)
-			return unread != nil || seen.Lease != nil && seen.Lease.Moved, nil
+			var err error
+			seen, err = w.controller(ctx, hook, first)
+			return seen.Lease != nil && seen.Lease.Moved, err
 		})
-		if err != nil && !errors.Is(err, errLate) {
+		switch {
+		case ctx.Err() != nil:
 			return seen, err
+		case !errors.Is(err, errLate):
+			unread = err
 		}
 	}
 	return seen, w.keep(l, seen, nil, unread)
