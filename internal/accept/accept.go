@@ -22,6 +22,12 @@ type Options struct {
 	Profile *profile.Profile
 	// SiteFile and ProfileFile are kept in the evidence as they are.
 	SiteFile, ProfileFile []byte
+	// Recipe names the recipe that the cluster is for, RecipeFile is it as resolved; empty
+	// where there is none.
+	Recipe     string
+	RecipeFile []byte
+	// Inputs are other files that the run is judged against, by name.
+	Inputs map[string][]byte
 	// Playbook makes the plan of a run.
 	Playbook func(w Walk) (plan.Plan, error)
 	// Cluster may wait for the cluster to come up.
@@ -35,8 +41,13 @@ type Options struct {
 	Fresh  bool
 	// From re-runs from a gate on; Only looks at one gate alone.
 	From, Only string
+	// Until ends the walk behind this step and leaves the run to be gone on with. Empty:
+	// nothing does.
+	Until string
 	// Include are checks beside the gates; a resumed run has its own.
 	Include []string
+	// Parallel is how many steps may be under way at one time; 0: as many as may start.
+	Parallel int
 	// Keep leaves what the run created in the cluster.
 	Keep bool
 
@@ -95,9 +106,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	walker := plan.Walker{
 		Plan: p, Store: w.run, Clock: o.Clock, Events: o.Events,
-		From: w.fromHere(), Only: w.only, Earlier: w.earlier, Interrupted: w.interrupted,
-		Capacity: w.freeGPUs,
-		Cleanup:  w.cleanGate,
+		From: w.fromHere(), Only: w.only, Until: o.Until, Earlier: w.earlier, Interrupted: w.interrupted,
+		Capacity: w.freeGPUs, Parallel: o.Parallel,
+		Cleanup: w.cleanGate,
 	}
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)
@@ -125,6 +136,9 @@ func (w *walk) fromHere() string {
 func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
 	if walkErr != nil {
 		return w.run.Close(append(outcome.Notes, walkErr.Error())...) //nolint:wrapcheck // says what it was doing
+	}
+	if w.opts.Until != "" && len(outcome.Omitted) > 0 {
+		return w.run.Close(outcome.Notes...) //nolint:wrapcheck // likewise
 	}
 	return w.run.Finish(outcome, w.opts.Charts) //nolint:wrapcheck // says what it was doing
 }

@@ -157,7 +157,7 @@ func (w *walk) create() error {
 		return err
 	}
 	header := evidence.Header{
-		Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name,
+		Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
 		From: o.From, Only: o.Only, Include: o.Include, Versions: o.Versions,
 	}
 	var before *evidence.Bundle
@@ -167,7 +167,9 @@ func (w *walk) create() error {
 			return err
 		}
 	}
-	w.run, err = evidence.Create(o.EvidenceDir, evidence.Start{Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile}, evidence.Options{Clock: o.Clock})
+	w.run, err = evidence.Create(o.EvidenceDir, evidence.Start{
+		Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: o.RecipeFile, Inputs: o.Inputs,
+	}, evidence.Options{Clock: o.Clock})
 	if err != nil {
 		return fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err)
 	}

@@ -55,6 +55,18 @@ func TestSelection(t *testing.T) {
 			nil,
 			map[string]check.Verdict{"c": "blocked", "d": "blocked"}, check.Unobserved, []string{"a", "b"},
 		},
+		"until leaves the rest": {
+			Walker{Until: "b"}, []string{"a", "b"},
+			map[string]check.Verdict{"a": "passed", "b": "passed"}, check.Passed, []string{"c", "d"},
+		},
+		"until goes on where it was": {
+			Walker{Until: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
+			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked"}, check.Failed, []string{"d"},
+		},
+		"until the last is everything": {
+			Walker{Until: "d", Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
+			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
+		},
 		"only needs nothing": {
 			Walker{Only: "c"}, []string{"c"},
 			map[string]check.Verdict{"c": "passed"}, check.Passed, []string{"a", "b", "d"},

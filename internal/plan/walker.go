@@ -28,6 +28,9 @@ type Walker struct {
 	// From re-runs this step and all later ones of the order; Only runs just this
 	// step whatever it needs. Empty: every step that Earlier has no verdict for.
 	From, Only string
+	// Until ends the walk behind this step: what comes after it in the order is left for
+	// another walk. Empty: nothing is.
+	Until string
 	// Earlier are verdicts to keep as they are: those of the journal when a run
 	// is resumed (then without From: what it re-ran is in the journal), those of
 	// an earlier run for From.
@@ -65,7 +68,7 @@ func (w *Walker) Walk(ctx context.Context) (Outcome, error) {
 
 // choose says which steps are to be walked.
 func (w *Walker) choose(order []Step) (map[string]bool, error) {
-	for _, name := range []string{w.From, w.Only} {
+	for _, name := range []string{w.From, w.Only, w.Until} {
 		if _, ok := w.Plan.Step(name); name != "" && !ok {
 			return nil, fmt.Errorf("%w: %q has no step %q", ErrInvalid, w.Plan.Name, name)
 		}
@@ -73,18 +76,23 @@ func (w *Walker) choose(order []Step) (map[string]bool, error) {
 	if w.From != "" && w.Only != "" {
 		return nil, fmt.Errorf("%w: from %q and only %q exclude each other", ErrInvalid, w.From, w.Only)
 	}
+	if w.Until != "" && w.Only != "" {
+		return nil, fmt.Errorf("%w: until %q and only %q exclude each other", ErrInvalid, w.Until, w.Only)
+	}
 	for name := range w.Earlier {
 		if _, ok := w.Plan.Step(name); !ok {
 			return nil, fmt.Errorf("%w: %q has no step %q that an earlier verdict is kept for", ErrInvalid, w.Plan.Name, name)
 		}
 	}
 	todo := map[string]bool{}
-	reached := false
+	reached, beyond := false, false
 	for _, s := range order {
 		name := s.Name()
 		reached = reached || name == w.From
 		_, kept := w.Earlier[name]
 		switch {
+		case beyond:
+			todo[name] = false
 		case w.Only != "":
 			todo[name] = name == w.Only && !kept
 		case w.From != "":
@@ -92,6 +100,7 @@ func (w *Walker) choose(order []Step) (map[string]bool, error) {
 		default:
 			todo[name] = !kept
 		}
+		beyond = beyond || name == w.Until
 	}
 	return todo, nil
 }
@@ -155,6 +164,9 @@ func (wk *walk) overall() check.Verdict {
 			verdicts = append(verdicts, r.Verdict)
 		case wk.w.Only == "" || wk.w.Only == s.Name():
 			verdicts = append(verdicts, check.Unobserved)
+		}
+		if s.Name() == wk.w.Until {
+			break
 		}
 	}
 	return check.Overall(verdicts)
