@@ -1,0 +1,60 @@
+package resources
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// Object is one object that has to be there.
+type Object struct {
+	// Kind as in the API: Deployment, DaemonSet, StatefulSet, Job, or any other, which
+	// only has to be there.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Component that it is of.
+	Component string `json:"component"`
+	// CreatedBy is the kind of object that an operator makes it of; empty: it is
+	// deployed with the component.
+	CreatedBy string `json:"createdBy,omitempty"`
+}
+
+// id names the object: "Deployment gpu-operator/gpu-operator".
+func (o Object) id() string {
+	if o.Namespace == "" {
+		return o.Kind + " " + o.Name
+	}
+	return o.Kind + " " + o.Namespace + "/" + o.Name
+}
+
+// Expect is what the enabled components of a recipe put into a cluster: the workloads
+// of their footprints, whose conditions hold with the recipe's values, and what the
+// recipe itself expects. With problems of severity error it is not all.
+func Expect(r *resolve.Result, footprints *footprint.Set) ([]Object, problem.List) {
+	components, problems := footprints.Components(r)
+	var out []Object
+	for _, c := range components {
+		for i := range c.Workloads {
+			w := &c.Workloads[i]
+			out = append(out, Object{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Component: c.Name, CreatedBy: w.CreatedBy})
+		}
+	}
+	for i := range r.ComponentRefs {
+		c := &r.ComponentRefs[i]
+		if !c.Enabled() {
+			continue
+		}
+		for _, e := range c.ExpectedResources {
+			o := Object{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, Component: c.Name}
+			if !slices.ContainsFunc(out, func(x Object) bool { return x.id() == o.id() }) {
+				out = append(out, o)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Object) int { return cmp.Compare(a.id(), b.id()) })
+	return out, problems
+}
