@@ -19,7 +19,7 @@ func judgeClaims(k *conclude.Conclusions, obs []check.Observation, all []offer.S
 	}
 	if len(free.Nodes) == 0 {
 		if !k.Wrong() { // slices that are not there explain it
-			k.Missing(o, "free GPUs", "no node of the inventory has a GPU that a claim could have"+holders(free.Rooms), "run the check when a GPU is free; what holds them is named here")
+			k.Missing(o, "free GPUs", "no node of the inventory has a GPU that a claim could have"+offer.Holders(free.Rooms), "run the check when a GPU is free; what holds them is named here")
 		}
 		return
 	}
@@ -113,20 +113,4 @@ func judgeTogether(k *conclude.Conclusions, obs []check.Observation, can, cannot
 		return
 	}
 	k.Shown(check.Figure{Name: "claims allocated that no device meets", Value: 0, Unit: "claims", Limit: 0, Relation: "==", Source: "its selector is true for no device"})
-}
-
-func holders(rooms []offer.Room) string {
-	var out []string
-	for _, r := range rooms {
-		switch {
-		case !r.Open:
-			out = append(out, r.Node+": takes no pods")
-		case len(r.Holders) > 0:
-			out = append(out, r.Node+": "+strings.Join(r.Holders, ", "))
-		}
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(out, "; ") + ")"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -97,4 +98,22 @@ func WithRoom(rooms []Room, limit int) []string {
 		}
 	}
 	return out
+}
+
+// Holders says for a person, in brackets, what keeps nodes from having room; empty
+// when nothing is known of it.
+func Holders(rooms []Room) string {
+	var out []string
+	for _, r := range rooms {
+		switch {
+		case !r.Open:
+			out = append(out, r.Node+": takes no pods")
+		case len(r.Holders) > 0:
+			out = append(out, r.Node+": "+strings.Join(r.Holders, ", "))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, "; ") + ")"
 }

@@ -18,13 +18,23 @@ import (
 // itself is ended.
 const removeWithin = 3 * time.Minute
 
-// Open makes a namespace of the run's own for one check's pods; what an attempt
-// before left in it goes first. Close removes it; the run's PriorityClass is shared
+// level of pod security in the namespace: it refuses what would open a way to
+// devices beside claims (host paths, privileged containers).
+const level = "baseline"
+
+// Open makes a namespace of the run's own for one check's pods, with the level
+// baseline of pod security; what an attempt before left in it goes first. Close
+// removes it; the run's PriorityClass is shared
 // with other checks and stays until the run is cleaned up.
 func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now clock.PassiveClock) (Runner, error) {
 	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Clock: now}
 	if err := r.Close(ctx); err != nil {
 		return r, err
+	}
+	labels := kube.Labels(runID, "")
+	labels["pod-security.kubernetes.io/enforce"] = level
+	if _, err := cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace, Labels: labels}}, metav1.CreateOptions{}); err != nil {
+		return r, fmt.Errorf("create namespace %s: %w", r.Namespace, err)
 	}
 	if err := (kube.Guest{Cluster: cluster}).EnsureIn(ctx, runID, r.Namespace); err != nil {
 		return r, fmt.Errorf("open namespace %s: %w", r.Namespace, err)

@@ -1,0 +1,93 @@
+package access_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/access"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	l := labtest.Start(t, world.DefaultSpec(2))
+	t.Run("Passes", func(t *testing.T) {
+		j, obs := observe(t, l, "live-passes")
+		if j.Verdict != check.Passed {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		kept := check.OfKind(obs, calls.Kind)
+		if len(kept) != 1 || !strings.Contains(string(kept[0].Figures), "dryRun=All") || !strings.Contains(string(kept[0].Figures), "/log") {
+			t.Error("the calls are not kept")
+		}
+		for _, o := range check.OfKind(obs, "devices-seen") {
+			if len(o.Raw) == 0 {
+				t.Errorf("the log of %s is not kept", o.Target)
+			}
+		}
+	})
+	for kind, suspect := range map[string]string{"device-leak": "gpu-01/container toolkit", "claim-leaks-to-sibling": "gpu-01/DRA driver"} {
+		t.Run(kind, func(t *testing.T) {
+			defer l.Fault(t, world.Fault{Kind: kind})()
+			j, _ := observe(t, l, "live-"+kind)
+			if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != suspect {
+				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+		})
+	}
+	// It looks at one node, which has its slice: whether all have is dra_support's.
+	t.Run("SliceMissing", func(t *testing.T) {
+		defer l.Fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-01"})()
+		if j, _ := observe(t, l, "live-slice"); j.Verdict != check.Passed || !strings.Contains(j.Reason, "gpu-02") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+	t.Run("OneGPU", func(t *testing.T) {
+		l.Hold(t, "gpu-02", 8)
+		for _, gpu := range []string{"0", "1", "2", "3", "4", "5", "7"} {
+			defer l.Fault(t, world.Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu" + gpu})()
+		}
+		if j, _ := observe(t, l, "live-one"); j.Verdict != check.Passed {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		l.Hold(t, "gpu-01", 1)
+		if j, _ := observe(t, l, "live-full"); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "pod default/somebody-") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+}
+
+// observe runs the check and judges it from what it recorded.
+func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
+	t.Helper()
+	c := access.New(l.Site, l.Profile, access.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+	rec := &labtest.Recorder{}
+	begin := time.Now()
+	if err := c.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	j := c.Judge(rec.Observations())
+	t.Logf("%s in %s: %s: %s", run, time.Since(begin).Round(time.Millisecond), j.Verdict, j.Reason)
+	guest := kube.Guest{Cluster: l.Cluster}
+	left, err := guest.LeftOf(t.Context(), run)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, o := range left {
+		if o.Kind != "PriorityClass" { // the run's, which its clean-up takes away
+			t.Errorf("left: %+v", o)
+		}
+	}
+	if err := guest.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
+		t.Error(err)
+	}
+	return j, rec.Observations()
+}
