@@ -40,7 +40,7 @@ func (r *Run) carryOne(from *Bundle, res plan.Result) error {
 		if err != nil {
 			return err
 		}
-		if err := writeObservation(filepath.Join(r.dir, observationsDir), s.Attempt, s.Observation); err != nil {
+		if err := writeObservation(filepath.Join(r.dir, observationsDir), s.Attempt, withoutSecrets(s.Observation)); err != nil {
 			return err
 		}
 		if n, _ := sequence(id); n > r.lastSeq {

@@ -16,5 +16,6 @@
 // verdict names the observations it was reached from, and Replay reaches it
 // again from those alone.
 //
-// It never reads a credential: nothing secret is handed to it.
+// It never reads a credential, and what looks like one in what it is handed is
+// not stored: see package redact. A verdict is reached from what is stored.
 package evidence

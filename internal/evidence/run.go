@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -72,7 +73,7 @@ func Create(dir string, s Start, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := s.Header
+	h := headerWithoutSecrets(s.Header)
 	h.Format, h.Created = FormatVersion, o.Clock().UTC()
 	if h.Run, err = newID(h.Created, o.Random); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 		writeDurable(filepath.Join(dir, profileFile), s.Profile),
 	)
 	if err == nil && len(s.Recipe) > 0 {
-		err = writeDurable(filepath.Join(dir, recipeFile), s.Recipe)
+		err = writeDurable(filepath.Join(dir, recipeFile), redact.Bytes(s.Recipe))
 	}
 	if err != nil {
 		return nil, err
@@ -214,6 +215,9 @@ func (r *Run) apply(e Entry) {
 // append journals e and takes it into the state. Callers hold mu, or are alone.
 func (r *Run) append(e Entry) error {
 	e.At = r.clock()
+	if len(e.Notes) > 0 {
+		e.Notes = notesWithoutSecrets(e.Notes)
+	}
 	if err := r.journal.append(e); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ func (r *Run) Amend(change func(*Header)) error {
 	defer r.mu.Unlock()
 	h := r.header
 	change(&h)
+	h = headerWithoutSecrets(h)
 	h.Run, h.Format, h.Created = r.header.Run, r.header.Format, r.header.Created
 	if err := writeJSON(filepath.Join(r.dir, headerFile), h); err != nil {
 		return fmt.Errorf("amend run %s: %w", h.Run, err)
@@ -63,6 +64,7 @@ func (r *Run) Begin(step string, _ time.Time) (int, error) {
 
 // Record implements plan.Store. Observations are written side by side.
 func (r *Run) Record(attempt int, o check.Observation) (check.Observation, error) {
+	o = withoutSecrets(o)
 	r.mu.Lock()
 	r.lastSeq++
 	o.ID = observationID(r.lastSeq, o)

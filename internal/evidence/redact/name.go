@@ -1,0 +1,148 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What names say. The kinds differ in what else it takes: a password is one
+// whatever it is, "token" and "secret" are also words for other things.
+const (
+	kindPassword   = "password"
+	kindToken      = "token"
+	kindCredential = "credential"
+	kindKey        = "private-key"
+	kindAuth       = "registry-auth"
+	kindEnv        = "environment"
+	kindHeader     = "authorization"
+)
+
+// exact are keys that hold a credential, in lower case and without separators.
+var exact = map[string]string{
+	"clientkeydata": kindKey, "privatekey": kindKey, "tls.key": kindKey, "sshprivatekey": kindKey,
+	"auth": kindAuth, "identitytoken": kindAuth, "registrytoken": kindAuth, ".dockerconfigjson": kindAuth, ".dockercfg": kindAuth,
+	"secretaccesskey": kindCredential, "awssecretaccesskey": kindCredential, "secretkey": kindCredential, "apikey": kindCredential,
+	"xapikey": kindCredential, "cookie": kindCredential, "setcookie": kindCredential, "connectionstring": kindCredential,
+	"authorization": kindHeader, "proxyauthorization": kindHeader,
+	"accountkey": kindCredential, "sharedkey": kindCredential, "signingkey": kindCredential, "encryptionkey": kindCredential,
+}
+
+// passwords and tokens are last words of keys.
+var (
+	passwords = []string{"password", "passwd", "passphrase", "passcode"}
+	tokens    = []string{"token"}
+	secrets   = []string{"secret"}
+)
+
+// notTheSecret are last words that make a name one of something about a secret.
+var notTheSecret = []string{
+	"file", "path", "dir", "name", "names", "namespace", "ref", "ttl", "url", "uri", "endpoint", "type", "length", "len",
+	"count", "size", "limit", "id", "mode", "enabled", "disabled", "expiry", "expiration", "seconds", "version", "algorithm",
+}
+
+var (
+	separators = strings.NewReplacer("_", "", "-", "", " ", "")
+	camel      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	envName    = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+)
+
+// wordsOf splits clientSecret, client-secret and CLIENT_SECRET into client, secret.
+func wordsOf(name string) []string {
+	name = strings.ToLower(camel.ReplaceAllString(name, "${1}_${2}"))
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_-./ ", r) })
+}
+
+// keyKind says what the value of a key in a document is; empty: nothing secret.
+func keyKind(name, value string) string {
+	if len(name) > 200 || !says(name) || !worth(value) {
+		return ""
+	}
+	if kind, ok := exact[separators.Replace(strings.ToLower(name))]; ok {
+		if kind == kindAuth && len(value) < 8 || kind == kindHeader && (strings.Contains(value, markStart) || strings.Contains(value, "<")) {
+			return ""
+		}
+		return kind
+	}
+	if envName.MatchString(name) {
+		return envKind(name, value)
+	}
+	words := wordsOf(name)
+	if len(words) == 0 {
+		return ""
+	}
+	switch last := words[len(words)-1]; {
+	case slices.Contains(passwords, last):
+		return kindPassword
+	case slices.Contains(tokens, last) && len(value) >= 12 && !strings.ContainsAny(value, " \t\n<"):
+		return kindToken
+	case slices.Contains(secrets, last) && random(value):
+		return kindCredential
+	}
+	return ""
+}
+
+// envKind says whether an environment variable holds a secret: its name says
+// so, and its value can be one.
+func envKind(name, value string) string {
+	if !says(name) || !worth(value) {
+		return ""
+	}
+	words := wordsOf(name)
+	if len(words) == 0 || slices.Contains(notTheSecret, words[len(words)-1]) {
+		return ""
+	}
+	upper := envName.MatchString(name)
+	for i, w := range words {
+		switch w {
+		case "password", "passwd", "passphrase":
+			return kindEnv
+		case "secret", "secrets", "credential", "credentials", "apikey":
+			if upper || !number(value) {
+				return kindEnv
+			}
+		case "pwd":
+			if i > 0 && words[i-1] != "old" {
+				return kindEnv
+			}
+		case "token":
+			if !number(value) && (upper || len(value) >= 12) {
+				return kindEnv
+			}
+		case "key":
+			if !number(value) && (upper && len(words) > 1 || i > 0 && slices.Contains([]string{"api", "access", "private", "secret", "signing"}, words[i-1])) {
+				return kindEnv
+			}
+		}
+	}
+	return ""
+}
+
+// says is a quick look at whether a name may say that something is secret.
+func says(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// worth says that a value can be a secret at all, and is none that was
+// redacted: not empty, not yes or no, not a place-holder.
+func worth(value string) bool {
+	v := strings.ToLower(strings.TrimSpace(value))
+	switch v {
+	case "", "true", "false", "yes", "no", "null", "none", "nil", "~", "{}", "[]", "|", ">", "|-", ">-", "string", "strings", "value":
+		return false
+	}
+	bare := strings.TrimSpace(markStart)
+	return !strings.HasPrefix(v, bare) && !strings.HasPrefix(v, `"`+bare) && !strings.HasPrefix(v, "<") &&
+		!strings.HasPrefix(v, "$") && strings.Trim(v, "*x.") != ""
+}
+
+func number(v string) bool { return strings.Trim(v, "0123456789.") == "" }
+
+// random says that a value looks drawn by chance, and not like a name.
+func random(v string) bool {
+	if len(v) < 20 || strings.Trim(v, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=_-") != "" {
+		return false
+	}
+	return strings.ContainsAny(v, "0123456789") && strings.ToLower(v) != v && strings.ToUpper(v) != v
+}

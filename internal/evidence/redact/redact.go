@@ -1,0 +1,117 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxDepth is how deep documents are looked for in strings of documents.
+const maxDepth = 4
+
+// Bytes returns in without the secrets in it; in itself when there are none.
+func Bytes(in []byte) []byte { return redacted(in, maxDepth) }
+
+// String is Bytes for a string.
+func String(in string) string { return string(Bytes([]byte(in))) }
+
+// mark is what stands where something was.
+func mark(kind string) string { return "[redacted: " + kind + "]" }
+
+const markStart = "[redacted: "
+
+func redacted(in []byte, depth int) []byte {
+	if len(in) == 0 || depth == 0 {
+		return in
+	}
+	if first := bytes.TrimLeft(in, " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[' || first[0] == '"') && json.Valid(in) {
+		return document(in, depth)
+	}
+	return text(in, depth)
+}
+
+// text redacts what is no JSON as a whole: documents in it, then the rest.
+func text(in []byte, depth int) []byte {
+	if !mayHold(in) {
+		return in
+	}
+	out, lower := in, strings.ToLower(string(in))
+	if bytes.IndexByte(in, '{') >= 0 && slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) }) {
+		out = embedded(in, depth)
+	}
+	out = privateKeys(out, lower)
+	out = bootstrapTokens(out)
+	for _, r := range rules {
+		if r.may(lower) {
+			out = r.apply(out)
+		}
+	}
+	if strings.Contains(lower, "secret") {
+		out = secretManifests(out)
+	}
+	return out
+}
+
+// mayHold says quickly that a text may hold something: what is one word is a
+// token by its form, or nothing.
+func mayHold(in []byte) bool {
+	if bytes.ContainsAny(in, " =:\n\t\"'") || len(in) > 200 {
+		return true
+	}
+	lower := strings.ToLower(string(in))
+	return bytes.IndexByte(in, '.') >= 0 || strings.Contains(lower, "ls0tls1crudjti") || tokenRule.may(lower)
+}
+
+// embedded redacts the JSON documents that stand in a text: one a line, or
+// pretty-printed behind other words.
+func embedded(in []byte, depth int) []byte {
+	var edits []edit
+	patience := 8*len(in) + 1<<16 // for what begins like a document and is none
+	for at := 0; patience > 0; {
+		i := bytes.IndexByte(in[at:], '{')
+		if i < 0 {
+			break
+		}
+		at += i
+		dec := json.NewDecoder(bytes.NewReader(in[at:]))
+		var doc json.RawMessage
+		if err := dec.Decode(&doc); err != nil {
+			patience -= int(dec.InputOffset()) + 512
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				patience -= len(in) - at
+			}
+			at++
+			continue
+		}
+		if out := document(doc, depth); !bytes.Equal(out, doc) {
+			edits = append(edits, edit{at, at + len(doc), out})
+		}
+		at += len(doc)
+	}
+	return applied(in, edits)
+}
+
+// edit replaces in[start:end].
+type edit struct {
+	start, end int
+	with       []byte
+}
+
+// applied makes edits, which are in order and do not overlap.
+func applied(in []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return in
+	}
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		out.Write(in[at:e.start])
+		out.Write(e.with)
+		at = e.end
+	}
+	out.Write(in[at:])
+	return out.Bytes()
+}

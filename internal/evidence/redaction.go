@@ -1,0 +1,48 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
+)
+
+// withoutSecrets is an observation as it is stored, and so as it is judged.
+func withoutSecrets(o check.Observation) check.Observation {
+	o.Target, o.Command, o.Err = redact.String(o.Target), redact.String(o.Command), redact.String(o.Err)
+	o.Figures, o.Raw = redact.Bytes(o.Figures), redact.Bytes(o.Raw)
+	return o
+}
+
+// headerWithoutSecrets is run.json as it is written.
+func headerWithoutSecrets(h Header) Header {
+	h.Command = argumentsWithoutSecrets(h.Command)
+	h.SimulatedWhy = redact.String(h.SimulatedWhy)
+	return h
+}
+
+// argumentsWithoutSecrets knows a secret also by the flag before it.
+func argumentsWithoutSecrets(args []string) []string {
+	out := make([]string, 0, len(args))
+	flag := ""
+	for _, arg := range args {
+		clean := redact.String(arg)
+		if flag != "" {
+			clean = strings.TrimPrefix(redact.String(flag+" "+arg), flag+" ")
+		}
+		flag = ""
+		if strings.HasPrefix(arg, "--") && !strings.Contains(arg, "=") {
+			flag = arg
+		}
+		out = append(out, clean)
+	}
+	return out
+}
+
+func notesWithoutSecrets(notes []string) []string {
+	out := make([]string, 0, len(notes))
+	for _, n := range notes {
+		out = append(out, redact.String(n))
+	}
+	return out
+}
