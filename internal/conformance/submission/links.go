@@ -72,7 +72,8 @@ func (v *validation) leaves(name string) bool {
 	return err == nil
 }
 
-// fromDraft looks for the mark of a draft in a file of evidence.
+// fromDraft looks for what does not fit into a submission in a file of evidence;
+// of a draft it is said once.
 func (v *validation) fromDraft(at problem.Pos, id, name string) {
 	f, err := v.root.Open(name)
 	if err != nil {
@@ -83,18 +84,23 @@ func (v *validation) fromDraft(at problem.Pos, id, name string) {
 	head, err := io.ReadAll(io.LimitReader(f, 4096))
 	if err != nil {
 		v.add(ruleFile.At(at, "evidence of %s: %v", id, err))
-	} else if why := notFit(head); why != "" {
+	} else if why := notFit(head); why != "" && !v.draft {
 		v.add(ruleDraft.At(at, "evidence of %s, %s, %s", id, name, why))
 	}
 }
 
 // draftMark looks for the marks of a draft beside its evidence.
 func (v *validation) draftMark() {
-	if _, err := v.root.Lstat(draftFile); err == nil {
-		v.add(ruleDraft.At(problem.Pos{File: filepath.Join(filepath.Dir(v.file), draftFile)}, "the submission is a draft"))
+	at := problem.Pos{File: filepath.Join(filepath.Dir(v.file), draftFile)}
+	_, err := v.root.Lstat(draftFile)
+	v.draft = err == nil
+	if !v.draft {
+		at = problem.Pos{File: v.file, Line: 1, Column: 1}
+		head, err := readBounded(v.root, productFile, 4096)
+		v.draft = err == nil && bytes.Contains(head, []byte(draftMark))
 	}
-	if data, err := readBounded(v.root, productFile, 4096); err == nil && bytes.Contains(data, []byte(draftMark)) {
-		v.add(ruleDraft.At(problem.Pos{File: v.file, Line: 1, Column: 1}, "the submission is a draft"))
+	if v.draft {
+		v.add(ruleDraft.At(at, "the submission is a draft"))
 	}
 }
 

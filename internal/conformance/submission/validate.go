@@ -92,6 +92,8 @@ type validation struct {
 	doc    *strict.Doc
 	said   programme.Document
 	asks   []ask
+	// draft says that the directory is one, by its own word.
+	draft bool
 	// vendor is who should be a member, as written at vendorAt.
 	vendor   string
 	vendorAt problem.Pos
