@@ -38,6 +38,7 @@ type State struct {
 	Inference  Inference
 	Facility   Facility
 	Autoscale  Autoscale
+	Gateway    Gateway
 }
 
 // Collective holds what goes wrong with collectives in the whole cluster; nodes
@@ -85,6 +86,13 @@ type Policy struct {
 	Name string
 	// Spare leaves alone what comes before a worker runs.
 	Spare bool
+}
+
+// Gateway is what goes wrong with the gateways that the world plays.
+type Gateway struct {
+	NotProgrammed  bool // they get no address
+	IgnoresWeights bool // the first backend of a rule gets everything
+	IgnoresHeaders bool // matches with headers are never taken
 }
 
 // Facility is the building.

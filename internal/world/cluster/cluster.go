@@ -19,6 +19,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
+	"github.com/firstlight/firstlight/internal/world/gateway"
 	"github.com/firstlight/firstlight/internal/world/operator"
 )
 
@@ -53,6 +54,7 @@ type Cluster struct {
 	driver    *driver
 	operator  *operator.Operator
 	exporters *exporter.Exporters
+	gateways  *gateway.Gateways
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -119,6 +121,10 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.operator, err = operator.Start(ctx, operator.Config{Client: c.client, Dynamic: c.dyn, World: c.config.World, ExporterPort: c.config.ExporterPort}, c.log)
 		return err
 	})
+	group.Go(func() (err error) {
+		c.gateways, err = gateway.Start(ctx, gateway.Config{Client: c.client, Dynamic: c.dyn, World: c.config.World, Pods: podInformer, Log: c.log})
+		return err
+	})
 	group.Go(func() error {
 		if !cache.WaitForCacheSync(ctx.Done(), nodeInformer.HasSynced, podInformer.HasSynced) {
 			return fmt.Errorf("list nodes and pods: %w", context.Cause(ctx))
@@ -134,8 +140,8 @@ func (c *Cluster) start(ctx context.Context) error {
 }
 
 // Settle returns when the API shows the world as it is now: every node Ready
-// with its resources and devices, every exporter up or down, the operator's verdict in, and
-// the instances that an autoscaler orders as they are to be.
+// with its resources and devices, every exporter up or down, the operator's verdict in, the
+// gateways right or wrong, and the instances that an autoscaler orders as they are to be.
 func (c *Cluster) Settle(ctx context.Context) error {
 	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
 		return fmt.Errorf("wait for nodes: %w", err)
@@ -148,6 +154,9 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	}
 	if err := c.operator.Settle(ctx); err != nil {
 		return fmt.Errorf("wait for the GPU operator: %w", err)
+	}
+	if err := c.gateways.Settle(ctx); err != nil {
+		return fmt.Errorf("wait for the gateways: %w", err)
 	}
 	if err := poll(ctx, 100*time.Millisecond, func() error { _, err := c.instances.sync(ctx); return err }); err != nil {
 		return fmt.Errorf("wait for the instances of autoscalers: %w", err)
@@ -176,6 +185,9 @@ func (c *Cluster) stop() {
 	}
 	if c.operator != nil {
 		c.operator.Stop()
+	}
+	if c.gateways != nil {
+		c.gateways.Stop()
 	}
 	if c.front != nil {
 		c.front.stop()

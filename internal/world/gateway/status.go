@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// condition makes one; why is empty where the reason says it all.
+func condition[T, R ~string](kind T, ok bool, generation int64, reason R, why string) metav1.Condition {
+	status := metav1.ConditionFalse
+	if ok {
+		status = metav1.ConditionTrue
+	}
+	return metav1.Condition{Type: string(kind), Status: status, ObservedGeneration: generation, Reason: string(reason), Message: why}
+}
+
+// put sets conditions, keeping the times of those that stay as they are.
+func put(have []metav1.Condition, now ...metav1.Condition) []metav1.Condition {
+	out := append([]metav1.Condition(nil), have...)
+	for _, c := range now {
+		meta.SetStatusCondition(&out, c)
+	}
+	return out
+}
+
+func classStatus(c *gwv1.GatewayClass) gwv1.GatewayClassStatus {
+	out := *c.Status.DeepCopy()
+	out.Conditions = put(out.Conditions, condition(gwv1.GatewayClassConditionStatusAccepted, true, c.Generation, gwv1.GatewayClassReasonAccepted, "the world plays the gateways of this class"))
+	return out
+}
+
+// programmed is what became of a Gateway's listeners: the address where they are, or
+// why they are nowhere.
+type programmed struct {
+	host   string
+	reason gwv1.GatewayConditionReason
+	why    string
+}
+
+func gatewayStatus(gw *gwv1.Gateway, p programmed, attached []attachment) gwv1.GatewayStatus {
+	out := *gw.Status.DeepCopy()
+	out.Addresses = nil
+	if p.host != "" {
+		kind := gwv1.IPAddressType
+		out.Addresses = []gwv1.GatewayStatusAddress{{Type: &kind, Value: p.host}}
+	}
+	served := 0
+	counts, before := routed(attached), out.Listeners
+	out.Listeners = nil
+	for _, l := range gw.Spec.Listeners {
+		if serves(l) {
+			served++
+		}
+		out.Listeners = append(out.Listeners, listenerStatus(l, before, p, gw.Generation, counts[l.Name]))
+	}
+	accepted := condition(gwv1.GatewayConditionAccepted, true, gw.Generation, gwv1.GatewayReasonAccepted, "")
+	if served < len(gw.Spec.Listeners) {
+		accepted = condition(gwv1.GatewayConditionAccepted, served > 0, gw.Generation, gwv1.GatewayReasonListenersNotValid, fmt.Sprintf("%d of %d listeners are plain HTTP, and nothing else is served", served, len(gw.Spec.Listeners)))
+	}
+	out.Conditions = put(out.Conditions, accepted, condition(gwv1.GatewayConditionProgrammed, p.host != "", gw.Generation, p.reason, p.why))
+	return out
+}
+
+func listenerStatus(l gwv1.Listener, before []gwv1.ListenerStatus, p programmed, generation int64, routes int32) gwv1.ListenerStatus {
+	out := gwv1.ListenerStatus{Name: l.Name, AttachedRoutes: routes, SupportedKinds: []gwv1.RouteGroupKind{}, Conditions: []metav1.Condition{}}
+	for _, b := range before {
+		if b.Name == l.Name {
+			out.Conditions = b.Conditions
+		}
+	}
+	group := gwv1.Group(gwv1.GroupName)
+	resolved := condition(gwv1.ListenerConditionResolvedRefs, true, generation, gwv1.ListenerReasonResolvedRefs, "")
+	if serves(l) {
+		kinds := l.AllowedRoutes == nil || len(l.AllowedRoutes.Kinds) == 0
+		for i := 0; !kinds && i < len(l.AllowedRoutes.Kinds); i++ {
+			kinds = isHTTPRoute(l.AllowedRoutes.Kinds[i])
+		}
+		if kinds {
+			out.SupportedKinds = append(out.SupportedKinds, gwv1.RouteGroupKind{Group: &group, Kind: "HTTPRoute"})
+		} else {
+			resolved = condition(gwv1.ListenerConditionResolvedRefs, false, generation, gwv1.ListenerReasonInvalidRouteKinds, "HTTPRoutes only")
+		}
+		up := condition(gwv1.ListenerConditionProgrammed, p.host != "", generation, gwv1.ListenerReasonProgrammed, "")
+		if p.host == "" {
+			up.Reason, up.Message = string(gwv1.ListenerReasonPending), p.why
+		}
+		out.Conditions = put(out.Conditions, condition(gwv1.ListenerConditionAccepted, true, generation, gwv1.ListenerReasonAccepted, ""), up, resolved)
+		return out
+	}
+	out.Conditions = put(out.Conditions,
+		condition(gwv1.ListenerConditionAccepted, false, generation, gwv1.ListenerReasonUnsupportedProtocol, "plain HTTP only"),
+		condition(gwv1.ListenerConditionProgrammed, false, generation, gwv1.ListenerReasonInvalid, "plain HTTP only"), resolved)
+	return out
+}
+
+// parent is what became of one reference of a route to a Gateway of ours.
+type parent struct {
+	ref    gwv1.ParentReference
+	reason gwv1.RouteConditionReason
+}
+
+// routeStatus leaves what other controllers say of the route.
+func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace, name string, port int32) error) gwv1.HTTPRouteStatus {
+	out := *route.Status.DeepCopy()
+	before := out.Parents
+	out.Parents = []gwv1.RouteParentStatus{}
+	for _, b := range before {
+		if b.ControllerName != ControllerName {
+			out.Parents = append(out.Parents, b)
+		}
+	}
+	reason, why := resolved(route, service)
+	for _, p := range parents {
+		s := gwv1.RouteParentStatus{ParentRef: p.ref, ControllerName: ControllerName}
+		for _, b := range before {
+			if b.ControllerName == ControllerName && same(b.ParentRef, p.ref) {
+				s.Conditions = b.Conditions
+			}
+		}
+		message := ""
+		if p.reason == gwv1.RouteReasonUnsupportedValue {
+			message = "not served: " + unsupported(route)
+		}
+		s.Conditions = put(s.Conditions,
+			condition(gwv1.RouteConditionAccepted, p.reason == gwv1.RouteReasonAccepted, route.Generation, p.reason, message),
+			condition(gwv1.RouteConditionResolvedRefs, reason == gwv1.RouteReasonResolvedRefs, route.Generation, reason, why))
+		out.Parents = append(out.Parents, s)
+	}
+	return out
+}
+
+// resolved says whether everything that a route leads to is there.
+func resolved(route *gwv1.HTTPRoute, service func(namespace, name string, port int32) error) (gwv1.RouteConditionReason, string) {
+	reason := gwv1.RouteReasonResolvedRefs
+	var why []string
+	for _, r := range route.Spec.Rules {
+		for _, b := range r.BackendRefs {
+			wrong := whyUnknown(b.BackendRef, route.Namespace)
+			message := fmt.Sprintf("backend %s: %s", b.Name, wrong)
+			if wrong == "" {
+				err := service(route.Namespace, string(b.Name), *b.Port)
+				if err == nil {
+					continue
+				}
+				wrong, message = gwv1.RouteReasonBackendNotFound, err.Error()
+			}
+			if len(why) == 0 {
+				reason = wrong
+			}
+			why = append(why, message)
+		}
+	}
+	return reason, strings.Join(why, "; ")
+}
+
+// same: two references are to the same listener.
+func same(a, b gwv1.ParentReference) bool {
+	return a.Name == b.Name && value(a.Namespace) == value(b.Namespace) && value(a.SectionName) == value(b.SectionName) && value(a.Port) == value(b.Port) &&
+		value(a.Group) == value(b.Group) && value(a.Kind) == value(b.Kind)
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var none T
+		return none
+	}
+	return *p
+}

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// table is what one port of a Gateway serves, best match first.
+type table []entry
+
+// tables are those of a Gateway's ports, of the routes that are attached. rules are
+// the ones before, by their keys: one that is still there goes on where it is in its
+// round of backends.
+func tables(gw *gwv1.Gateway, attached []attachment, rules map[string]*rule) (map[int32]table, map[string]*rule) {
+	out, now := map[int32]table{}, map[string]*rule{}
+	for _, l := range gw.Spec.Listeners {
+		if serves(l) {
+			out[l.Port] = nil
+		}
+	}
+	for _, a := range attached {
+		for i, r := range a.route.Spec.Rules {
+			key := fmt.Sprintf("%s/%d/%d", a.route.UID, a.route.Generation, i)
+			if now[key] == nil {
+				if now[key] = rules[key]; now[key] == nil {
+					now[key] = ruleOf(key, a.route.Namespace, r.BackendRefs)
+				}
+			}
+			for _, l := range a.listeners {
+				out[l.Port] = append(out[l.Port], entriesOf(a.route, meet(l.Hostname, a.route.Spec.Hostnames), r.Matches, now[key])...)
+			}
+		}
+	}
+	for _, t := range out {
+		order(t)
+	}
+	return out, now
+}
+
+// attachment is a route that one of its references attaches to listeners of a Gateway.
+type attachment struct {
+	route     *gwv1.HTTPRoute
+	listeners []gwv1.Listener
+}
+
+// routed counts the routes of each listener, each once.
+func routed(attached []attachment) map[gwv1.SectionName]int32 {
+	seen := map[gwv1.SectionName][]types.UID{}
+	for _, a := range attached {
+		for _, l := range a.listeners {
+			if !slices.Contains(seen[l.Name], a.route.UID) {
+				seen[l.Name] = append(seen[l.Name], a.route.UID)
+			}
+		}
+	}
+	out := map[gwv1.SectionName]int32{}
+	for name, routes := range seen {
+		out[name] = int32(len(routes)) //nolint:gosec // few
+	}
+	return out
+}
