@@ -12,6 +12,9 @@ import (
 // server that others use.
 const Interval = 500 * time.Millisecond
 
+// answerWithin is what the last look may take after the operation's time.
+const answerWithin = 5 * time.Second
+
 // Cluster answers questions.
 type Cluster interface {
 	// Ask returns the question with its answer, or with the Failure.
@@ -99,23 +102,25 @@ func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source
 	out := Outcome{Operation: op, Began: r.Clock.Now(), Once: !wait}
 	limited, cancel := context.WithTimeout(ctx, op.Timeout)
 	defer cancel()
+	// A look that began in time may end: what is cut short saw nothing.
+	looking, stop := context.WithTimeout(ctx, op.Timeout+answerWithin)
+	defer stop()
 	ticker := r.Clock.NewTicker(r.Interval)
 	defer ticker.Stop()
 	for {
-		at[levelLook] = r.source(limited)
+		at[levelLook] = r.source(looking)
 		result := op.evaluate(at, r.Rule)
 		if err := ctx.Err(); err != nil {
 			return out, err //nolint:wrapcheck // the caller says what was looked at
 		}
-		if limited.Err() == nil || out.Looks == 0 {
-			// The last look that was not cut short counts.
+		if looking.Err() == nil || out.Looks == 0 {
 			out.Result, out.Looks = result, out.Looks+1
 			for i := range at {
 				out.Seen[i] = at[i].level()
 			}
 		}
 		out.Took = r.Clock.Since(out.Began)
-		if result.Holds || !wait || limited.Err() != nil || r.ends(out.Result) {
+		if result.Holds || !wait || limited.Err() != nil || r.ends(result) {
 			return out, nil
 		}
 		select {

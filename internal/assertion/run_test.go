@@ -120,7 +120,7 @@ func TestRunnerOnAClusterThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out, took := run(t, one(oneRuns), All, slow{})
-		if took != 20*time.Second || out[0].Result.Holds || !out[0].Result.Unseen || out[0].Looks != 1 {
+		if took != 25*time.Second || out[0].Result.Holds || !out[0].Result.Unseen || out[0].Looks != 1 {
 			t.Errorf("%s, %+v", took, out[0])
 		}
 	})
