@@ -44,6 +44,9 @@ func (c *Check) judgeLoads(out *conclusions, obs []check.Observation, base sampl
 		out.fail(so, c.defects(now, nil), under)
 		f := c.follow(base, now, loads, held)
 		out.fail(so, f.wrong, under)
+		if len(out.wrong) > 0 {
+			return // nothing more was loaded
+		}
 		note(risen, f.risen)
 		note(quiet, f.quiet)
 	}
@@ -66,7 +69,7 @@ func (c *Check) judgeFollowed(out *conclusions, held usage, risen, quiet map[str
 	for _, n := range c.free(held) {
 		free += n
 	}
-	if len(out.wrong) == 0 && len(risen) != free {
+	if len(out.wrong) == 0 && len(risen) != free { // zero GPUs that follow are no pass
 		out.missing(check.Observation{}, "GPUs", fmt.Sprintf("%d GPUs were seen to follow the load, %d were free for it", len(risen), free), "run the check again")
 	}
 	out.figures = append(out.figures,

@@ -58,10 +58,10 @@ func (o *observer) underLoad(ctx context.Context) error {
 		return nil // judged from the usage
 	}
 	run := &running{observer: o, within: time.Duration(o.profile.Telemetry.RiseWithin.Value * float64(time.Second))}
-	err = run.both(ctx, one, two)
+	followed, err := run.both(ctx, one, two)
 	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer cancel()
-	if end := run.end(remove); end != nil || err != nil || !run.loaded {
+	if end := run.end(remove); end != nil || err != nil || !followed {
 		return errors.Join(err, end)
 	}
 	o.rec.Progress("waiting for the metrics to fall")
@@ -75,19 +75,19 @@ type running struct {
 	within time.Duration
 	gangs  []*workload.Gang
 	pods   []load
-	loaded bool
 }
 
-func (r *running) both(ctx context.Context, one, two map[int][]string) error {
+// both says whether the metrics followed one half, then the other beside it. What
+// did not follow is judged from there: more of the load would not show more.
+func (r *running) both(ctx context.Context, one, two map[int][]string) (bool, error) {
 	if ok, err := r.half(ctx, first, one); err != nil || !ok || len(two) == 0 {
-		return err
+		return ok, err
 	}
-	_, err := r.half(ctx, second, two)
-	return err
+	return r.half(ctx, second, two)
 }
 
 // half starts one half of the load and reads until its GPUs, and no others, have
-// risen. ok is false when it does not run.
+// risen. ok is false when it does not run, or they do not.
 func (r *running) half(ctx context.Context, name string, nodes map[int][]string) (ok bool, err error) {
 	r.rec.Progress("loading GPUs (%s)", name)
 	l := r.look(kindLoad, name, "create Jobs of "+loadScript)
@@ -98,13 +98,11 @@ func (r *running) half(ctx context.Context, name string, nodes map[int][]string)
 	if keepErr := r.keep(r.rec, l, started, nil, err); keepErr != nil || err != nil {
 		return false, keepErr // recorded
 	}
-	r.loaded = true
 	r.pods = append(r.pods, started)
 	left := r.within - r.deps.Clock.Since(l.at)
-	_, err = r.samples(ctx, name, left, func(s samples) bool {
+	return r.samples(ctx, name, left, func(s samples) bool {
 		return len(r.defects(s, nil)) == 0 && len(r.follow(r.base, s, r.pods, r.held).wrong) == 0
 	})
-	return true, err
 }
 
 // start starts the Jobs of one half and waits until their pods run.

@@ -64,9 +64,13 @@ type observer struct {
 func (o *observer) complete(ctx context.Context) (bool, error) {
 	o.rec.Progress("looking for the metrics of %d GPUs", o.Claims())
 	settle := time.Duration(float64(o.site.Telemetry.ScrapeInterval) * o.profile.Telemetry.Settle.Value)
+	var began time.Time
 	complete, err := o.samples(ctx, before, settle, func(s samples) bool {
+		if began.IsZero() {
+			began = s.Now
+		}
 		o.base = s
-		return len(o.defects(s, nil)) == 0
+		return len(o.defects(s, nil)) == 0 && s.since(began)
 	})
 	if err != nil || complete {
 		return complete, err
@@ -80,6 +84,21 @@ func (o *observer) complete(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, o.keep(o.rec, l, t, raw, err)
+}
+
+// since says that every sample was taken after a moment of Prometheus' clock: one of
+// before the check says nothing of an exporter that has died since.
+func (s samples) since(began time.Time) bool {
+	for _, g := range s.GPUs {
+		for _, list := range g.Samples {
+			for _, v := range list {
+				if !v.At.After(began) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 func isExporter(t prom.Target) bool {
