@@ -7,6 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -48,17 +49,20 @@ func Read(dir string, p programme.Programme) (Run, error) {
 	return run, nil
 }
 
+// shownOf is what a result shows of a requirement. It is published: what secrets are
+// left out of the evidence when it is stored is left out here once more, for runs
+// from before that.
 func shownOf(b *evidence.Bundle, p programme.Programme, r programme.Requirement, run Run, res plan.Result) (Shown, error) {
 	obs, err := b.Observations(res.Observations)
 	if err != nil {
 		return Shown{}, err //nolint:wrapcheck // the caller says of what
 	}
 	s := Shown{
-		Verdict: res.Verdict, Reason: res.Reason, Took: res.Duration(),
+		Verdict: res.Verdict, Reason: redact.String(res.Reason), Took: res.Duration(),
 		Partial: res.Verdict == check.Unobserved && strings.HasPrefix(res.Reason, PartlyShown),
 	}
 	if len(obs) > 0 {
-		s.Files = []File{{Name: r.ID + ".md", Content: transcript(p, r, run, res, obs)}}
+		s.Files = []File{{Name: r.ID + ".md", Content: redact.Bytes(transcript(p, r, run, res, obs))}}
 	}
 	return s, nil
 }

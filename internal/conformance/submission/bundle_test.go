@@ -136,3 +136,20 @@ func TestLongOutputs(t *testing.T) {
 		t.Errorf("%d bytes", len(text))
 	}
 }
+
+// TestNoSecretIsPublished: not one of a verdict's reason or findings either.
+func TestNoSecretIsPublished(t *testing.T) {
+	t.Parallel()
+	const secret = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJrdWJlcm5ldGVzL3NlcnZpY2VhY2NvdW50In0.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg"
+	run, err := Read(recorded(t, submissiontest.Options{Judgements: map[string]check.Judgement{
+		"gang_scheduling": check.Fail("Authorization: Bearer "+secret, check.Finding{Suspect: "pod", Message: "token " + secret, Remedy: "-"}),
+	}}), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range compose(t, run, false).Files {
+		if strings.Contains(string(f.Content), secret) {
+			t.Errorf("%s holds the token", f.Name)
+		}
+	}
+}
