@@ -48,6 +48,8 @@ type Options struct {
 	Include []string
 	// Parallel is how many steps may be under way at one time; 0: as many as may start.
 	Parallel int
+	// Holding are steps that leave something running until the walk ends.
+	Holding []string
 	// Keep leaves what the run created in the cluster.
 	Keep bool
 

@@ -3,6 +3,7 @@ package accept
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,7 +15,7 @@ import (
 // cluster that nobody has reached.
 func (w *walk) cleanGate(ctx context.Context, gate string) error {
 	c := w.reached()
-	if c == nil || w.opts.Keep {
+	if c == nil || w.opts.Keep || slices.Contains(w.opts.Holding, gate) {
 		return nil
 	}
 	background := metav1.DeletePropagationBackground

@@ -29,6 +29,9 @@ func (g *Gang) Delete(ctx context.Context) error {
 	note("job", g.cluster.Client.BatchV1().Jobs(g.Namespace).Delete(ctx, g.Spec.Name, opts))
 	note("pods", g.cluster.Client.CoreV1().Pods(g.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: g.selector()}))
 	note("service", g.cluster.Client.CoreV1().Services(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
+	if g.Spec.DeviceClass != "" {
+		note("resource claim template", g.cluster.Client.ResourceV1().ResourceClaimTemplates(g.Namespace).Delete(ctx, g.Spec.Name, metav1.DeleteOptions{}))
+	}
 	for _, ref := range g.groups {
 		note(ref.resource.Resource, g.cluster.Dynamic.Resource(ref.resource).Namespace(g.Namespace).Delete(ctx, ref.name, metav1.DeleteOptions{}))
 	}

@@ -19,6 +19,9 @@ type Launcher struct {
 	RunID   string
 	// Gang is how pods are kept together; nil leaves them to the default scheduler.
 	Gang Scheduler
+	// DeviceClass claims the GPUs of every gang through dynamic resource allocation;
+	// empty: as each gang's Spec says.
+	DeviceClass string
 	// Clock is the real one when nil.
 	Clock clock.Clock
 }
@@ -43,6 +46,9 @@ type groupRef struct {
 // Start creates the run's namespace where it is not there yet, the gang's group
 // objects, Service and Job. When it fails, what it created is removed again.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
+	if spec.DeviceClass == "" {
+		spec.DeviceClass = l.DeviceClass
+	}
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
@@ -68,6 +74,11 @@ func (g *Gang) create(ctx context.Context, m Manifests) error {
 			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
 		}
 		g.groups = append(g.groups, groupRef{resource: resource, name: obj.GetName()})
+	}
+	if m.Claim != nil {
+		if _, err := g.cluster.Client.ResourceV1().ResourceClaimTemplates(g.Namespace).Create(ctx, m.Claim, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create resource claim template %s: %w", m.Claim.Name, err)
+		}
 	}
 	if _, err := g.cluster.Client.CoreV1().Services(g.Namespace).Create(ctx, m.Service, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create service %s: %w", m.Service.Name, err)

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,13 +15,19 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
+// gpuClaim is what pods call their claim of GPUs.
+const gpuClaim = "gpus"
+
 // graceSeconds is how long a container has between SIGTERM and SIGKILL: our
 // programs have nothing to save.
 const graceSeconds = 5
 
 // Manifests are the objects of a gang, in the order they are created.
 type Manifests struct {
-	Groups  []*unstructured.Unstructured
+	Groups []*unstructured.Unstructured
+	// Claim is what each pod's claim of GPUs is made of; nil where the device plugin's
+	// resource is asked for.
+	Claim   *resourcev1.ResourceClaimTemplate
 	Service *corev1.Service
 	Job     *batchv1.Job
 }
@@ -55,6 +62,20 @@ func Render(runID string, gang Scheduler, spec Spec) Manifests {
 			},
 		},
 	}
+	if spec.claims() {
+		m.Claim = &resourcev1.ResourceClaimTemplate{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "ResourceClaimTemplate"},
+			ObjectMeta: *meta.DeepCopy(),
+			Spec: resourcev1.ResourceClaimTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)},
+				Spec: resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
+					Name: gpuClaim, Exactly: &resourcev1.ExactDeviceRequest{
+						DeviceClassName: spec.DeviceClass, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(spec.GPUs),
+					},
+				}}}},
+			},
+		}
+	}
 	if gang != nil {
 		m.Groups = gang.Decorate(Group{Namespace: namespace, Labels: labels, MinCount: spec.minCount(), Priority: kube.PriorityClassOf(runID), Spec: spec}, m.Job)
 	}
@@ -83,6 +104,9 @@ func podSpec(runID string, spec Spec) corev1.PodSpec {
 			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}},
 		}},
 	}
+	if spec.claims() {
+		pod.ResourceClaims = []corev1.PodResourceClaim{{Name: gpuClaim, ResourceClaimTemplateName: new(spec.Name)}}
+	}
 	return pod
 }
 
@@ -98,7 +122,9 @@ func container(spec Spec) corev1.Container {
 		c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: p})
 	}
 	limits := corev1.ResourceList{}
-	if spec.GPUs > 0 {
+	if spec.claims() {
+		c.Resources.Claims = []corev1.ResourceClaim{{Name: gpuClaim}}
+	} else if spec.GPUs > 0 {
 		limits[kube.GPUResource] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
 	}
 	if spec.NetworkResource != "" && spec.NetworkCount > 0 {

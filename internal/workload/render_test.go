@@ -26,10 +26,13 @@ func TestRenderGoldens(t *testing.T) {
 	t.Parallel()
 	served := collectiveSpec()
 	served.Name, served.Gate, served.Pods, served.Restarts, served.OnePerNode = "serve", "inference", 1, 3, false
+	claimed := served
+	claimed.DeviceClass = "gpu.nvidia.com"
 	for name, tt := range map[string]struct {
 		gang Scheduler
 		spec Spec
 	}{
+		"claimed": {Native{}, claimed},
 		"none":    {nil, served},
 		"native":  {Native{}, collectiveSpec()},
 		"kai":     {KAI{Queue: "research"}, collectiveSpec()},
@@ -44,6 +47,9 @@ func TestRenderGoldens(t *testing.T) {
 				docs = append(docs, marshal(t, g.Object))
 			}
 			m.Job.APIVersion, m.Job.Kind = "batch/v1", "Job"
+			if m.Claim != nil {
+				docs = append(docs, marshal(t, m.Claim))
+			}
 			docs = append(docs, marshal(t, m.Service), marshal(t, m.Job))
 			got := bytes.Join(docs, []byte("---\n"))
 			path := filepath.Join("testdata", name+".golden.yaml")

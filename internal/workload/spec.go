@@ -17,6 +17,9 @@ type Spec struct {
 	MinCount int
 	// GPUs a pod.
 	GPUs int
+	// DeviceClass claims the GPUs of a class, through dynamic resource allocation; empty:
+	// the device plugin's resource is asked for.
+	DeviceClass string
 	// NetworkResource is the extended resource of an RDMA port and NetworkCount
 	// how many a pod takes; empty for none.
 	NetworkResource string
@@ -44,6 +47,9 @@ func (s Spec) minCount() int {
 	}
 	return s.Pods
 }
+
+// claims says that its GPUs come through dynamic resource allocation.
+func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 
 func (s Spec) validate() error {
 	var problems []error

@@ -18,6 +18,12 @@ type Deps struct {
 	Cluster func(context.Context) (*kube.Cluster, error)
 	// RunID labels everything that is created.
 	RunID string
+	// DeviceClass claims GPUs through dynamic resource allocation; empty: the device
+	// plugin's resource is asked for.
+	DeviceClass string
+	// Hold leaves what serves running, and its GPUs claimed, for whoever cleans up after
+	// the run.
+	Hold bool
 	// Clock is the real one when nil.
 	Clock clock.PassiveClock
 }
@@ -48,5 +54,5 @@ func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, e
 	if err != nil {
 		return nil, fmt.Errorf("choose the gang scheduler: %w", err)
 	}
-	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang}, nil
+	return &workload.Launcher{Cluster: cluster, RunID: d.RunID, Gang: gang, DeviceClass: d.DeviceClass}, nil
 }

@@ -31,8 +31,12 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.watch(ctx, limited, s, rec, o)
 }
 
-// remove deletes the server, also when ctx has ended.
+// remove deletes the server, also when ctx has ended; one that is held is left for who
+// cleans up after the run, unless it was ended.
 func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
+	if g.deps.Hold && ctx.Err() == nil {
+		return
+	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteDeadline)
 	defer cancel()
 	if err := s.remove(end); err != nil {
