@@ -30,7 +30,7 @@ func newEvidence(s Streams) *cobra.Command {
 	}
 	cmd.AddCommand(
 		newEvidenceShow(s), newEvidenceReplay(s), newEvidenceVerify(s),
-		newEvidenceKeygen(s), newEvidenceSign(s), newEvidencePack(s), newEvidencePush(s), newEvidencePull(s),
+		newEvidenceKeygen(s), newEvidenceSign(s), newEvidencePack(s), newEvidencePush(s), newEvidencePull(s), newEvidenceExport(s),
 	)
 	return cmd
 }

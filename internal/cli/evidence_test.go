@@ -246,3 +246,21 @@ func TestKeygenWritesNothingOver(t *testing.T) {
 		t.Errorf("the key is another one, %v", err)
 	}
 }
+
+func TestEvidenceExport(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	dir := blindRun(t, false)
+	for format, want := range map[string]string{"ctrf": `"reportFormat": "CTRF"`, "junit": "<testsuites", "nvcre": `"result": "INCOMPLETE"`} {
+		out, _ := ours(t, ExitPassed, "evidence", "export", dir, "--format", format)
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: %s", format, out)
+		}
+	}
+	out, _ := ours(t, ExitPassed, "evidence", "export", dir, "--format", "nvcre", "--platform", "aws")
+	if !strings.Contains(out, `"platform": "aws"`) || !strings.Contains(out, `"gpu": "h100"`) {
+		t.Errorf("nvcre: %s", out)
+	}
+	ours(t, ExitUsage, "evidence", "export", dir)
+	ours(t, ExitUsage, "evidence", "export", dir, "--format", "pdf")
+	ours(t, ExitUsage, "evidence", "export", blindRun(t, true), "--format", "ctrf")
+}
