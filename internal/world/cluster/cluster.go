@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -33,6 +34,9 @@ type Config struct {
 	ExporterPort int
 	// Kubelet is kwok's server; without it, a followed log doesn't end.
 	Kubelet *Kubelet
+	// Pods is where the way to pods by their own addresses is served, as an HTTP proxy;
+	// nil: nowhere. Stop closes it.
+	Pods net.Listener
 	// Log takes what a person debugging the lab wants to read; nil: nothing.
 	Log *slog.Logger
 }
@@ -50,6 +54,7 @@ type Cluster struct {
 	nodes     *nodes
 	runtime   *runtime
 	front     *front
+	network   *podNetwork
 	instances *instances
 	driver    *driver
 	operator  *operator.Operator
@@ -106,6 +111,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	c.driver = newDriver(c.client, c.config.World, nodeInformer, c.log)
 	c.instances = newInstances(c.client, c.dyn, c.config.World, nodeInformer, c.log)
 	c.runtime = newRuntime(life, c.client, c.dyn, c.config.World, c.config.Dir, podInformer, c.log)
+	if c.config.Pods != nil {
+		c.network = servePods(c.config.Pods, c.runtime, c.log)
+	}
 	if k := c.config.Kubelet; k != nil {
 		if c.front, err = startFront(life, *k, c.runtime, c.log); err != nil {
 			return err
@@ -191,6 +199,9 @@ func (c *Cluster) stop() {
 	}
 	if c.front != nil {
 		c.front.stop()
+	}
+	if c.network != nil {
+		c.network.close()
 	}
 	if c.runtime != nil {
 		c.runtime.stop()

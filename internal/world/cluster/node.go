@@ -104,7 +104,9 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	}
 	hw := state.Hardware.GPU
 	l[corev1.LabelInstanceTypeStable] = strconv.Itoa(len(host.GPUs)) + "x-" + strings.ToLower(hw.Architecture) + "-sxm"
-	l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
+	if len(host.HCAs) > 0 {
+		l["feature.node.kubernetes.io/pci-15b3.present"] = "true"
+	}
 	if state.ZeroGPUNodes {
 		return l
 	}

@@ -34,6 +34,8 @@ func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 		return w.exporter()
 	case kindDevices:
 		return w.devices(out, w.container, h)
+	case kindResponder:
+		return w.responder(out)
 	case kindOther:
 	}
 	<-w.ctx.Done()

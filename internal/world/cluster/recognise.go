@@ -20,6 +20,7 @@ const (
 	kindInference  kind = "inference"
 	kindExporter   kind = "exporter"
 	kindDevices    kind = "devices"
+	kindResponder  kind = "responder"
 )
 
 // recognise tells from a container's command, or else its image, what it runs:
@@ -36,6 +37,7 @@ func recognise(c corev1.Container) kind {
 		{"dcgmproftester", kindLoad},
 		{"vllm serve", kindInference},
 		{"nvidia-smi -L", kindDevices},
+		{"ThreadingHTTPServer", kindResponder},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

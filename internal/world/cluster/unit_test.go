@@ -29,6 +29,7 @@ func TestRecognise(t *testing.T) {
 		"torchrun pretrain_gpt.py":                      kindTraining,
 		"exec dcgmproftester13 -t 1004 -d $DURATION":    kindLoad,
 		"vllm serve $MODEL --port 8000":                 kindInference,
+		"exec python3 - <<'E'\nThreadingHTTPServer":     kindResponder,
 		"sleep infinity":                                kindOther,
 		"python -c 'print(\"a program nobody knows\")'": kindOther,
 	} {

@@ -48,6 +48,7 @@ type worker struct {
 	last  *corev1.Pod // as it was seen last
 	runs  int         // the attempt that runs, or ran last
 	ended int         // the last attempt that is over; -1 before the first is
+	at    string      // host:port where its program listens; empty: nowhere
 }
 
 func newWorker(r *runtime, pod *corev1.Pod) *worker {

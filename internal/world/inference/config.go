@@ -13,7 +13,9 @@ const blockTokens = 16
 
 // Config of a Server.
 type Config struct {
-	Model       string
+	// Model is the name that it is served under; Root is where it is from, when that
+	// is something else.
+	Model, Root string
 	MaxModelLen int
 	// GPUs that the model is spread over (tensor parallel); their memory adds up.
 	GPUs    int

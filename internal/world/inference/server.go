@@ -82,11 +82,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	root := s.config.Root
+	if root == "" {
+		root = s.config.Model
+	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"object": "list",
 		"data": []map[string]any{{
 			"id": s.config.Model, "object": "model", "created": s.created, "owned_by": "vllm",
-			"root": s.config.Model, "parent": nil, "max_model_len": s.config.MaxModelLen,
+			"root": root, "parent": nil, "max_model_len": s.config.MaxModelLen,
 		}},
 	})
 }

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// podNetwork leads to the programs of pods by the pods' own addresses, which nothing
+// routes. It is an HTTP proxy for who stands outside of the pods' network, as
+// Prometheus does here.
+type podNetwork struct {
+	http *http.Server
+	done chan struct{}
+}
+
+func servePods(l net.Listener, r *runtime, log *slog.Logger) *podNetwork {
+	n := &podNetwork{done: make(chan struct{})}
+	n.http = &http.Server{Handler: podHandler(r, log), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		defer close(n.done)
+		_ = n.http.Serve(l) // ends with Close
+	}()
+	return n
+}
+
+func (n *podNetwork) close() {
+	_ = n.http.Close()
+	<-n.done
+}
+
+// podHandler passes a request for http://POD:PORT/... on to where the program listens.
+func podHandler(r *runtime, log *slog.Logger) http.Handler {
+	pass := &httputil.ReverseProxy{
+		Rewrite: func(req *httputil.ProxyRequest) {
+			req.SetURL(&url.URL{Scheme: "http", Host: r.listener(req.In.URL.Host)})
+		},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients and programs that go away
+	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if r.listener(req.URL.Host) == "" {
+			http.Error(rw, "no route to "+req.URL.Host, http.StatusBadGateway)
+			return
+		}
+		pass.ServeHTTP(rw, req)
+	})
+}
+
+// listener is where the program listens that is at host:port of a pod's own address;
+// empty when there is none.
+func (r *runtime) listener(address string) string {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	port, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || host == "" {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.workers {
+		if at := w.listens(); at != "" && w.current().Status.PodIP == host && w.exposes(int32(port)) {
+			return at
+		}
+	}
+	return ""
+}
+
+// exposes says that the container declares a port.
+func (w *worker) exposes(port int32) bool {
+	return slices.ContainsFunc(w.container.Ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == port })
+}
+
+func (w *worker) listensAt(address string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = address
+}
+
+func (w *worker) listens() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
