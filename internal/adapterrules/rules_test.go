@@ -68,7 +68,9 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := map[string]string{"power_usage": Power, "utilization": "DCGM_FI_DEV_GPU_UTIL", "memory_used": "DCGM_FI_DEV_FB_USED"}
-	want := map[string]string{}
+	want := map[string]string{
+		"vllm_num_requests_running": "vllm:num_requests_running", "vllm_num_requests_waiting": "vllm:num_requests_waiting",
+	}
 	for name, s := range series {
 		want["dcgm_gpu_"+name], want["gpu_"+name], want["workload_gpu_"+name] = s, s, s
 	}

@@ -37,6 +37,10 @@ type Info struct {
 	AlertWebhook  string       `json:"alertWebhook"`
 	AlertListener net.Listener `json:"-"`
 
+	// PodListener is the address of the proxy to pods, listening: who takes it serves
+	// it and closes it.
+	PodListener net.Listener `json:"-"`
+
 	// CA, ClientCert and ClientKey are files: whom to trust and what to show
 	// to Prometheus and Alertmanager (the API server takes them too).
 	CA         string `json:"ca"`
@@ -59,6 +63,7 @@ func (l *Lab) info() Info {
 		Address:    l.conf.Address, Subnet: l.net.subnet,
 		PrometheusURL: l.conf.PrometheusURL(), AlertmanagerURL: l.conf.AlertmanagerURL(),
 		AlertWebhook: l.conf.AlertWebhook, AlertListener: l.net.listener(l.conf.Ports.AlertWebhook),
+		PodListener: l.net.listener(l.conf.Ports.PodNetwork),
 		CA: p.Cert(pki.CA), ClientCert: p.Cert(pki.Admin), ClientKey: p.Key(pki.Admin),
 		Kubelet: net.JoinHostPort(l.conf.Address, strconv.Itoa(l.conf.Ports.Kwok)), KubeletCert: p.Cert(pki.Kwok), KubeletKey: p.Key(pki.Kwok),
 	}

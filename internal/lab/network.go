@@ -79,6 +79,7 @@ func (n *network) claimPorts(ctx context.Context) error {
 		wanted{port: &p.ControllerManager, usual: 10257}, wanted{port: &p.Scheduler, usual: 10259}, wanted{port: &p.Kwok, usual: 10250},
 		wanted{port: &p.Prometheus, usual: 9090}, wanted{port: &p.Alertmanager, usual: 9093},
 		wanted{port: &p.Adapter, usual: 6444}, wanted{port: &p.AlertWebhook, usual: 9094}, wanted{port: &p.EtcdHTTP, usual: 2381},
+		wanted{port: &p.PodNetwork, usual: 9095},
 	)
 }
 

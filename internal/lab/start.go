@@ -98,6 +98,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 		return err
 	}
 	l.conf.AlertWebhook = fmt.Sprintf("http://%s:%d/", net.address(), net.ports.AlertWebhook)
+	l.conf.PodNetwork = fmt.Sprintf("http://%s:%d", net.address(), net.ports.PodNetwork)
 	if err := l.conf.PKI().Write(l.opts.Name, l.conf.Address, l.opts.Clock.Now()); err != nil {
 		return err
 	}

@@ -78,6 +78,8 @@ type Config struct {
 	With []string
 	// AlertWebhook is where Alertmanager sends; empty: nowhere.
 	AlertWebhook string
+	// PodNetwork is the HTTP proxy that leads to pods with addresses of their own.
+	PodNetwork string
 	// InstanceTypes is the file of what Karpenter can order; see package instances.
 	InstanceTypes string
 	Faults        Faults
@@ -95,6 +97,7 @@ type Ports struct {
 	Alertmanager      int `json:"alertmanager"`
 	Adapter           int `json:"adapter"`
 	AlertWebhook      int `json:"alertWebhook"`
+	PodNetwork        int `json:"podNetwork"`
 
 	// EtcdHTTP is that of a lab for scheduling.
 	EtcdHTTP int `json:"etcdHTTP,omitempty"`

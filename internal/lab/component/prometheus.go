@@ -46,6 +46,7 @@ func (c Config) fill(template string) string {
 		"${CA}", p.Cert(pki.CA),
 		"${CERT}", p.Cert(pki.Prometheus),
 		"${KEY}", p.Key(pki.Prometheus),
+		"${POD_NETWORK}", c.PodNetwork,
 		"${HONOR_LABELS}", strconv.FormatBool(!c.Faults.HonorLabelsOff),
 	).Replace(template)
 }
