@@ -64,7 +64,7 @@ func (l *Lab) info() Info {
 		PrometheusURL: l.conf.PrometheusURL(), AlertmanagerURL: l.conf.AlertmanagerURL(),
 		AlertWebhook: l.conf.AlertWebhook, AlertListener: l.net.listener(l.conf.Ports.AlertWebhook),
 		PodListener: l.net.listener(l.conf.Ports.PodNetwork),
-		CA: p.Cert(pki.CA), ClientCert: p.Cert(pki.Admin), ClientKey: p.Key(pki.Admin),
+		CA:          p.Cert(pki.CA), ClientCert: p.Cert(pki.Admin), ClientKey: p.Key(pki.Admin),
 		Kubelet: net.JoinHostPort(l.conf.Address, strconv.Itoa(l.conf.Ports.Kwok)), KubeletCert: p.Cert(pki.Kwok), KubeletKey: p.Key(pki.Kwok),
 	}
 }

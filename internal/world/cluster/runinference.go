@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +33,12 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 		return 1, sleepOr(w, crashTime)
 	}
 	state := w.runtime.world.State()
+	served := w.env["SERVED_MODEL_NAME"] // --served-model-name
+	if served == "" {
+		served = model
+	}
 	server, err := inference.New(inference.Config{
-		Model: model, MaxModelLen: maxLen, GPUs: tp, Figures: state.Hardware.Inference,
+		Model: served, Root: model, MaxModelLen: maxLen, GPUs: tp, Figures: state.Hardware.Inference,
 		Modifiers: func() world.Inference { return w.runtime.world.State().Inference },
 	})
 	var short *inference.ContextError
@@ -56,37 +58,17 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 
 // serve answers on a port of the node's address until the pod is stopped.
 func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int, error) {
-	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
-	if !ok {
-		return 1, fmt.Errorf("run inference: no host %s", w.pod.Spec.NodeName)
-	}
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(hostIP(host), "0"))
+	closed, err := w.listen(ctx, server)
 	if err != nil {
-		return 1, fmt.Errorf("run inference: %w", err)
+		return 1, ignoreDone(w, err)
 	}
-	h := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	defer func() { _ = h.Close() }()
+	defer closed()
 	defer cancel()
-	wg.Go(func() { _ = h.Serve(l) }) // ends with Close
 	wg.Go(func() { server.Run(ctx) })
-
-	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 1, fmt.Errorf("run inference: unexpected address %v", l.Addr())
-	}
-	var ports []int32
-	for _, p := range w.container.Ports {
-		ports = append(ports, p.ContainerPort)
-	}
-	if err := put(ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.pod, ports, address.IP.String(), address.Port)); err != nil {
-		return 0, ignoreDone(w, err)
-	}
-	w.listensAt(address.String())
 	if err := poll(ctx, 20*time.Millisecond, func() error {
 		if !server.Ready() {
 			return errors.New("loading")
