@@ -63,7 +63,18 @@ func TestARunIsReadFromItsEvidence(t *testing.T) {
 	if run.Incomplete != "" || run.Simulated || run.ID == "" || !run.Finished.After(run.Started) || run.Shown["ai_service_metrics"].Took <= 0 {
 		t.Errorf("%+v", run)
 	}
+}
+
+func TestTheTranscriptOfARequirement(t *testing.T) {
+	t.Parallel()
+	run, err := Read(recorded(t, submissiontest.Options{Judgements: map[string]check.Judgement{
+		"gang_scheduling": check.Fail("part of the gang was placed", check.Finding{Suspect: "scheduler default-scheduler", Message: "3 of 4 pods were bound", Remedy: "turn gang scheduling on"}),
+	}}), checklist(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	golden(t, "gang_scheduling.md", run.Shown["gang_scheduling"].Files[0].Content)
+	golden(t, "cluster_autoscaling.md", run.Shown["cluster_autoscaling"].Files[0].Content)
 }
 
 func TestARunOnSimulatedHardware(t *testing.T) {

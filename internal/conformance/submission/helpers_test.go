@@ -59,33 +59,33 @@ requirements:
     notes: Volcano ships with the platform
 `
 
-func checklist(t testing.TB) programme.Programme {
-	t.Helper()
+func checklist(tb testing.TB) programme.Programme {
+	tb.Helper()
 	p, err := programme.Load("1.36")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
-func product(t testing.TB) Product {
-	t.Helper()
-	got, err := ReadProduct("product.yaml", []byte(productText), checklist(t))
+func product(tb testing.TB) Product {
+	tb.Helper()
+	got, err := ReadProduct("product.yaml", []byte(productText), checklist(tb))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return got
 }
 
 // wholeRun has every requirement passed, with evidence.
-func wholeRun(t testing.TB) Run {
-	t.Helper()
+func wholeRun(tb testing.TB) Run {
+	tb.Helper()
 	start := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	run := Run{
 		ID: "20261121-014233-7f3a", Tool: "v0.5.0", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Started: start, Finished: start.Add(4 * time.Minute),
 		Shown: map[string]Shown{},
 	}
-	for _, r := range checklist(t).Requirements {
+	for _, r := range checklist(tb).Requirements {
 		run.Shown[r.ID] = Shown{
 			Verdict: check.Passed, Reason: "both halves were seen", Took: 1500 * time.Millisecond,
 			Files: []File{{Name: r.ID + ".md", Content: []byte("# " + r.ID + "\n")}},
@@ -94,21 +94,21 @@ func wholeRun(t testing.TB) Run {
 	return run
 }
 
-func compose(t testing.TB, run Run, draft bool) Submission {
-	t.Helper()
-	s, err := Compose(checklist(t), product(t), run, draft)
+func compose(tb testing.TB, run Run, draft bool) Submission {
+	tb.Helper()
+	s, err := Compose(checklist(tb), product(tb), run, draft)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
 // written is a submission on disk.
-func written(t testing.TB, s Submission) string {
-	t.Helper()
-	dir, err := Write(t.TempDir(), s)
+func written(tb testing.TB, s Submission) string {
+	tb.Helper()
+	dir, err := Write(tb.TempDir(), s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }

@@ -127,7 +127,7 @@ var versionDir = regexp.MustCompile(`^v([0-9]+\.[0-9]+)$`)
 // of a version's, that is a problem, and the version is the one that the metadata say.
 func (v *validation) checklist(abs string) (programme.Programme, bool) {
 	parent := filepath.Base(filepath.Dir(abs))
-	version := ""
+	var version string
 	if g := versionDir.FindStringSubmatch(parent); g != nil {
 		version = g[1]
 	} else {

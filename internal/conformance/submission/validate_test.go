@@ -44,8 +44,8 @@ func cases() []broken {
 }
 
 func metadataCases() []broken {
-	key := func(name, old, new string, want ...string) broken {
-		return broken{name: name, old: old, new: new, want: want}
+	key := func(name, old, becomes string, want ...string) broken {
+		return broken{name: name, old: old, new: becomes, want: want}
 	}
 	return []broken{
 		key("a key is missing", "  platformName: \"Turbo Encabulator\"\n", "", `metadata-missing: the key "platformName" is missing`),
@@ -71,8 +71,8 @@ func metadataCases() []broken {
 }
 
 func requirementCases() []broken {
-	key := func(name, old, new string, want ...string) broken {
-		return broken{name: name, old: old, new: new, want: want}
+	key := func(name, old, becomes string, want ...string) broken {
+		return broken{name: name, old: old, new: becomes, want: want}
 	}
 	return []broken{
 		key("an edited description", "at least one gang scheduling solution", "one gang scheduling solution", `edited: the description of gang_scheduling is not the checklist's: it has "one" for "at"`),
@@ -232,14 +232,14 @@ func directoryCases() []broken {
 	}
 }
 
-func putFile(t testing.TB, dir, name, content string) string {
-	t.Helper()
+func putFile(tb testing.TB, dir, name, content string) string {
+	tb.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }

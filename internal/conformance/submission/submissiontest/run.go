@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -51,17 +52,16 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 		}
 		walked.Steps = append(walked.Steps, plan.Step{Check: seen{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
 	}
-	now := clock()
 	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001"}
 	if o.Simulated {
 		header.Simulated, header.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
 	}
 	run, err := evidence.Create(dir, evidence.Start{Header: header, Plan: walked, Site: []byte("name: prod\n"), Profile: []byte("name: h100\n")},
-		evidence.Options{Clock: now, Random: bytes.NewReader(make([]byte, 64))})
+		evidence.Options{Clock: clock(), Random: bytes.NewReader(make([]byte, 64))})
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
-	walker := plan.Walker{Plan: walked, Store: run, Clock: now, Parallel: 1}
+	walker := plan.Walker{Plan: walked, Store: run, Clock: clock(), Parallel: 1}
 	outcome, err := walker.Walk(ctx)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
@@ -74,8 +74,11 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 
 // clock goes on by a millisecond whenever it is looked at.
 func clock() func() time.Time {
+	var mu sync.Mutex
 	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
 		at = at.Add(time.Millisecond)
 		return at
 	}
