@@ -92,24 +92,24 @@ func mergeInto(have, stated map[string]any) {
 	}
 }
 
-func object(t testing.TB, text string) unstructured.Unstructured {
-	t.Helper()
+func object(tb testing.TB, text string) unstructured.Unstructured {
+	tb.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var m map[string]any
 	if err := utiljson.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return unstructured.Unstructured{Object: m}
 }
 
-func objects(t testing.TB, texts ...string) *shelf {
-	t.Helper()
+func objects(tb testing.TB, texts ...string) *shelf {
+	tb.Helper()
 	s := &shelf{}
 	for _, text := range texts {
-		s.objects = append(s.objects, object(t, text))
+		s.objects = append(s.objects, object(tb, text))
 	}
 	return s
 }

@@ -25,8 +25,8 @@ func compilersAt(at time.Time) compilers.Compilers {
 	instead := map[string]functions.JpFunction{
 		"env":                  notRepeatable("env", "the environment of this process"),
 		"random":               notRepeatable("random", "chance"),
-		"time_now":             func([]any) (any, error) { return at.Format(time.RFC3339), nil },
-		"time_now_utc":         func([]any) (any, error) { return at.UTC().Format(time.RFC3339), nil },
+		"time_now":             is(at),
+		"time_now_utc":         is(at.UTC()),
 		"time_since":           timeSince(at),
 		"x_metrics_decode":     metricsDecode(at),
 		"x_k8s_server_version": serverVersion,
@@ -44,6 +44,10 @@ func notRepeatable(name, what string) functions.JpFunction {
 	return func([]any) (any, error) {
 		return nil, fmt.Errorf("%s: %s is no part of what is seen: bind the value under bindings instead", name, what)
 	}
+}
+
+func is(at time.Time) functions.JpFunction {
+	return func([]any) (any, error) { return at.Format(time.RFC3339), nil }
 }
 
 // timeSince is Kyverno's time_since, whose end is now where it is empty.

@@ -117,14 +117,14 @@ func holds(list problem.List, rule, line, words string) bool {
 	return false
 }
 
-func load(t testing.TB, text string, o Options) []*Test {
-	t.Helper()
+func load(tb testing.TB, text string, o Options) []*Test {
+	tb.Helper()
 	if o.Dir == nil {
 		o.Dir = dir
 	}
 	tests, err := Load("checks/x.yaml", []byte(text), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return tests
 }
@@ -162,17 +162,17 @@ func TestTimeouts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spec string
 		opts Options
-		want [6]time.Duration
+		want [6]int // seconds
 	}{
-		"chainsaw's":    {"spec:\n" + steps, Options{}, [6]time.Duration{1, 2, 3, 4, 30, 30}},
-		"the options'":  {"spec:\n" + steps, Options{Assert: 7 * time.Second, Error: 8 * time.Second}, [6]time.Duration{1, 2, 3, 4, 7, 8}},
-		"those of test": {"spec:\n  timeouts: {assert: 5s, error: 6s}\n" + steps, Options{Assert: time.Hour}, [6]time.Duration{1, 2, 3, 4, 5, 6}},
+		"chainsaw's":    {"spec:\n" + steps, Options{}, [6]int{1, 2, 3, 4, 30, 30}},
+		"the options'":  {"spec:\n" + steps, Options{Assert: 7 * time.Second, Error: 8 * time.Second}, [6]int{1, 2, 3, 4, 7, 8}},
+		"those of test": {"spec:\n  timeouts: {assert: 5s, error: 6s}\n" + steps, Options{Assert: time.Hour}, [6]int{1, 2, 3, 4, 5, 6}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ops := load(t, begin+tt.spec, tt.opts)[0].Operations()
 			for i, o := range ops {
-				if o.Timeout != tt.want[i]*time.Second {
+				if o.Timeout != time.Duration(tt.want[i])*time.Second {
 					t.Errorf("operation %d: %s, want %d s", i, o.Timeout, tt.want[i])
 				}
 			}

@@ -108,9 +108,9 @@ func TestBindingsAreResolvedOnce(t *testing.T) {
 }
 
 // slow answers only when its caller has no more time.
-type slow struct{ shelf *shelf }
+type slow struct{}
 
-func (s slow) Ask(ctx context.Context, r Read) Read {
+func (slow) Ask(ctx context.Context, r Read) Read {
 	<-ctx.Done()
 	r.Failure = failureOf(ctx.Err())
 	return r

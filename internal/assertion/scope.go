@@ -117,7 +117,7 @@ func (s *scope) compilers() compilers.Compilers { return s.with(nil) }
 
 // with are the compilers of the level, with the default of c or of the scope.
 func (s *scope) with(c *v1alpha1.Compiler) compilers.Compilers {
-	out := compilersAt(s.at[s.level].at)
+	out := s.at[s.level].compile
 	if c == nil {
 		c = s.compiler
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kyverno/chainsaw/pkg/client"
+	"github.com/kyverno/kyverno-json/pkg/core/compilers"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -26,13 +27,15 @@ type source struct {
 	order []string
 	// ask a cluster; nil: there is only what is known.
 	ask func(Read) Read
+	// compile expressions, by the time of at.
+	compile compilers.Compilers
 }
 
 var _ client.Client = (*source)(nil)
 
 // replay answers from what was read.
 func replay(l Level) *source {
-	s := &source{at: l.At, known: make(map[string]Read, len(l.Reads))}
+	s := &source{at: l.At, known: make(map[string]Read, len(l.Reads)), compile: compilersAt(l.At)}
 	for _, r := range l.Reads {
 		s.known[r.question()] = r
 	}

@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,11 +91,12 @@ func deployment(name string, available int) string {
 
 // asserts is a file of a step for each operation.
 func asserts(operations ...string) []byte {
-	text := "apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nmetadata: {name: t}\nspec:\n  timeouts: {assert: 6m, error: 6m}\n  steps:\n"
+	var b bytes.Buffer
+	b.WriteString("apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nmetadata: {name: t}\nspec:\n  timeouts: {assert: 6m, error: 6m}\n  steps:\n")
 	for i, op := range operations {
-		text += fmt.Sprintf("  - name: step-of-%d\n    try:\n    - %s\n", i, op)
+		fmt.Fprintf(&b, "  - name: step-of-%d\n    try:\n    - %s\n", i, op)
 	}
-	return []byte(text)
+	return b.Bytes()
 }
 
 func available(name string) string {

@@ -2,7 +2,6 @@ package health_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -35,7 +34,7 @@ func plane(t *testing.T) *kube.Cluster {
 	}
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	l, end, err := lab.StartThrowaway(t.Context(), lab.Options{
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log: slog.New(slog.DiscardHandler),
 		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
 			return upstream.Builder{}.Ensure(ctx, names, nil)
 		},
