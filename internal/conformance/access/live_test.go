@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/access"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
@@ -50,6 +54,16 @@ func TestLive(t *testing.T) {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
+	t.Run("LeastPrivilege", func(t *testing.T) {
+		c := newCheck(guest(t, l), "live-least")
+		rec := &labtest.Recorder{}
+		if err := c.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if j := c.Judge(rec.Observations()); j.Verdict != check.Passed {
+			t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
 	t.Run("OneGPU", func(t *testing.T) {
 		l.Hold(t, "gpu-02", 8)
 		for _, gpu := range []string{"0", "1", "2", "3", "4", "5", "7"} {
@@ -65,10 +79,42 @@ func TestLive(t *testing.T) {
 	})
 }
 
+// guest is the lab's cluster for a user who may do what the check's Rules say and
+// nothing else.
+func guest(t *testing.T, l *labtest.Lab) *labtest.Lab {
+	t.Helper()
+	const name = "conformance-guest"
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: access.Rules()}
+	if _, err := l.Cluster.Client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	}
+	if _, err := l.Cluster.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := rest.CopyConfig(l.Cluster.Config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
+	cluster, err := kube.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *l
+	other.Cluster = cluster
+	return &other
+}
+
+func newCheck(l *labtest.Lab, run string) *access.Check {
+	return access.New(l.Site, l.Profile, access.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+}
+
 // observe runs the check and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
 	t.Helper()
-	c := access.New(l.Site, l.Profile, access.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
+	c := newCheck(l, run)
 	rec := &labtest.Recorder{}
 	begin := time.Now()
 	if err := c.Observe(t.Context(), rec); err != nil {
@@ -76,8 +122,8 @@ func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check
 	}
 	j := c.Judge(rec.Observations())
 	t.Logf("%s in %s: %s: %s", run, time.Since(begin).Round(time.Millisecond), j.Verdict, j.Reason)
-	guest := kube.Guest{Cluster: l.Cluster}
-	left, err := guest.LeftOf(t.Context(), run)
+	host := kube.Guest{Cluster: l.Cluster}
+	left, err := host.LeftOf(t.Context(), run)
 	if err != nil {
 		t.Error(err)
 	}
@@ -86,7 +132,7 @@ func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check
 			t.Errorf("left: %+v", o)
 		}
 	}
-	if err := guest.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
+	if err := host.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
 		t.Error(err)
 	}
 	return j, rec.Observations()

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
@@ -55,6 +57,21 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
+	for _, kind := range []string{"free-devices", "claim-with-a-pod"} {
+		t.Run("Interrupted/"+kind, func(t *testing.T) { interrupted(t, l, kind) })
+	}
+	t.Run("LeastPrivilege", func(t *testing.T) {
+		const run = "live-least"
+		c := newCheck(guest(t, l), run)
+		rec := &labtest.Recorder{}
+		if err := c.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if j := c.Judge(rec.Observations()); j.Verdict != check.Passed {
+			t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		requireOnlyPriority(t, l, run)
+	})
 	t.Run("Again", func(t *testing.T) { againAfterACrash(t, l) })
 	t.Run("Held", func(t *testing.T) {
 		l.Hold(t, "gpu-01", 1)
@@ -68,6 +85,36 @@ func TestLive(t *testing.T) {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
+}
+
+// stopper ends the context when an observation of a kind is recorded.
+type stopper struct {
+	labtest.Recorder
+	kind string
+	stop func()
+}
+
+func (s *stopper) Record(o check.Observation) (check.Observation, error) {
+	if o.Kind == s.kind {
+		s.stop()
+	}
+	return s.Recorder.Record(o) //nolint:wrapcheck // as it is
+}
+
+// interrupted: what was seen is no pass, and no claim is left.
+func interrupted(t *testing.T, l *labtest.Lab, kind string) {
+	run := "live-stop-" + kind
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	rec := &stopper{kind: kind, stop: cancel}
+	c := newCheck(l, run)
+	if err := c.Observe(ctx, rec); err == nil {
+		t.Error("an interrupted check says nothing of it")
+	}
+	if j := c.Judge(rec.Observations()); j.Verdict == check.Passed {
+		t.Errorf("an interrupted check passes: %s", j.Reason)
+	}
+	requireOnlyPriority(t, l, run)
 }
 
 // againAfterACrash: what an attempt of the same run left is in nobody's way; what
@@ -100,6 +147,34 @@ func newCheck(l *labtest.Lab, run string) *dra.Check {
 	return dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
 }
 
+// guest is the lab's cluster for a user who may do what the check's Rules say and
+// nothing else.
+func guest(t *testing.T, l *labtest.Lab) *labtest.Lab {
+	t.Helper()
+	const name = "conformance-guest"
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: dra.Rules()}
+	if _, err := l.Cluster.Client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	}
+	if _, err := l.Cluster.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := rest.CopyConfig(l.Cluster.Config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
+	cluster, err := kube.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *l
+	other.Cluster = cluster
+	return &other
+}
+
 // observe runs the check and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
 	t.Helper()
@@ -119,8 +194,8 @@ func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check
 // which the clean-up of the run takes away.
 func requireOnlyPriority(t *testing.T, l *labtest.Lab, run string) {
 	t.Helper()
-	guest := kube.Guest{Cluster: l.Cluster}
-	left, err := guest.LeftOf(t.Context(), run)
+	host := kube.Guest{Cluster: l.Cluster}
+	left, err := host.LeftOf(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +208,7 @@ func requireOnlyPriority(t *testing.T, l *labtest.Lab, run string) {
 	if err != nil && !apierrors.IsNotFound(err) || len(claims.Items) > 0 {
 		t.Errorf("claims are left: %d, %v", len(claims.Items), err)
 	}
-	if err := guest.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
+	if err := host.Cleanup(context.WithoutCancel(t.Context()), run); err != nil {
 		t.Error(err)
 	}
 	l.RequireClean(t, run)

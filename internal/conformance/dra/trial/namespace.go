@@ -34,10 +34,10 @@ func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now 
 	labels := kube.Labels(runID, "")
 	labels["pod-security.kubernetes.io/enforce"] = level
 	if _, err := cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace, Labels: labels}}, metav1.CreateOptions{}); err != nil {
-		return r, fmt.Errorf("create namespace %s: %w", r.Namespace, err)
+		return r, errors.Join(fmt.Errorf("create namespace %s: %w", r.Namespace, err), r.Close(ctx))
 	}
 	if err := (kube.Guest{Cluster: cluster}).EnsureIn(ctx, runID, r.Namespace); err != nil {
-		return r, fmt.Errorf("open namespace %s: %w", r.Namespace, err)
+		return r, errors.Join(fmt.Errorf("open namespace %s: %w", r.Namespace, err), r.Close(ctx))
 	}
 	return r, nil
 }
