@@ -23,6 +23,10 @@ type Job struct {
 	Name           string
 	ScrapeInterval time.Duration
 	HonorLabels    bool
+	// Keeps are the labels that a target of the job must have, each with a value that
+	// the configuration says: those of its rules with the action keep, such as
+	// __meta_kubernetes_pod_annotation_prometheus_io_scrape.
+	Keeps []string
 }
 
 // Job finds a job by name.
@@ -62,6 +66,10 @@ func ParseConfig(raw []byte) (Config, error) {
 			Name           string `yaml:"job_name"`
 			ScrapeInterval string `yaml:"scrape_interval"`
 			HonorLabels    bool   `yaml:"honor_labels"`
+			Relabel        []struct {
+				Source []string `yaml:"source_labels"`
+				Action string   `yaml:"action"`
+			} `yaml:"relabel_configs"`
 		} `yaml:"scrape_configs"`
 	}
 	if err := yaml.Unmarshal([]byte(body.YAML), &file); err != nil {
@@ -77,7 +85,13 @@ func ParseConfig(raw []byte) (Config, error) {
 		if err != nil {
 			return Config{}, err
 		}
-		c.Jobs = append(c.Jobs, Job{Name: j.Name, ScrapeInterval: time.Duration(every), HonorLabels: j.HonorLabels})
+		job := Job{Name: j.Name, ScrapeInterval: time.Duration(every), HonorLabels: j.HonorLabels}
+		for _, r := range j.Relabel {
+			if r.Action == "keep" {
+				job.Keeps = append(job.Keeps, r.Source...)
+			}
+		}
+		c.Jobs = append(c.Jobs, job)
 	}
 	return c, nil
 }

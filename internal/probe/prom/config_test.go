@@ -27,13 +27,16 @@ scrape_configs:
   scrape_interval: 1m30s
   authorization: {type: Bearer, credentials: <secret>}
 - job_name: pods
+  relabel_configs:
+  - {source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_scrape], regex: "true", action: keep}
+  - {source_labels: [__meta_kubernetes_pod_phase], regex: Failed, action: drop}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Config{ScrapeInterval: 15 * time.Second, Jobs: []Job{
 		{Name: "serviceMonitor/gpu-operator/nvidia-dcgm-exporter/0", ScrapeInterval: 90 * time.Second, HonorLabels: true},
-		{Name: "pods", ScrapeInterval: 15 * time.Second},
+		{Name: "pods", ScrapeInterval: 15 * time.Second, Keeps: []string{"__meta_kubernetes_pod_annotation_prometheus_io_scrape"}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
