@@ -175,6 +175,7 @@ func TestLab(t *testing.T) {
 		{"Karpenter orders nodes and takes them away", testKarpenter},
 		{"KAI schedules by queues", testKAI},
 		{"Kubeflow Trainer trains", testTrainer},
+		{"the MPI Operator launches", testMPI},
 		{"a killed component comes back", testKilled},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, r) }) {
@@ -186,7 +187,7 @@ func TestLab(t *testing.T) {
 		t.Error(err)
 	}
 	requireGone(t, r.ID())
-	requirePortsFree(t, st, 14)
+	requirePortsFree(t, st, 15)
 	for _, part := range []string{"pki", "data", "kubeconfig.yaml"} {
 		if _, err := os.Stat(filepath.Join(r.info.Dir, part)); err == nil {
 			t.Errorf("%s is left", part)

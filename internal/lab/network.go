@@ -93,6 +93,8 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 		return n.claim(ctx, wanted{port: &p.KAIScheduler}, wanted{port: &p.KAIBinder}, wanted{port: &p.KAIPodGrouper})
 	case component.ExtraTrainer:
 		return n.claim(ctx, wanted{port: &p.JobSetHealth}, wanted{port: &p.JobSetWebhook}, wanted{port: &p.TrainerHealth}, wanted{port: &p.TrainerWebhook})
+	case component.ExtraMPI:
+		return n.claimOnly(ctx, &p.MPIOperator, component.MPIOperatorPort, "the MPI Operator")
 	}
 	return nil
 }
@@ -127,6 +129,24 @@ func (n *network) claim(ctx context.Context, ports ...wanted) error {
 		*want.port = addr.Port
 		n.held[addr.Port] = l
 	}
+	return nil
+}
+
+// claimOnly takes a port that a program can't do without, on every address.
+func (n *network) claimOnly(ctx context.Context, port *int, number int, program string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if old, ok := n.held[number]; ok {
+		_ = old.Close() // of an extra that could not be started
+		delete(n.held, number)
+	}
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "tcp", hostPort("", number))
+	if err != nil {
+		return fmt.Errorf("%s needs port %d of every address, and has no setting for another: end what has it (another lab?): %w", program, number, err)
+	}
+	*port = number
+	n.held[number] = l
 	return nil
 }
 
@@ -244,6 +264,8 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.JobSetHealth, p.JobSetWebhook}
 	case component.KubeflowTrainer:
 		return []int{p.TrainerHealth, p.TrainerWebhook}
+	case component.MPIOperator:
+		return []int{p.MPIOperator}
 	}
 	return nil
 }

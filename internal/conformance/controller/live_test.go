@@ -44,6 +44,7 @@ func TestLive(t *testing.T) {
 		}
 		requireCalls(t, obs)
 	})
+	t.Run("ControllerIsAPod", func(t *testing.T) { testControllerIsAPod(t, l) })
 	t.Run("NeverEnds", func(t *testing.T) {
 		operators, err := controller.Operators()
 		if err != nil {

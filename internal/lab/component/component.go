@@ -26,6 +26,7 @@ const (
 
 	JobSet          = "jobset"
 	KubeflowTrainer = "kubeflow-trainer"
+	MPIOperator     = "mpi-operator"
 )
 
 // Objects is no component: it stands in Needs for the API objects that a lab
@@ -112,6 +113,8 @@ type Ports struct {
 	JobSetWebhook  int `json:"jobsetWebhook,omitempty"`
 	TrainerHealth  int `json:"trainerHealth,omitempty"`
 	TrainerWebhook int `json:"trainerWebhook,omitempty"`
+	// MPIOperator is MPIOperatorPort in a lab that has it.
+	MPIOperator int `json:"mpiOperator,omitempty"`
 }
 
 // Faults are the settings of the control plane that a fault changes.

@@ -23,7 +23,7 @@ func config() Config {
 			Etcd: 2379, EtcdPeer: 2380, APIServer: 6443, ControllerManager: 10257, Scheduler: 10259,
 			Kwok: 10250, Prometheus: 9090, Alertmanager: 9093, Adapter: 6444, AlertWebhook: 9094, PodNetwork: 9095,
 			KarpenterHealth: 21001, KarpenterMetrics: 21002, KAIScheduler: 8080, KAIBinder: 8081, KAIPodGrouper: 8082,
-			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444,
+			JobSetHealth: 8083, JobSetWebhook: 9443, TrainerHealth: 8084, TrainerWebhook: 9444, MPIOperator: 8080,
 		},
 		With: Extras(), InstanceTypes: "[]\n",
 	}
@@ -103,9 +103,9 @@ func TestEverythingListensOnTheLabsAddress(t *testing.T) {
 		"--bind-address", "--listen-client-urls", "--listen-peer-urls", "--server-address", "--web.listen-address",
 		"--listen-address", "--metrics-bind-address", "--health-probe-bind-address",
 	}
-	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true}
+	extra := map[string]bool{Karpenter: true, KAIScheduler: true, KAIBinder: true, KAIPodGrouper: true, JobSet: true, KubeflowTrainer: true, MPIOperator: true}
 	for _, c := range All(config()) {
-		found := c.Name == Karpenter // has no such setting
+		found := c.Name == Karpenter || c.Name == MPIOperator // have no such setting
 		for _, a := range c.Argv {
 			name, value, _ := strings.Cut(a, "=")
 			if slices.Contains(listen, name) && value != "0" {
@@ -149,7 +149,7 @@ func TestExtras(t *testing.T) {
 	}{
 		"none":      {nil, ""},
 		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
-		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer"},
+		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer mpi-operator"},
 	} {
 		conf := config()
 		conf.With = c.with

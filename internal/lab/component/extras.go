@@ -15,10 +15,12 @@ const (
 	// ExtraTrainer makes training jobs of TrainJobs: Kubeflow Trainer, and JobSet
 	// that it builds on.
 	ExtraTrainer = "trainer"
+	// ExtraMPI makes launchers and workers of MPIJobs: the MPI Operator.
+	ExtraMPI = "mpi"
 )
 
 // Extras are the names of all extras.
-func Extras() []string { return []string{ExtraKarpenter, ExtraKAI, ExtraTrainer} }
+func Extras() []string { return []string{ExtraKarpenter, ExtraKAI, ExtraTrainer, ExtraMPI} }
 
 // CheckExtras refuses a name that is no extra's.
 func CheckExtras(names []string) error {
@@ -39,6 +41,8 @@ func (c Config) Extra(name string) []Component {
 		return []Component{c.KAIScheduler(), c.KAIBinder(), c.KAIPodGrouper()}
 	case ExtraTrainer:
 		return []Component{c.JobSet(), c.KubeflowTrainer()}
+	case ExtraMPI:
+		return []Component{c.MPIOperator()}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 // content is every manifest of this package.
 //
-//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer gateway
+//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer mpi gateway
 var content embed.FS
 
 // Values are what the manifests are filled with.

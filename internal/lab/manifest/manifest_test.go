@@ -25,6 +25,8 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
 		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // go.mod's own
 		{"trainer", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
+		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/crds/*.yaml", "", "manifests/base"},
+		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/rbac/*.yaml", "", "manifests/base"},
 	} {
 		dir := moduleDir(t, c.pins, c.module)
 		files, err := filepath.Glob(c.copies)
@@ -78,6 +80,7 @@ func TestExtras(t *testing.T) {
 			"Namespace": 2, "Service": 2, "ClusterRole": 2, "ClusterRoleBinding": 2, "Role": 1, "RoleBinding": 1,
 			"ValidatingWebhookConfiguration": 2, "MutatingWebhookConfiguration": 1,
 		}},
+		"mpi":     {1, map[string]int{"Namespace": 1, "ClusterRole": 4, "ClusterRoleBinding": 1}},
 		"unknown": {0, map[string]int{}},
 	} {
 		definitions, objects, err := Extra(name, values())

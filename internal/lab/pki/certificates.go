@@ -32,6 +32,7 @@ func certificates(addr string) []certificate {
 		{JobSet, CA, Request{CommonName: "firstlight:jobset", Hosts: serve("jobset-webhook-service.jobset-system.svc"), Client: true}},
 		{KubeflowTrainer, CA, Request{CommonName: "firstlight:kubeflow-trainer", Hosts: serve(
 			"kubeflow-trainer-controller-manager.kubeflow-system.svc"), Client: true}},
+		{MPIOperator, CA, Request{CommonName: "firstlight:mpi-operator", Client: true}},
 		{Admin, CA, Request{CommonName: "firstlight:admin", Organizations: []string{"system:masters"}, Client: true}},
 	}
 }

@@ -46,6 +46,7 @@ const (
 	KAIPodGrouper     = "kai-podgrouper"
 	JobSet            = "jobset"
 	KubeflowTrainer   = "kubeflow-trainer"
+	MPIOperator       = "mpi-operator"
 	Admin             = "admin"
 )
 

@@ -1,0 +1,82 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+)
+
+var mpiJobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"}
+
+// testMPI lets a lab gain the MPI Operator: it makes a launcher and two workers of an
+// MPIJob, which has succeeded when the launcher has.
+func testMPI(t *testing.T, r *running) {
+	requireOneOnly(t)
+	begin := time.Now()
+	if err := r.Ensure(t.Context(), []string{component.ExtraMPI}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the MPI Operator was ready after %s", time.Since(begin))
+	replica := func(replicas int64, name string) map[string]any {
+		return map[string]any{"replicas": replicas, "template": map[string]any{"spec": map[string]any{
+			"containers": []any{map[string]any{"name": name, "image": "example.com/mpi:1"}},
+		}}}
+	}
+	jobs := r.dyn.Resource(mpiJobs).Namespace("default")
+	begin = time.Now()
+	_, err := jobs.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": map[string]any{"name": "reduce"},
+		"spec": map[string]any{"mpiReplicaSpecs": map[string]any{"Launcher": replica(1, "launcher"), "Worker": replica(2, "worker")}},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.awaitRunning(t, "training.kubeflow.org/job-name=reduce,training.kubeflow.org/job-role=worker", 2)
+	r.awaitRunning(t, "training.kubeflow.org/job-name=reduce,training.kubeflow.org/job-role=launcher", 1)
+	t.Logf("launcher and workers ran after %s", time.Since(begin))
+
+	// In this lab nobody plays the pods' programs: the launcher is ended here.
+	pods := r.client.CoreV1().Pods("default")
+	list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "training.kubeflow.org/job-name=reduce,training.kubeflow.org/job-role=launcher"})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("launchers are %v, %v", list, err)
+	}
+	list.Items[0].Status.Phase = corev1.PodSucceeded
+	if _, err := pods.UpdateStatus(t.Context(), &list.Items[0], metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, "the MPIJob to have succeeded", func(ctx context.Context) (bool, error) {
+		job, err := jobs.Get(ctx, "reduce", metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		status, message := conditionOf(job, "Succeeded")
+		return status == "True", fmt.Errorf("it has: %q %s", status, message)
+	})
+	if err := jobs.Delete(t.Context(), "reduce", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// requireOneOnly proves that a lab says why it can't have the MPI Operator when the
+// machine's port is taken.
+func requireOneOnly(t *testing.T) {
+	t.Helper()
+	first, err := claimNetwork(t.Context(), component.ExtraMPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.close()
+	if _, err := claimNetwork(t.Context(), component.ExtraMPI); err == nil || !strings.Contains(err.Error(), "8080") || !strings.Contains(err.Error(), "another lab") {
+		t.Errorf("a second lab with the MPI Operator: %v, want that the port is taken", err)
+	}
+}
