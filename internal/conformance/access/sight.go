@@ -88,7 +88,7 @@ func (s *Sight) read(line string) error {
 	if m := migLine.FindStringSubmatch(line); m != nil && s.Tool == toolLists {
 		return s.list(m[1])
 	}
-	tool := ""
+	var tool string
 	switch {
 	case s.Tool == toolFailed: // it goes on about it
 		tool = toolFailed

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/world"
 )
 
 // Back-off between restarts of a container that failed: the kubelet's ten
@@ -21,9 +20,6 @@ const (
 	firstBackOff = time.Second
 	maxBackOff   = 30 * time.Second
 )
-
-// deviceDeadline is how long a pod waits for GPUs that a pod before it gives back.
-const deviceDeadline = 15 * time.Second
 
 // goodbye bounds what is cleaned up in the API after a pod is gone.
 const goodbye = 30 * time.Second
@@ -194,49 +190,6 @@ func (w *worker) awaitRunning() bool {
 			return false
 		}
 	}
-}
-
-// occupy takes the pod's GPUs: those of its claims, and what the device plugin
-// hands out. The pod before may be a moment from giving its back.
-func (w *worker) occupy() (held, error) {
-	have, err := w.readClaims()
-	n := gpusOf(w.pod)
-	if err != nil || n+len(have.given) == 0 {
-		return have, err
-	}
-	ctx, cancel := context.WithTimeout(w.ctx, deviceDeadline)
-	defer cancel()
-	err = poll(ctx, 50*time.Millisecond, func() (err error) {
-		have.plugged, err = w.runtime.world.Take(w.identity(), w.pod.Spec.NodeName, have.given, n, idleLoad())
-		return err
-	})
-	return have, err
-}
-
-func (w *worker) identity() world.Pod {
-	return world.Pod{UID: string(w.pod.UID), Namespace: w.pod.Namespace, Name: w.pod.Name, Container: w.container.Name}
-}
-
-func (w *worker) refuse(cause error) error {
-	w.endAll()
-	why := cause.Error()
-	if len(w.pod.Spec.ResourceClaims) == 0 {
-		why = fmt.Sprintf("Allocate failed due to requested number of devices unavailable for %s. Requested: %d, Available: %d, which is unexpected", gpuResource, gpusOf(w.pod), w.free())
-	}
-	return errors.Join(fmt.Errorf("not admitted: %w", cause), patchStatus(w.ctx, w.runtime.client, w.pod, refused(why)))
-}
-
-// free is how many GPUs of the pod's node nobody holds.
-func (w *worker) free() int {
-	free := 0
-	if n, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName); ok {
-		for _, g := range n.GPUs {
-			if g.Usable() && g.Occupant.UID == "" {
-				free++
-			}
-		}
-	}
-	return free
 }
 
 // attempts runs the container until it has ended for good.
