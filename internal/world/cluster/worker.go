@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
 )
 
 // Back-off between restarts of a container that failed: the kubelet's ten
