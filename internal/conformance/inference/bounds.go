@@ -1,0 +1,33 @@
+package inference
+
+import "math"
+
+// bounds are the least and the most that a count of n independent choices of
+// probability p is, but for a share alpha of all cases, half of it on either side.
+func bounds(n int, p, alpha float64) (least, most int) {
+	below := 0.0
+	for least = 0; least < n; least++ {
+		if below += binomial(n, least, p); below > alpha/2 {
+			break
+		}
+	}
+	above := 0.0
+	for most = n; most > least; most-- {
+		if above += binomial(n, most, p); above > alpha/2 {
+			break
+		}
+	}
+	return least, most
+}
+
+// binomial is the probability that just k of n choices of probability p are taken.
+func binomial(n, k int, p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	logGamma := func(x int) float64 {
+		v, _ := math.Lgamma(float64(x) + 1) // positive: so is its sign
+		return v
+	}
+	return math.Exp(logGamma(n) - logGamma(k) - logGamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}

@@ -1,0 +1,79 @@
+package inference_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/inference"
+	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+func TestLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	l := labtest.Start(t, world.DefaultSpec(1))
+	t.Run("Passes", func(t *testing.T) {
+		j, obs := observe(t, l, "live-passes", time.Minute)
+		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "with a GPU each") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+		if len(check.OfKind(obs, calls.Kind)) != 1 {
+			t.Error("the calls are not kept")
+		}
+	})
+	for fault, says := range map[string]string{
+		"gateway-not-programmed": "gateway firstlight-live-gateway-not-programmed-inference/conformance: it is not Programmed",
+		"route-ignores-weights":  "the first backend answered 400 of 400",
+		"route-ignores-headers":  "did not go where it leads",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			defer l.Fault(t, world.Fault{Kind: fault})()
+			j, _ := observe(t, l, "live-"+fault, 10*time.Second)
+			if j.Verdict != check.Failed || !strings.Contains(j.Reason, says) || len(j.Findings) != 1 {
+				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+			}
+		})
+	}
+	t.Run("OneGPU", func(t *testing.T) {
+		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7)
+		j, _ := observe(t, l, "live-one", time.Minute)
+		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "scripts took the place") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+	t.Run("NoClass", func(t *testing.T) {
+		kind := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "gatewayclasses"}
+		if err := l.Cluster.Dynamic.Resource(kind).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		j, _ := observe(t, l, "live-none", time.Second)
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "looked for gatewayclasses") {
+			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
+		}
+	})
+}
+
+// observe runs the check and judges it from what it recorded.
+func observe(t *testing.T, l *labtest.Lab, run string, patience time.Duration) (check.Judgement, []check.Observation) {
+	t.Helper()
+	c := inference.New(l.Site, l.Profile, inference.Deps{Cluster: l.Open, RunID: run, Patience: patience})
+	rec := &labtest.Recorder{T: t}
+	began := time.Now()
+	if err := c.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	j := c.Judge(rec.Observations())
+	t.Logf("%s after %s: %s", j.Verdict, time.Since(began).Round(time.Millisecond), j.Reason)
+	for _, f := range j.Findings {
+		t.Logf("%s: %s", f.Suspect, f.Message)
+	}
+	return j, rec.Observations()
+}

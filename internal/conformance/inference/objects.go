@@ -1,0 +1,160 @@
+package inference
+
+import (
+	_ "embed"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+//go:embed serve.sh
+var serveScript string
+
+//go:embed respond.sh
+var respondScript string
+
+const (
+	group   = "gateway.networking.k8s.io"
+	version = "v1"
+
+	gatewayName  = "conformance"
+	listenerName = "http"
+	// nobody is a Service that is never created.
+	nobody = "nobody"
+	// serverPort is where a model server listens, and its Service.
+	serverPort = 8000
+	// lifetime bounds a server that nobody removes, in seconds.
+	lifetime = 3900
+)
+
+// The paths of the routes, and one without.
+const (
+	modelsPath  = "/v1/models"
+	splitPath   = "/v1"
+	nowherePath = "/firstlight-nowhere"
+	noRoutePath = "/firstlight-no-route"
+)
+
+// serverNames are those of the servers, of their Services, and of what they serve.
+func serverNames() [servers]string { return [servers]string{"model-a", "model-b"} }
+
+func served(name string) string { return "firstlight-" + name }
+
+func resourceOf(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
+}
+
+func (t *trying) labels(role string) map[string]string {
+	l := kube.Labels(t.deps.RunID, Name)
+	if role != "" {
+		l[kube.LabelRole] = role
+	}
+	return l
+}
+
+func (t *trying) pod(name string, r room) *corev1.Pod {
+	c := corev1.Container{
+		Name: "server", Image: t.image, Command: []string{"/bin/sh", "-c", respondScript},
+		Env:   []corev1.EnvVar{{Name: "SERVED_MODEL_NAME", Value: served(name)}},
+		Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: serverPort}},
+		ReadinessProbe: &corev1.Probe{
+			ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/health", Port: intstr.FromInt32(serverPort)}},
+			PeriodSeconds: 2,
+		},
+	}
+	if !r.StandIns {
+		c.Command = []string{"/bin/sh", "-c", serveScript}
+		c.Env = append(c.Env, corev1.EnvVar{Name: "MODEL", Value: t.figures.Model},
+			corev1.EnvVar{Name: "MAX_MODEL_LEN", Value: strconv.Itoa(t.figures.MaxModelLen)}, corev1.EnvVar{Name: "TP", Value: "1"})
+		c.Resources.Limits = corev1.ResourceList{kube.GPUResource: *resource.NewQuantity(1, resource.DecimalSI)}
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: t.labels(name)},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			PriorityClassName:             kube.PriorityClassOf(t.deps.RunID),
+			AutomountServiceAccountToken:  new(false),
+			EnableServiceLinks:            new(false),
+			TerminationGracePeriodSeconds: new(int64(1)),
+			ActiveDeadlineSeconds:         new(int64(lifetime)),
+			Tolerations:                   []corev1.Toleration{{Key: kube.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}},
+			Affinity:                      onNodes(r.Nodes),
+			Containers:                    []corev1.Container{c},
+		},
+	}
+}
+
+func onNodes(nodes []string) *corev1.Affinity {
+	if len(nodes) == 0 {
+		return nil
+	}
+	selector := &corev1.NodeSelector{}
+	for _, n := range nodes {
+		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
+			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{n},
+		}}})
+	}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: selector}}
+}
+
+func (t *trying) service(name string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.namespace, Labels: t.labels(name)},
+		Spec: corev1.ServiceSpec{
+			Selector: t.labels(name),
+			Ports:    []corev1.ServicePort{{Name: "http", Port: serverPort, TargetPort: intstr.FromInt32(serverPort)}},
+		},
+	}
+}
+
+func (t *trying) object(kind, name string, spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/" + version, "kind": kind, "spec": spec}}
+	o.SetName(name)
+	o.SetNamespace(t.namespace)
+	o.SetLabels(t.labels(""))
+	return o
+}
+
+func (t *trying) gateway(class string) *unstructured.Unstructured {
+	return t.object("Gateway", gatewayName, map[string]any{
+		"gatewayClassName": class,
+		"listeners": []any{map[string]any{
+			"name": listenerName, "port": int64(t.figures.ListenerPort), "protocol": "HTTP",
+			"allowedRoutes": map[string]any{"namespaces": map[string]any{"from": "Same"}},
+		}},
+	})
+}
+
+// routes are the one to both servers, with a header to the second alone, and the one
+// to nobody.
+func (t *trying) routes() []*unstructured.Unstructured {
+	names := serverNames()
+	path := func(p string) map[string]any { return map[string]any{"type": "PathPrefix", "value": p} }
+	to := func(name string, weight int) map[string]any {
+		return map[string]any{"name": name, "port": int64(serverPort), "weight": int64(weight)}
+	}
+	parents := []any{map[string]any{"name": gatewayName}}
+	split := t.object("HTTPRoute", routeSplit, map[string]any{"parentRefs": parents, "rules": []any{
+		map[string]any{
+			"matches": []any{map[string]any{"path": path(splitPath), "headers": []any{
+				map[string]any{"type": "Exact", "name": t.figures.Header, "value": served(names[1])},
+			}}},
+			"backendRefs": []any{to(names[1], 1)},
+		},
+		map[string]any{
+			"matches":     []any{map[string]any{"path": path(splitPath)}},
+			"backendRefs": []any{to(names[0], t.figures.Weights[0]), to(names[1], t.figures.Weights[1])},
+		},
+	}})
+	empty := t.object("HTTPRoute", routeEmpty, map[string]any{"parentRefs": parents, "rules": []any{
+		map[string]any{"matches": []any{map[string]any{"path": path(nowherePath)}}, "backendRefs": []any{to(nobody, 1)}},
+	}})
+	return []*unstructured.Unstructured{split, empty}
+}
