@@ -27,6 +27,7 @@ type shelf struct {
 var served = map[string]bool{
 	"v1 ConfigMap": true, "v1 Pod": true, "v1 Secret": true, "v1 Node": false, "v1 Namespace": false,
 	"apps/v1 Deployment": true, "apps/v1 DaemonSet": true, "apps/v1 StatefulSet": true, "batch/v1 Job": true,
+	"apiextensions.k8s.io/v1 CustomResourceDefinition": false,
 }
 
 func (s *shelf) Ask(_ context.Context, r Read) Read {

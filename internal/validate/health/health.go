@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/assertion"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -58,10 +57,7 @@ func New(components []Component, deps Deps, o Options) *Check {
 	}
 	c := &Check{deps: deps, opts: o}
 	for _, component := range components {
-		l := loaded{Component: component}
-		if component.File != "" {
-			l.tests, l.err = assertion.Load(component.File, component.Asserts, assertion.Options{Dir: component.Dir, Namespace: component.Namespace})
-		}
+		l := load(component)
 		for _, op := range l.operations() {
 			if o.Timeout > 0 {
 				op.Timeout = min(op.Timeout, o.Timeout)

@@ -1,7 +1,6 @@
 package health_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,13 +89,13 @@ func deployment(name string, available int) string {
 }
 
 // asserts is a file of a step for each operation.
-func asserts(operations ...string) []byte {
-	var b bytes.Buffer
+func asserts(operations ...string) string {
+	var b strings.Builder
 	b.WriteString("apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nmetadata: {name: t}\nspec:\n  timeouts: {assert: 6m, error: 6m}\n  steps:\n")
 	for i, op := range operations {
 		fmt.Fprintf(&b, "  - name: step-of-%d\n    try:\n    - %s\n", i, op)
 	}
-	return b.Bytes()
+	return b.String()
 }
 
 func available(name string) string {

@@ -192,7 +192,7 @@ func TestOnAnAPIServer(t *testing.T) {
 	b.fill()
 	b.ready("agent", 1, corev1.ConditionTrue)
 	b.ready("store", 2, corev1.ConditionTrue)
-	components := []health.Component{{Name: "one", File: "one.yaml", Asserts: []byte(liveOne)}, {Name: "two", File: "two.yaml", Asserts: []byte(liveTwo)}}
+	components := []health.Component{{Name: "one", File: "one.yaml", Asserts: liveOne}, {Name: "two", File: "two.yaml", Asserts: liveTwo}}
 	expected := []resources.Object{
 		{Kind: "DaemonSet", Namespace: "one", Name: "agent", Component: "one"}, {Kind: "Deployment", Namespace: "one", Name: "operator", Component: "one"},
 		{Kind: "StatefulSet", Namespace: "two", Name: "store", Component: "two"}, {Kind: "Namespace", Name: "two", Component: "two"},
@@ -233,7 +233,7 @@ func (b bench) late() {
 			}}},
 		},
 	}}
-	three := []health.Component{{Name: "three", File: "three.yaml", Asserts: []byte(liveThree)}}
+	three := []health.Component{{Name: "three", File: "three.yaml", Asserts: liveThree}}
 	b.verdict(health.New(three, given(b.Cluster), health.Options{Timeout: time.Second}), check.Failed, "Widget w: component three, step step-1 (three.yaml:7:7): the API server does not serve Widget of example.com/v1")
 	done := make(chan check.Judgement, 1)
 	waiting := health.New(three, given(b.Cluster), health.Options{Timeout: patience})
