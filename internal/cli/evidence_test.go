@@ -264,3 +264,16 @@ func TestEvidenceExport(t *testing.T) {
 	ours(t, ExitUsage, "evidence", "export", dir, "--format", "pdf")
 	ours(t, ExitUsage, "evidence", "export", blindRun(t, true), "--format", "ctrf")
 }
+
+// A bundle of a stranger has no say over the terminal that it is verified on.
+func TestEvidenceOfAStrangerIsPrintedPlain(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	dir := blindRun(t, false)
+	if err := os.WriteFile(filepath.Join(dir, "x\x1b[2Jy"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := ours(t, ExitFailed, "evidence", "verify", dir)
+	if strings.Contains(out, "\x1b") || !strings.Contains(out, "[2Jy: extra") {
+		t.Errorf("printed %q", out)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -135,12 +136,12 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 	if v.Run != "" {
 		hardware := ""
 		if v.Simulated {
-			hardware = ", SIMULATED hardware"
+			hardware = " on SIMULATED hardware"
 		}
-		fmt.Fprintf(w, "run %s: %s, %s%s\n\n", style.Bold(v.Run), v.Verdict, v.Progress(), hardware)
+		fmt.Fprintf(w, "run %s: %s%s, %s\n\n", style.Bold(printable(v.Run)), printable(string(v.Verdict)), hardware, printable(v.Progress()))
 	}
 	for _, c := range v.Checks {
-		fmt.Fprintf(w, "  %s  %s\n", style.State(stateOfCheck(c.Outcome), fmt.Sprintf("%-13s %-11s", c.Check, c.Outcome)), c.Detail)
+		fmt.Fprintf(w, "  %s  %s\n", style.State(stateOfCheck(c.Outcome), fmt.Sprintf("%-13s %-11s", c.Check, c.Outcome)), printable(c.Detail))
 	}
 	if v.Digest != "" {
 		fmt.Fprintf(w, "\nmanifest sha256 %s\n", v.Digest)
@@ -150,11 +151,21 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 	case attest.OK:
 		_, err = fmt.Fprintf(w, "%s is intact: every file is as its manifest says, every verdict follows from what was observed\n", v.Bundle)
 	case attest.Wrong:
-		_, err = fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, v.Report)
+		_, err = fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, printable(v.Report.String()))
 	default:
 		_, err = fmt.Fprintf(w, "%s: nothing wrong was found, but not everything was checked: %s\n", v.Bundle, strings.Join(v.Unchecked(), ", "))
 	}
 	return err
+}
+
+// printable keeps what a stranger wrote from commanding the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 func stateOfCheck(o attest.Outcome) display.State {

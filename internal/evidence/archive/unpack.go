@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/firstlight/firstlight/internal/evidence"
 )
@@ -71,7 +72,14 @@ type unpacker struct {
 }
 
 func (u *unpacker) problem(format string, args ...any) {
-	u.out.Problems = append(u.out.Problems, fmt.Sprintf(format, args...))
+	// What a stranger named a file commands no terminal.
+	text := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && r != '\n' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	u.out.Problems = append(u.out.Problems, text)
 }
 
 // read goes through the archive. A problem with one entry does not end it.

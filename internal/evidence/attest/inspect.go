@@ -126,7 +126,7 @@ func (i *inspection) compareStatement(want Statement) {
 	if have.Predicate.Attested.Before(want.Predicate.Finished) {
 		i.problem(CheckStatement, "predicate.attested", "it is signed before the run's last entry, of %s", want.Predicate.Finished)
 	}
-	i.settle(CheckSubject, OK, "%d", len(have.Subject))
+	i.settle(CheckSubject, OK, "%d, as the run has them", len(have.Subject))
 	i.settle(CheckStatement, OK, "says what the run says, in %d steps", len(have.Predicate.Steps))
 }
 

@@ -136,13 +136,19 @@ func (r Report) Progress() string {
 type found struct {
 	report  Report
 	settled map[string]Checked
+	wrong   map[string]int // problems by check
 }
 
-func newFound() *found { return &found{settled: map[string]Checked{}} }
+func newFound() *found { return &found{settled: map[string]Checked{}, wrong: map[string]int{}} }
 
 func (f *found) problem(check, where, format string, args ...any) {
 	f.report.Problems = append(f.report.Problems, Problem{Check: check, Where: where, Message: fmt.Sprintf(format, args...)})
-	f.settled[check] = Checked{Check: check, Outcome: Wrong}
+	f.wrong[check]++
+	detail := "1 problem"
+	if n := f.wrong[check]; n > 1 {
+		detail = fmt.Sprintf("%d problems", n)
+	}
+	f.settled[check] = Checked{Check: check, Outcome: Wrong, Detail: detail}
 }
 
 // settle says what became of a check in which no problem was found.
