@@ -7,6 +7,23 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
+// buildFabric lays out the compute fabric; hardware without one has none.
+func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
+	if hw.Node.HCAs == 0 {
+		return fabric.Topology{}, nil
+	}
+	var hosts []string
+	for _, n := range spec.GPUNodes {
+		hosts = append(hosts, n.Name)
+	}
+	return fabric.Build(fabric.Shape{ //nolint:wrapcheck // says what it can't lay out
+		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
+		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
+		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,
+		Firmware: hw.Fabric.Firmware, BusIDs: hw.Fabric.BusIDs,
+	})
+}
+
 // buildNodes makes the hosts as they are at rest and healthy.
 func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
 	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b)) //nolint:gosec // figures of a simulation, not secrets
@@ -19,8 +36,11 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
 		node := Node{
 			Name: n.Name, Address: n.Address, Rack: n.Rack, Index: i,
 			Driver: hw.Software.Driver, CUDA: hw.Software.CUDA, VBIOS: hw.Software.VBIOS, DCGMMajor: major,
-			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: true,
+			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: hw.GPU.NVLinks > 0,
 			Exporter: Exporter{HostLabel: "Hostname"},
+		}
+		if hw.Node.HCAs == 0 {
+			node.Transport, node.GPUDirect = TransportSocket, false
 		}
 		for g := range hw.Node.GPUs {
 			node.GPUs = append(node.GPUs, buildGPU(hw, rng, g))

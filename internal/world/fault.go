@@ -72,6 +72,9 @@ func (w *World) AddFault(f Fault) (Fault, error) {
 		return Fault{}, fmt.Errorf("no fault %q: there are %s", f.Kind, strings.Join(kindNames(), ", "))
 	}
 	state := w.State()
+	if what := state.lacks(kind); what != "" {
+		return Fault{}, fmt.Errorf("fault %s: this world (%s) has no %s", f.Kind, w.spec.Hardware, what)
+	}
 	if f.Target == "" {
 		f.Target = state.defaultTarget(kind)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ type HardwareGPU struct {
 // HardwareNode is one server.
 type HardwareNode struct {
 	GPUs           int     `yaml:"gpus"`
-	HCAs           int     `yaml:"hcas"`
+	HCAs           int     `yaml:"hcas"`           // ports of the compute fabric; none without such a fabric
 	BasePowerWatts float64 `yaml:"basePowerWatts"` // everything but the GPUs
 	MaxPowerWatts  float64 `yaml:"maxPowerWatts"`
 	WeightKg       float64 `yaml:"weightKg"`
@@ -101,6 +102,8 @@ type HardwareFabric struct {
 
 // HardwareTraining is the step-time model.
 type HardwareTraining struct {
+	// Model is what the figures are of, by the name of its training configuration.
+	Model                 string  `yaml:"model"`
 	TokensPerGPUPerSecond float64 `yaml:"tokensPerGPUPerSecond"`
 	FlopsPerToken         float64 `yaml:"flopsPerToken"`
 	PeakTFLOPS            float64 `yaml:"peakTFLOPS"`
@@ -125,22 +128,34 @@ type HardwareInference struct {
 	MaxNumSeqs             int     `yaml:"maxNumSeqs"`
 }
 
+// HardwareKinds are the kinds of machine that there are figures of, by name.
+func HardwareKinds() []string {
+	all, err := hardware()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
 // LoadHardware returns the figures of a kind by name.
 func LoadHardware(name string) (Hardware, error) {
+	all, err := hardware()
+	if err != nil {
+		return Hardware{}, err
+	}
+	hw, ok := all[name]
+	if !ok {
+		return Hardware{}, fmt.Errorf("no hardware %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+	}
+	return hw, nil
+}
+
+func hardware() (map[string]Hardware, error) {
 	all := map[string]Hardware{}
 	dec := yaml.NewDecoder(bytes.NewReader(hardwareYAML))
 	dec.KnownFields(true)
 	if err := dec.Decode(&all); err != nil {
-		return Hardware{}, fmt.Errorf("decode hardware figures: %w", err)
+		return nil, fmt.Errorf("decode hardware figures: %w", err)
 	}
-	hw, ok := all[name]
-	if !ok {
-		var names []string
-		for n := range all {
-			names = append(names, n)
-		}
-		slices.Sort(names)
-		return Hardware{}, fmt.Errorf("no hardware %q: there are %s", name, strings.Join(names, ", "))
-	}
-	return hw, nil
+	return all, nil
 }

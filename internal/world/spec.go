@@ -14,7 +14,8 @@ type Spec struct {
 	Hardware    string
 	GPUNodes    []NodeSpec
 	SystemNodes []NodeSpec
-	// HCAs are the device names a GPU node, one a rail.
+	// HCAs are the device names a GPU node, one a rail; none where the hardware has
+	// no compute fabric, and then there are no spines either.
 	HCAs   []string
 	Spines int
 	// DCGMMajor is 4 or 3; 0 means 4.
@@ -43,18 +44,38 @@ type FacilitySpec struct {
 	WeightKg  float64
 }
 
+// DefaultHardware is the kind of machine that a lab has unless told otherwise.
+const DefaultHardware = "h100-sxm-ndr400"
+
 // DefaultSpec is the lab's cluster: nodes GPU nodes of eight GPUs and eight
 // rails, two system nodes, four spines. Addresses are left empty.
 func DefaultSpec(nodes int) Spec {
-	s := Spec{Name: "lab", Seed: 1, Hardware: "h100-sxm-ndr400", Spines: 4}
+	return specOf(DefaultHardware, nodes, 8)
+}
+
+// SpecOf is a cluster of nodes GPU nodes of a kind of hardware, with two system
+// nodes; where the nodes have rails, four spines. Addresses are left empty.
+func SpecOf(hardware string, nodes int) (Spec, error) {
+	hw, err := LoadHardware(hardware)
+	if err != nil {
+		return Spec{}, err
+	}
+	return specOf(hardware, nodes, hw.Node.HCAs), nil
+}
+
+func specOf(hardware string, nodes, hcas int) Spec {
+	s := Spec{Name: "lab", Seed: 1, Hardware: hardware}
 	for i := range nodes {
 		s.GPUNodes = append(s.GPUNodes, NodeSpec{Name: fmt.Sprintf("gpu-%02d", i+1), Rack: fmt.Sprintf("r%d", i/4+1)})
 	}
 	for i := range 2 {
 		s.SystemNodes = append(s.SystemNodes, NodeSpec{Name: fmt.Sprintf("system-%02d", i+1), Rack: "r1"})
 	}
-	for i := range 8 {
+	for i := range hcas {
 		s.HCAs = append(s.HCAs, fmt.Sprintf("mlx5_%d", i))
+	}
+	if hcas > 0 {
+		s.Spines = 4
 	}
 	return s
 }
@@ -65,7 +86,10 @@ func (s Spec) validate(hw Hardware) error {
 	if len(s.GPUNodes) == 0 {
 		errs = append(errs, errors.New("no GPU nodes"))
 	}
-	if len(s.HCAs) == 0 || len(s.HCAs) > len(hw.Fabric.BusIDs) {
+	switch {
+	case hw.Node.HCAs == 0 && len(s.HCAs)+s.Spines > 0:
+		errs = append(errs, fmt.Errorf("%d HCAs a node and %d spines: %s has no compute fabric", len(s.HCAs), s.Spines, s.Hardware))
+	case hw.Node.HCAs > 0 && (len(s.HCAs) == 0 || len(s.HCAs) > len(hw.Fabric.BusIDs)):
 		errs = append(errs, fmt.Errorf("%d HCAs a node: must be 1 to %d", len(s.HCAs), len(hw.Fabric.BusIDs)))
 	}
 	if s.DCGMMajor != 0 && s.DCGMMajor != 3 && s.DCGMMajor != 4 {

@@ -103,13 +103,29 @@ func (s State) defaultTarget(k FaultKind) string {
 	case FormGPU:
 		return s.Nodes[0].Name + "/gpu0"
 	case FormLink:
-		return s.Links[0].A.Name()
+		if len(s.Links) > 0 {
+			return s.Links[0].A.Name()
+		}
 	case FormPDU:
 		if len(s.Facility.PDUs) > 0 {
 			return s.Facility.PDUs[0].ID
 		}
 	}
 	return FormCluster
+}
+
+// lacks says what of the hardware a kind of fault is about and this world has not.
+func (s State) lacks(k FaultKind) string {
+	switch {
+	case len(s.Links) > 0:
+	case k.Kind == "straggler-node": // its work is slow whatever connects it
+	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing":
+		return "compute fabric"
+	}
+	if s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down" {
+		return "NVLinks"
+	}
+	return ""
 }
 
 // SuspectPattern is what a finding about an active fault must match, the

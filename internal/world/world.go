@@ -66,17 +66,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 		o(w)
 	}
 	w.made = w.clock()
-	var hosts []string
-	for _, n := range spec.GPUNodes {
-		hosts = append(hosts, n.Name)
-	}
-	w.topology, err = fabric.Build(fabric.Shape{
-		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
-		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
-		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,
-		Firmware: hw.Fabric.Firmware, BusIDs: hw.Fabric.BusIDs,
-	})
-	if err != nil {
+	if w.topology, err = buildFabric(spec, hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
 	w.nodes = buildNodes(spec, hw, w.topology)

@@ -67,8 +67,16 @@ func (c *call) discovery() int {
 		c.printf("| %-6s | %-68s |\n", "", "PCI Bus ID: "+longBus(g.BusID))
 		c.printf("| %-6s | %-68s |\n%s", "", "Device UUID: "+g.UUID, rule)
 	}
-	c.printf("4 NvSwitches found.\n")
+	c.printf("%d NvSwitches found.\n", c.switches())
 	return 0
+}
+
+// switches is how many NVSwitches a host has: four join the NVLinks of its GPUs.
+func (c *call) switches() int {
+	if c.state.Hardware.GPU.NVLinks == 0 {
+		return 0
+	}
+	return 4
 }
 
 func (c *call) dcgmNVLink() int {

@@ -69,6 +69,11 @@ func (c *call) clocksXML(x *xmlDoc, g world.GPU) {
 
 func (c *call) fabricXML(x *xmlDoc) {
 	x.in("fabric", func() {
+		if c.state.Hardware.GPU.NVLinks == 0 {
+			x.na("state", "status", "cliqueId", "clusterUuid")
+			x.in("health", func() { x.na("bandwidth") })
+			return
+		}
 		x.el("state", "Completed")
 		x.el("status", "Success")
 		x.el("cliqueId", "0")

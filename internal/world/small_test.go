@@ -1,0 +1,116 @@
+package world
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func small(t *testing.T, now func() time.Time) *World {
+	t.Helper()
+	spec, err := SpecOf("a3-highgpu-1g", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := New(spec, WithClock(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestOneGPU: hardware without NVLinks and without rails makes a world that has
+// neither.
+func TestOneGPU(t *testing.T) {
+	t.Parallel()
+	s := small(t, fixed).State()
+	if len(s.GPUNodes()) != 1 || len(s.SystemNodes()) != 2 {
+		t.Fatalf("%d GPU nodes, %d system nodes", len(s.GPUNodes()), len(s.SystemNodes()))
+	}
+	n := s.Nodes[0]
+	if len(n.GPUs) != 1 || n.UsableGPUs() != 1 || len(n.GPUs[0].NVLinkUp) != 0 {
+		t.Errorf("GPUs %+v", n.GPUs)
+	}
+	if len(n.HCAs)+len(s.Links)+len(s.Switches)+len(s.SMs)+n.RDMACount != 0 || n.Transport != TransportSocket || n.GPUDirect || n.NVLS {
+		t.Errorf("a fabric where there is none: %+v", n)
+	}
+	if got, want := n.GPUs[0].MaxSMClock, newWorld(t, 1).State().Nodes[0].GPUs[0].MaxSMClock; got != want {
+		t.Errorf("the same GPU clocks %d MHz, in a node of eight %d", got, want)
+	}
+	if f := s.Facility; f.PowerKW <= 0 || f.CoolingKW <= 0 || f.WeightKg <= 0 {
+		t.Errorf("a building that provides nothing: %+v", f)
+	}
+}
+
+// TestFaultsOfHardwareThatIsNotThere are refused: they would alter nothing.
+func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	refused := []string{
+		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "nvlink-down", "rdma-resource-missing",
+		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
+	}
+	for _, k := range append(Catalogue(), Variations()...) {
+		t.Run(k.Kind, func(t *testing.T) {
+			t.Parallel()
+			now := fixed()
+			w := small(t, func() time.Time { return now })
+			f, err := w.AddFault(Fault{Kind: k.Kind})
+			if slices.Contains(refused, k.Kind) {
+				if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g") {
+					t.Errorf("not refused: %+v, %v", f, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Second)
+			broken := w.State()
+			if _, err := w.SuspectPattern(f); err != nil {
+				t.Error(err)
+			}
+			if err := w.ClearFault(f.ID); err != nil {
+				t.Fatal(err)
+			}
+			if cmp.Equal(broken, w.State()) {
+				t.Error("the fault alters nothing")
+			}
+		})
+	}
+}
+
+func TestSpecOf(t *testing.T) {
+	t.Parallel()
+	for _, name := range HardwareKinds() {
+		spec, err := SpecOf(name, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(spec); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := SpecOf(DefaultHardware, 3); err != nil || !cmp.Equal(got, DefaultSpec(3)) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err := SpecOf("a3-ultragpu-9g", 1)
+	if err == nil || !strings.Contains(err.Error(), "a3-highgpu-1g, h100-sxm-ndr400") {
+		t.Errorf("unknown hardware: %v", err)
+	}
+	for name, spoil := range map[string]func(*Spec){
+		"HCAs":   func(s *Spec) { s.HCAs = []string{"mlx5_0"} },
+		"spines": func(s *Spec) { s.Spines = 4 },
+	} {
+		spec, err := SpecOf("a3-highgpu-1g", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoil(&spec)
+		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), "no compute fabric") {
+			t.Errorf("%s on hardware without a fabric: %v", name, err)
+		}
+	}
+}
