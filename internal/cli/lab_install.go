@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/lab"
@@ -84,12 +83,16 @@ func installOn(ctx context.Context, cluster *kube.Cluster, r *resolve.Result) (i
 	}
 	quiet := rest.CopyConfig(cluster.Config)
 	quiet.WarningHandler = rest.NoWarnings{} // charts name nodes by labels of before, and that is theirs to change
-	client, err := kubernetes.NewForConfig(quiet)
-	if err != nil {
+	if cluster, err = kube.New(quiet); err != nil {
 		return 0, infrastructure(err)
 	}
-	err = install.Nodes(ctx, client, labelsFor(nodes.System, components), labelsFor(nodes.Accelerated, components))
-	return len(components), infrastructure(errors.Join(err, install.Apply(ctx, client, components)))
+	errs := []error{install.Nodes(ctx, cluster.Client, labelsFor(nodes.System, components), labelsFor(nodes.Accelerated, components))}
+	for _, c := range components {
+		if f, ok := footprints.Get(c.Name); ok {
+			errs = append(errs, install.Kinds(ctx, cluster.Dynamic, c.Name, f.Spec.APIs))
+		}
+	}
+	return len(components), infrastructure(errors.Join(append(errs, install.Apply(ctx, cluster.Client, components))...))
 }
 
 // labelsFor are the labels of a node's shape that its maker sets, and those that

@@ -59,6 +59,8 @@ type target struct {
 	// owner keeps up a lab that was started for this command.
 	owner  *lab.Owner
 	handle *lab.Handle
+	// labHandle is the lab's that is looked at, whoever keeps it up; nil for a cluster.
+	labHandle *lab.Handle
 }
 
 // reach finds the target, starting a lab when none is given and none is up. A lab
@@ -128,6 +130,7 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board, ext
 	if err != nil {
 		return infrastructure(err)
 	}
+	t.labHandle = h
 	if t.owner != nil {
 		t.handle = h
 	}

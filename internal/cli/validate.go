@@ -12,8 +12,35 @@ func newValidate(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Run the canonical GPU validation pipeline for an intent",
+		Long: `validate takes the seven canonical steps of a GPU cluster's validation: snapshot,
+expected resources, the set-up for autoscaling, health checks, CNCF AI Conformance, the
+intent's own test, artifacts. Their order is derived from what each needs and which GPUs
+it claims, and proved before anything is done (firstlight validate plan prints it).
+
+What a step needs and is not passed blocks it; a failed health check still lets
+conformance run, and fails the whole. Every requirement of conformance is shown by
+behaviour, with its negative half, and the API calls made are in the evidence. Skipped is
+not passed: a requirement that was not shown fails the run.
+
+Without --kubeconfig it works on the lab, which gets the components of a recipe for the
+intent. On a cluster in use it is a guest: a namespace of its own, free GPUs, and all of
+it removed at the end. What disturbs others needs --disruptive; without it that half is
+not run, and its requirement only partially shown.
+
+Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
+130 interrupted.`,
+		Example: `  firstlight validate
+  firstlight validate --intent training
+  firstlight validate --intent inference --artifacts out -o json
+  firstlight validate --step gang_scheduling
+  firstlight validate --site prod.yaml --kubeconfig ~/.kube/prod --recipe h100-eks-ubuntu-training --intent training`,
+		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(newValidatePlan(s))
+	f := &validateFlags{}
+	f.add(cmd)
+	out := addOutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runValidate(cmd.Context(), s, f, out) }
+	cmd.AddCommand(newValidatePlan(s), newValidateWorkflow(s), newValidateSubmission(s))
 	return cmd
 }
 

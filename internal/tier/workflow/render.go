@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/firstlight/firstlight/internal/githubactions"
 	"github.com/firstlight/firstlight/internal/tier"
 )
 
@@ -34,16 +35,6 @@ type File struct {
 	// Name is the file's in .github/workflows.
 	Name string
 	Data []byte
-}
-
-// actions are what the workflows use, by commit, each of the release behind it. The
-// commits were looked up in repositories that pin the same.
-var actions = map[string]string{
-	"checkout": "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2",
-	"setupGo":  "actions/setup-go@7a3fe6cf4cb3a834922a1244abfce67bcef6a0c5 # v6.2.0",
-	"cache":    "actions/cache@cdf6c1fa76f9f475f3d7449005a359c84ca0f306 # v5.0.3",
-	"upload":   "actions/upload-artifact@b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0",
-	"download": "actions/download-artifact@37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0",
 }
 
 // plain are texts that mean nothing to YAML, a shell or GitHub's expressions.
@@ -86,7 +77,7 @@ func Render(o Options) ([]File, error) {
 	var out []File
 	for _, name := range []string{"recipes.yaml", "recipes-all.yaml"} {
 		var b bytes.Buffer
-		data := map[string]any{"o": o, "use": actions, "jobs": tier.MaxJobs, "command": o.command()}
+		data := map[string]any{"o": o, "use": githubactions.Pins(), "jobs": tier.MaxJobs, "command": o.command()}
 		if err := t.ExecuteTemplate(&b, name+".tmpl", data); err != nil {
 			return nil, fmt.Errorf("render %s: %w", name, err)
 		}

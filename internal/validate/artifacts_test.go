@@ -1,0 +1,186 @@
+package validate
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/pipeline"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// seen is a check that sees one thing, and judges it so.
+type seen struct {
+	name    string
+	verdict check.Verdict
+}
+
+func (s seen) Name() string { return s.name }
+
+func (s seen) Observe(_ context.Context, rec check.Recorder) error {
+	_, err := rec.Record(check.Observation{Kind: "thing", Target: s.name, Raw: []byte("it is there")})
+	return err //nolint:wrapcheck // the store's own
+}
+
+func (s seen) Judge([]check.Observation) check.Judgement {
+	if s.verdict == check.Failed {
+		return check.Fail("it is broken")
+	}
+	return check.Pass("it is there")
+}
+
+// finished walks a plan of the case's own checks, each of which sees something, and
+// returns the report. Steps in failing fail; with until the run is left unfinished.
+func finished(t *testing.T, c Case, until string, failing ...string) Report {
+	t.Helper()
+	s, p := ground(t)
+	made, err := c.Plan(s, p, Reach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range made.Steps {
+		verdict := check.Passed
+		for _, name := range failing {
+			if made.Steps[i].Name() == name {
+				verdict = check.Failed
+			}
+		}
+		made.Steps[i].Check, made.Steps[i].GPUs = seen{made.Steps[i].Name(), verdict}, 0
+	}
+	input, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := evidence.Create(t.TempDir(), evidence.Start{
+		Header: evidence.Header{Site: s.Name, Profile: p.Name, Tool: "test"}, Plan: made, Site: []byte("site"), Profile: []byte("profile"),
+		Recipe: []byte("recipe"), Inputs: map[string][]byte{InputFile: input},
+	}, evidence.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := (&plan.Walker{Plan: made, Store: run, Parallel: 1, Until: until}).Walk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if until != "" {
+		err = run.Close()
+	} else {
+		err = run.Finish(outcome, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Report{Run: run.ID(), Verdict: outcome.Verdict, Evidence: run.Dir()}
+}
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	c := caseFor(t, pipeline.Training, 32)
+	r := finished(t, c, "")
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	r, err := Collect(r, c, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Steps[len(r.Steps)-1]
+	if r.Verdict != check.Passed || last.Name != "artifacts" || last.Verdict != check.Passed || last.Number != 7 {
+		t.Errorf("%s %+v", r.Verdict, last)
+	}
+	var m manifest
+	data, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if err != nil || json.Unmarshal(data, &m) != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, f := range m.Files {
+		there[f.Path] = true
+		if info, err := os.Stat(filepath.Join(dir, f.Path)); err != nil || info.Size() != int64(f.Size) || len(f.SHA256) != 64 {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	for _, want := range []string{ResultFile, "ctrf.json", "junit.xml", EvidenceDir + "/gang_scheduling.md", EvidenceDir + "/robust_controller.md"} {
+		if !there[want] {
+			t.Errorf("%s is not among %v", want, there)
+		}
+	}
+	if _, err := Collect(r, c, dir); err == nil {
+		t.Error("artifacts are written over others")
+	}
+}
+
+// What is less than the plan promised is no upload, and says what is missing.
+func TestLessThanPromised(t *testing.T) {
+	t.Parallel()
+	c := caseFor(t, pipeline.Training, 32)
+	for name, tt := range map[string]struct {
+		until string
+		spoil func(t *testing.T, dir string)
+		says  string
+	}{
+		"the run was ended":        {"health", nil, "there is no verdict of gang_scheduling"},
+		"a report is not there":    {"", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "ctrf.json"},
+		"a verdict without a look": {"", func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := finished(t, c, tt.until)
+			if tt.spoil != nil {
+				tt.spoil(t, r.Evidence)
+			}
+			got, err := Collect(r, c, filepath.Join(t.TempDir(), "out"))
+			if err == nil && (got.Verdict == check.Passed || !strings.Contains(got.Steps[0].Reason, tt.says)) {
+				t.Errorf("%s: %+v", got.Verdict, got.Steps)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// edit takes the observations out of the verdicts.
+func edit(t *testing.T, dir, name string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(data), `"observations":[`, `"observationz":[`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A failed health check fails the whole, conformance is recorded all the same, and what
+// needs health is blocked.
+func TestHealthFailedAndConformanceRecorded(t *testing.T) {
+	t.Parallel()
+	c := caseFor(t, pipeline.Training, 32)
+	r := finished(t, c, "", "health")
+	b, err := evidence.Load(r.Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]check.Verdict{}
+	for _, res := range b.Results() {
+		got[res.Step] = res.Verdict
+	}
+	if r.Verdict != check.Failed || got["health"] != check.Failed || got["gang_scheduling"] != check.Passed || got["training"] != check.Blocked {
+		t.Errorf("%s: %v", r.Verdict, got)
+	}
+	back, ok, err := CaseOf(b)
+	if err != nil || !ok || back.Version != c.Version || len(back.Health) != len(c.Health) || len(back.Resources) != len(c.Resources) || len(back.Order.Steps) != len(c.Order.Steps) {
+		t.Errorf("the case comes back as %+v, %v", back, err)
+	}
+}

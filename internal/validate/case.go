@@ -1,0 +1,100 @@
+package validate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/pipeline"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/validate/health"
+	"github.com/firstlight/firstlight/internal/validate/resources"
+	"github.com/firstlight/firstlight/internal/validate/snapshot"
+)
+
+// InputFile is the name under which a run keeps its Case.
+const InputFile = "validation.json"
+
+// Case is what a cluster is validated against beside its site and profile. All that a
+// judge needs of the recipe is in it.
+type Case struct {
+	// Order is of the steps, proved on the GPUs of the site.
+	Order pipeline.Order `json:"order"`
+	// Version of the conformance programme.
+	Version string `json:"version"`
+	// Recipe names the recipe, Digest is that of the recipe as resolved.
+	Recipe string `json:"recipe"`
+	Digest string `json:"digest"`
+	// Disruptive allows what disturbs a cluster in use.
+	Disruptive bool `json:"disruptive,omitempty"`
+	// NotApplicable are requirements that the platform does not offer, each with the reason.
+	NotApplicable map[string]string `json:"notApplicable,omitempty"`
+
+	Snapshot  snapshot.Demand    `json:"snapshot"`
+	Resources []resources.Object `json:"resources"`
+	Health    []health.Component `json:"health"`
+}
+
+// Of makes the case of a recipe on a site. name is what the recipe is called.
+func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipeline.Order) (Case, error) {
+	digest, err := r.Digest()
+	if err != nil {
+		return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+	}
+	c := Case{
+		Order: o, Recipe: name, Digest: digest, Health: health.Components(r),
+		Snapshot: snapshot.Demand{
+			GPUs: int(p.Node.GPUs.Value), GPUsSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
+			Products: p.GPU.Products, Accelerator: r.Criteria.Accelerator, Constraints: r.Constraints,
+		},
+	}
+	for _, n := range s.Inventory.Nodes {
+		c.Snapshot.Nodes = append(c.Snapshot.Nodes, n.Name)
+	}
+	if accelerator := r.Criteria.Accelerator; accelerator != "" {
+		shapes, problems := shape.Load(r.Tree())
+		if err := problems.Err(); err != nil {
+			return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+		}
+		if a, ok := shapes.Accelerator(accelerator); ok {
+			c.Snapshot.RecipeProducts, c.Snapshot.Arch = a.Products, a.Arch
+		}
+	}
+	footprints, problems := footprint.Load(r.Tree())
+	if err := problems.Err(); err != nil {
+		return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
+	}
+	if c.Resources, problems = resources.Expect(r, footprints); problems.Err() != nil {
+		return Case{}, fmt.Errorf("make the case of %s: %w", name, problems.Err())
+	}
+	return c, nil
+}
+
+// Encode is the case as it is kept.
+func (c Case) Encode() ([]byte, error) {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write the case: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// CaseOf is the case that a run was judged against; ok is false for a run of something
+// else.
+func CaseOf(b *evidence.Bundle) (c Case, ok bool, err error) {
+	data, ok := b.Inputs[InputFile]
+	if !ok {
+		return Case{}, false, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return Case{}, true, fmt.Errorf("read %s of run %s: %w", InputFile, b.Header.Run, err)
+	}
+	return c, true, nil
+}

@@ -1,0 +1,176 @@
+package validate
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/pipeline"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/recipe"
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+func ground(t *testing.T) (*site.Site, *profile.Profile) {
+	t.Helper()
+	s, err := embedded.DefaultSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+// caseFor is a case of the recipe that the lab takes for an intent.
+func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
+	t.Helper()
+	s, p := ground(t)
+	shipped, problems, err := recipe.Open("", tree.Options{})
+	if err := errors.Join(err, problems.Err()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := resolve.Resolve(shipped, criteria.Criteria{Service: "kind", Accelerator: "h100", Intent: "training"}, resolve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := pipeline.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := pipeline.Derive(steps, intent, gpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Of("h100-kind-training", r, s, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Version = "1.36"
+	return c
+}
+
+// What is run is what the pipeline's data say: in that order, with those needs.
+func TestThePlanIsThePipeline(t *testing.T) {
+	t.Parallel()
+	s, p := ground(t)
+	for _, intent := range pipeline.Intents() {
+		t.Run(string(intent), func(t *testing.T) {
+			t.Parallel()
+			c := caseFor(t, intent, 32)
+			made, err := c.Plan(s, p, Reach{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			required, err := Requirements("1.36")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append([]string{"snapshot", "resources", "autoscaling", "health"}, required...)
+			if intent != pipeline.Conformance {
+				want = append(want, string(intent))
+			}
+			order, err := made.Order()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, step := range order {
+				got = append(got, step.Name())
+				if len(step.Describe) == 0 {
+					t.Errorf("%s does not say what it does", step.Name())
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("the order is %v, want %v", got, want)
+			}
+			for _, id := range required {
+				step, _ := made.Step(id)
+				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, []string{"health"}) {
+					t.Errorf("%s needs %v, and comes after %v", id, step.Needs, step.After)
+				}
+			}
+			if holding := c.Holding(); (len(holding) == 1) != (intent != pipeline.Conformance) {
+				t.Errorf("%v holds GPUs", holding)
+			}
+			judges, err := c.Judges(s, p)
+			if err != nil || len(judges) != len(want) {
+				t.Errorf("%d judges, %v", len(judges), err)
+			}
+			for _, judge := range judges {
+				if j := judge.Judge(nil); j.Verdict == "passed" || j.Verdict == "" {
+					t.Errorf("%s of nothing is %q", judge.Name(), j.Verdict)
+				}
+			}
+		})
+	}
+}
+
+// Whatever a version demands there is a check of: otherwise a run would prove less
+// than it says.
+func TestEveryDemandHasACheck(t *testing.T) {
+	t.Parallel()
+	for _, version := range programme.Versions() {
+		ids, err := Requirements(version)
+		if err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+		p, err := programme.Load(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range p.Requirements {
+			if r.Level == programme.Must && !slices.Contains(ids, r.ID) {
+				t.Errorf("%s: there is no check of %s", version, r.ID)
+			}
+		}
+	}
+	if _, err := Requirements("1.20"); !errors.Is(err, programme.ErrNoVersion) {
+		t.Errorf("of a version that there is not: %v", err)
+	}
+}
+
+func TestReasonsAreForWhatThereIs(t *testing.T) {
+	t.Parallel()
+	s, p := ground(t)
+	c := caseFor(t, pipeline.Training, 32)
+	c.NotApplicable = map[string]string{"cluster_autoscaling": "nodes are bought"}
+	made, err := c.Plan(s, p, Reach{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step, _ := made.Step("cluster_autoscaling"); step.NotApplicable != "nodes are bought" {
+		t.Errorf("%q", step.NotApplicable)
+	}
+	c.NotApplicable["cluster_autoscalign"] = "a typo"
+	if _, err := c.Plan(s, p, Reach{}); !errors.Is(err, plan.ErrInvalid) || !strings.Contains(err.Error(), "cluster_autoscalign") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLast(t *testing.T) {
+	t.Parallel()
+	c := caseFor(t, pipeline.Inference, 32)
+	for step, want := range map[string]string{"": "", "snapshot": "snapshot", "intent": "inference"} {
+		if got, err := c.Last(step); err != nil || got != want {
+			t.Errorf("%s: %s, %v", step, got, err)
+		}
+	}
+	if got, err := c.Last("conformance"); err != nil || got == "" || got == "conformance" {
+		t.Errorf("conformance: %s, %v", got, err)
+	}
+	for _, step := range []string{"artifacts", "burn-in"} {
+		if _, err := c.Last(step); err == nil {
+			t.Errorf("%s is taken", step)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/pipeline"
+)
+
+// Report is what became of a validation; its JSON is validate's -o json object and the
+// content of validation-result.yaml.
+type Report struct {
+	Run string `json:"run"`
+	// Verdict is over all steps, the artifacts among them.
+	Verdict check.Verdict   `json:"verdict"`
+	Intent  pipeline.Intent `json:"intent"`
+	// Conformance is the version of the programme.
+	Conformance string `json:"conformance"`
+	Simulated   bool   `json:"simulated"`
+	Site        string `json:"site"`
+	Profile     string `json:"profile"`
+	Recipe      string `json:"recipe"`
+	// RecipeDigest is of the recipe as resolved.
+	RecipeDigest string `json:"recipeDigest"`
+	// GPUs that the order of the steps was proved on.
+	GPUs int `json:"gpus"`
+	// Evidence is the run's directory, Artifacts where they were collected.
+	Evidence    string   `json:"evidence"`
+	Artifacts   string   `json:"artifacts,omitempty"`
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Steps       []Step   `json:"steps"`
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// Step is what became of a step of the pipeline.
+type Step struct {
+	Number  int           `json:"number"`
+	Name    string        `json:"name"`
+	Title   string        `json:"title"`
+	Verdict check.Verdict `json:"verdict"`
+	Reason  string        `json:"reason"`
+	// Duration in seconds, of all its checks.
+	Duration float64 `json:"duration"`
+	// Checks are what it consists of.
+	Checks []accept.Gate `json:"checks"`
+}
+
+// Report makes the report of a walk. One of a single check has that check's verdict.
+func (c Case) Report(walked accept.Report) (Report, error) {
+	r := Report{
+		Run: walked.Run, Verdict: walked.Verdict, Intent: c.Order.Intent, Conformance: c.Version, Simulated: walked.Simulated,
+		Site: walked.Site, Profile: walked.Profile, Recipe: c.Recipe, RecipeDigest: c.Digest, GPUs: c.Order.GPUs,
+		Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes, Steps: []Step{},
+	}
+	rows := map[string]accept.Gate{}
+	for _, g := range walked.Gates {
+		rows[g.Gate] = g
+	}
+	for i, s := range c.Order.Steps {
+		if s.Name == stepArtifacts {
+			continue
+		}
+		names, err := c.names(s)
+		if err != nil {
+			return r, err
+		}
+		step := Step{Number: i + 1, Name: s.Name, Title: s.Title, Checks: []accept.Gate{}}
+		for _, name := range names {
+			if row, ok := rows[name]; ok {
+				step.Checks = append(step.Checks, row)
+				step.Duration += row.Duration
+			}
+		}
+		if len(step.Checks) == 0 {
+			continue // not asked for
+		}
+		step.conclude(len(names))
+		r.Steps = append(r.Steps, step)
+	}
+	return r, nil
+}
+
+// Through is the report of a walk that ended behind a step: its verdict is that step's,
+// and what comes later is left out.
+func (r Report) Through(step string) (Report, error) {
+	for i, s := range r.Steps {
+		if s.Name == step {
+			r.Verdict, r.Steps = s.Verdict, r.Steps[:i+1]
+			return r, nil
+		}
+	}
+	return r, fmt.Errorf("the walk did not reach %s", step)
+}
+
+// Last is the check that a step of the case's order ends with; empty for no step.
+func (c Case) Last(step string) (string, error) {
+	if step == "" {
+		return "", nil
+	}
+	var all []string
+	for _, s := range c.Order.Steps {
+		if s.Name == step && step != stepArtifacts {
+			names, err := c.names(s)
+			if err != nil {
+				return "", err
+			}
+			return names[len(names)-1], nil
+		}
+		if s.Name != stepArtifacts {
+			all = append(all, s.Name)
+		}
+	}
+	return "", fmt.Errorf("there is no step %q to go through: there are %s", step, strings.Join(all, ", "))
+}
+
+// conclude is the verdict of a step that has so many checks.
+func (s *Step) conclude(want int) {
+	var verdicts []check.Verdict
+	passed, away := 0, 0
+	first := ""
+	for _, row := range s.Checks {
+		verdicts = append(verdicts, row.Verdict)
+		switch {
+		case row.Verdict == check.Passed:
+			passed++
+		case row.Verdict == check.NotApplicable:
+			away++
+		case first == "" && want == 1:
+			first = row.Reason
+		case first == "":
+			first = row.Gate + ": " + row.Reason
+		}
+	}
+	s.Verdict, s.Reason = check.Overall(verdicts), first
+	if !slices.ContainsFunc(verdicts, func(v check.Verdict) bool { return v != verdicts[0] }) {
+		s.Verdict = verdicts[0]
+	}
+	if want == 1 && s.Verdict == check.Passed {
+		s.Reason = s.Checks[0].Reason
+	}
+	if want > 1 {
+		s.Reason = fmt.Sprintf("%d of %d shown", passed, want)
+		if away > 0 {
+			s.Reason += fmt.Sprintf(", %d not applicable", away)
+		}
+		if first != "" {
+			s.Reason += "; " + first
+		}
+	}
+}
+
+// Names are the checks of a step of the case's order.
+func (c Case) names(s pipeline.Step) ([]string, error) {
+	switch s.Name {
+	case stepConformance:
+		return Requirements(c.Version)
+	case stepIntent:
+		return []string{string(c.Order.Intent)}, nil
+	default:
+		return []string{s.Name}, nil
+	}
+}
