@@ -35,11 +35,12 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 	}
 	seen.UID, seen.Created = string(made.GetUID()), w.deps.Clock.Now().UTC()
 	f := &following{walk: w, seen: &seen, uid: made.GetUID(), raw: map[types.UID]map[string]any{}}
-	err = w.poll(ctx, deadline, func(ctx context.Context) (bool, error) {
-		if err := f.look(ctx); err != nil {
-			if ctx.Err() == nil { // of the last look, unless a later one succeeds
-				seen.Trouble = err.Error()
-			}
+	err = w.poll(ctx, deadline, func(context.Context) (bool, error) {
+		// A look that has begun is not cut short by the deadline: it would be no look.
+		one, cancel := context.WithTimeout(ctx, lookWithin)
+		defer cancel()
+		if err := f.look(one); err != nil {
+			seen.Trouble = err.Error() // of the last look, unless a later one succeeds
 			return false, nil
 		}
 		seen.Trouble = ""

@@ -18,6 +18,8 @@ import (
 const (
 	// lookEvery is between two looks at what changes.
 	lookEvery = 500 * time.Millisecond
+	// lookWithin bounds one look.
+	lookWithin = time.Minute
 	// succession is how long a successor may take to be seen after the resource of the
 	// killed one has ended.
 	succession = 2 * time.Minute
