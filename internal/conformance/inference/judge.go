@@ -109,7 +109,7 @@ func (j *judge) servers() bool {
 	}
 	j.Shown()
 	if where.StandIns {
-		j.say("scripts took the place of model servers, for %s", where.Why)
+		j.say("scripts took the place of model servers (%s)", where.Why)
 	} else {
 		j.say("%d servers of %s with a GPU each", servers, j.Check.figures.Model)
 	}

@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"all is right": {func(*story) {}, check.Passed, "split 400 requests 300 to 100; 40 of 40 with OpenAI-Project"},
 		"scripts in the servers' place": {func(s *story) { s.room.StandIns, s.room.Why = true, "1 GPU is free" },
-			check.Passed, "scripts took the place of model servers, for 1 GPU is free"},
+			check.Passed, "scripts took the place of model servers (1 GPU is free)"},
 		"by a port forward": {func(s *story) {
 			s.way.Through, s.way.Tried = "port-forward to pod a/b port 80", []string{"http://10.0.0.1: timeout"}
 		}, check.Passed, "split"},
@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 		"the other way round": {func(s *story) {
 			s.answers(toWeights, func(i int, a *answer) { a.Model = served(serverNames()[min(i%4, 1)]) })
 		}, check.Failed, "answered 100 of 400"},
-		"one error": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 503}) }) }, check.Failed, "1 of 400 requests of its path were 1 times 503 from nobody"},
+		"one error": {func(s *story) { s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 503}) }) }, check.Failed, "1 times 503 from nobody"},
 		"somebody else": {func(s *story) {
 			s.answers(toWeights, func(i int, a *answer) { spoilOne(i, a, answer{Status: 200, Model: "x"}) })
 		}, check.Failed, "1 times 200 from x"},

@@ -1,6 +1,9 @@
 package inference_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/inference"
 	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -49,9 +53,20 @@ func TestLive(t *testing.T) {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
+	t.Run("Interrupted", func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		rec := &stopper{Recorder: labtest.Recorder{T: t}, at: "asking the gateway", stop: stop}
+		c := inference.New(l.Site, l.Profile, inference.Deps{Cluster: l.Open, RunID: "live-interrupted"})
+		if err := c.Observe(ctx, rec); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		requireClean(t, l, "live-interrupted")
+		if j := c.Judge(rec.Observations()); j.Verdict != check.Unobserved {
+			t.Errorf("%s: %s", j.Verdict, j.Reason)
+		}
+	})
 	t.Run("NoClass", func(t *testing.T) {
-		kind := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "gatewayclasses"}
-		if err := l.Cluster.Dynamic.Resource(kind).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		if err := l.Cluster.Dynamic.Resource(gatewayAPI("gatewayclasses")).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		j, _ := observe(t, l, "live-none", time.Second)
@@ -59,6 +74,40 @@ func TestLive(t *testing.T) {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
+}
+
+// stopper ends what it watches when that says something.
+type stopper struct {
+	labtest.Recorder
+	at   string
+	stop func()
+}
+
+func (s *stopper) Progress(format string, args ...any) {
+	s.Recorder.Progress(format, args...)
+	if strings.HasPrefix(format, s.at) {
+		s.stop()
+	}
+}
+
+// requireClean fails the test when more is left of a run than its PriorityClass.
+func requireClean(t *testing.T, l *labtest.Lab, run string) {
+	t.Helper()
+	left, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
+	left = slices.DeleteFunc(left, func(o kube.Leftover) bool { return o.Kind == "PriorityClass" })
+	if err != nil || len(left) > 0 {
+		t.Errorf("left of %s: %+v, %v", run, left, err)
+	}
+	for _, kind := range []string{"gateways", "httproutes"} {
+		list, err := l.Cluster.Dynamic.Resource(gatewayAPI(kind)).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + run})
+		if err != nil || len(list.Items) > 0 {
+			t.Errorf("%s left of %s: %v, %v", kind, run, list, err)
+		}
+	}
+}
+
+func gatewayAPI(kind string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: kind}
 }
 
 // observe runs the check and judges it from what it recorded.
@@ -70,6 +119,7 @@ func observe(t *testing.T, l *labtest.Lab, run string, patience time.Duration) (
 	if err := c.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
+	requireClean(t, l, run)
 	j := c.Judge(rec.Observations())
 	t.Logf("%s after %s: %s", j.Verdict, time.Since(began).Round(time.Millisecond), j.Reason)
 	for _, f := range j.Findings {

@@ -140,7 +140,7 @@ func roomIn(nodes []string, usage map[string]kube.Usage) room {
 	}
 	if free < servers {
 		r.StandIns = true
-		r.Why = fmt.Sprintf("%d GPUs of the inventory are free, and the servers need %d", free, servers)
+		r.Why = fmt.Sprintf("free GPUs of the inventory: %d, needed: %d", free, servers)
 		r.Nodes = slices.Clone(nodes[:min(len(nodes), mostNodes)])
 	}
 	return r
