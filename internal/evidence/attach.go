@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// ErrAttested: the run has its attestation.
+// ErrAttested says that the run has its attestation.
 var ErrAttested = errors.New("the run has an attestation already")
 
 // Attach stores an attestation beside the files that it vouches for. An

@@ -2,7 +2,9 @@ package attest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -13,13 +15,16 @@ type RefusedError struct{ Report Report }
 
 // Error names what was found.
 func (e *RefusedError) Error() string {
-	text := "the run is not signed, because it can not be vouched for:\n" + e.Report.String()
+	lines := []string{"the run is not signed, because it can not be vouched for:"}
+	for _, p := range e.Report.Problems {
+		lines = append(lines, p.String())
+	}
 	for _, c := range e.Report.Checks {
 		if c.Outcome == Unseen {
-			text += c.Check + ": not checked: " + c.Detail
+			lines = append(lines, c.Check+": not checked: "+c.Detail)
 		}
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // SignOptions of Sign.
@@ -79,6 +84,13 @@ func attach(ctx context.Context, dir string, signer Signer, o SignOptions) (Stat
 		return Statement{}, err
 	}
 	s.Predicate.Attested = o.Clock().UTC()
+	payload, err := json.Marshal(s)
+	if err != nil {
+		return Statement{}, fmt.Errorf("encode the statement: %w", err)
+	}
+	if _, problems := decodeStatement(payload); len(problems) > 0 {
+		return Statement{}, fmt.Errorf("the run's statement does not keep to its own schema: %s", strings.Join(problems, "; "))
+	}
 	line, err := seal(ctx, s, signer)
 	if err != nil {
 		return Statement{}, err

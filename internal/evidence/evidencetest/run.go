@@ -122,34 +122,34 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // Finished is the directory of a run of Plan that came to its end.
-func Finished(t testing.TB) string {
-	t.Helper()
-	return run(t.Context(), t, Plan())
+func Finished(tb testing.TB) string {
+	tb.Helper()
+	return run(tb.Context(), tb, Plan())
 }
 
 // Interrupted is that of one that was interrupted while c was observed.
-func Interrupted(t testing.TB) string {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+func Interrupted(tb testing.TB) string {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(tb.Context())
 	p := Plan()
 	p.Steps[2].Check = Sum{Step: "c", Readings: []int{4}, Wanted: 9, Stop: cancel}
-	return run(ctx, t, p)
+	return run(ctx, tb, p)
 }
 
-func run(ctx context.Context, t testing.TB, p plan.Plan) string {
-	t.Helper()
+func run(ctx context.Context, tb testing.TB, p plan.Plan) string {
+	tb.Helper()
 	clock := Clock()
-	r, err := evidence.Create(t.TempDir(), Start(p), evidence.Options{Clock: clock, Random: zeros{}})
+	r, err := evidence.Create(tb.TempDir(), Start(p), evidence.Options{Clock: clock, Random: zeros{}})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w := plan.Walker{Plan: p, Store: r, Clock: clock, Capacity: func(context.Context) (int, error) { return 8, nil }}
 	out, err := w.Walk(ctx)
 	if err != nil && !out.Interrupted {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := r.Finish(out, nil); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return r.Dir()
 }

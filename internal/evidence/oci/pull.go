@@ -16,7 +16,7 @@ import (
 // maxManifest bounds an artifact's manifest, in bytes.
 const maxManifest = 1 << 20
 
-// ErrNoEvidence: what the reference names is something else.
+// ErrNoEvidence says that what the reference names is something else.
 var ErrNoEvidence = errors.New("it is no evidence of firstlight")
 
 // Pull writes the archive that a reference names to path, which must not be
@@ -30,7 +30,7 @@ func Pull(ctx context.Context, ref, path string, o Options) (Pushed, error) {
 	if err != nil {
 		return Pushed{}, fmt.Errorf("pull %s: %w", ref, err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // evidence is to be read by others
 	if err != nil {
 		return Pushed{}, fmt.Errorf("pull %s: %w", ref, err)
 	}

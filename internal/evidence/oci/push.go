@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"time"
 
@@ -62,9 +63,7 @@ func Push(ctx context.Context, ref, path string, info Info, o Options) (Pushed, 
 		return Pushed{}, fmt.Errorf("push %s to %s: %w", path, ref, err)
 	}
 	annotations := map[string]string{ocispec.AnnotationCreated: info.Created.UTC().Format(time.RFC3339)}
-	for k, v := range info.Annotations {
-		annotations[k] = v
-	}
+	maps.Copy(annotations, info.Annotations)
 	manifest, err := oras.PackManifest(ctx, repo, oras.PackManifestVersion1_1, ArtifactType, oras.PackManifestOptions{
 		Layers: []ocispec.Descriptor{layer}, ManifestAnnotations: annotations,
 	})

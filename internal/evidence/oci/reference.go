@@ -16,7 +16,7 @@ import (
 // Scheme is what a reference may begin with.
 const Scheme = "oci://"
 
-// ErrReference: a reference that can not be one.
+// ErrReference is of a reference that can not be one.
 var ErrReference = errors.New("not a reference to an artifact")
 
 // Options of Push and Pull.

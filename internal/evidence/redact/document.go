@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -43,9 +44,9 @@ func (n *node) text(in []byte) string {
 }
 
 func (n *node) member(key string) *node {
-	for i := len(n.members) - 1; i >= 0; i-- {
-		if n.members[i].key == key {
-			return n.members[i].value
+	for _, m := range slices.Backward(n.members) {
+		if m.key == key {
+			return m.value
 		}
 	}
 	return nil

@@ -59,10 +59,7 @@ func keyKind(name, value string) string {
 		return ""
 	}
 	if kind, ok := exact[separators.Replace(strings.ToLower(name))]; ok {
-		if kind == kindAuth && len(value) < 8 || kind == kindHeader && (strings.Contains(value, markStart) || strings.Contains(value, "<")) {
-			return ""
-		}
-		return kind
+		return exactKind(kind, value)
 	}
 	if envName.MatchString(name) {
 		return envKind(name, value)
@@ -82,6 +79,17 @@ func keyKind(name, value string) string {
 	return ""
 }
 
+// exactKind is the kind, unless the value can not be one.
+func exactKind(kind, value string) string {
+	switch {
+	case kind == kindAuth && len(value) < 8:
+		return ""
+	case kind == kindHeader && (strings.Contains(value, markStart) || strings.Contains(value, "<")):
+		return ""
+	}
+	return kind
+}
+
 // envKind says whether an environment variable holds a secret: its name says
 // so, and its value can be one.
 func envKind(name, value string) string {
@@ -92,30 +100,34 @@ func envKind(name, value string) string {
 	if len(words) == 0 || slices.Contains(notTheSecret, words[len(words)-1]) {
 		return ""
 	}
-	upper := envName.MatchString(name)
+	env := envName.MatchString(name)
 	for i, w := range words {
-		switch w {
-		case "password", "passwd", "passphrase":
+		before := ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if slices.Contains(passwords, w) || w == "pwd" && before != "" && before != "old" {
 			return kindEnv
-		case "secret", "secrets", "credential", "credentials", "apikey":
-			if upper || !number(value) {
-				return kindEnv
-			}
-		case "pwd":
-			if i > 0 && words[i-1] != "old" {
-				return kindEnv
-			}
-		case "token":
-			if !number(value) && (upper || len(value) >= 12) {
-				return kindEnv
-			}
-		case "key":
-			if !number(value) && (upper && len(words) > 1 || i > 0 && slices.Contains([]string{"api", "access", "private", "secret", "signing"}, words[i-1])) {
-				return kindEnv
-			}
+		}
+		if envWord(w, before, value, env && (w != "key" || len(words) > 1)) {
+			return kindEnv
 		}
 	}
 	return ""
+}
+
+// envWord says whether a word of a name makes it that of a secret; before is the
+// word before it, env that the name is one of an environment variable.
+func envWord(word, before, value string, env bool) bool {
+	switch word {
+	case "secret", "secrets", "credential", "credentials", "apikey":
+		return env || !number(value)
+	case "token":
+		return !number(value) && (env || len(value) >= 12)
+	case "key":
+		return !number(value) && (env || slices.Contains([]string{"api", "access", "private", "secret", "signing"}, before))
+	}
+	return false
 }
 
 // says is a quick look at whether a name may say that something is secret.

@@ -82,6 +82,7 @@ func plants() map[string]planted {
 		"a Secret among documents, YAML": {"kind: ConfigMap\ndata:\n  user: stays\n---\nkind: Secret\ndata: {user: YWRtaW4=}\n", "YWRtaW4=",
 			"kind: ConfigMap\ndata:\n  user: stays\n---\nkind: Secret\ndata: \"[redacted: secret-data]\"\n"},
 		"an environment":               {"PATH=/bin\nNGC_API_KEY=abcdef0123\nexport DB_PASSWORD='hunter2 is it'\nHOME=/root\n", "hunter2", "PATH=/bin\nNGC_API_KEY=[redacted: environment]\nexport DB_PASSWORD='[redacted: environment]'\nHOME=/root\n"},
+		"environment of a number":      {"VAULT_SECRET=1234\n", "1234", "VAULT_SECRET=[redacted: environment]\n"},
 		"environment of a pod":         {`{"env":[{"name":"HF_TOKEN","value":"short1"},{"name":"NCCL_DEBUG","value":"INFO"}]}`, "short1", `{"env":[{"name":"HF_TOKEN","value":"[redacted: environment]"},{"name":"NCCL_DEBUG","value":"INFO"}]}`},
 		"environment, YAML":            {"env:\n- name: MY_SECRET\n  value: abc-def\n- name: OTHER\n  value: stays\n", "abc-def", "env:\n- name: MY_SECRET\n  value: \"[redacted: environment]\"\n- name: OTHER\n  value: stays\n"},
 		"environment, described":       {"    Environment:\n      WANDB_API_KEY:  0a1b2c3d\n      X:  y\n", "0a1b2c3d", ""},
