@@ -11,6 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
+// apiServer is whose version a run's header names Kubernetes' by.
+const apiServer = "kube-apiserver"
+
 // Read reads from the evidence in dir what a run showed of a programme's
 // requirements: the steps that have their names. A run that was changed since it
 // was written is refused with an *evidence.TamperedError.
@@ -28,7 +31,7 @@ func Read(dir string, p programme.Programme) (Run, error) {
 		return Run{}, fmt.Errorf("read the run: %w", err)
 	}
 	run := Run{
-		ID: b.Header.Run, Tool: b.Header.Tool, Cluster: b.Header.Cluster, Started: b.Header.Created, Finished: b.Header.Created,
+		ID: b.Header.Run, Tool: b.Header.Tool, Cluster: b.Header.Cluster, Kubernetes: b.Header.Versions[apiServer], Started: b.Header.Created, Finished: b.Header.Created,
 		Simulated: b.Header.Simulated, SimulatedWhy: b.Header.SimulatedWhy, Shown: map[string]Shown{},
 	}
 	if unfinished {

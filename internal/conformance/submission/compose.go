@@ -52,6 +52,9 @@ func Compose(p programme.Programme, product Product, run Run, draft bool) (Submi
 	if run.Simulated {
 		reasons = append(reasons, "the hardware is simulated: "+run.SimulatedWhy)
 	}
+	if run.Kubernetes != "" && minor(run.Kubernetes) != p.Version {
+		reasons = append(reasons, fmt.Sprintf("the cluster runs Kubernetes %s, and this is for %s", run.Kubernetes, p.Version))
+	}
 	for _, r := range p.Requirements {
 		f := fill(r, product.Requirements[r.ID], run)
 		if f.Unseen != "" {

@@ -116,11 +116,12 @@ func TestWhatCanNotBeSubmitted(t *testing.T) {
 		change func(*Run)
 		want   []string
 	}{
-		"missing":      {func(r *Run) { delete(r.Shown, "ai_inference") }, []string{"ai_inference is not in the run"}},
-		"simulated":    {func(r *Run) { r.Simulated, r.SimulatedWhy = true, "kwok" }, []string{"the hardware is simulated: kwok"}},
-		"unfinished":   {func(r *Run) { r.Incomplete = "it has no manifest" }, []string{"the run is not whole: it has no manifest"}},
-		"no evidence":  {func(r *Run) { r.Shown["gpu_sharing"] = Shown{Verdict: check.Passed} }, []string{"gpu_sharing has a verdict, and nothing was kept of what was seen"}},
-		"all of these": {func(r *Run) { r.Simulated, r.Shown = true, nil }, append([]string{"the hardware is simulated: "}, allMissing(t)...)},
+		"missing":            {func(r *Run) { delete(r.Shown, "ai_inference") }, []string{"ai_inference is not in the run"}},
+		"simulated":          {func(r *Run) { r.Simulated, r.SimulatedWhy = true, "kwok" }, []string{"the hardware is simulated: kwok"}},
+		"unfinished":         {func(r *Run) { r.Incomplete = "it has no manifest" }, []string{"the run is not whole: it has no manifest"}},
+		"of another version": {func(r *Run) { r.Kubernetes = "v1.35.9" }, []string{"the cluster runs Kubernetes v1.35.9, and this is for 1.36"}},
+		"no evidence":        {func(r *Run) { r.Shown["gpu_sharing"] = Shown{Verdict: check.Passed} }, []string{"gpu_sharing has a verdict, and nothing was kept of what was seen"}},
+		"all of these":       {func(r *Run) { r.Simulated, r.Shown = true, nil }, append([]string{"the hardware is simulated: "}, allMissing(t)...)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -82,7 +82,7 @@ func wholeRun(tb testing.TB) Run {
 	tb.Helper()
 	start := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	run := Run{
-		ID: "20261121-014233-7f3a", Tool: "v0.5.0", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Started: start, Finished: start.Add(4 * time.Minute),
+		ID: "20261121-014233-7f3a", Tool: "v0.5.0", Kubernetes: "v1.36.3", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Started: start, Finished: start.Add(4 * time.Minute),
 		Shown: map[string]Shown{},
 	}
 	for _, r := range checklist(tb).Requirements {

@@ -16,6 +16,8 @@ const PartlyShown = "partially shown: "
 type Run struct {
 	// ID of the run, Tool the version that made it, Cluster the cluster's UID where known.
 	ID, Tool, Cluster string
+	// Kubernetes is the API server's version where the run knows it: "v1.36.3".
+	Kubernetes        string
 	Started, Finished time.Time
 	// Simulated says that the hardware is, SimulatedWhy from what that is seen.
 	Simulated    bool

@@ -35,6 +35,7 @@ func transcript(p programme.Programme, r programme.Requirement, run Run, res pla
 		{"run", run.ID},
 		{"kept from run", res.KeptFrom},
 		{"cluster", run.Cluster},
+		{"kubernetes", run.Kubernetes},
 		{hardwareKey, hardware},
 		{"firstlight", run.Tool},
 		{"from", stamp(res.Started)},

@@ -52,7 +52,7 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 		}
 		walked.Steps = append(walked.Steps, plan.Step{Check: seen{name: r.ID, judgement: j}, NotApplicable: o.Excused[r.ID]})
 	}
-	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001"}
+	header := evidence.Header{Tool: "v0.5.0", Command: []string{"firstlight", "validate"}, Site: "prod", Profile: "h100-sxm-ndr400", Cluster: "7d0f5c4e-0000-4000-8000-000000000001", Versions: map[string]string{"kube-apiserver": "v" + version + ".3"}}
 	if o.Simulated {
 		header.Simulated, header.SimulatedWhy = true, "nodes carry kwok.x-k8s.io/node"
 	}
