@@ -20,22 +20,28 @@ import (
 
 // specFlags say what hardware a lab has.
 type specFlags struct {
-	nodes int
-	seed  uint64
-	site  string
+	nodes    int
+	hardware string
+	seed     uint64
+	site     string
 }
 
 func addSpecFlags(cmd *cobra.Command) *specFlags {
 	f := &specFlags{}
-	cmd.Flags().IntVar(&f.nodes, "nodes", 4, "GPU nodes of the lab, 8 GPUs each")
+	cmd.Flags().IntVar(&f.nodes, "nodes", 4, "GPU nodes of the lab")
+	cmd.Flags().StringVar(&f.hardware, "hardware", world.DefaultHardware, "what the nodes are: "+strings.Join(world.HardwareKinds(), ", "))
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the simulated hardware: the same seed gives the same cluster")
 	cmd.Flags().StringVar(&f.site, "site", "", "take node names and the fabric's shape from this site file")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "site")
+	cmd.MarkFlagsMutuallyExclusive("hardware", "site")
+	if err := cmd.RegisterFlagCompletionFunc("hardware", cobra.FixedCompletions(world.HardwareKinds(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added above
+	}
 	return f
 }
 
 func (f *specFlags) args() []string {
-	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--seed=" + strconv.FormatUint(f.seed, 10)}
+	args := []string{"--nodes=" + strconv.Itoa(f.nodes), "--hardware=" + f.hardware, "--seed=" + strconv.FormatUint(f.seed, 10)}
 	if f.site != "" {
 		args = []string{"--site=" + f.site, "--seed=" + strconv.FormatUint(f.seed, 10)}
 	}
@@ -47,7 +53,10 @@ func (f *specFlags) spec() (world.Spec, error) {
 		if f.nodes < 1 {
 			return world.Spec{}, fmt.Errorf("--nodes %d: a lab needs at least one GPU node", f.nodes)
 		}
-		spec := world.DefaultSpec(f.nodes)
+		spec, err := world.SpecOf(f.hardware, f.nodes)
+		if err != nil {
+			return world.Spec{}, fmt.Errorf("--hardware: %w", err)
+		}
 		spec.Seed = f.seed
 		return spec, nil
 	}

@@ -23,6 +23,16 @@ type Profile struct {
 	Telemetry  Telemetry  `yaml:"telemetry" json:"telemetry"`
 }
 
+// Rails tells that nodes are on a compute fabric. Without one there is nothing for
+// gate fabric to look at, and the figures of Fabric are zero.
+func (p *Profile) Rails() bool { return p.Node.HCAs.Value > 0 }
+
+// Collectives tells that there is something for GPUs to reach each other by: NVLinks
+// inside a node, or rails. Without it the profile has no ceilings.
+func (p *Profile) Collectives() bool {
+	return p.Rails() || p.Node.GPUs.Value > 1 && p.GPU.NVLinks.Value > 0
+}
+
 // GPU is one accelerator.
 type GPU struct {
 	// Products are the names nvidia-smi prints for it.
@@ -67,7 +77,7 @@ type Node struct {
 
 // Fabric is the compute network.
 type Fabric struct {
-	// Kind is "infiniband" or "roce".
+	// Kind is "infiniband", "roce", or "none" without a compute fabric.
 	Kind  string `yaml:"kind" json:"kind"`
 	Rate  Figure `yaml:"rate" json:"rate"`   // Gb/s a link
 	Width Figure `yaml:"width" json:"width"` // lanes a link

@@ -69,3 +69,39 @@ func TestCeilingFor(t *testing.T) {
 		t.Error("a ceiling for no nodes")
 	}
 }
+
+// TestWithoutAFabric: hardware on which GPUs can't reach each other needs no figures of
+// that, and any other does.
+func TestWithoutAFabric(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("a3-highgpu-1g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Rails() || p.Collectives() || p.Node.GPUs.Value != 1 {
+		t.Errorf("%+v", p.Node)
+	}
+	if _, ok := p.Collective.CeilingFor(1); ok {
+		t.Error("a ceiling for a GPU alone")
+	}
+	eight, err := profile.Load("h100-sxm-ndr400")
+	if err != nil || !eight.Rails() || !eight.Collectives() {
+		t.Fatalf("%+v, %v", eight, err)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(p *profile.Profile)
+		want  string
+	}{
+		"rails":                  {func(p *profile.Profile) { p.Node.HCAs.Value = 1 }, "fabric.requiredStages"},
+		"GPUs joined by NVLinks": {func(p *profile.Profile) { p.Node.GPUs.Value, p.GPU.NVLinks.Value = 2, 18 }, "collective.ceilings"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spoilt := *p
+			tt.spoil(&spoilt)
+			if err := spoilt.Validate(); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -25,13 +25,13 @@ func (p *Profile) Validate() error {
 	if len(p.GPU.Products) == 0 {
 		problems = append(problems, errors.New("gpu.products is empty"))
 	}
-	if len(p.Collective.Ceilings) == 0 {
+	if p.Collectives() && len(p.Collective.Ceilings) == 0 {
 		problems = append(problems, errors.New("collective.ceilings is empty"))
 	}
 	if len(p.Node.RequiredDiagnostics) == 0 {
 		problems = append(problems, errors.New("node.requiredDiagnostics is empty"))
 	}
-	if len(p.Fabric.RequiredStages) == 0 {
+	if p.Rails() && len(p.Fabric.RequiredStages) == 0 {
 		problems = append(problems, errors.New("fabric.requiredStages is empty"))
 	}
 	return errors.Join(problems...)

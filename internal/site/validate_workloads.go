@@ -10,6 +10,10 @@ import (
 
 func (v *validator) fabric(s *Site, p *profile.Profile) {
 	f := &s.Fabric
+	if p != nil && !p.Rails() {
+		v.noFabric(s, p)
+		return
+	}
 	if len(f.Switches) == 0 {
 		v.add("fabric.switches", "is empty: list the switches that the subnet must hold")
 	}
@@ -29,6 +33,32 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	}
 	if f.NetworkResourceCount <= 0 {
 		v.add("fabric.networkResourceCount", "must be at least 1")
+	}
+}
+
+// noFabric: what the hardware has not is not declared, and what can't be judged
+// without it is said to be not applicable.
+func (v *validator) noFabric(s *Site, p *profile.Profile) {
+	f := &s.Fabric
+	for _, of := range []struct {
+		key   string
+		there bool
+	}{
+		{"switches", len(f.Switches) > 0},
+		{"hcas", len(f.HCAs) > 0},
+		{"links", f.Links != 0},
+		{"networkResource", f.NetworkResource != ""},
+		{"networkResourceCount", f.NetworkResourceCount != 0},
+	} {
+		if of.there {
+			v.add("fabric."+of.key, "is there, and profile %s has no compute fabric: leave it out", p.Name)
+		}
+	}
+	needs := map[string]bool{"fabric": true, "collective": !p.Collectives()}
+	for _, gate := range Gates() {
+		if needs[gate] && s.NotApplicable[gate] == "" {
+			v.add("notApplicable", "profile %s has nothing for gate %s to look at: write %s with the reason", p.Name, gate, gate)
+		}
 	}
 }
 

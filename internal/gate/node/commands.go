@@ -25,15 +25,23 @@ type command struct {
 // has what the diagnostic provoked.
 func (g *Gate) commands() []command {
 	level := strconv.Itoa(int(g.profile.Node.DiagnosticLevel.Value))
-	return []command{
+	commands := []command{
 		{kindBefore, []string{"nvidia-smi", "-q", "-x"}, smi},
 		{kindNVLinks, []string{"nvidia-smi", "nvlink", "-s"}, nvlinks},
-		{kindHCAs, []string{"ibstat"}, hcas},
+	}
+	if g.rails() {
+		commands = append(commands, command{kindHCAs, []string{"ibstat"}, hcas})
+	}
+	return append(commands, []command{
 		{kindDiag, []string{"dcgmi", "diag", "-r", level, "-j"}, diagnostic},
 		{kindAfter, []string{"nvidia-smi", "-q", "-x"}, smi},
 		{kindKernel, []string{"dmesg"}, kernelLog},
-	}
+	}...)
 }
+
+// rails tells that nodes have adapters of a compute fabric: without them neither
+// ibstat nor an answer of it has to be on the host.
+func (g *Gate) rails() bool { return len(g.site.Fabric.HCAs) > 0 }
 
 func smi(out ssh.Output) (any, error) {
 	f := smiFigures{Trouble: nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)}

@@ -206,3 +206,28 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// On a host without adapters nobody asks for ibstat, and what it is like is judged
+// without; on any other its absence is no pass.
+func TestWithoutAdapters(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	var without []check.Observation
+	for _, o := range observations(t, hosts) {
+		if o.Kind != "ibstat" {
+			without = append(without, o)
+		}
+	}
+	s := testSite(3)
+	s.Fabric.HCAs = nil
+	g := node.New(s, testProfile(t), node.Deps{})
+	if j := g.Judge(without); j.Verdict != check.Passed || slices.ContainsFunc(j.Figures, func(f check.Figure) bool { return strings.Contains(f.Name, "HCA") }) {
+		t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Figures)
+	}
+	if slices.Contains(g.Describe(), "ibstat") {
+		t.Error("ibstat is run")
+	}
+	if j := node.New(testSite(3), testProfile(t), node.Deps{}).Judge(without); j.Verdict != check.Unobserved {
+		t.Errorf("with adapters that nobody looked at: %s: %s", j.Verdict, j.Reason)
+	}
+}

@@ -66,7 +66,9 @@ func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
 		}
 	}
 	v.figure("NVLinks up", float64(links), "links", "==", nodes*p.Node.GPUs.Value*p.GPU.NVLinks.Value, g.source("gpu.nvlinks", p.GPU.NVLinks)+", times the GPUs of the inventory")
-	v.figure("HCAs active at rate", float64(ports), "ports", "==", nodes*float64(len(g.site.Fabric.HCAs)), "site fabric.hcas, times the inventory")
+	if g.rails() {
+		v.figure("HCAs active at rate", float64(ports), "ports", "==", nodes*float64(len(g.site.Fabric.HCAs)), "site fabric.hcas, times the inventory")
+	}
 	if required > 0 {
 		v.figure("required diagnostics passed", float64(passed), "tests", "==", float64(required), "profile "+p.Name+" node.requiredDiagnostics, on each node that answered")
 	}

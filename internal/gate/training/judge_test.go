@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -197,5 +198,26 @@ func TestScriptsAreBash(t *testing.T) {
 	}
 	if spec := testGate(t, testSite(frameworkTorchtitan)).spec(); !strings.Contains(spec.Script, "torchtitan") || strings.Contains(spec.Script, "pretrain_gpt.py") {
 		t.Errorf("%+v", spec)
+	}
+}
+
+// TestOneRank: a job of one GPU has no adapters to name, and its one rank has to say
+// everything.
+func TestOneRank(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("a3-highgpu-1g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := testSite(frameworkTorchtitan)
+	s.Inventory.Nodes, s.Fabric.HCAs, s.Workloads.Training.Nodes = s.Inventory.Nodes[:1], nil, 1
+	g := New(s, p, Deps{})
+	if spec := g.spec(); g.Claims() != 1 || spec.Pods != 1 || spec.GPUs != 1 {
+		t.Errorf("%+v", spec)
+	} else if hca, there := spec.Env["NCCL_IB_HCA"]; there {
+		t.Errorf("NCCL is told to use %q", hca)
+	}
+	if env := testGate(t, testSite(frameworkTorchtitan)).spec().Env; env["NCCL_IB_HCA"] != "=mlx5_0" {
+		t.Errorf("%v", env)
 	}
 }

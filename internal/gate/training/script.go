@@ -25,15 +25,18 @@ func (g *Gate) spec() workload.Spec {
 	for _, n := range g.site.Inventory.Nodes {
 		nodes = append(nodes, n.Name)
 	}
+	env := map[string]string{
+		"JOB_NAME": jobName, "NNODES": strconv.Itoa(g.pods()), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
+		"FRAMEWORK": t.Framework, "MODEL": t.Model, "STEPS": strconv.Itoa(t.Steps), "LOG_RANK": "all",
+	}
+	if hcas := g.site.Fabric.HCAs; len(hcas) > 0 {
+		env["NCCL_IB_HCA"] = "=" + strings.Join(hcas, ",")
+	}
 	return workload.Spec{
 		Name: jobName, Gate: Name, Pods: g.pods(), MinCount: g.pods(), GPUs: g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
 		Image: t.Image, Container: "trainer", Script: script,
-		Env: map[string]string{
-			"JOB_NAME": jobName, "NNODES": strconv.Itoa(g.pods()), "GPUS_PER_NODE": strconv.Itoa(g.gpus()),
-			"FRAMEWORK": t.Framework, "MODEL": t.Model, "STEPS": strconv.Itoa(t.Steps), "LOG_RANK": "all",
-			"NCCL_IB_HCA": "=" + strings.Join(g.site.Fabric.HCAs, ","),
-		},
+		Env:   env,
 		Nodes: nodes, OnePerNode: true,
 	}
 }

@@ -39,10 +39,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 			Prometheus:   endpoint(info.PrometheusURL, info),
 			Alertmanager: endpoint(info.AlertmanagerURL, info),
 		},
-		Fabric: site.Fabric{
-			HCAs: spec.HCAs, Links: len(ordered.Links), Soak: site.Duration(2 * time.Second),
-			NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
-		},
+		Fabric: fabricOf(spec, ordered),
 		GPUStack: site.GPUStack{
 			// KAI's own queue, for a lab that has KAI.
 			Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto", Queue: "default-queue",
@@ -55,11 +52,9 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 			ScrapeInterval: site.Duration(time.Second), Receiver: "on-call",
 			LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04",
 		},
-		Workloads: workloads(len(spec.GPUNodes)),
-		Autoscale: autoscale(),
-	}
-	for _, sw := range ordered.Switches {
-		s.Fabric.Switches = append(s.Fabric.Switches, sw.Name)
+		Workloads:     workloads(len(spec.GPUNodes), ordered.Hardware.Training.Model),
+		Autoscale:     autoscale(),
+		NotApplicable: notApplicable(ordered.Hardware),
 	}
 	for _, n := range spec.GPUNodes {
 		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
@@ -68,6 +63,33 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 		s.Inventory.SystemNodes = append(s.Inventory.SystemNodes, site.Node{Name: n.Name, Address: n.Address, Rack: n.Rack})
 	}
 	return s
+}
+
+// fabricOf is the compute fabric, where the hardware has one.
+func fabricOf(spec world.Spec, ordered world.State) site.Fabric {
+	if len(spec.HCAs) == 0 {
+		return site.Fabric{}
+	}
+	f := site.Fabric{
+		HCAs: spec.HCAs, Links: len(ordered.Links), Soak: site.Duration(2 * time.Second),
+		NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
+	}
+	for _, sw := range ordered.Switches {
+		f.Switches = append(f.Switches, sw.Name)
+	}
+	return f
+}
+
+// notApplicable are the gates that hardware has nothing for, with the reasons.
+func notApplicable(hw world.Hardware) map[string]string {
+	if hw.Node.HCAs > 0 {
+		return nil
+	}
+	out := map[string]string{"fabric": "the nodes have no InfiniBand or RoCE adapters: their only network is Ethernet"}
+	if hw.GPU.NVLinks == 0 {
+		out["collective"] = fmt.Sprintf("%d GPU a node without NVLinks, and no rails between nodes: there is no interconnect of GPUs to measure", hw.Node.GPUs)
+	}
+	return out
 }
 
 func endpoint(url string, info lab.Info) site.Endpoint {
@@ -100,11 +122,12 @@ func autoscale() site.Autoscale {
 	}
 }
 
-func workloads(nodes int) site.Workloads {
+// workloads of a lab; model is what its hardware can train.
+func workloads(nodes int, model string) site.Workloads {
 	return site.Workloads{
 		Collective: site.CollectiveWorkload{Image: "ghcr.io/coreweave/nccl-tests:12.9.1-2.27.6", Timeout: site.Duration(5 * time.Minute)},
 		Training: site.TrainingWorkload{
-			Image: "ghcr.io/pytorch/torchtitan:0.2.0", Framework: "torchtitan", Model: "llama3-8b",
+			Image: "ghcr.io/pytorch/torchtitan:0.2.0", Framework: "torchtitan", Model: model,
 			Nodes: nodes, Steps: 60, Timeout: site.Duration(5 * time.Minute),
 		},
 		Inference: site.InferenceWorkload{

@@ -72,3 +72,38 @@ func TestFaultsDoNotChangeWhatWasOrdered(t *testing.T) {
 		}
 	}
 }
+
+// TestSiteOfOneGPU: what such hardware has nothing for is said, with the reasons.
+func TestSiteOfOneGPU(t *testing.T) {
+	t.Parallel()
+	spec, err := world.SpecOf("a3-highgpu-1g", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, info, h := sample(t, 1)
+	dir := t.TempDir()
+	if err := writeSite(dir, siteOf(w.Spec(), w.State(), w.State(), info, h)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := site.Load(filepath.Join(dir, SiteFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Profile != "a3-highgpu-1g" || len(s.NotApplicable) != 2 || s.NotApplicable["fabric"] == "" || s.NotApplicable["collective"] == "" {
+		t.Errorf("%s: %+v", s.Profile, s.NotApplicable)
+	}
+	if s.Workloads.Training.Model != "llama3-1b" || s.Workloads.Training.Nodes != 1 {
+		t.Errorf("%+v", s.Workloads.Training)
+	}
+	again := SpecOf(s)
+	if again.Hardware != spec.Hardware || len(again.GPUNodes) != 1 || len(again.HCAs)+again.Spines != 0 {
+		t.Errorf("the site makes %+v", again)
+	}
+	if _, err := world.New(again); err != nil {
+		t.Error(err)
+	}
+}

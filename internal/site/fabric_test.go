@@ -1,0 +1,73 @@
+package site_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// cut takes a block out of the example: from the line that begins with its key to the
+// next line that is not indented.
+func cut(t *testing.T, text, key string) string {
+	t.Helper()
+	before, rest, ok := strings.Cut(text, "\n"+key+":")
+	if !ok {
+		t.Fatalf("the example has no %q", key)
+	}
+	for {
+		_, after, ok := strings.Cut(rest, "\n")
+		if !ok || !strings.HasPrefix(after, " ") {
+			return before + "\n" + after
+		}
+		rest = after
+	}
+}
+
+// oneGPU is the example on hardware without a compute fabric.
+func oneGPU(t *testing.T, fabric, notApplicable string) string {
+	t.Helper()
+	text := cut(t, string(site.Example()), "fabric")
+	text = strings.Replace(text, "profile: h100-sxm-ndr400", "profile: a3-highgpu-1g", 1)
+	text = strings.Replace(text, "loadGPUs: 4", "loadGPUs: 2", 1)
+	return text + "\n" + fabric + notApplicable
+}
+
+const reasons = "notApplicable:\n  fabric: Ethernet only\n  collective: one GPU a node\n"
+
+func TestWithoutAFabric(t *testing.T) {
+	t.Parallel()
+	s, err := site.Parse("s.yaml", []byte(oneGPU(t, "", reasons)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.NotApplicable["collective"] != "one GPU a node" || len(s.Fabric.HCAs) > 0 {
+		t.Errorf("%+v", s)
+	}
+	for name, tt := range map[string]struct {
+		fabric, notApplicable string
+		want                  []string
+	}{
+		"gates that have nothing to look at": {"", "", []string{"nothing for gate fabric", "nothing for gate collective"}},
+		"one of them":                        {"", "notApplicable:\n  fabric: Ethernet only\n", []string{"nothing for gate collective"}},
+		"a fabric all the same": {
+			"fabric: {switches: [leaf-0], hcas: [mlx5_0], links: 4, networkResource: rdma/ib, networkResourceCount: 1}\n", reasons,
+			[]string{"fabric.switches: is there", "fabric.hcas: is there", "fabric.links: is there", "fabric.networkResource: is there", "fabric.networkResourceCount: is there"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := site.Parse("s.yaml", []byte(oneGPU(t, tt.fabric, tt.notApplicable)))
+			invalid, ok := errors.AsType[*site.InvalidError](err)
+			if !ok || len(invalid.Problems) != len(tt.want) {
+				t.Fatalf("got %v, want %d problems", err, len(tt.want))
+			}
+			for i, want := range tt.want {
+				if !strings.Contains(invalid.Problems[i].Message, want) {
+					t.Errorf("%q, want %q", invalid.Problems[i].Message, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+// TestOneGPU is what the tools print on a host with one GPU, no NVLinks and no HCAs.
+func TestOneGPU(t *testing.T) {
+	t.Parallel()
+	now := fixed()
+	spec, err := world.SpecOf("a3-highgpu-1g", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.New(spec, world.WithClock(func() time.Time { return now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command, tt := range map[string]struct {
+		exit      int
+		has, lack string
+	}{
+		"nvidia-smi -q -x":     {0, "<attached_gpus>1</attached_gpus>", "<state>Completed</state>"},
+		"nvidia-smi nvlink -s": {0, "all links are inActive", "Link 0:"},
+		"dcgmi discovery -l":   {0, "0 NvSwitches found", "GPU ID | 1"},
+		"dcgmi diag -r 3 -j":   {0, `"status": "Pass"`, `"status": "Fail"`},
+		"ibstat":               {255, "ibpanic", "CA '"},
+		"sminfo":               {255, "", "MASTER"},
+		"dmesg":                {0, "NVRM: loading", "nvswitch"},
+	} {
+		out, errOut, exit := run(t, w.State(), "gpu-01", command)
+		if exit != tt.exit || !strings.Contains(out+errOut, tt.has) || strings.Contains(out, tt.lack) {
+			t.Errorf("%s: exit %d\n%s%s", command, exit, out, errOut)
+		}
+	}
+}
