@@ -102,6 +102,13 @@ func slicesFollowTheHardware(t *testing.T, b *bench) {
 	if err := b.client.ResourceV1().ResourceSlices().DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	if err := b.client.ResourceV1().DeviceClasses().Delete(t.Context(), "gpu.nvidia.com", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the class that somebody deleted to be there again", func() error {
+		_, err := b.client.ResourceV1().DeviceClasses().Get(t.Context(), "gpu.nvidia.com", metav1.GetOptions{})
+		return err
+	})
 	until(t, "slices that somebody deleted to be published again", func() error {
 		if got := count(); fmt.Sprint(got) != fmt.Sprint(healthy) {
 			return fmt.Errorf("%v", got)

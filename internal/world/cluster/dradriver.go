@@ -57,25 +57,29 @@ func (d *driver) run(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
-	for {
+	for look := true; ; {
 		changed := d.changed.wait()
-		if err := d.sync(ctx); err != nil && ctx.Err() == nil {
+		var err error
+		if look { // nobody tells of the class
+			err = d.syncClass(ctx)
+		}
+		if err = errors.Join(err, d.syncSlices(ctx)); err != nil && ctx.Err() == nil {
 			d.log.Warn("keep resource slices", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-notices:
+			look = false
 		case <-changed:
+			look = false
 		case <-tick.C:
+			look = true
 		}
 	}
 }
 
-func (d *driver) sync(ctx context.Context) error {
-	if err := d.syncClass(ctx); err != nil {
-		return err
-	}
+func (d *driver) syncSlices(ctx context.Context) error {
 	state := d.world.State()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(8)
