@@ -14,7 +14,7 @@ import (
 const KwokSelector = "kwok.x-k8s.io/node=fake"
 
 // PodCIDR is where KWOK pods that are not on the host's network get addresses
-// from. Nothing routes it.
+// from. Nothing routes it; the lab's Prometheus has a way there (Config.PodNetwork).
 const PodCIDR = "10.244.0.0/16"
 
 // stages are how a node becomes ready and a pod lives; see stages.yaml.

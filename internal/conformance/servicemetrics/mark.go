@@ -1,0 +1,146 @@
+package servicemetrics
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firstlight/firstlight/internal/gate/inference"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+const (
+	byAnnotation = "annotation"
+	byPodMonitor = "PodMonitor"
+	// scrapeAnnotation is the custom, and how Prometheus calls it in its rules.
+	scrapeAnnotation = "prometheus.io/scrape"
+	scrapeSource     = "__meta_kubernetes_pod_annotation_prometheus_io_scrape"
+	// scrapeLabel is what a PodMonitor of ours selects.
+	scrapeLabel = "firstlight.dev/scrape"
+	monitorName = "service-metrics"
+)
+
+func operatorKind(plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "monitoring.coreos.com", Version: "v1", Resource: plural}
+}
+
+// errNoDiscovery: nothing chooses pods to scrape.
+var errNoDiscovery = errors.New("prometheus has no job that chooses pods by the annotation prometheus.io/scrape, and no Prometheus of the operator selects PodMonitors: nothing discovers a service's metrics")
+
+// findMark tells by what the cluster's Prometheus chooses pods: by a job of its own,
+// or by the PodMonitors that its operator heeds.
+func (o *observer) findMark(ctx context.Context) (mark, error) {
+	config, err := o.prom.Config(ctx)
+	if err != nil {
+		return mark{}, err //nolint:wrapcheck // says what it read
+	}
+	if m, ok := annotationMark(config); ok {
+		return m, nil
+	}
+	list, err := o.cluster.Dynamic.Resource(operatorKind("prometheuses")).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		return mark{}, errNoDiscovery
+	case err != nil:
+		return mark{}, fmt.Errorf("list the operator's Prometheuses: %w", err)
+	}
+	m, ok := monitorMark(list.Items)
+	if !ok {
+		return mark{}, errNoDiscovery
+	}
+	return m, nil
+}
+
+func annotationMark(c prom.Config) (mark, bool) {
+	for _, j := range c.Jobs {
+		if slices.Contains(j.Keeps, scrapeSource) {
+			return mark{By: byAnnotation, Where: "job " + j.Name, Key: scrapeAnnotation, Value: "true"}, true
+		}
+	}
+	return mark{}, false
+}
+
+// monitorMark is a PodMonitor that the first Prometheus heeds which heeds any.
+func monitorMark(list []unstructured.Unstructured) (mark, bool) {
+	for _, p := range list {
+		selector, there, err := unstructured.NestedMap(p.Object, "spec", "podMonitorSelector")
+		if err != nil || !there || selector == nil {
+			continue // it selects none
+		}
+		own, _, err := unstructured.NestedStringMap(p.Object, "spec", "podMonitorSelector", "matchLabels")
+		if _, hard := selector["matchExpressions"]; err != nil || hard {
+			continue
+		}
+		return mark{By: byPodMonitor, Where: "Prometheus " + p.GetNamespace() + "/" + p.GetName(), Own: own, Key: scrapeLabel, Value: "true"}, true
+	}
+	return mark{}, false
+}
+
+// monitor is the PodMonitor that selects what is marked.
+func monitor(m mark, namespace, run string) *unstructured.Unstructured {
+	labels := map[string]any{}
+	for k, v := range m.Own {
+		labels[k] = v
+	}
+	for k, v := range kube.Labels(run, Name) {
+		labels[k] = v
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor",
+		"metadata": map[string]any{"name": monitorName, "namespace": namespace, "labels": labels},
+		"spec": map[string]any{
+			"selector":            map[string]any{"matchLabels": map[string]any{m.Key: m.Value}},
+			"podMetricsEndpoints": []any{map[string]any{"targetPort": int64(inference.Port), "path": "/metrics"}},
+		},
+	}}
+}
+
+// prepare makes all ready but for the mark.
+func (o *observer) prepare(ctx context.Context, m mark, p pod) error {
+	if m.By == byPodMonitor {
+		_, err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Create(ctx, monitor(m, p.Namespace, o.deps.RunID), metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create PodMonitor %s: %w", monitorName, err)
+		}
+		return nil
+	}
+	return o.patch(ctx, p, map[string]any{"annotations": map[string]any{
+		"prometheus.io/port": strconv.Itoa(inference.Port), "prometheus.io/path": "/metrics",
+	}})
+}
+
+// set marks the pod, or takes the mark away.
+func (o *observer) set(ctx context.Context, m mark, p pod, on bool) error {
+	var value any
+	if on {
+		value = m.Value
+	}
+	field := "labels"
+	if m.By == byAnnotation {
+		field = "annotations"
+	}
+	return o.patch(ctx, p, map[string]any{field: map[string]any{m.Key: value}})
+}
+
+func (o *observer) patch(ctx context.Context, p pod, change map[string]any) error {
+	change["uid"] = p.UID
+	raw, err := json.Marshal(map[string]any{"metadata": change})
+	if err != nil {
+		return fmt.Errorf("encode a patch of pod %s: %w", p.Name, err)
+	}
+	if _, err := o.cluster.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, raw, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("mark pod %s: %w", p.Name, err)
+	}
+	return nil
+}

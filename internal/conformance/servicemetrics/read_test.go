@@ -1,0 +1,128 @@
+package servicemetrics
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+func TestMetricOf(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		raw, want string
+	}{
+		"ours":                         {`{"resources":[{"name":"namespaces/x"},{"name":"pods/gpu_utilization"},{"name":"pods/vllm_num_requests_running"}]}`, "vllm_num_requests_running"},
+		"an adapter's own rules":       {`{"resources":[{"name":"pods/vllm:num_requests_running"}]}`, "vllm:num_requests_running"},
+		"of namespaces only":           {`{"resources":[{"name":"namespaces/vllm_num_requests_running"}]}`, ""},
+		"another":                      {`{"resources":[{"name":"pods/vllm_num_requests_waiting"}]}`, ""},
+		"an API that serves nothing":   {`{"resources":[]}`, ""},
+		"no list":                      {`<html>`, ""},
+		"served, as custom.metrics.is": {`{}`, ""},
+	} {
+		got, err := metricOf([]byte(tt.raw))
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+}
+
+func TestParseServed(t *testing.T) {
+	t.Parallel()
+	got, err := parseServed([]byte(`{"items":[{"describedObject":{"kind":"Pod","namespace":"ns","name":"p"},"metricName":"m","timestamp":"2026-11-21T01:42:33Z","value":"3500m"}]}`))
+	if err != nil || got.Value != 3.5 || got.Pod != "p" || got.Namespace != "ns" || got.At.IsZero() {
+		t.Error(got, err)
+	}
+	for _, raw := range []string{``, `{}`, `{"items":[]}`, `{"items":[{},{}]}`, `{"items":[{"value":"x"}]}`, `[]`} {
+		if got, err := parseServed([]byte(raw)); err == nil {
+			t.Errorf("%q was read as %+v", raw, got)
+		}
+	}
+}
+
+func FuzzParseServed(f *testing.F) {
+	f.Add([]byte(`{"items":[{"describedObject":{"kind":"Pod","namespace":"ns","name":"p"},"timestamp":"2026-11-21T01:42:33Z","value":"3500m"}]}`))
+	f.Add([]byte(`{"resources":[{"name":"pods/vllm_num_requests_running"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if s, err := parseServed(raw); err != nil && s != (served{}) {
+			t.Errorf("%+v with %v", s, err)
+		}
+		if name, err := metricOf(raw); (name == "") == (err == nil) {
+			t.Errorf("%q with %v", name, err)
+		}
+	})
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	p := pod{Namespace: "ns", Name: "p", IP: "10.244.0.7"}
+	for name, tt := range map[string]struct {
+		labels map[string]string
+		want   bool
+	}{
+		"named":            {map[string]string{"namespace": "ns", "pod": "p"}, true},
+		"by its address":   {map[string]string{"instance": "10.244.0.7:8000"}, true},
+		"exported":         {map[string]string{"exported_namespace": "ns", "exported_pod": "p", "pod": "x"}, true},
+		"of another space": {map[string]string{"namespace": "other", "pod": "p"}, false},
+		"another's":        {map[string]string{"namespace": "ns", "pod": "q", "instance": "10.244.0.8:8000"}, false},
+		"nobody's":         {nil, false},
+	} {
+		if of(tt.labels, p) != tt.want {
+			t.Error(name)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	m, ok := annotationMark(prom.Config{Jobs: []prom.Job{{Name: "kubelet"}, {Name: "pods", Keeps: []string{scrapeSource}}}})
+	if !ok || m.Where != "job pods" || m.Key != scrapeAnnotation {
+		t.Error(m, ok)
+	}
+	if m, ok := annotationMark(prom.Config{Jobs: []prom.Job{{Name: "kubelet", Keeps: []string{"__meta_kubernetes_node_name"}}}}); ok {
+		t.Error(m)
+	}
+	var list []unstructured.Unstructured
+	for _, text := range []string{
+		`{metadata: {name: none}, spec: {}}`,
+		`{metadata: {name: hard}, spec: {podMonitorSelector: {matchExpressions: [{key: a, operator: Exists}]}}}`,
+		`{metadata: {name: k8s, namespace: monitoring}, spec: {podMonitorSelector: {matchLabels: {release: stack}}}}`,
+	} {
+		var o map[string]any
+		if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, unstructured.Unstructured{Object: o})
+	}
+	m, ok = monitorMark(list)
+	if !ok || m.Where != "Prometheus monitoring/k8s" || m.Own["release"] != "stack" {
+		t.Error(m, ok)
+	}
+	if m, ok := monitorMark(list[:2]); ok {
+		t.Error(m)
+	}
+	made := monitor(m, "ns", "r1")
+	if labels := made.GetLabels(); labels["release"] != "stack" || labels["firstlight.dev/run"] != "r1" {
+		t.Error(labels)
+	}
+	if _, ok := any(made).(runtime.Object); !ok {
+		t.Error("no object")
+	}
+}
+
+func TestNote(t *testing.T) {
+	t.Parallel()
+	var w watch
+	one := []sample{{Value: 1}}
+	w.note(at(0), one)
+	w.note(at(1), nil)
+	w.note(at(2), one) // a gap is no end
+	w.note(at(3), nil)
+	w.note(at(4), nil)
+	if w.Looks != 5 || !w.First.Equal(at(0)) || !w.Gone.Equal(at(3)) || len(w.Series) != 0 || !w.To.Equal(at(4)) {
+		t.Errorf("%+v", w)
+	}
+}
