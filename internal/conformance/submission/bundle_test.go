@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
 	"github.com/firstlight/firstlight/internal/evidence"
 )
@@ -140,10 +141,15 @@ func TestLongOutputs(t *testing.T) {
 	for i := range obs {
 		obs[i] = long
 	}
+	made, err := check.Observation{ID: "0101-x", Kind: calls.Kind, Target: "pod"}.WithFigures([]calls.Call{{Method: "GET", Path: "/readyz", Status: 200, Times: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs = append(obs, made)
 	p := checklist(t)
 	r, _ := p.Find("gang_scheduling")
 	text := string(transcript(p, r, wholeRun(t), planResult("gang_scheduling"), obs))
-	if len(text) > maxTranscript+2*maxOutput || !strings.Contains(text, "bytes more are in the run's evidence") || !strings.Contains(text, "### 100. logs of pod") {
+	if len(text) > maxTranscript+2*maxOutput || !strings.Contains(text, "bytes more are in the run's evidence") || !strings.Contains(text, "### 100. logs of pod") || !strings.Contains(text, "GET /readyz: 200") {
 		t.Errorf("%d bytes", len(text))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +14,11 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// What a transcript holds of one output, and in all; what is more stays in the
-// run's evidence, and the transcript says so.
+// What a transcript holds of one output, of a check's calls, and in all, in bytes;
+// what is more stays in the run's evidence, and the transcript says so.
 const (
 	maxOutput     = 32 << 10
+	maxCalls      = 256 << 10
 	maxTranscript = 1 << 20
 )
 
@@ -47,11 +49,22 @@ func transcript(p programme.Programme, r programme.Requirement, run Run, res pla
 	}
 	figures(&b, res.Figures)
 	findings(&b, res.Findings)
-	fmt.Fprintf(&b, "\n## What was called and seen\n\n%d observations, in the order in which they were made.\n", len(obs))
-	for i, o := range obs {
-		observed(&b, i+1, o)
-	}
+	made, seen := check.OfKind(obs, calls.Kind), slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Kind == calls.Kind })
+	section(&b, "called", made)
+	section(&b, "seen", seen)
 	return b.Bytes()
+}
+
+// section has the observations of one sort. Calls come first, so that what was seen
+// takes no room from them.
+func section(b *bytes.Buffer, sort string, obs []check.Observation) {
+	if len(obs) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## What was %s\n", sort)
+	for i, o := range obs {
+		observed(b, i+1, o)
+	}
 }
 
 func figures(b *bytes.Buffer, all []check.Figure) {
@@ -96,7 +109,7 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 	}
 	if o.Kind == calls.Kind {
 		if made, err := check.Decode[[]calls.Call](o); err == nil {
-			fence(b, "", callLines(made))
+			fence(b, "", callLines(made), maxCalls)
 			return
 		}
 	}
@@ -106,10 +119,10 @@ func observed(b *bytes.Buffer, number int, o check.Observation) {
 			indented.Reset()
 			indented.Write(o.Figures)
 		}
-		fence(b, "json", indented.Bytes())
+		fence(b, "json", indented.Bytes(), maxOutput)
 	}
 	if len(o.Raw) > 0 {
-		fence(b, "", o.Raw)
+		fence(b, "", o.Raw, maxOutput)
 	}
 }
 
@@ -135,11 +148,11 @@ func callLines(made []calls.Call) []byte {
 	return b.Bytes()
 }
 
-// fence is a block that its content can't end.
-func fence(b *bytes.Buffer, language string, content []byte) {
+// fence is a block that its content can't end, of at most limit bytes of it.
+func fence(b *bytes.Buffer, language string, content []byte, limit int) {
 	text, more := content, 0
-	if len(text) > maxOutput {
-		text, more = text[:maxOutput], len(text)-maxOutput
+	if len(text) > limit {
+		text, more = text[:limit], len(text)-limit
 	}
 	shown := strings.TrimRight(strings.ToValidUTF8(string(text), "?"), "\n")
 	ticks := "```"
