@@ -105,7 +105,7 @@ func verifyAny(ctx context.Context, given, temp string, plain bool, show *transf
 			return verification{}, ociError(err)
 		}
 	}
-	dir := path
+	var dir string
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		show.tell("unpacking")
 		u, err := unpackTo(ctx, path, temp)
@@ -151,7 +151,7 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 	case attest.OK:
 		_, err = fmt.Fprintf(w, "%s is intact: every file is as its manifest says, every verdict follows from what was observed\n", v.Bundle)
 	case attest.Wrong:
-		_, err = fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, printable(v.Report.String()))
+		_, err = fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, printable(v.String()))
 	default:
 		_, err = fmt.Fprintf(w, "%s: nothing wrong was found, but not everything was checked: %s\n", v.Bundle, strings.Join(v.Unchecked(), ", "))
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -36,8 +37,10 @@ func decodeStatement(payload []byte) (Statement, []string) {
 	return s, problems
 }
 
-// violations holds a payload against the schema.
-func violations(payload []byte) ([]string, error) {
+// compiled is the schema, read once.
+var compiled = sync.OnceValues(compile)
+
+func compile() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, fmt.Errorf("read the statement's schema: %w", err)
@@ -47,15 +50,24 @@ func violations(payload []byte) ([]string, error) {
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, fmt.Errorf("read the statement's schema: %w", err)
 	}
-	compiled, err := c.Compile(name)
+	s, err := c.Compile(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the statement's schema: %w", err)
+	}
+	return s, nil
+}
+
+// violations holds a payload against the schema.
+func violations(payload []byte) ([]string, error) {
+	s, err := compiled()
+	if err != nil {
+		return nil, err
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(payload))
 	if err != nil {
 		return nil, fmt.Errorf("decode the statement: %w", err)
 	}
-	err = compiled.Validate(value)
+	err = s.Validate(value)
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if err != nil && !ok {
 		return nil, fmt.Errorf("hold the statement against its schema: %w", err)
