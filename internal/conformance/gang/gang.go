@@ -118,13 +118,14 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Re
 	if held, err := c.tooLarge(ctx, launcher, rec, room); err != nil || !held {
 		return err
 	}
-	rec.Progress("gang of %d pods on room for %d: all must be bound", room.Fits, room.Fits)
+	pods, gpus := room.fitting()
+	rec.Progress("gang of %d pods with %d GPUs each: all must be bound", pods, gpus)
 	return c.fits(ctx, launcher, rec, room)
 }
 
-func (c *Check) spec(name string, pods int, r Room) workload.Spec {
+func (c *Check) spec(name string, pods, gpus int, r Room) workload.Spec {
 	return workload.Spec{
-		Name: name, Gate: Name, Pods: pods, GPUs: r.GPUsPerPod, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: r.Nodes,
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: r.Nodes,
 	}
 }
 
@@ -133,7 +134,7 @@ func (c *Check) spec(name string, pods int, r Room) workload.Spec {
 func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Recorder, r Room) (held bool, err error) {
 	began := c.deps.Clock.Now()
 	var p Proof
-	err = c.with(ctx, l, c.spec("gang-too-large", r.Fits+1, r), func(large *workload.Gang) error {
+	err = c.with(ctx, l, c.spec("gang-too-large", r.Fits+1, r.GPUsPerPod, r), func(large *workload.Gang) error {
 		watch, cancel := context.WithTimeout(ctx, c.deadline)
 		defer cancel()
 		var undecided error
@@ -144,7 +145,7 @@ func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Re
 			p.LargeAfter = p.Large
 			return nil
 		}
-		return c.with(ctx, l, c.spec("beside", 1, r), func(small *workload.Gang) error {
+		return c.with(ctx, l, c.spec("beside", 1, r.GPUsPerPod, r), func(small *workload.Gang) error {
 			if bound := c.await(ctx, small); bound != nil {
 				p.Undecided += bound.Error()
 			}
@@ -158,7 +159,8 @@ func (c *Check) tooLarge(ctx context.Context, l *workload.Launcher, rec check.Re
 func (c *Check) fits(ctx context.Context, l *workload.Launcher, rec check.Recorder, r Room) error {
 	began := c.deps.Clock.Now()
 	var p Proof
-	err := c.with(ctx, l, c.spec("gang-fits", r.Fits, r), func(g *workload.Gang) error {
+	pods, gpus := r.fitting()
+	err := c.with(ctx, l, c.spec("gang-fits", pods, gpus, r), func(g *workload.Gang) error {
 		if bound := c.await(ctx, g); bound != nil {
 			p.Undecided = bound.Error()
 		}

@@ -43,14 +43,19 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
+	wanted, gpus := room.fitting()
 	figures = append(figures, check.Figure{
-		Name: "pods bound of a gang that fits", Value: float64(fits.Large.Bound), Unit: "pods", Limit: float64(room.Fits), Relation: "==", Source: "all or nothing",
+		Name: "pods bound of a gang that fits", Value: float64(fits.Large.Bound), Unit: "pods", Limit: float64(wanted), Relation: "==", Source: "all or nothing",
 	})
 	if j := positive(fits, room, scheduler, fitsID); j.Verdict != check.Passed {
 		j.Figures = figures
 		return j
 	}
-	return check.Pass(fmt.Sprintf("%s: none of %d pods bound on room for %d while a pod beside them was, all of %d bound", found[0].Name, large.Large.Wanted, room.Fits, fits.Large.Bound), figures...)
+	without := ""
+	if gpus == 0 {
+		without = ", without GPUs since there is one,"
+	}
+	return check.Pass(fmt.Sprintf("%s: none of %d pods bound on room for %d while a pod beside them was, all of %d%s bound", found[0].Name, large.Large.Wanted, room.Fits, fits.Large.Bound, without), figures...)
 }
 
 // most is how many pods of the large gang were bound, at the time when most were.
@@ -83,9 +88,10 @@ func negative(p Proof, r Room, scheduler, id string) check.Judgement {
 }
 
 func positive(p Proof, r Room, scheduler, id string) check.Judgement {
+	pods, _ := r.fitting()
 	switch {
-	case p.Large.Wanted != r.Fits:
-		return check.CouldNotObserve(fmt.Sprintf("a gang of %d pods was asked for on room for %d", p.Large.Wanted, r.Fits))
+	case p.Large.Wanted != pods:
+		return check.CouldNotObserve(fmt.Sprintf("a gang of %d pods was asked for on room for %d, one of %d was wanted", p.Large.Wanted, r.Fits, pods))
 	case p.Large.Bound != p.Large.Wanted:
 		message := fmt.Sprintf("%d of %d pods of a gang for which there was room were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))
 		return check.Fail(message, check.Finding{

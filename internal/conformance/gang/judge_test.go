@@ -25,6 +25,14 @@ func good() story {
 	}
 }
 
+// oneGPU is the proof on all that is free: one GPU.
+func oneGPU(s *story) {
+	waits := workload.Placement{Wanted: 2, Exist: 2, Refused: 2, GroupRefused: true}
+	s.room = Room{Nodes: []string{"a"}, GPUsPerPod: 1, Fits: 1}
+	s.large.Large, s.large.LargeAfter = waits, waits
+	s.fits.Large = workload.Placement{Wanted: 2, Exist: 2, Bound: 2}
+}
+
 func (s story) observations(t *testing.T) []check.Observation {
 	t.Helper()
 	var out []check.Observation
@@ -60,6 +68,10 @@ func TestJudge(t *testing.T) {
 		"it fits":                    {func(s *story) { s.large.Large.Wanted, s.large.LargeAfter.Wanted = 4, 4 }, check.Unobserved, "it proves nothing"},
 		"it was not looked at twice": {func(s *story) { s.large.LargeAfter = workload.Placement{} }, check.Unobserved, "it proves nothing"},
 		"one that fits is not bound": {func(s *story) { s.fits.Large.Bound = 3 }, check.Failed, "3 of 4 pods of a gang for which there was room"},
+		"one GPU":                    {oneGPU, check.Passed, "none of 2 pods bound on room for 1 while a pod beside them was, all of 2, without GPUs since there is one, bound"},
+		"one GPU, and a gang of one": {func(s *story) { oneGPU(s); s.fits.Large = workload.Placement{Wanted: 1, Exist: 1, Bound: 1} }, check.Unobserved, "one of 2 was wanted"},
+		"one GPU, half of a gang":    {func(s *story) { oneGPU(s); s.fits.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang for which there was room"},
+		"one GPU, part of it bound":  {func(s *story) { oneGPU(s); s.large.Large.Bound = 1 }, check.Failed, "1 of 2 pods of a gang were bound"},
 		"a smaller one was tried":    {func(s *story) { s.fits.Large.Wanted, s.fits.Large.Bound = 2, 2 }, check.Unobserved, "2 pods was asked for on room for 4"},
 	} {
 		t.Run(name, func(t *testing.T) {

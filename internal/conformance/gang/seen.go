@@ -26,6 +26,19 @@ type Room struct {
 	Usage map[string]kube.Usage `json:"usage"`
 }
 
+// fitting is the gang that fits: how many pods, with how many GPUs each. Where all that
+// is free is one GPU, a gang of more than one pod is one of pods that take none: a single
+// pod is no gang, and that it is bound proves nothing of gangs.
+func (r Room) fitting() (pods, gpus int) {
+	if r.Fits == 1 {
+		return leastGang, 0
+	}
+	return r.Fits, r.GPUsPerPod
+}
+
+// leastGang is how many pods are a gang.
+const leastGang = 2
+
 // Proof is what became of gangs.
 type Proof struct {
 	// Large is the gang that the proof is about.
