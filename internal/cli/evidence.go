@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/schedule"
+	"github.com/firstlight/firstlight/internal/validate"
 )
 
 func newEvidence(s Streams) *cobra.Command {
@@ -90,6 +91,13 @@ func checksOf(b *evidence.Bundle) ([]check.Check, error) {
 	site, profile, err := accept.Used(b)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	c, ok, err := validate.CaseOf(b)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the run
+	}
+	if ok {
+		return c.Judges(site, profile) //nolint:wrapcheck // says what it was doing
 	}
 	return gate.Checks(site, profile), nil
 }

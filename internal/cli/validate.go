@@ -40,7 +40,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	f.add(cmd)
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runValidate(cmd.Context(), s, f, out) }
-	cmd.AddCommand(newValidatePlan(s), newValidateWorkflow(s), newValidateSubmission(s))
+	cmd.AddCommand(newValidatePlan(s), newValidateRBAC(s), newValidateSubmission(s), newValidateWorkflow(s))
 	return cmd
 }
 
