@@ -76,7 +76,10 @@ func fill(r programme.Requirement, added Addition, run Run) Filled {
 	f := Filled{Requirement: r}
 	shown, there := run.Shown[r.ID]
 	if !there {
-		f.Unseen = "is not in the run"
+		// The programme leaves open what only should be: it stays open.
+		if r.Level != programme.Should {
+			f.Unseen = "is not in the run"
+		}
 		f.Notes = added.Notes
 		return f
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
@@ -110,6 +111,27 @@ func TestTheStatusIsNeverBetterThanTheVerdict(t *testing.T) {
 	}
 }
 
+// What a version only recommends, and no check has shown, stays open, and the rest is
+// submitted: the programme takes it so.
+func TestRecommendationsMayStayOpen(t *testing.T) {
+	t.Parallel()
+	run := wholeRun(t)
+	delete(run.Shown, "gpu_sharing")
+	s, err := Compose(checklist(t), product(t), run, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.Entries {
+		if e.ID == "gpu_sharing" && (e.Status != "" || len(e.Evidence) > 0) {
+			t.Errorf("%+v", e)
+		}
+	}
+	report, err := Validate(t.Context(), written(t, s), Options{Client: aWeb()})
+	if err != nil || !report.Valid() {
+		t.Errorf("%+v, %v", report.Problems, err)
+	}
+}
+
 func TestWhatCanNotBeSubmitted(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -152,7 +174,9 @@ func allMissing(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, r := range checklist(t).Requirements {
-		out = append(out, r.ID+" is not in the run")
+		if r.Level == programme.Must {
+			out = append(out, r.ID+" is not in the run")
+		}
 	}
 	return out
 }
