@@ -187,6 +187,10 @@ func (c *Check) judgeServed(out *conclusions, p pod) bool {
 	if !ok {
 		return false
 	}
+	if before.Absent != "" {
+		out.fail(o, adapter, fmt.Sprintf("it serves nothing of pod %s/%s: %s", p.Namespace, p.Name, before.Absent), adapterRemedy)
+		return false
+	}
 	if before.Namespace != p.Namespace || before.Pod != p.Name {
 		out.fail(o, adapter, fmt.Sprintf("asked for pod %s/%s it answers of %s/%s", p.Namespace, p.Name, before.Namespace, before.Pod), "see the resources of the adapter's rule")
 		return false
@@ -196,6 +200,8 @@ func (c *Check) judgeServed(out *conclusions, p pod) bool {
 		return false
 	}
 	switch {
+	case w.Absent != "":
+		out.fail(ro, adapter, fmt.Sprintf("it served %s of the pod, and no more when requests were worked at: %s", before.Metric, w.Absent), adapterRemedy)
 	case w.Done == 0 && w.Prometheus == 0:
 		out.missing(ro, "the inference server", fmt.Sprintf("none of the requests was answered (%d failed: %s), so no value could follow", w.Failed, w.Failure), serverRemedy)
 	case !(w.Prometheus > 0):
@@ -206,8 +212,8 @@ func (c *Check) judgeServed(out *conclusions, p pod) bool {
 		out.fail(ro, adapter, fmt.Sprintf("%g requests at the API and %g in Prometheus, where %d were sent: it is not this pod's value alone", w.API, w.Prometheus, w.Sent), "see what the adapter's rule sums")
 	default:
 		ao, after, ok := last[served](out, kindServed, after, adapter+" after the requests", adapterRemedy)
-		if ok && after.Value > before.Value {
-			out.fail(ao, adapter, fmt.Sprintf("%s is %g though no request is left; it was %g", after.Metric, after.Value, before.Value), "see the range of the adapter's rule")
+		if ok && (after.Value > before.Value || after.Absent != "") {
+			out.fail(ao, adapter, fmt.Sprintf("%s is %g though no request is left; it was %g %s", before.Metric, after.Value, before.Value, after.Absent), "see the range of the adapter's rule")
 			return false
 		}
 		out.figures = append(out.figures, check.Figure{Name: "value with requests", Value: w.API, Unit: "requests", Limit: before.Value, Relation: ">=", Source: "the value without requests"})

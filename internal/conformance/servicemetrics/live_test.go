@@ -32,7 +32,7 @@ func TestLive(t *testing.T) {
 	t.Run("AdapterDown", func(t *testing.T) {
 		// A namespace does not end while an API is registered that nothing serves.
 		j, _ := observe(t, l, "live-adapter", l.Fault(t, world.Fault{Kind: "adapter-down"}))
-		if j.Verdict == check.Passed || !strings.Contains(j.Reason, "custom.metrics.k8s.io") {
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "custom.metrics.k8s.io") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 		t.Log(j.Verdict, j.Reason)

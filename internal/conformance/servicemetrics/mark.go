@@ -120,6 +120,19 @@ func (o *observer) prepare(ctx context.Context, m mark, p pod) error {
 	}})
 }
 
+// tidy removes what prepare made beside the pod.
+func (o *observer) tidy(ctx context.Context, m mark, p pod) {
+	if m.By != byPodMonitor {
+		return
+	}
+	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
+	defer cancel()
+	err := o.cluster.Dynamic.Resource(operatorKind("podmonitors")).Namespace(p.Namespace).Delete(remove, monitorName, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		o.rec.Progress("PodMonitor %s could not be removed: %v", monitorName, err)
+	}
+}
+
 // set marks the pod, or takes the mark away.
 func (o *observer) set(ctx context.Context, m mark, p pod, on bool) error {
 	var value any

@@ -85,6 +85,7 @@ func (o *observer) observe(ctx context.Context) error {
 
 // discover sees the series come and go with the mark.
 func (o *observer) discover(ctx context.Context, m mark, p pod, base string) error {
+	defer o.tidy(ctx, m, p)
 	if err := o.prepare(ctx, m, p); err != nil {
 		return o.keep(o.rec, o.look(kindWatch, unmarked, "prepare pod "+p.Name), nil, err)
 	}
@@ -155,7 +156,10 @@ func (o *observer) served(ctx context.Context, p pod, base string) (ok bool, err
 		return false, ctx.Err() //nolint:wrapcheck // interrupted
 	}
 	f.Prometheus, f.API = top, reached.Value
-	if err := o.keep(o.rec, l, f, seenErr); err != nil || seenErr != nil {
+	if answered(seenErr) {
+		f.Absent, seenErr = seenErr.Error(), nil
+	}
+	if err := o.keep(o.rec, l, f, seenErr); err != nil || seenErr != nil || f.Absent != "" {
 		return false, err
 	}
 	return o.atAPI(ctx, after, a, p, func(s served) bool { return s.Value == 0 })
@@ -167,6 +171,9 @@ func (o *observer) atAPI(ctx context.Context, target string, a *api, p pod, enou
 	s, seenErr := o.await(ctx, a, p, enough)
 	if ctx.Err() != nil {
 		return false, ctx.Err() //nolint:wrapcheck // interrupted
+	}
+	if answered(seenErr) {
+		return false, o.keep(o.rec, l, served{Absent: seenErr.Error()}, nil)
 	}
 	return seenErr == nil, o.keep(o.rec, l, s, seenErr)
 }

@@ -80,6 +80,8 @@ type served struct {
 	Pod       string    `json:"pod"`
 	Value     float64   `json:"value"`
 	At        time.Time `json:"at"`
+	// Absent is why there is no value, where the API server itself says so.
+	Absent string `json:"absent,omitempty"`
 }
 
 // worked is how things stood while requests were sent.
@@ -90,4 +92,6 @@ type worked struct {
 	Failure    string  `json:"failure,omitempty"`
 	Prometheus float64 `json:"prometheus"`
 	API        float64 `json:"api"`
+	// Absent is why the API has no value, where the API server itself says so.
+	Absent string `json:"absent,omitempty"`
 }

@@ -3,10 +3,12 @@ package servicemetrics
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,6 +16,15 @@ import (
 )
 
 const customAPI = "/apis/custom.metrics.k8s.io"
+
+// errAbsent: the API does not have the metric.
+var errAbsent = errors.New("the metric is not served")
+
+// answered says that an error is the API server's answer: there is no such API, nobody
+// stands behind it, or it has no such value. All others say nothing of what is served.
+func answered(err error) bool {
+	return errors.Is(err, errAbsent) || apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err)
+}
 
 // api is the custom metrics API as an HPA asks it.
 type api struct {
@@ -63,7 +74,7 @@ func metricOf(raw []byte) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("custom.metrics.k8s.io lists %d metrics of pods, and none is %s or %s", of, metricName, series)
+	return "", fmt.Errorf("%w: custom.metrics.k8s.io lists %d metrics of pods, and none is %s or %s", errAbsent, of, metricName, series)
 }
 
 // value reads the metric of one pod.
