@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,6 +30,7 @@ var resources = map[string]string{
 	"APIService":               "apiservices",
 	"PriorityClass":            "priorityclasses",
 	"KWOKNodeClass":            "kwoknodeclasses",
+	"GatewayClass":             "gatewayclasses",
 	"Queue":                    "queues",
 
 	"MutatingWebhookConfiguration":   "mutatingwebhookconfigurations",
@@ -84,27 +84,11 @@ func (l *Lab) createObjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.define(ctx, crds, roles...)
-}
-
-// createGatewayAPI is the step stepGateways: the definitions that the world's gateways
-// serve. They are large, and nothing else waits for them.
-func (l *Lab) createGatewayAPI(ctx context.Context) error {
-	crds, err := manifest.GatewayAPI()
-	if err != nil {
-		return err
-	}
-	return l.define(ctx, crds)
-}
-
-// define creates definitions, with objects that need none of them, and waits until
-// they are Established.
-func (l *Lab) define(ctx context.Context, crds []*unstructured.Unstructured, beside ...*unstructured.Unstructured) error {
 	client, err := dynamic.NewForConfig(l.rest)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := create(ctx, client, append(slices.Clone(crds), beside...)); err != nil {
+	if err := create(ctx, client, append(crds, roles...)); err != nil {
 		return err
 	}
 	for _, crd := range crds {
@@ -113,6 +97,12 @@ func (l *Lab) define(ctx context.Context, crds []*unstructured.Unstructured, bes
 		}
 	}
 	return nil
+}
+
+// createGatewayAPI is the step stepGateways: the kinds and the class that the world's
+// gateways serve. The kinds are large, and nothing else of the start waits for them.
+func (l *Lab) createGatewayAPI(ctx context.Context) error {
+	return l.createExtra(ctx, l.conf, "gateway")
 }
 
 // registerMetrics hands the metrics APIs to the adapter, which answers by now,

@@ -124,9 +124,9 @@ func (l *Lab) steps() []step {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
 	steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
-	worldNeeds := []string{component.APIServer}
+	worldNeeds := component.APIServer
 	if l.conf.Purpose == component.Everything {
-		worldNeeds = []string{component.Objects, stepGateways}
+		worldNeeds = component.Objects
 		steps = append(steps,
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
 			l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
@@ -134,7 +134,7 @@ func (l *Lab) steps() []step {
 		)
 	}
 	if l.opts.WorldReady != nil {
-		steps = append(steps, l.own(stepWorld, worldNeeds, func(ctx context.Context) error {
+		steps = append(steps, l.own(stepWorld, []string{worldNeeds}, func(ctx context.Context) error {
 			info := l.info()
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)

@@ -20,6 +20,9 @@ import (
 // between two looks at the API server, or two requests of a gateway that settles.
 const between = 250 * time.Millisecond
 
+// classWithin is how long a class that is there may take to be accepted.
+const classWithin = time.Minute
+
 // mostNodes bounds how many nodes the servers may choose from.
 const mostNodes = 16
 
@@ -57,8 +60,9 @@ type trying struct {
 
 func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec record.Notes) error {
 	rec.Progress("reading gateway classes")
-	n := rec.Begin(kindClasses, "cluster", "GET /apis/"+group+"/"+version+"/gatewayclasses")
-	found, err := readClasses(ctx, cluster)
+	n := rec.Begin(kindClasses, "cluster", "GET /apis/"+group+"/"+version+"/gatewayclasses until one is Accepted, if there are any")
+	found, err := await(ctx, min(classWithin, c.deps.Patience), func(ctx context.Context) (classes, error) { return readClasses(ctx, cluster) },
+		func(k classes) bool { return k.Used != "" || len(k.Classes) == 0 })
 	if kept := n.Keep(found, err); kept != nil || err != nil || found.Used == "" {
 		return errors.Join(kept, ctx.Err())
 	}

@@ -31,11 +31,6 @@ type Values struct {
 // CRDs are kwok's definitions.
 func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml", Values{}) }
 
-// GatewayAPI are the kinds of the Gateway API that the world's gateways serve.
-func GatewayAPI() ([]*unstructured.Unstructured, error) {
-	return readAll("gateway/crds/*.yaml", Values{})
-}
-
 // Extra is what an extra of the lab needs: definitions, which must be there
 // before the rest, and objects (its chart's own, roles, defaults).
 func Extra(name string, v Values) (definitions, objects []*unstructured.Unstructured, err error) {

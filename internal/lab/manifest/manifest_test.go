@@ -81,6 +81,7 @@ func TestExtras(t *testing.T) {
 			"ValidatingWebhookConfiguration": 2, "MutatingWebhookConfiguration": 1,
 		}},
 		"mpi":     {1, map[string]int{"Namespace": 1, "ClusterRole": 4, "ClusterRoleBinding": 1}},
+		"gateway": {3, map[string]int{"GatewayClass": 1}},
 		"unknown": {0, map[string]int{}},
 	} {
 		definitions, objects, err := Extra(name, values())
@@ -116,11 +117,6 @@ func TestManifestsParse(t *testing.T) {
 	if err != nil || len(crds) != 8 {
 		t.Errorf("%d definitions, %v; want 8", len(crds), err)
 	}
-	gateways, err := GatewayAPI()
-	if err != nil || len(gateways) != 3 {
-		t.Errorf("%d definitions of the Gateway API, %v; want 3", len(gateways), err)
-	}
-	crds = append(crds, gateways...)
 	roles, err := Roles(v)
 	if err != nil || len(roles) == 0 {
 		t.Errorf("%d roles, %v", len(roles), err)

@@ -1,11 +1,11 @@
 // Package gateway is the world's implementation of the Gateway API: what a cluster's
 // gateway controller and its data plane are, played, since none of them can reach a
-// pod of a lab (docs/decisions/0010-a-gateway-of-the-worlds.md).
+// pod of a lab (docs/decisions/0011-a-gateway-of-the-worlds.md).
 //
 // It owns the status of GatewayClasses whose controllerName is ControllerName, of
-// their Gateways, and of HTTPRoutes as far as those name such a Gateway; the class
-// ClassName, which it creates once; and, for each Gateway, a reverse proxy on a
-// loopback address of its own, which leads to the pods that the world runs.
+// their Gateways, and of HTTPRoutes as far as those name such a Gateway; and, for each
+// Gateway, a reverse proxy on a loopback address of its own, which leads to the pods
+// that the world runs. The class itself is the lab's (lab/manifest/gateway).
 //
 // It serves HTTP listeners and HTTPRoutes: hosts, paths (exact and prefix), headers,
 // query parameters, methods, weights. What it does not serve (filters, regular

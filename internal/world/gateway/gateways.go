@@ -9,9 +9,7 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -24,12 +22,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-const (
-	// ControllerName is that of the classes whose Gateways the world plays.
-	ControllerName = "world.firstlight/gateway"
-	// ClassName is the class that it creates.
-	ClassName = "world"
-)
+// ControllerName is that of the classes whose Gateways the world plays.
+const ControllerName = "world.firstlight/gateway"
 
 // again is the pause before something is tried again that went wrong.
 const again = time.Second
@@ -58,8 +52,10 @@ type Gateways struct {
 	mu    sync.Mutex
 	doors map[types.UID]*door
 	rules map[types.UID]map[string]*rule
-	shown world.Gateway // the faults that the doors have
-	wrong error         // of the last look
+	// running: the API is there, and what is of it known.
+	running bool
+	shown   world.Gateway // the faults that the doors have
+	wrong   error         // of the last look
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -81,28 +77,25 @@ func routeResource() schema.GroupVersionResource {
 	return resource("v1", gwv1.GroupName, "httproutes")
 }
 
-// Start creates the class and follows what is of it; it bounds starting by ctx, and
-// what it started runs until Stop. An API server that does not have the Gateway API
-// has no gateways: there is nothing to play then.
+// Start follows what is of the world's classes, from when the API server has the
+// Gateway API on; until then, which may be for ever, there is nothing to play. What it
+// started runs until Stop.
 func Start(ctx context.Context, cfg Config) (*Gateways, error) {
-	g := &Gateways{
-		config: cfg, transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}, poke: make(chan struct{}, 1),
-		doors: map[types.UID]*door{}, rules: map[types.UID]map[string]*rule{}, cancel: func() {},
-	}
-	there, err := g.there(ctx)
-	if err != nil || !there {
-		return g, err
-	}
-	if g.hosts, err = hostsOf(cfg.World.State()); err != nil {
-		return nil, fmt.Errorf("start the gateways: %w", err)
-	}
-	if err := g.createClass(ctx); err != nil {
+	hosts, err := hostsOf(cfg.World.State())
+	if err != nil {
 		return nil, fmt.Errorf("start the gateways: %w", err)
 	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	g.cancel = cancel
-	g.watch(life)
-	g.wg.Go(func() { g.run(life) })
+	g := &Gateways{
+		config: cfg, hosts: hosts, transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}, poke: make(chan struct{}, 1),
+		doors: map[types.UID]*door{}, rules: map[types.UID]map[string]*rule{}, cancel: cancel,
+	}
+	g.follow()
+	g.wg.Go(func() {
+		if g.awaitAPI(life) {
+			g.run(life)
+		}
+	})
 	return g, nil
 }
 
@@ -119,44 +112,33 @@ func (g *Gateways) Stop() {
 	g.transport.CloseIdleConnections()
 }
 
-// there: the API server has the definitions.
-func (g *Gateways) there(ctx context.Context) (bool, error) {
-	definitions := g.config.Dynamic.Resource(resource("v1", "apiextensions.k8s.io", "customresourcedefinitions"))
-	_, err := definitions.Get(ctx, "gatewayclasses."+gwv1.GroupName, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for the Gateway API: %w", err)
-	}
-	return true, nil
-}
-
-func (g *Gateways) createClass(ctx context.Context) error {
-	class := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": gwv1.GroupVersion.String(), "kind": "GatewayClass", "metadata": map[string]any{"name": ClassName},
-		"spec": map[string]any{"controllerName": ControllerName, "description": "Gateways that the lab's world plays: HTTP on loopback addresses."},
-	}}
-	tick := time.NewTicker(again / 10)
+// awaitAPI returns true once the API server has what is followed, and false when life ends.
+func (g *Gateways) awaitAPI(life context.Context) bool {
+	const often, seldom, soon = 250 * time.Millisecond, 5 * time.Second, 240
+	tick := time.NewTicker(often)
 	defer tick.Stop()
-	for {
-		_, err := g.config.Dynamic.Resource(classResource()).Create(ctx, class, metav1.CreateOptions{})
-		if err == nil || apierrors.IsAlreadyExists(err) {
-			return nil
+	for n := 0; ; n++ {
+		served := true
+		for _, kind := range []schema.GroupVersionResource{classResource(), gatewayResource(), routeResource()} {
+			_, err := g.config.Dynamic.Resource(kind).List(life, metav1.ListOptions{Limit: 1})
+			served = served && err == nil
 		}
-		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-			return fmt.Errorf("create GatewayClass %s: %w", ClassName, err) // will not get better
+		if served {
+			return true
+		}
+		if n == soon {
+			tick.Reset(seldom) // an API server that has none is unlikely to get one
 		}
 		select {
-		case <-ctx.Done():
-			return fmt.Errorf("create GatewayClass %s: %w: %w", ClassName, context.Cause(ctx), err)
+		case <-life.Done():
+			return false
 		case <-tick.C:
 		}
 	}
 }
 
-// watch follows what decides; pods and where they listen are looked up as requests come.
-func (g *Gateways) watch(life context.Context) {
+// follow has noticed what decides; pods and where they listen are looked up as requests come.
+func (g *Gateways) follow() {
 	dyn := dynamicinformer.NewDynamicSharedInformerFactory(g.config.Dynamic, 0)
 	g.classes, g.gateways, g.routes = dyn.ForResource(classResource()).Informer(), dyn.ForResource(gatewayResource()).Informer(), dyn.ForResource(routeResource()).Informer()
 	g.forwards = dyn.ForResource(resource("v1alpha1", "kwok.x-k8s.io", "portforwards")).Informer()
@@ -167,9 +149,6 @@ func (g *Gateways) watch(life context.Context) {
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { g.signal() }, UpdateFunc: func(_, _ any) { g.signal() }, DeleteFunc: func(any) { g.signal() },
 		})
-	}
-	for _, i := range g.informers() {
-		g.wg.Go(func() { i.RunWithContext(life) })
 	}
 }
 
@@ -186,6 +165,9 @@ func (g *Gateways) signal() {
 
 func (g *Gateways) run(life context.Context) {
 	for _, i := range g.informers() {
+		g.wg.Go(func() { i.RunWithContext(life) })
+	}
+	for _, i := range g.informers() {
 		if !cache.WaitForCacheSync(life.Done(), i.HasSynced) {
 			return
 		}
@@ -194,6 +176,9 @@ func (g *Gateways) run(life context.Context) {
 	defer cancel()
 	tick := time.NewTicker(again)
 	defer tick.Stop()
+	g.mu.Lock()
+	g.running = true
+	g.mu.Unlock()
 	for {
 		err := g.look(life)
 		if err != nil && life.Err() == nil {
@@ -215,9 +200,6 @@ func (g *Gateways) run(life context.Context) {
 
 // Settle returns when every Gateway shows the faults that the world has now.
 func (g *Gateways) Settle(ctx context.Context) error {
-	if g.classes == nil {
-		return nil
-	}
 	tick := time.NewTicker(again / 10)
 	defer tick.Stop()
 	for {
@@ -237,7 +219,7 @@ func (g *Gateways) settled() error {
 	want := g.config.World.State().Gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.wrong == nil && g.shown != want {
+	if g.running && g.wrong == nil && g.shown != want {
 		return errors.New("the gateways do not show what the world has")
 	}
 	return g.wrong

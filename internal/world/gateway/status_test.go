@@ -14,7 +14,7 @@ import (
 func aGateway(listeners ...gwv1.Listener) *gwv1.Gateway {
 	return &gwv1.Gateway{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "gw", Generation: 7},
-		Spec:       gwv1.GatewaySpec{GatewayClassName: ClassName, Listeners: listeners},
+		Spec:       gwv1.GatewaySpec{GatewayClassName: "world", Listeners: listeners},
 	}
 }
 
