@@ -23,6 +23,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/validate"
 )
@@ -231,15 +232,29 @@ func (f *validateFlags) resolved(t *tree.Tree, intent string, at *target) (strin
 	if intent == "conformance" {
 		intent = "training" // what a cluster for either intent has, and no platform beside it
 	}
-	q := criteria.Criteria{Service: "kind", Accelerator: labAccelerator(at), Intent: intent}
+	accelerator, err := labAccelerator(t, at.profile.GPU.Products)
+	if err != nil {
+		return "", nil, err
+	}
+	q := criteria.Criteria{Service: "kind", Accelerator: accelerator, Intent: intent}
 	r, err := resolved(resolve.Resolve(t, q, resolve.Options{}))
 	return fmt.Sprintf("service=kind,accelerator=%s,intent=%s", q.Accelerator, intent), r, err
 }
 
-// labAccelerator is the lab's GPU as recipes call it: h100 of profile h100-sxm-ndr400.
-func labAccelerator(t *target) string {
-	name, _, _ := strings.Cut(t.profile.Name, "-")
-	return name
+// labAccelerator is the lab's GPU as recipes call it: h100 of NVIDIA H100 80GB HBM3.
+func labAccelerator(t *tree.Tree, products []string) (string, error) {
+	shapes, problems := shape.Load(t)
+	if err := problems.Err(); err != nil {
+		return "", infrastructure(err)
+	}
+	for _, a := range shapes.AcceleratorList {
+		for _, product := range products {
+			if slices.Contains(a.Products, strings.ReplaceAll(product, " ", "-")) {
+				return a.Name, nil
+			}
+		}
+	}
+	return "", usage("no recipe is for %s: give one with --recipe", strings.Join(products, ", "))
 }
 
 // command is what the evidence says was asked for: the flags that matter, no paths.
