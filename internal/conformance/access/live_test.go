@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/access"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
+	"github.com/firstlight/firstlight/internal/conformance/dra"
 	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/world"
@@ -64,19 +65,32 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
-	t.Run("OneGPU", func(t *testing.T) {
-		l.Hold(t, "gpu-02", 8)
-		for _, gpu := range []string{"0", "1", "2", "3", "4", "5", "7"} {
-			defer l.Fault(t, world.Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu" + gpu})()
+}
+
+// TestOneGPU: neither this check nor dra_support needs a second GPU, and neither
+// takes one that is held.
+func TestOneGPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a control plane; not with -short")
+	}
+	spec, err := world.SpecOf("a3-highgpu-1g", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := labtest.Start(t, spec)
+	both := func(run string, want check.Verdict, says string) {
+		t.Helper()
+		for _, c := range []check.Check{
+			dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute}), newCheck(l, run),
+		} {
+			if j, _ := observeOf(t, l, run, c); j.Verdict != want || !strings.Contains(j.Reason, says) {
+				t.Errorf("%s: %s: %s %+v", c.Name(), j.Verdict, j.Reason, j.Findings)
+			}
 		}
-		if j, _ := observe(t, l, "live-one"); j.Verdict != check.Passed {
-			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
-		}
-		l.Hold(t, "gpu-01", 1)
-		if j, _ := observe(t, l, "live-full"); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "pod default/somebody-") {
-			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
-		}
-	})
+	}
+	both("one-free", check.Passed, "")
+	l.Hold(t, l.Site.Inventory.Nodes[0].Name, 1)
+	both("one-held", check.Unobserved, "pod default/somebody-")
 }
 
 // guest is the lab's cluster for a user who may do what the check's Rules say and
@@ -114,7 +128,11 @@ func newCheck(l *labtest.Lab, run string) *access.Check {
 // observe runs the check and judges it from what it recorded.
 func observe(t *testing.T, l *labtest.Lab, run string) (check.Judgement, []check.Observation) {
 	t.Helper()
-	c := newCheck(l, run)
+	return observeOf(t, l, run, newCheck(l, run))
+}
+
+func observeOf(t *testing.T, l *labtest.Lab, run string, c check.Check) (check.Judgement, []check.Observation) {
+	t.Helper()
 	rec := &labtest.Recorder{}
 	begin := time.Now()
 	if err := c.Observe(t.Context(), rec); err != nil {
