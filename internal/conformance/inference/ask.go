@@ -72,7 +72,7 @@ type kindOfRequest struct {
 func (t *trying) kinds() []kindOfRequest {
 	return []kindOfRequest{
 		{target: toWeights, path: modelsPath, times: t.figures.Requests},
-		{target: toHeader, path: modelsPath, times: t.figures.Repeats, headers: map[string]string{t.figures.Header: served(serverNames()[1])}},
+		{target: toHeader, path: modelsPath, times: t.figures.Repeats, headers: map[string]string{t.figures.Header: served(second)}},
 		{target: toNowhere, path: nowherePath, times: t.figures.Repeats},
 		{target: toNoRoute, path: noRoutePath, times: t.figures.Repeats},
 	}
@@ -80,12 +80,11 @@ func (t *trying) kinds() []kindOfRequest {
 
 // good says that an answer is one that a request of a kind may have.
 func good(target string, a answer) bool {
-	names := serverNames()
 	switch target {
 	case toWeights:
-		return a.Status == http.StatusOK && (a.Model == served(names[0]) || a.Model == served(names[1]))
+		return a.Status == http.StatusOK && (a.Model == served(first) || a.Model == served(second))
 	case toHeader:
-		return a.Status == http.StatusOK && a.Model == served(names[1])
+		return a.Status == http.StatusOK && a.Model == served(second)
 	case toNowhere:
 		return a.Status >= http.StatusInternalServerError
 	case toNoRoute:
@@ -99,8 +98,8 @@ func (t *trying) ask(ctx context.Context, gw gateway) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	n := t.rec.Begin(kindWay, gw.Name, fmt.Sprintf("GET %s on each address of the gateway, then through port forwards to its pods; then every kind of request until each is answered as it is to be %d times in a row", noRoutePath, inARow))
-	base, close, found := t.reach(ctx, client, gw)
-	defer close()
+	base, leave, found := t.reach(ctx, client, gw)
+	defer leave()
 	if base == "" {
 		return errors.Join(n.Keep(found, nil), ctx.Err())
 	}

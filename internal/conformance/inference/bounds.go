@@ -6,16 +6,19 @@ import "math"
 // probability p is, but for a share alpha of all cases, half of it on either side.
 func bounds(n int, p, alpha float64) (least, most int) {
 	below := 0.0
-	for least = 0; least < n; least++ {
+	for least < n {
 		if below += binomial(n, least, p); below > alpha/2 {
 			break
 		}
+		least++
 	}
 	above := 0.0
-	for most = n; most > least; most-- {
+	most = n
+	for most > least {
 		if above += binomial(n, most, p); above > alpha/2 {
 			break
 		}
+		most--
 	}
 	return least, most
 }

@@ -111,7 +111,7 @@ func (j *judge) servers() bool {
 	if where.StandIns {
 		j.say("scripts took the place of model servers (%s)", where.Why)
 	} else {
-		j.say("%d servers of %s with a GPU each", servers, j.Check.figures.Model)
+		j.say("%d servers of %s with a GPU each", servers, j.figures.Model)
 	}
 	return true
 }
@@ -147,8 +147,7 @@ func (j *judge) gateway(of class) bool {
 
 // route holds what a route's status says against what it leads to.
 func (j *judge) route(name string, resolved bool) {
-	names := serverNames()
-	want := []string{names[1], names[0]}
+	want := []string{second, first}
 	if !resolved {
 		want = []string{nobody}
 	}

@@ -74,24 +74,24 @@ func (j *judge) weights() {
 	if !ok {
 		return
 	}
-	f, names := j.Check.figures, serverNames()
+	f := j.figures
 	suspect := "httproute " + routeSplit
 	if n := count(all, func(a answer) bool { return good(toWeights, a) }); n != len(all) {
 		j.Fail(o, suspect, fmt.Sprintf("%d of %d requests of its path were answered by neither backend: %s", len(all)-n, len(all), tally(all)), "read the log of the gateway's data plane")
 		return
 	}
-	first := count(all, func(a answer) bool { return a.Model == served(names[0]) })
+	n := count(all, func(a answer) bool { return a.Model == served(first) })
 	least, most := bounds(len(all), f.share(), f.Alpha)
 	source := fmt.Sprintf("binomial, %d requests of %.2f, alpha %g (NIST/SEMATECH e-Handbook 1.3.6.6.18)", len(all), f.share(), f.Alpha)
-	j.Figure(check.Figure{Name: "requests to the first backend", Value: float64(first), Unit: "requests", Limit: float64(least), Relation: ">=", Source: source},
-		check.Figure{Name: "requests to the first backend", Value: float64(first), Unit: "requests", Limit: float64(most), Relation: "<=", Source: source})
-	if first < least || first > most {
-		j.Fail(o, suspect, fmt.Sprintf("with the weights %v the first backend answered %d of %d requests: %d to %d would be by the weights", f.Weights, first, len(all), least, most),
+	j.Figure(check.Figure{Name: "requests to the first backend", Value: float64(n), Unit: "requests", Limit: float64(least), Relation: ">=", Source: source},
+		check.Figure{Name: "requests to the first backend", Value: float64(n), Unit: "requests", Limit: float64(most), Relation: "<=", Source: source})
+	if n < least || n > most {
+		j.Fail(o, suspect, fmt.Sprintf("with the weights %v the first backend answered %d of %d requests: %d to %d would be by the weights", f.Weights, n, len(all), least, most),
 			"use an implementation that heeds the weights of backendRefs; see that nothing between keeps requests on one backend (sessions, connection pools)")
 		return
 	}
 	j.Shown()
-	j.say("weights %v split %d requests %d to %d", f.Weights, len(all), first, len(all)-first)
+	j.say("weights %v split %d requests %d to %d", f.Weights, len(all), n, len(all)-n)
 }
 
 // header: a header leads all requests to the second backend, which by the weights has
@@ -105,12 +105,12 @@ func (j *judge) header() {
 	n := count(all, func(a answer) bool { return good(toHeader, a) })
 	j.Figure(check.Figure{Name: "requests that followed their header", Value: float64(n), Unit: "requests", Limit: float64(len(all)), Relation: "==", Source: "a match is no weight: every request"})
 	if n != len(all) {
-		j.Fail(o, "httproute "+routeSplit, fmt.Sprintf("%d of %d requests with the header %s did not go where it leads: %s", len(all)-n, len(all), j.Check.figures.Header, tally(all)),
+		j.Fail(o, "httproute "+routeSplit, fmt.Sprintf("%d of %d requests with the header %s did not go where it leads: %s", len(all)-n, len(all), j.figures.Header, tally(all)),
 			"use an implementation that heeds header matches of HTTPRoutes")
 		return
 	}
 	j.Shown()
-	j.say("%d of %d with %s went to the other", n, len(all), j.Check.figures.Header)
+	j.say("%d of %d with %s went to the other", n, len(all), j.figures.Header)
 }
 
 // nowhere: a route to a Service that does not exist answers errors.

@@ -42,8 +42,11 @@ const (
 	noRoutePath = "/firstlight-no-route"
 )
 
-// serverNames are those of the servers, of their Services, and of what they serve.
-func serverNames() [servers]string { return [servers]string{"model-a", "model-b"} }
+// The servers and their Services. By the weights the first has the most requests.
+const first, second = "model-a", "model-b"
+
+// serverNames are both, in order.
+func serverNames() [servers]string { return [servers]string{first, second} }
 
 func served(name string) string { return "firstlight-" + name }
 
@@ -135,7 +138,6 @@ func (t *trying) gateway(class string) *unstructured.Unstructured {
 // routes are the one to both servers, with a header to the second alone, and the one
 // to nobody.
 func (t *trying) routes() []*unstructured.Unstructured {
-	names := serverNames()
 	path := func(p string) map[string]any { return map[string]any{"type": "PathPrefix", "value": p} }
 	to := func(name string, weight int) map[string]any {
 		return map[string]any{"name": name, "port": int64(serverPort), "weight": int64(weight)}
@@ -144,13 +146,13 @@ func (t *trying) routes() []*unstructured.Unstructured {
 	split := t.object("HTTPRoute", routeSplit, map[string]any{"parentRefs": parents, "rules": []any{
 		map[string]any{
 			"matches": []any{map[string]any{"path": path(splitPath), "headers": []any{
-				map[string]any{"type": "Exact", "name": t.figures.Header, "value": served(names[1])},
+				map[string]any{"type": "Exact", "name": t.figures.Header, "value": served(second)},
 			}}},
-			"backendRefs": []any{to(names[1], 1)},
+			"backendRefs": []any{to(second, 1)},
 		},
 		map[string]any{
 			"matches":     []any{map[string]any{"path": path(splitPath)}},
-			"backendRefs": []any{to(names[0], t.figures.Weights[0]), to(names[1], t.figures.Weights[1])},
+			"backendRefs": []any{to(first, t.figures.Weights[0]), to(second, t.figures.Weights[1])},
 		},
 	}})
 	empty := t.object("HTTPRoute", routeEmpty, map[string]any{"parentRefs": parents, "rules": []any{

@@ -16,9 +16,9 @@ import (
 // name takes a minute or two until it is known.
 const reachWithin = 2 * time.Minute
 
-// reach finds a base URL that answers anything at all; empty when there is none. close
+// reach finds a base URL that answers anything at all; empty when there is none. leave
 // ends the way, and may always be called.
-func (t *trying) reach(ctx context.Context, client *http.Client, gw gateway) (base string, close func(), found way) {
+func (t *trying) reach(ctx context.Context, client *http.Client, gw gateway) (base string, leave func(), found way) {
 	tried := map[string]string{}
 	base, err := await(ctx, min(reachWithin, t.deps.Patience), func(ctx context.Context) (string, error) {
 		for _, host := range gw.Addresses {
@@ -52,7 +52,7 @@ func (t *trying) silent(ctx context.Context, client *http.Client, base string) s
 }
 
 // forward tries the pods that the implementations label as the gateway's.
-func (t *trying) forward(ctx context.Context, client *http.Client, gw gateway, found way) (base string, close func(), seen way) {
+func (t *trying) forward(ctx context.Context, client *http.Client, gw gateway, found way) (base string, leave func(), seen way) {
 	for _, plane := range t.figures.DataPlanes {
 		selector, namespace := plane.selector(t.namespace, gatewayName), t.namespace
 		if plane.Everywhere {

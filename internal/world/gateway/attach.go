@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"slices"
+
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -73,10 +75,8 @@ func unsupported(route *gwv1.HTTPRoute) string {
 		if r.Timeouts != nil || r.Retry != nil || r.SessionPersistence != nil {
 			return "timeouts, retries and session persistence"
 		}
-		for _, m := range r.Matches {
-			if hasExpression(m) {
-				return "regular expressions"
-			}
+		if slices.ContainsFunc(r.Matches, hasExpression) {
+			return "regular expressions"
 		}
 	}
 	return ""

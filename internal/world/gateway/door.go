@@ -32,9 +32,9 @@ func (d *door) has(ports []int32) bool {
 var errTaken = errors.New("taken")
 
 // open listens on the first of the hosts that has all ports free.
-func open(ctx context.Context, hosts []string, ports []int32, make func() *proxy) (*door, error) {
+func open(ctx context.Context, hosts []string, ports []int32, serve func() *proxy) (*door, error) {
 	for _, host := range hosts {
-		d, err := openAt(ctx, host, ports, make)
+		d, err := openAt(ctx, host, ports, serve)
 		if err == nil {
 			return d, nil
 		}
@@ -45,7 +45,7 @@ func open(ctx context.Context, hosts []string, ports []int32, make func() *proxy
 	return nil, fmt.Errorf("listen on ports %v: %w on all of %d addresses", ports, errTaken, len(hosts))
 }
 
-func openAt(ctx context.Context, host string, ports []int32, make func() *proxy) (*door, error) {
+func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy) (*door, error) {
 	var listeners []net.Listener
 	for _, port := range ports {
 		var c net.ListenConfig
@@ -63,7 +63,7 @@ func openAt(ctx context.Context, host string, ports []int32, make func() *proxy)
 	}
 	d := &door{host: host, ports: map[int32]*proxy{}}
 	for i, port := range ports {
-		p := make()
+		p := serve()
 		d.ports[port] = p
 		s := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}
 		d.servers = append(d.servers, s)

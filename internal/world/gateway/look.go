@@ -53,8 +53,8 @@ func (g *Gateways) all(ctx context.Context, faults world.Gateway) error {
 	parents := map[types.UID][]parent{}
 	for _, gw := range gateways {
 		attached := attachAll(gw, routes, parents)
-		p := g.program(ctx, gw, attached, faults)
-		errs = append(errs, g.update(ctx, gatewayResource(), gw.ObjectMeta, &gw.Status, new(gatewayStatus(gw, p, attached))))
+		next := gatewayStatus(gw, g.program(ctx, gw, attached, faults), attached)
+		errs = append(errs, g.update(ctx, gatewayResource(), gw.ObjectMeta, &gw.Status, &next))
 	}
 	for _, r := range routes {
 		next := routeStatus(r, parents[r.UID], func(namespace, name string, port int32) error {

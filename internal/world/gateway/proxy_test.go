@@ -131,13 +131,13 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	make := func() *proxy { return newProxy(places{}, http.DefaultTransport, slog.New(slog.DiscardHandler)) }
-	first, err := open(t.Context(), all, []int32{18080, 18081}, make)
+	serve := func() *proxy { return newProxy(places{}, http.DefaultTransport, slog.New(slog.DiscardHandler)) }
+	first, err := open(t.Context(), all, []int32{18080, 18081}, serve)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.close()
-	second, err := open(t.Context(), all, []int32{18081}, make)
+	second, err := open(t.Context(), all, []int32{18081}, serve)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,12 +148,12 @@ func TestDoors(t *testing.T) {
 		t.Error(code)
 	}
 	second.close()
-	again, err := openAt(t.Context(), second.host, []int32{18081}, make)
+	again, err := openAt(t.Context(), second.host, []int32{18081}, serve)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again.close()
-	if _, err := open(t.Context(), []string{first.host}, []int32{18081}, make); err == nil {
+	if _, err := open(t.Context(), []string{first.host}, []int32{18081}, serve); err == nil {
 		t.Error("a port that is taken was opened")
 	}
 	if _, err := hosts("10.0.0.1"); err == nil {
