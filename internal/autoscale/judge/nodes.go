@@ -148,7 +148,7 @@ func bound(l look) Result {
 	fresh := alive(l.added())
 	nodes := l.nodesOf(fresh)
 	for _, p := range fresh {
-		if p.Node != "" && !contains(nodes, p.Node) && !(l.setup.Pool.Stay && l.there(p.Node)) {
+		if p.Node != "" && !contains(nodes, p.Node) && (!l.setup.Pool.Stay || !l.there(p.Node)) {
 			return l.broken(p.Ref, l.elsewhere(p))
 		}
 	}

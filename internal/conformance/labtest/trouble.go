@@ -17,8 +17,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Fault puts a fault into the lab, which clear takes away.
-func (l *Lab) Fault(t *testing.T, f world.Fault) (clear func()) {
+// Fault puts a fault into the lab, which repair takes away.
+func (l *Lab) Fault(t *testing.T, f world.Fault) (repair func()) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
