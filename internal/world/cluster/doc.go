@@ -1,6 +1,6 @@
 // Package cluster is the world's side of a Kubernetes API server: it registers
 // the world's hosts as KWOK nodes, keeps their resources and labels what the
-// hardware is, runs the GPU Operator's part and the exporters, publishes the GPUs
+// hardware is, runs the GPU Operator's part, the gateways and the exporters, publishes the GPUs
 // as NVIDIA's DRA driver does, and plays container runtime, device plugin and the
 // driver's node side for the pods on those nodes.
 //
