@@ -19,11 +19,12 @@ build:
 test:
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/e2e)
 	$(GO) test -timeout 60m -count=1 ./internal/e2e/recipes
+	$(GO) test -timeout 60m -count=1 ./internal/e2e/validate
 	$(GO) test -timeout 60m -count=1 -parallel 3 ./internal/e2e
 
 ## soak: what takes too long for every change: 20 seeds, 30 kills
 soak:
-	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -parallel 3 -v ./internal/e2e/...
+	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -p 1 -parallel 3 -v ./internal/e2e/...
 
 ## lint: golangci-lint and go vet, pinned in tools/go.mod
 lint:

@@ -1,0 +1,96 @@
+package validate_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/e2e/binary"
+)
+
+var program binary.Firstlight
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Fprintln(os.Stderr, "e2e: not run with -short")
+		os.Exit(0)
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "firstlight-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // when the tests are over
+	if program, err = binary.Build(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// lab starts a lab that ends with the test; upstream programs may have to be built.
+func lab(t *testing.T, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 75*time.Minute)
+	defer cancel()
+	t.Cleanup(func() {
+		if r := program.Run(context.WithoutCancel(t.Context()), "lab", "down", "--name", name); r.Code != 0 {
+			t.Errorf("lab down exited %d: %s", r.Code, r.Stderr)
+		}
+	})
+	r := program.Run(ctx, append([]string{"lab", "up", "--name", name, "--with", "karpenter,trainer"}, args...)...)
+	if r.Code != 0 {
+		t.Fatalf("lab up exited %d:\n%s", r.Code, r.Stderr)
+	}
+}
+
+// report is the -o json object of validate.
+type report struct {
+	Run, Verdict, Intent, Evidence, Artifacts string
+	Simulated                                 bool
+	Steps                                     []struct {
+		Name, Title, Verdict, Reason string
+		Duration                     float64
+		Checks                       []struct {
+			Gate, Verdict, Reason string
+			Findings              []struct{ Suspect, Message, Remedy string }
+		}
+	}
+}
+
+// validate runs a validation in a directory of its own; its exit code has to be as wanted.
+func validate(t *testing.T, code int, args ...string) (report, binary.Result) {
+	t.Helper()
+	dir := t.TempDir()
+	args = append([]string{"validate", "-o", "json", "--evidence", filepath.Join(dir, "evidence"), "--artifacts", filepath.Join(dir, "artifacts")}, args...)
+	r := program.Run(t.Context(), args...)
+	var out report
+	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil && code != 2 {
+		t.Fatalf("firstlight %s exited %d, and its output is no JSON: %v\n%s%s", strings.Join(args, " "), r.Code, err, r.Stdout, r.Stderr)
+	}
+	if r.Code != code {
+		t.Fatalf("firstlight %s exited %d, want %d\n%s", strings.Join(args, " "), r.Code, code, r.Stderr)
+	}
+	return out, r
+}
+
+// kubeconfig is where the lab's is.
+func kubeconfig(t *testing.T, lab string) string {
+	t.Helper()
+	r := program.Run(t.Context(), "lab", "kubeconfig", "--path", "--name", lab)
+	if r.Code != 0 {
+		t.Fatalf("lab kubeconfig exited %d: %s", r.Code, r.Stderr)
+	}
+	return strings.TrimSpace(r.Stdout)
+}
