@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -168,13 +169,24 @@ func (w *walk) identify(ctx context.Context) {
 		w.note("whether the nodes are simulated could not be asked: %v", err)
 		return
 	}
+	server, err := c.Client.Discovery().ServerVersion()
+	if err != nil {
+		w.note("which version of Kubernetes this is could not be asked: %v", err)
+		return
+	}
 	err = w.run.Amend(func(h *evidence.Header) {
 		h.Cluster, h.Simulated, h.SimulatedWhy = string(ns.UID), simulated, why
+		versions := map[string]string{apiServer: server.GitVersion}
+		maps.Copy(versions, h.Versions) // a lab's are of its programs
+		h.Versions = versions
 	})
 	if err != nil {
 		w.note("%v", err)
 	}
 }
+
+// apiServer is what versions call the API server.
+const apiServer = "kube-apiserver"
 
 func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 	w.opening.Lock()
