@@ -95,9 +95,9 @@ func (f *validateFlags) extras() []string {
 	return []string{component.ExtraKarpenter, component.ExtraTrainer}
 }
 
-func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) (err error) {
-	intent, err := intentOf(*f.intent)
-	if err != nil {
+// check refuses what makes no sense before anything is done.
+func (f *validateFlags) check() error {
+	if _, err := intentOf(*f.intent); err != nil {
 		return err
 	}
 	if err := f.target.check(); err != nil {
@@ -106,12 +106,16 @@ func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) 
 	if !slices.Contains(programme.Versions(), f.version) {
 		return usage("--conformance %s: it is one of %s", f.version, strings.Join(programme.Versions(), ", "))
 	}
-	excused, err := f.excused()
-	if err != nil {
-		return err
-	}
 	if f.recipe == "" && !f.onLab() {
 		return usage("--site needs --recipe: what has to be on the cluster is what its recipe says (firstlight recipe list)")
+	}
+	_, err := f.excused()
+	return err
+}
+
+func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) (err error) {
+	if err := f.check(); err != nil {
+		return err
 	}
 	tr, err := f.recipes.open(s)
 	if err != nil {
@@ -126,19 +130,10 @@ func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) 
 	}
 	defer func() { err = errors.Join(err, infrastructure(t.close(ctx))) }()
 
-	name, r, err := f.resolved(tr, string(intent), t)
+	c, r, err := f.caseOf(tr, t)
 	if err != nil {
 		return err
 	}
-	order, err := orderOf(intent, gpusOf(t.site, t.profile), f.order)
-	if err != nil {
-		return err
-	}
-	c, err := validate.Of(name, r, t.site, t.profile, order)
-	if err != nil {
-		return usage("%w", err)
-	}
-	c.Version, c.NotApplicable, c.Disruptive = f.version, excused, f.disruptive || f.onLab()
 	walked, err := f.walk(ctx, t, c, r, board)
 	closeBoard()
 	if input, ok := errors.AsType[*accept.InputError](err); ok {
@@ -147,17 +142,7 @@ func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) 
 	if walked.Run == "" {
 		return infrastructure(err)
 	}
-	report, reportErr := c.Report(walked)
-	if reportErr == nil && err == nil && f.through != "" {
-		report, reportErr = report.Through(f.through)
-	}
-	if reportErr == nil && err == nil && f.through == "" && f.step == "" {
-		dir := f.artifacts
-		if dir == "" {
-			dir = filepath.Join("artifacts", walked.Run)
-		}
-		report, reportErr = validate.Collect(report, c, dir)
-	}
+	report, reportErr := f.report(c, walked, err)
 	writeErr := out.write(s.Out, report, func(w io.Writer) error {
 		printValidation(w, report, display.Style{Color: colourOf(s.Out)})
 		return nil
@@ -166,6 +151,45 @@ func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) 
 		return infrastructure(err)
 	}
 	return verdictExit(report.Verdict)
+}
+
+// caseOf is what the target is validated against.
+func (f *validateFlags) caseOf(tr *tree.Tree, t *target) (validate.Case, *resolve.Result, error) {
+	intent, err := intentOf(*f.intent)
+	if err != nil {
+		return validate.Case{}, nil, err
+	}
+	name, r, err := f.resolved(tr, string(intent), t)
+	if err != nil {
+		return validate.Case{}, nil, err
+	}
+	order, err := orderOf(intent, gpusOf(t.site, t.profile), f.order)
+	if err != nil {
+		return validate.Case{}, nil, err
+	}
+	c, err := validate.Of(name, r, t.site, t.profile, order)
+	if err != nil {
+		return validate.Case{}, nil, usage("%w", err)
+	}
+	c.Version, c.Disruptive = f.version, f.disruptive || f.onLab()
+	c.NotApplicable, err = f.excused()
+	return c, r, err
+}
+
+// report is of a walk, with its artifacts where it went to its end.
+func (f *validateFlags) report(c validate.Case, walked accept.Report, walkErr error) (validate.Report, error) {
+	report, err := c.Report(walked)
+	switch {
+	case err != nil || walkErr != nil || f.step != "":
+		return report, err //nolint:wrapcheck // says what it was doing
+	case f.through != "":
+		return report.Through(f.through) //nolint:wrapcheck // says what it was doing
+	}
+	dir := f.artifacts
+	if dir == "" {
+		dir = filepath.Join("artifacts", walked.Run)
+	}
+	return validate.Collect(report, c, dir) //nolint:wrapcheck // says what it was doing
 }
 
 func (f *validateFlags) labExtras() []string {

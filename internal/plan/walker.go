@@ -84,6 +84,10 @@ func (w *Walker) choose(order []Step) (map[string]bool, error) {
 			return nil, fmt.Errorf("%w: %q has no step %q that an earlier verdict is kept for", ErrInvalid, w.Plan.Name, name)
 		}
 	}
+	return w.todo(order), nil
+}
+
+func (w *Walker) todo(order []Step) map[string]bool {
 	todo := map[string]bool{}
 	reached, beyond := false, false
 	for _, s := range order {
@@ -102,7 +106,7 @@ func (w *Walker) choose(order []Step) (map[string]bool, error) {
 		}
 		beyond = beyond || name == w.Until
 	}
-	return todo, nil
+	return todo
 }
 
 // walk is the state of one Walk. Only the goroutine of run touches what is

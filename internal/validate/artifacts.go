@@ -146,17 +146,14 @@ func write(dir string, files map[string][]byte) error {
 	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {
 		return fmt.Errorf("%s is not empty: name a directory of its own", dir)
 	}
-	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o750); err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".artifacts-*")
 	if err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)
 	}
-	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", dir, err)
-	}
+	defer func() { _ = os.RemoveAll(temp) }() // it has another name by then, when all went well
 	var m manifest
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		sum := sha256.Sum256(files[name])
@@ -182,7 +179,7 @@ func write(dir string, files map[string][]byte) error {
 }
 
 func put(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	f, err := os.Create(path)

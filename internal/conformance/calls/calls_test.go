@@ -53,10 +53,10 @@ func TestCallsAreKept(t *testing.T) {
 	if len(got) != 3 {
 		t.Fatalf("%+v", got)
 	}
-	if c := got[0]; c.Method != "GET" || c.Path != "/api/v1/pods" || c.Query != "limit=1" || c.Status != 200 || c.Times != 2 {
+	if c := got[0]; c.Method != http.MethodGet || c.Path != "/api/v1/pods" || c.Query != "limit=1" || c.Status != 200 || c.Times != 2 {
 		t.Errorf("%+v", c)
 	}
-	if c := got[1]; c.Method != "POST" || c.Status != 403 || c.Times != 1 {
+	if c := got[1]; c.Method != http.MethodPost || c.Status != 403 || c.Times != 1 {
 		t.Errorf("%+v", c)
 	}
 	if c := got[2]; c.Status != 0 || c.Err == "" {

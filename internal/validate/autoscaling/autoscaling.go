@@ -197,17 +197,9 @@ func (c *Check) settle(ctx context.Context, cluster *kube.Cluster) (Samples, err
 	path := "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/" + adapterrules.External
 	err := wait.PollUntilContextTimeout(ctx, every, c.deps.Patience, true, func(ctx context.Context) (bool, error) {
 		s.Reads++
-		sample, err := read(ctx, cluster, path)
-		if err != nil {
-			s.Err = err.Error()
-			return false, nil
-		}
-		s.Err = ""
-		if s.First.At.IsZero() {
-			s.First = sample
-		}
-		s.Last = sample
-		return s.Last.At.After(s.First.At), nil
+		sample, unread := read(ctx, cluster, path)
+		s.take(sample, unread)
+		return unread == nil && s.Last.At.After(s.First.At), nil
 	})
 	if ctx.Err() != nil {
 		return s, fmt.Errorf("read %s: %w", adapterrules.External, context.Cause(ctx))
@@ -216,6 +208,18 @@ func (c *Check) settle(ctx context.Context, cluster *kube.Cluster) (Samples, err
 		return s, fmt.Errorf("read %s: %w", adapterrules.External, err)
 	}
 	return s, nil
+}
+
+// take notes what a read had, or why it had nothing.
+func (s *Samples) take(sample Sample, unread error) {
+	if unread != nil {
+		s.Err = unread.Error()
+		return
+	}
+	s.Err, s.Last = "", sample
+	if s.First.At.IsZero() {
+		s.First = sample
+	}
 }
 
 func read(ctx context.Context, cluster *kube.Cluster, path string) (Sample, error) {
