@@ -71,3 +71,20 @@ func OfKind(obs []Observation, kind string) []Observation {
 	}
 	return out
 }
+
+// One decodes the only observation of a kind, and has its ID. Any other number of them
+// is no observation, and so is one that could not be made.
+func One[T any](obs []Observation, kind string) (v T, id string, err error) {
+	found := OfKind(obs, kind)
+	if len(found) != 1 {
+		return v, "", fmt.Errorf("%s was observed %d times, not once", kind, len(found))
+	}
+	id = found[0].ID
+	if found[0].Err != "" {
+		return v, id, fmt.Errorf("%s could not be observed: %s", kind, found[0].Err)
+	}
+	if v, err = Decode[T](found[0]); err != nil {
+		return v, id, fmt.Errorf("read the observation %s: %w", kind, err)
+	}
+	return v, id, nil
+}

@@ -11,7 +11,7 @@ import (
 // Judge implements check.Check: passed when nothing of a gang that does not fit was
 // bound while a pod beside it was, and all of one that fits.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
-	found, id, err := one[[]workload.Detected](obs, kindScheduler)
+	found, id, err := check.One[[]workload.Detected](obs, kindScheduler)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
@@ -22,14 +22,14 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 				Remedy: "install KAI, Volcano or Kueue, or turn on Kubernetes' own in both API server and scheduler (feature gates GenericWorkload and GangScheduling, API scheduling.k8s.io/v1alpha2)",
 			})
 	}
-	room, _, err := one[Room](obs, kindRoom)
+	room, _, err := check.One[Room](obs, kindRoom)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
 	if room.Fits < 1 {
 		return check.CouldNotObserve(fmt.Sprintf("none of %d nodes has all its GPUs free, so no gang could be placed: run when they are, what holds them is in the evidence", len(c.nodes)))
 	}
-	large, largeID, err := one[Proof](obs, kindTooLarge)
+	large, largeID, err := check.One[Proof](obs, kindTooLarge)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
@@ -39,7 +39,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		j.Figures = figures
 		return j
 	}
-	fits, fitsID, err := one[Proof](obs, kindFits)
+	fits, fitsID, err := check.One[Proof](obs, kindFits)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
@@ -100,21 +100,4 @@ func positive(p Proof, r Room, scheduler, id string) check.Judgement {
 		})
 	}
 	return check.Pass("")
-}
-
-// one is what a single observation of a kind says.
-func one[T any](obs []check.Observation, kind string) (T, string, error) {
-	var none T
-	found := check.OfKind(obs, kind)
-	if len(found) != 1 {
-		return none, "", fmt.Errorf("%s was observed %d times, not once", kind, len(found))
-	}
-	if found[0].Err != "" {
-		return none, found[0].ID, fmt.Errorf("%s could not be observed: %s", kind, found[0].Err)
-	}
-	v, err := check.Decode[T](found[0])
-	if err != nil {
-		return none, found[0].ID, fmt.Errorf("read the observation %s: %w", kind, err)
-	}
-	return v, found[0].ID, nil
 }

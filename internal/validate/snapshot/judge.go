@@ -19,11 +19,11 @@ const (
 // its GPUs of the product that site and recipe name, all with one driver, and the
 // recipe's constraints hold.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
-	server, serverID, err := one[Server](obs, kindServer)
+	server, serverID, err := check.One[Server](obs, kindServer)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
-	nodes, nodesID, err := one[[]Node](obs, kindNodes)
+	nodes, nodesID, err := check.One[[]Node](obs, kindNodes)
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
@@ -56,23 +56,6 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	return check.Pass(fmt.Sprintf("Kubernetes %s, %d nodes with %d %s, driver %s", server.Version, len(c.demand.Nodes), j.gpus,
 		strings.Join(slices.Sorted(maps.Keys(j.products)), ", "), strings.Join(slices.Sorted(maps.Keys(j.versions)), ", ")), figures...)
-}
-
-// one is what a single observation of a kind says.
-func one[T any](obs []check.Observation, kind string) (T, string, error) {
-	var none T
-	found := check.OfKind(obs, kind)
-	if len(found) != 1 {
-		return none, "", fmt.Errorf("%s was observed %d times, not once", kind, len(found))
-	}
-	if found[0].Err != "" {
-		return none, found[0].ID, fmt.Errorf("%s could not be observed: %s", kind, found[0].Err)
-	}
-	v, err := check.Decode[T](found[0])
-	if err != nil {
-		return none, found[0].ID, fmt.Errorf("read the observation %s: %w", kind, err)
-	}
-	return v, found[0].ID, nil
 }
 
 // judge gathers what is wrong.
