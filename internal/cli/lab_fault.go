@@ -62,11 +62,21 @@ func newFaultAdd(s Streams) *cobra.Command {
 			return err
 		}
 		return out.write(s.Out, added, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s at %s; expect gate %s to fail\n", added.ID, added.Kind, added.Target, orNone(added.Gate))
+			_, err := fmt.Fprintf(w, "%s: %s at %s; expect %s\n", added.ID, added.Kind, added.Target, expected(added.Kind, added.Gate))
 			return err
 		})
 	}
 	return cmd
+}
+
+// expected says what has to fail because of a fault, and what shows it.
+func expected(kind, gate string) string {
+	for _, k := range world.Catalogue() {
+		if k.Kind == kind && k.Requirement != "" {
+			return "requirement " + k.Requirement + " to fail: firstlight validate --step " + k.Requirement
+		}
+	}
+	return "gate " + orNone(gate) + " to fail"
 }
 
 func newFaultList(s Streams) *cobra.Command {
