@@ -1,8 +1,10 @@
 package accept
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,6 +105,9 @@ func (w *walk) sameChecks(path string) error {
 		if !slices.Contains(b.Header.Include, name) {
 			return refuse("run %s does not include %s", b.Header.Run, name)
 		}
+	}
+	if !maps.EqualFunc(w.opts.Inputs, b.Inputs, bytes.Equal) {
+		return refuse("run %s is judged against something else: another recipe, or other demands", b.Header.Run)
 	}
 	p, err := w.opts.Playbook(Walk{Include: b.Header.Include})
 	if err != nil {

@@ -159,3 +159,30 @@ func TestFromPassesOverARunOfOtherChecks(t *testing.T) {
 		t.Errorf("gate a is kept from %q, want %s", r.Gates[0].KeptFrom, gates.Run)
 	}
 }
+
+// A run that is judged against another recipe is not gone on with: its verdicts would be
+// of two things.
+func TestARunOfOtherInputsIsNotResumed(t *testing.T) {
+	t.Parallel()
+	for name, inputs := range map[string]map[string][]byte{
+		"others":   {"validation.json": []byte("two")},
+		"more":     {"validation.json": []byte("one"), "x": nil},
+		"the same": {"validation.json": []byte("one")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			o := options(t, dir, planOf("a", "b"))
+			o.Inputs, o.Until = map[string][]byte{"validation.json": []byte("one")}, "a"
+			first, err := Run(t.Context(), o)
+			if err != nil || first.Verdict != check.Passed || len(first.Gates) != 1 {
+				t.Fatalf("%+v, %v", first, err)
+			}
+			o.Inputs, o.Until = inputs, ""
+			second, err := Run(t.Context(), o)
+			if err != nil || len(second.Gates) != 2 || (second.Run == first.Run) != (name == "the same") {
+				t.Errorf("%+v, %v", second, err)
+			}
+		})
+	}
+}
