@@ -20,11 +20,16 @@ func contains(text, part string) bool { return strings.Contains(text, part) }
 type seen struct {
 	name    string
 	verdict check.Verdict
+	// blind: it passes, and has recorded nothing.
+	blind bool
 }
 
 func (s seen) Name() string { return s.name }
 
 func (s seen) Observe(_ context.Context, rec check.Recorder) error {
+	if s.blind {
+		return nil
+	}
 	_, err := rec.Record(check.Observation{Kind: "thing", Target: s.name, Raw: []byte("it is there")})
 	return err //nolint:wrapcheck // the store's own
 }
@@ -37,8 +42,9 @@ func (s seen) Judge([]check.Observation) check.Judgement {
 }
 
 // finished walks a plan of the case's own checks, each of which sees something, and
-// returns the report. Steps in failing fail; with until the run is left unfinished.
-func finished(t *testing.T, c Case, until string, failing ...string) Report {
+// returns the report. Steps in failing fail, the one in blind sees nothing; with until
+// the run is left unfinished.
+func finished(t *testing.T, c Case, until, blind string, failing ...string) Report {
 	t.Helper()
 	s, p := ground(t)
 	made, err := c.Plan(s, p, Reach{})
@@ -52,7 +58,7 @@ func finished(t *testing.T, c Case, until string, failing ...string) Report {
 				verdict = check.Failed
 			}
 		}
-		made.Steps[i].Check, made.Steps[i].GPUs = seen{made.Steps[i].Name(), verdict}, 0
+		made.Steps[i].Check, made.Steps[i].GPUs = seen{made.Steps[i].Name(), verdict, made.Steps[i].Name() == blind}, 0
 	}
 	input, err := c.Encode()
 	if err != nil {
@@ -83,7 +89,7 @@ func finished(t *testing.T, c Case, until string, failing ...string) Report {
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
-	r := finished(t, c, "")
+	r := finished(t, c, "", "")
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	r, err := Collect(r, c, dir)
 	if err != nil {
@@ -120,21 +126,27 @@ func TestLessThanPromised(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
 	for name, tt := range map[string]struct {
-		until string
-		spoil func(t *testing.T, dir string)
-		says  string
+		until, blind string
+		spoil        func(t *testing.T, dir string)
+		// says is in the step's reason; tampered: the run is refused instead.
+		says     string
+		tampered bool
 	}{
-		"the run was ended":        {"health", nil, "there is no verdict of gang_scheduling"},
-		"a report is not there":    {"", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "ctrf.json"},
-		"a verdict without a look": {"", func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl") }, ""},
+		"the run was ended":        {"health", "", nil, "there is no verdict of gang_scheduling", false},
+		"a verdict without a look": {"", "gang_scheduling", nil, "gang_scheduling is unobserved without an observation", false},
+		"a report is not there":    {"", "", func(t *testing.T, dir string) { remove(t, dir, "ctrf.json") }, "", true},
+		"another journal":          {"", "", func(t *testing.T, dir string) { edit(t, dir, "journal.jsonl") }, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := finished(t, c, tt.until)
+			r := finished(t, c, tt.until, tt.blind)
 			if tt.spoil != nil {
 				tt.spoil(t, r.Evidence)
 			}
 			got, err := Collect(r, c, filepath.Join(t.TempDir(), "out"))
+			if (err != nil) != tt.tampered {
+				t.Fatalf("%v, %+v", err, got)
+			}
 			if err == nil && (got.Verdict == check.Passed || !strings.Contains(got.Steps[0].Reason, tt.says)) {
 				t.Errorf("%s: %+v", got.Verdict, got.Steps)
 			}
@@ -167,7 +179,7 @@ func edit(t *testing.T, dir, name string) {
 func TestHealthFailedAndConformanceRecorded(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Training, 32)
-	r := finished(t, c, "", "health")
+	r := finished(t, c, "", "", "health")
 	b, err := evidence.Load(r.Evidence)
 	if err != nil {
 		t.Fatal(err)

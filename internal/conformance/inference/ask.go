@@ -127,7 +127,7 @@ func (t *trying) ask(ctx context.Context, gw gateway) error {
 // settle waits until the gateway does what its status says.
 func (t *trying) settle(ctx context.Context, client *http.Client, base string) bool {
 	row := 0
-	_, _ = await(ctx, min(settleWithin, t.deps.Patience), func(ctx context.Context) (bool, error) {
+	settled, err := await(ctx, min(settleWithin, t.deps.Patience), func(ctx context.Context) (bool, error) {
 		for row < inARow {
 			for _, k := range t.kinds() {
 				if !good(k.target, t.get(ctx, client, base+k.path, k.headers)) {
@@ -139,5 +139,5 @@ func (t *trying) settle(ctx context.Context, client *http.Client, base string) b
 		}
 		return true, nil
 	}, func(settled bool) bool { return settled })
-	return row == inARow
+	return err == nil && settled
 }
