@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
@@ -139,7 +140,45 @@ func (l look) waitForNodes(what string) Result {
 	if !l.karpenter() {
 		why = l.whyNotReady(fresh)
 	}
+	if len(why) == 0 {
+		why = l.replaced()
+	}
 	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what, "see the NodeClaims and their instances"))
+}
+
+// replaced names new pods that were deleted while the load was on. What came in their
+// place, if anything, has a node without a claim of its own: nothing more will come.
+func (l look) replaced() []check.Finding {
+	var out []check.Finding
+	for _, p := range l.added() {
+		if p.Deleting.IsZero() && !p.Gone() {
+			continue
+		}
+		at := p.Deleting
+		if at.IsZero() {
+			at = p.Deleted
+		}
+		out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s, one of the new pods, was deleted under load, %s after it came%s; the HPA desired %s",
+			suspect(p.Ref), seconds(at.Sub(p.First)), l.evicted(p), l.desires()), "see who deletes pods under load: the HPA when the metric does not hold (hop metrics-api), Karpenter's disruption, a descheduler, preemption"))
+	}
+	return out
+}
+
+// evicted is what the events say of the end of a pod.
+func (l look) evicted(p seen.Pod) string {
+	for _, e := range l.about(p.UID, "Evicted", "Preempted", "Killing", "TaintManagerEviction", "DisruptionTerminating") {
+		return because(e.Reason + ": " + e.Message)
+	}
+	return ""
+}
+
+// desires lists what the HPA desired under load, and for which values.
+func (l look) desires() string {
+	var out []string
+	for _, d := range l.desiredSince(seen.MarkLoad) {
+		out = append(out, fmt.Sprintf("%d (%s)", d.Desired, l.desiredValue(d)))
+	}
+	return orElse(strings.Join(out, ", then "), "nothing")
 }
 
 // bound: the new pods run on the nodes that came because of them; on some that

@@ -228,6 +228,15 @@ func nodeNegatives() []negative {
 		{name: "a node of the same name", hop: seen.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(_ *seen.Setup, st *seen.State) {
 			nodeNamed(st, "node-c").ProviderID = "kwok://another"
 		}},
+		// A walk of two minutes that said no more than "not every node of the new pods is registered".
+		{name: "a pod in place of one that was deleted", hop: seen.HopRegistered, suspect: "pod .*worker-c", says: `worker-c, one of the new pods, was deleted under load, .* after it came: Evicted: drained; the HPA desired 2 \(380 W\), then 3 \(380 W\)`, change: func(_ *seen.Setup, st *seen.State) {
+			p := podNamed(st, "worker-c")
+			again := *p
+			p.Deleting, p.Deleted = at(26), at(26.1)
+			st.Events = append(st.Events, seen.Event{About: p.Ref, Reason: "Evicted", Message: "drained", First: at(26)})
+			again.Name, again.UID, again.Created, again.First = "worker-d", "worker-d", at(27), at(27)
+			st.Pods = append(st.Pods, again)
+		}},
 		{name: "noise", hop: seen.HopRegistered, verdict: check.Passed, change: noise},
 
 		{name: "not Ready", hop: seen.HopReady, suspect: "node node-c", says: `registered and not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *seen.Setup, st *seen.State) {
