@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -27,6 +28,8 @@ type Gate struct {
 	Gate    string        `json:"gate"`
 	Verdict check.Verdict `json:"verdict"`
 	Reason  string        `json:"reason"`
+	// Recommended: the verdict is no part of the run's.
+	Recommended bool `json:"recommended,omitempty"`
 	// Started is absent for a gate that was not observed.
 	Started time.Time `json:"started,omitzero"`
 	// Duration in seconds.
@@ -55,7 +58,9 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 			}
 			continue
 		}
-		r.Gates = append(r.Gates, gateOf(res))
+		g := gateOf(res)
+		g.Recommended = s.Recommended
+		r.Gates = append(r.Gates, g)
 	}
 	return r
 }
@@ -80,7 +85,9 @@ func ReportOf(b *evidence.Bundle) Report {
 		Evidence: b.Dir, Notes: v.Notes, Gates: []Gate{},
 	}
 	for _, res := range v.Results {
-		r.Gates = append(r.Gates, gateOf(res))
+		g := gateOf(res)
+		g.Recommended = slices.Contains(b.Recommended(), res.Step)
+		r.Gates = append(r.Gates, g)
 	}
 	for _, name := range v.Omitted {
 		if b.Header.Only == "" {

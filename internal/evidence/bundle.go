@@ -99,13 +99,15 @@ func (b *Bundle) Results() []plan.Result {
 func (b *Bundle) Interrupted() []string { return slices.Sorted(maps.Keys(b.state().begun)) }
 
 // Verdict is the run's overall one: over every step of the plan, or over the
-// one that it was told to walk only.
+// one that it was told to walk only. Steps that are only recommended have to have a
+// verdict, whatever it is.
 func (b *Bundle) Verdict() check.Verdict {
 	results := b.state().results
 	var verdicts []check.Verdict
 	for _, s := range b.Plan.Steps {
 		r, ok := results[s.Name]
 		switch {
+		case ok && s.Recommended && b.Header.Only == "":
 		case ok:
 			verdicts = append(verdicts, r.Verdict)
 		case b.Header.Only == "" || b.Header.Only == s.Name:
@@ -113,6 +115,17 @@ func (b *Bundle) Verdict() check.Verdict {
 		}
 	}
 	return check.Overall(verdicts)
+}
+
+// Recommended are the names of the steps whose verdicts are no part of the run's.
+func (b *Bundle) Recommended() []string {
+	var names []string
+	for _, s := range b.Plan.Steps {
+		if s.Recommended {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // Notes are what went wrong beside the verdicts.

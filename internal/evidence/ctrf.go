@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -64,7 +65,8 @@ type ctrfEnvironment struct {
 const ctrfSpecVersion = "0.0.0"
 
 // ctrfReport writes a test a step. Failed and unobserved are failed, blocked
-// and left out are pending, not applicable is skipped.
+// and left out are pending, not applicable is skipped. What is only recommended and not
+// passed is other.
 func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 	where := "cluster"
 	if v.Simulated {
@@ -81,7 +83,11 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 		},
 	}
 	for _, r := range v.Results {
-		doc.Results.add(ctrfOf(b.Plan.Name, r))
+		t := ctrfOf(b.Plan.Name, r)
+		if slices.Contains(b.Recommended(), r.Step) && t.Status != "passed" && t.Status != "skipped" {
+			t.Status, t.Message = "other", "recommended, "+t.RawStatus+": "+t.Message
+		}
+		doc.Results.add(t)
 	}
 	if v.Only == "" {
 		for _, name := range v.Omitted {

@@ -54,6 +54,7 @@ type PlanStep struct {
 	Needs         []string `json:"needs,omitempty"`
 	After         []string `json:"after,omitempty"`
 	GPUs          int      `json:"gpus,omitempty"`
+	Recommended   bool     `json:"recommended,omitempty"`
 	NotApplicable string   `json:"notApplicable,omitempty"`
 	Prepare       []string `json:"prepare,omitempty"`
 	Describe      []string `json:"describe,omitempty"`
@@ -67,7 +68,7 @@ func DescribePlan(p plan.Plan) (PlanFile, error) {
 	}
 	out := PlanFile{Name: p.Name}
 	for _, s := range order {
-		step := PlanStep{Name: s.Name(), Needs: s.Needs, After: s.After, GPUs: s.GPUs, NotApplicable: s.NotApplicable, Describe: s.Describe}
+		step := PlanStep{Name: s.Name(), Needs: s.Needs, After: s.After, GPUs: s.GPUs, Recommended: s.Recommended, NotApplicable: s.NotApplicable, Describe: s.Describe}
 		for _, prep := range s.Prepare {
 			step.Prepare = append(step.Prepare, prep.Name())
 		}

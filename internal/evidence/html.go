@@ -38,10 +38,12 @@ type pageStep struct {
 	Result  plan.Result
 	Took    string
 	Omitted bool
-	Figures []pageFigure
-	Charts  []pageChart
-	Needs   []string
-	Seen    []check.Observation
+	// Recommended: its verdict is no part of the run's.
+	Recommended bool
+	Figures     []pageFigure
+	Charts      []pageChart
+	Needs       []string
+	Seen        []check.Observation
 }
 
 type pageChart struct {
@@ -96,7 +98,7 @@ func newPage(b *Bundle, v Verdicts, charts ChartsFor) (page, error) {
 	}
 	for i, s := range b.Plan.Steps {
 		r, ok := results[s.Name]
-		step := pageStep{Number: i + 1, Name: s.Name, Needs: s.Needs, Result: r, Omitted: !ok}
+		step := pageStep{Number: i + 1, Name: s.Name, Needs: s.Needs, Result: r, Omitted: !ok, Recommended: s.Recommended}
 		if ok {
 			if err := step.fill(b, charts); err != nil {
 				return page{}, err

@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -55,7 +56,7 @@ type junitDetail struct {
 
 // junitReport writes a suite a run, a case a step. What is not passed and not
 // excused is never green: failed is a failure; unobserved, blocked and left
-// out are errors.
+// out are errors. What is only recommended is skipped where it is not passed.
 func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	s := junitSuite{
 		Name: b.Plan.Name + " " + v.Run, Timestamp: v.Started.UTC().Format("2006-01-02T15:04:05"),
@@ -69,7 +70,11 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 		},
 	}
 	for _, r := range v.Results {
-		s.add(junitOf(b.Plan.Name, r))
+		c := junitOf(b.Plan.Name, r)
+		if slices.Contains(b.Recommended(), r.Step) {
+			c.onlyRecommended()
+		}
+		s.add(c)
 	}
 	if v.Only == "" {
 		for _, name := range v.Omitted {
@@ -124,6 +129,17 @@ func junitOf(planName string, r plan.Result) junitCase {
 		c.Error = d
 	}
 	return c
+}
+
+// onlyRecommended takes away what would fail a run for something that can't: neither
+// green nor red, with its verdict and reason.
+func (c *junitCase) onlyRecommended() {
+	for _, d := range []*junitDetail{c.Failure, c.Error} {
+		if d != nil {
+			c.Skipped = &junitDetail{Message: "recommended, " + d.Type + ": " + d.Message, Type: d.Type, Text: d.Text}
+		}
+	}
+	c.Failure, c.Error = nil, nil
 }
 
 // figureLines writes a figure a line: "busbw 481.2 GB/s (>= 460)".

@@ -101,7 +101,9 @@ func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.V
 			return nil, err
 		}
 		replayed[s.Name] = plan.Result{Step: s.Name, Judgement: j}
-		verdicts = append(verdicts, j.Verdict)
+		if !s.Recommended || b.Header.Only != "" {
+			verdicts = append(verdicts, j.Verdict)
+		}
 		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: difference(was.Judgement, j)})
 	}
 	return verdicts, nil

@@ -26,6 +26,9 @@ type Step struct {
 	After []string
 	// GPUs is how many it holds while observing.
 	GPUs int
+	// Recommended says that its verdict is no part of the walk's: it has to have one,
+	// whatever it is. A walk of this step alone has its verdict all the same.
+	Recommended bool
 	// NotApplicable is the reason why the site does not want it; it is then
 	// neither prepared nor observed.
 	NotApplicable string

@@ -26,6 +26,43 @@ func merge(ms ...map[string]Result) map[string]Result {
 	return all
 }
 
+// What is only recommended has to have a verdict, whatever it is; alone, its verdict is
+// the walk's.
+func TestRecommended(t *testing.T) {
+	t.Parallel()
+	steps := func(verdict check.Verdict) Plan {
+		p := linear(fakeCheck{name: "a"}, fakeCheck{name: "b", judge: func([]check.Observation) check.Judgement {
+			return check.Judgement{Verdict: verdict, Reason: "as it is"}
+		}})
+		p.Steps[1].Recommended = true
+		return p
+	}
+	only := steps(check.Failed)
+	only.Steps[0].Recommended = true
+	for name, tt := range map[string]struct {
+		w    Walker
+		want check.Verdict
+	}{
+		"failed":              {Walker{Plan: steps(check.Failed)}, check.Passed},
+		"unobserved":          {Walker{Plan: steps(check.Unobserved)}, check.Passed},
+		"passed":              {Walker{Plan: steps(check.Passed)}, check.Passed},
+		"alone":               {Walker{Plan: steps(check.Failed), Only: "b"}, check.Failed},
+		"left out":            {Walker{Plan: steps(check.Passed), From: "b"}, check.Unobserved},
+		"nothing is demanded": {Walker{Plan: only}, check.Unobserved},
+		"without a verdict":   {Walker{Plan: steps(check.Passed), Until: "a"}, check.Passed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := tt.w
+			w.Store = newMemStore()
+			out, err := w.Walk(t.Context())
+			if err != nil || out.Verdict != tt.want {
+				t.Errorf("%s, want %s: %v", out.Verdict, tt.want, err)
+			}
+		})
+	}
+}
+
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	abcd := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"}, fakeCheck{name: "c"}, fakeCheck{name: "d"})

@@ -158,12 +158,14 @@ func (wk *walk) note(step, format string, args ...any) {
 	wk.tell(Event{Kind: EventNote, Step: step, Text: text})
 }
 
-// overall is the verdict over the steps that this walk is about.
+// overall is the verdict over the steps that this walk is about. Those that are only
+// recommended have to have one, whatever it is.
 func (wk *walk) overall() check.Verdict {
 	var verdicts []check.Verdict
 	for _, s := range wk.order {
 		r, ok := wk.results[s.Name()]
 		switch {
+		case ok && s.Recommended && wk.w.Only == "":
 		case ok:
 			verdicts = append(verdicts, r.Verdict)
 		case wk.w.Only == "" || wk.w.Only == s.Name():

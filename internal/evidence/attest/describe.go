@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -56,9 +57,10 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 	for _, s := range b.Plan.Steps {
 		p.Plan.Steps = append(p.Plan.Steps, s.Name)
 	}
+	recommended := b.Recommended()
 	for _, r := range v.Results {
 		p.Steps = append(p.Steps, Step{
-			Step: r.Step, Verdict: r.Verdict, Reason: r.Reason, Figures: r.Figures,
+			Step: r.Step, Verdict: r.Verdict, Recommended: slices.Contains(recommended, r.Step), Reason: r.Reason, Figures: r.Figures,
 			Findings: len(r.Findings), Observations: len(r.Observations),
 			Started: r.Started, Finished: r.Finished, KeptFrom: r.KeptFrom,
 		})

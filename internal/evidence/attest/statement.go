@@ -101,10 +101,12 @@ type Plan struct {
 
 // Step is one verdict.
 type Step struct {
-	Step    string         `json:"step"`
-	Verdict check.Verdict  `json:"verdict"`
-	Reason  string         `json:"reason"`
-	Figures []check.Figure `json:"figures,omitempty"`
+	Step    string        `json:"step"`
+	Verdict check.Verdict `json:"verdict"`
+	// Recommended: the verdict is no part of the run's.
+	Recommended bool           `json:"recommended,omitempty"`
+	Reason      string         `json:"reason"`
+	Figures     []check.Figure `json:"figures,omitempty"`
 	// Findings and Observations are counts.
 	Findings     int       `json:"findings"`
 	Observations int       `json:"observations"`

@@ -40,8 +40,8 @@ func Build(b *evidence.Bundle, f Fleet) (Report, error) {
 		return Report{}, errors.New("the inventory has no nodes")
 	}
 	for _, res := range v.Results {
-		if res.Verdict == check.NotApplicable {
-			continue
+		if res.Verdict == check.NotApplicable || slices.Contains(b.Recommended(), res.Step) && res.Verdict != check.Passed {
+			continue // nothing that a node could fail
 		}
 		obs, err := b.Observations(res.Observations)
 		if err != nil {
