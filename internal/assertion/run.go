@@ -28,6 +28,8 @@ type Runner struct {
 	// Clock is the real one when nil, Interval the constant when 0.
 	Clock    clock.WithTicker
 	Interval time.Duration
+	// Waiting, if set, is told of every look after which it is looked again.
+	Waiting func(Outcome)
 }
 
 // Outcome is what became of an operation.
@@ -122,6 +124,9 @@ func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source
 		out.Took = r.Clock.Since(out.Began)
 		if result.Holds || !wait || limited.Err() != nil || r.ends(result) {
 			return out, nil
+		}
+		if r.Waiting != nil {
+			r.Waiting(out)
 		}
 		select {
 		case <-ticker.C():

@@ -43,6 +43,13 @@ func (l *Lab) SetAdapterRuleWrong(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AdapterRuleWrong = on }, component.Adapter)
 }
 
+// SetServiceRuleWrong makes prometheus-adapter's rules for inference servers ask for
+// series that no server has, or the right ones again. It returns when the adapter is
+// ready again, if it is to run at all.
+func (l *Lab) SetServiceRuleWrong(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.ServiceRuleWrong = on }, component.Adapter)
+}
+
 // SetAPIServiceUnavailable leads the metrics APIs to a port where nobody
 // listens, or to prometheus-adapter again. It returns when the API server has noticed.
 func (l *Lab) SetAPIServiceUnavailable(ctx context.Context, on bool) error {

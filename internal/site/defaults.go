@@ -12,6 +12,10 @@ const (
 	DefaultPrepareTimeout = 30 * time.Minute
 )
 
+// DefaultHealthWithin is for components that were seen to be there with desired =
+// ready just before: they are not being installed.
+const DefaultHealthWithin = 2 * time.Minute
+
 // Defaults of the autoscaling chain.
 const (
 	DefaultAdapter     = "monitoring/prometheus-adapter"

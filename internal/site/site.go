@@ -1,5 +1,7 @@
 package site
 
+import "time"
+
 // Site is the whole file. Relative paths in it are relative to the file.
 type Site struct {
 	APIVersion string `yaml:"apiVersion" json:"apiVersion"`
@@ -17,11 +19,28 @@ type Site struct {
 	Telemetry Telemetry `yaml:"telemetry" json:"telemetry"`
 	Workloads Workloads `yaml:"workloads" json:"workloads"`
 	Autoscale Autoscale `yaml:"autoscale,omitempty" json:"autoscale"`
+	// Validation is what firstlight validate heeds; nil: its defaults.
+	Validation *Validation `yaml:"validation,omitempty" json:"validation,omitempty"`
 	// Prepare lists what to do before a gate is observed. Its exit code is
 	// never the criterion.
 	Prepare []Prepare `yaml:"prepare,omitempty" json:"prepare,omitempty"`
 	// NotApplicable switches gates off, each with its reason.
 	NotApplicable map[string]string `yaml:"notApplicable,omitempty" json:"notApplicable,omitempty"`
+}
+
+// Validation is what firstlight validate heeds.
+type Validation struct {
+	// HealthWithin is the longest that an assertion on a component's health is waited
+	// for, whatever its file says.
+	HealthWithin Duration `yaml:"healthWithin,omitempty" json:"healthWithin,omitempty"`
+}
+
+// HealthWithin is the longest that an assertion on a component's health is waited for.
+func (s *Site) HealthWithin() time.Duration {
+	if s.Validation == nil || s.Validation.HealthWithin == 0 {
+		return DefaultHealthWithin
+	}
+	return s.Validation.HealthWithin.D()
 }
 
 // Facility is what gate 1 judges.

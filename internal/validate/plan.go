@@ -105,7 +105,7 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, r Reach) ([]
 	case autoscaling.Name:
 		return []described{autoscaling.New(s, autoscaling.Deps{Cluster: r.Cluster})}, nil
 	case health.Name:
-		return []described{health.New(c.Health, health.Deps{Cluster: r.Cluster}, health.Options{})}, nil
+		return []described{health.New(c.Health, health.Deps{Cluster: r.Cluster}, health.Options{Timeout: s.HealthWithin()})}, nil
 	case stepIntent:
 		switch c.Order.Intent {
 		case pipeline.Training:

@@ -3,8 +3,8 @@ package world
 // gate of what only the conformance checks look at.
 const conformance = "conformance"
 
-// conformanceFaults are those of how GPUs get into containers, by the requirement
-// whose check must fail.
+// conformanceFaults are those of how GPUs get into containers, of metrics and of the
+// operator, by the requirement whose check must fail.
 func conformanceFaults() []FaultKind {
 	return []FaultKind{
 		{
@@ -26,6 +26,31 @@ func conformanceFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) {
 				d.eachNode(t, func(n *Node) { n.ClaimLeaks = true })
 			},
+		},
+		{
+			Kind: "temperature-zero", Gate: conformance, Requirement: "accelerator_metrics", TargetForm: FormNodeCluster, DefaultTarget: "gpu-02",
+			Summary: "dcgm-exporter tells 0 C of every GPU of a node, loaded or not: the metric is there, and is no reading", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) {
+				d.eachNode(t, func(n *Node) { n.Exporter.TempZero = true })
+			},
+		},
+		{
+			Kind: "service-rule-wrong", Gate: conformance, Requirement: "ai_service_metrics", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the adapter's rules for inference servers ask for series that no server has: what a service says of itself is in Prometheus, and no autoscaler can read it",
+			Suspect: `custom\.metrics\.k8s\.io`,
+			apply:   func(d *draft, _ target, _ Fault) { d.Autoscale.ServiceRuleWrong = true },
+		},
+		{
+			Kind: "webhook-fails-open", Gate: conformance, Requirement: "robust_controller", Needs: "trainer", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the webhook of Kubeflow Trainer leads to a port where nobody listens, and its failurePolicy is Ignore: a wrong TrainJob is admitted",
+			Suspect: `^webhook `,
+			apply:   func(d *draft, _ target, _ Fault) { d.Operator.WebhookFailsOpen = true },
+		},
+		{
+			Kind: "controller-stays-down", Gate: conformance, Requirement: "robust_controller", Needs: "trainer", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the controller of Kubeflow Trainer is not started again when it has died: who is killed in mid-reconcile has no successor",
+			Suspect: `^trainjobs |^controller `,
+			apply:   func(d *draft, _ target, _ Fault) { d.Operator.StaysDown = true },
 		},
 	}
 }

@@ -39,6 +39,7 @@ type State struct {
 	Facility   Facility
 	Autoscale  Autoscale
 	Gateway    Gateway
+	Operator   Operator
 }
 
 // Collective holds what goes wrong with collectives in the whole cluster; nodes
@@ -69,6 +70,7 @@ type Autoscale struct {
 	AdapterRuleWrong      bool // its power rules ask for a series that is not there
 	APIServiceUnavailable bool // the metrics APIs lead nowhere
 	HonorLabelsOff        bool // Prometheus puts its target's labels before the exporter's
+	ServiceRuleWrong      bool // the adapter's rules for inference servers ask for series that no server has
 	// Policies change objects as they are created or updated, by name; see lab/policy.
 	Policies []Policy
 	// Boot is how long an instance takes until it registers as a node, but for a
@@ -90,9 +92,16 @@ type Policy struct {
 
 // Gateway is what goes wrong with the gateways that the world plays.
 type Gateway struct {
-	NotProgrammed  bool // they get no address
+	// NotProgrammed is the reason for which they are not programmed; empty: they are.
+	NotProgrammed  string
 	IgnoresWeights bool // the first backend of a rule gets everything
 	IgnoresHeaders bool // matches with headers are never taken
+}
+
+// Operator is what goes wrong with the AI operator that the lab has, Kubeflow Trainer.
+type Operator struct {
+	WebhookFailsOpen bool // its webhook can't be asked, and what it would deny is let through
+	StaysDown        bool // its controller is not started again when it has died
 }
 
 // Facility is the building.
@@ -125,6 +134,8 @@ type Exporter struct {
 	HostLabelDropped bool
 	// GPULabelDropped: series lack gpu and UUID.
 	GPULabelDropped bool
+	// TempZero: it tells 0 C of every GPU, loaded or not.
+	TempZero bool
 	// HostLabel is the label's spelling: "Hostname", or "hostname" in newer exporters.
 	HostLabel string
 }

@@ -19,7 +19,7 @@ func LosePods(ctx context.Context, c *Check, cluster *kube.Cluster, rec check.Re
 	if killed, err = w.kill(ctx, before); err != nil {
 		return nil, "", err
 	}
-	if err := w.awaitSuccessor(ctx, hook, before); err != nil {
+	if err := w.awaitSuccessor(ctx, hook, before, true); err != nil {
 		return nil, "", err
 	}
 	after, err := w.controller(ctx, hook, nil)

@@ -97,6 +97,9 @@ type reconcileFigures struct {
 	// object is in it that was seen once.
 	Levels     []levelState       `json:"levels"`
 	Conditions []metav1.Condition `json:"conditions"`
+	// WorkEnded is when all pods that were made of it were first seen to have ended; nil
+	// when they were not.
+	WorkEnded *time.Time `json:"workEnded,omitempty"`
 	// Ended is when its end was seen; nil when it was not.
 	Ended *time.Time `json:"ended,omitempty"`
 	// Trouble is why it could not be followed to its end.

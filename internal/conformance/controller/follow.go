@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,13 +51,17 @@ func (w *walk) reconcile(ctx context.Context, target string, seconds int, meanwh
 				return false, err
 			}
 		}
-		return seen.Ended != nil, nil
+		return seen.Ended != nil || seen.overdue(w.deps.Clock.Now(), w.operator.AfterWork), nil
 	})
 	if err != nil && !errors.Is(err, errLate) {
 		return seen, err
 	}
-	if err != nil && seen.Trouble == "" {
+	switch {
+	case seen.Ended != nil || seen.Trouble != "":
+	case err != nil:
 		seen.Trouble = fmt.Sprintf("it had not ended %s after it was created", deadline)
+	default:
+		seen.Trouble = fmt.Sprintf("it had not ended %s after all its pods had", w.operator.AfterWork)
 	}
 	return seen, w.keep(l, seen, f.raw, nil)
 }
@@ -104,6 +110,12 @@ func (f *following) look(ctx context.Context) error {
 		parents = next
 	}
 	f.seen.Conditions = conditions
+	if !f.seen.worked() {
+		f.seen.WorkEnded = nil
+	} else if f.seen.WorkEnded == nil {
+		now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
+		f.seen.WorkEnded = &now
+	}
 	for _, c := range conditions {
 		if (c.Type == f.operator.Done || c.Type == f.operator.Failed) && c.Status == metav1.ConditionTrue && f.seen.Ended == nil {
 			now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
@@ -111,6 +123,19 @@ func (f *following) look(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// worked: pods were made of it, and all have ended.
+func (so reconcileFigures) worked() bool {
+	n := len(so.Levels)
+	return n > 0 && len(so.Levels[n-1].Objects) > 0 && !slices.ContainsFunc(so.Levels[n-1].Objects, func(p childState) bool {
+		return p.Phase != string(corev1.PodSucceeded) && p.Phase != string(corev1.PodFailed)
+	})
+}
+
+// overdue: its pods have ended longer ago than its own end may take.
+func (so reconcileFigures) overdue(now time.Time, after time.Duration) bool {
+	return so.WorkEnded != nil && now.Sub(*so.WorkEnded) > after
 }
 
 // note writes down a child, or what is new of it.

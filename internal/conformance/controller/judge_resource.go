@@ -33,7 +33,7 @@ func (j judge) reconciled(target string) (reconcileFigures, bool) {
 		return so, false
 	}
 	if _, done := condition(so, j.operator.Done); !done || so.Ended == nil {
-		j.fail(o, suspect, fmt.Sprintf("it is not %s within %s (%s): %s", j.operator.Done, so.Deadline, so.Trouble, pods(so)),
+		j.fail(o, suspect, fmt.Sprintf("it is not %s, for which it had %s (%s): %s", j.operator.Done, so.Deadline, so.Trouble, pods(so)),
 			"see whether its pods end; if they do, the log of the controller of "+j.operator.Title)
 		return so, false
 	}

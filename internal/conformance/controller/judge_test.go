@@ -202,7 +202,12 @@ func TestJudge(t *testing.T) {
 			func(r *run) {
 				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended 5m0s after it was created"
 				r.plain.Levels[2].Objects[0].Phase = "Running"
-			}, failed, "it is not Complete within 5m0s",
+			}, failed, "it is not Complete, for which it had 5m0s",
+		},
+		"its pods end, and nobody says so": {
+			func(r *run) {
+				r.plain.Ended, r.plain.Conditions, r.plain.Trouble = nil, nil, "it had not ended 2m0s after all its pods had"
+			}, failed, "2m0s after all its pods had",
 		},
 		"it says that it is complete, and no pod is": {
 			func(r *run) { r.plain.Levels[2].Objects[0].Phase = "Running" }, failed, "none of its pods has succeeded",

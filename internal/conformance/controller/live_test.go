@@ -52,7 +52,7 @@ func TestLive(t *testing.T) {
 		}
 		operators[0].Work = controller.Work{Plain: 3600, Killed: 7200}
 		j, _ := observe(t, l, controller.Deps{RunID: "live-never", Operators: operators, Deadline: 20 * time.Second})
-		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "it is not Complete within 20s (it had not ended 20s after it was created)") || !strings.Contains(j.Reason, "is Running") || len(j.Findings) != 1 {
+		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "it is not Complete, for which it had 20s (it had not ended 20s after it was created)") || !strings.Contains(j.Reason, "is Running") || len(j.Findings) != 1 {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})

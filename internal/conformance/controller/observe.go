@@ -157,7 +157,7 @@ func (w *walk) disrupt(ctx context.Context, hook webhookFigures, before controll
 	if err := w.keep(l, done, nil, nil); err != nil || !done.Run {
 		return err
 	}
-	return w.awaitSuccessor(ctx, hook, before)
+	return w.awaitSuccessor(ctx, hook, before, end.Ended != nil)
 }
 
 // working: pods run that were made of the resource.
@@ -167,9 +167,14 @@ func working(so reconcileFigures) bool {
 }
 
 // awaitSuccessor records who serves and reconciles now, as soon as that is another,
-// or the last that was seen.
-func (w *walk) awaitSuccessor(ctx context.Context, hook webhookFigures, before controllerFigures) error {
+// or the last that was seen. Where the resource did not end, nobody is waited for: that
+// has been done.
+func (w *walk) awaitSuccessor(ctx context.Context, hook webhookFigures, before controllerFigures, ended bool) error {
 	l := w.look(kindController, targetAfter, "GET service, pods, lease")
+	if !ended {
+		seen, err := w.controller(ctx, hook, before.Lease)
+		return w.keep(l, seen, nil, err)
+	}
 	var seen controllerFigures
 	var unread error
 	err := w.poll(ctx, succession, func(ctx context.Context) (bool, error) {

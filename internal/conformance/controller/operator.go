@@ -47,6 +47,8 @@ type Operator struct {
 	Work   Work   `yaml:"work"`
 	// Deadline is for one resource, from its creation to its end.
 	Deadline time.Duration `yaml:"deadline"`
+	// AfterWork is for a resource to say that it has ended, from the end of its pods.
+	AfterWork time.Duration `yaml:"afterWork"`
 	// Setup is the object that the resource needs, empty for none; Valid the resource.
 	Setup string `yaml:"setup"`
 	Valid string `yaml:"valid"`
@@ -142,6 +144,7 @@ func (o Operator) validate() error {
 	need(len(o.Invalid.Over) > 0, "invalid.over: what makes it invalid must be given")
 	need(len(o.Misshapen.Over) > 0, "misshapen.over: what makes it misshapen must be given")
 	need(o.Work.Plain > 0 && o.Work.Killed > o.Work.Plain, "work: %d and %d seconds: must be positive, the second the longer", o.Work.Plain, o.Work.Killed)
+	need(o.AfterWork > 0 && o.AfterWork < o.Deadline, "afterWork: %s is not between nothing and the deadline", o.AfterWork)
 	need(o.Deadline > time.Duration(o.Work.Killed)*time.Second, "deadline: %s is not longer than the work", o.Deadline)
 	if n := len(o.Children); n == 0 || o.Children[n-1] != (Resource{Version: "v1", Resource: "pods"}) {
 		problems = append(problems, errors.New("children: the last must be pods of v1"))

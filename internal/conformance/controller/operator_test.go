@@ -67,18 +67,20 @@ func TestOperatorFilesAreStrict(t *testing.T) {
 		file string
 		want []string
 	}{
-		"unknown key":     {whole + "webhooks: [a]\n", []string{"webhooks"}},
-		"missing":         {"name: x\n", []string{"title: must", "webhook: must", "valid: must", "children: the last must be pods", "definitions: at least", "misshapen.over"}},
-		"no name filled":  {replace("metadata: {name: ${NAME}, namespace", "metadata: {name: me, namespace"), []string{"must have ${NAME} and ${NAMESPACE}"}},
-		"unknown gap":     {replace("${SECONDS}", "${MINUTES}"), []string{"no ${MINUTES}"}},
-		"other API":       {replace("resource: {group: trainer.kubeflow.org", "resource: {group: other.example.com"), []string{"the resource of other.example.com/v1alpha1"}},
-		"no pods":         {replace("- {group: \"\", version: v1, resource: pods}\n", ""), []string{"the last must be pods"}},
-		"too short":       {replace("deadline: 5m", "deadline: 5s"), []string{"not longer than the work"}},
-		"work the same":   {replace("killed: 20", "killed: 5"), []string{"the second the longer"}},
-		"not YAML":        {"name: [", []string{"read operator"}},
-		"a key repeated":  {replace("    runtimeRef:", "    runtimeRef: {}\n    runtimeRef:"), []string{"already set"}},
-		"an empty file":   {"", []string{"read operator"}},
-		"nothing invalid": {replace("over: {spec: {trainer: {numNodes: two}}}", "over: {}"), []string{"misshapen.over"}},
+		"unknown key":      {whole + "webhooks: [a]\n", []string{"webhooks"}},
+		"missing":          {"name: x\n", []string{"title: must", "webhook: must", "valid: must", "children: the last must be pods", "definitions: at least", "misshapen.over"}},
+		"no name filled":   {replace("metadata: {name: ${NAME}, namespace", "metadata: {name: me, namespace"), []string{"must have ${NAME} and ${NAMESPACE}"}},
+		"unknown gap":      {replace("${SECONDS}", "${MINUTES}"), []string{"no ${MINUTES}"}},
+		"other API":        {replace("resource: {group: trainer.kubeflow.org", "resource: {group: other.example.com"), []string{"the resource of other.example.com/v1alpha1"}},
+		"no pods":          {replace("- {group: \"\", version: v1, resource: pods}\n", ""), []string{"the last must be pods"}},
+		"never overdue":    {replace("afterWork: 2m", "afterWork: 0s"), []string{"afterWork: 0s is not between"}},
+		"overdue too late": {replace("afterWork: 2m", "afterWork: 9m"), []string{"afterWork: 9m0s is not between"}},
+		"too short":        {replace("deadline: 5m", "deadline: 5s"), []string{"not longer than the work"}},
+		"work the same":    {replace("killed: 20", "killed: 5"), []string{"the second the longer"}},
+		"not YAML":         {"name: [", []string{"read operator"}},
+		"a key repeated":   {replace("    runtimeRef:", "    runtimeRef: {}\n    runtimeRef:"), []string{"already set"}},
+		"an empty file":    {"", []string{"read operator"}},
+		"nothing invalid":  {replace("over: {spec: {trainer: {numNodes: two}}}", "over: {}"), []string{"misshapen.over"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,15 +16,17 @@ var figuresFile []byte
 
 // figures are what the check asks for and holds answers against.
 type figures struct {
-	Weights      []int       `yaml:"weights"`
-	Requests     int         `yaml:"requests"`
-	Alpha        float64     `yaml:"alpha"`
-	Repeats      int         `yaml:"repeats"`
-	Header       string      `yaml:"header"`
-	ListenerPort int32       `yaml:"listenerPort"`
-	Model        string      `yaml:"model"`
-	MaxModelLen  int         `yaml:"maxModelLen"`
-	DataPlanes   []dataPlane `yaml:"dataPlanes"`
+	Weights      []int   `yaml:"weights"`
+	Requests     int     `yaml:"requests"`
+	Alpha        float64 `yaml:"alpha"`
+	Repeats      int     `yaml:"repeats"`
+	Header       string  `yaml:"header"`
+	ListenerPort int32   `yaml:"listenerPort"`
+	Model        string  `yaml:"model"`
+	MaxModelLen  int     `yaml:"maxModelLen"`
+	// Terminal are reasons of a Gateway's conditions that no waiting changes.
+	Terminal   []string    `yaml:"terminal"`
+	DataPlanes []dataPlane `yaml:"dataPlanes"`
 }
 
 // dataPlane is how an implementation labels the pods of a Gateway.

@@ -91,7 +91,7 @@ func (t *trying) startGateway(ctx context.Context) (up bool, seen gateway, err e
 			return gateway{}, fmt.Errorf("read gateway %s/%s: %w", t.namespace, gatewayName, err)
 		}
 		return gatewayOf(o)
-	}, func(g gateway) bool { return g.wrong() == "" })
+	}, func(g gateway) bool { return g.wrong() == "" || g.never(t.figures.Terminal) })
 	if err := n.Keep(seen, unseen); err != nil {
 		return false, seen, err
 	}

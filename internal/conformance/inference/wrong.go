@@ -2,6 +2,7 @@ package inference
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -18,6 +19,18 @@ func (g gateway) wrong() string {
 		return "it is Programmed and has no address"
 	}
 	return ""
+}
+
+// never: it says for a terminal reason, of the object as it is now, that it is not one
+// that requests can go to.
+func (g gateway) never(terminal []string) bool {
+	for _, kind := range []string{"Accepted", "Programmed"} {
+		c := g.Conditions.of(kind)
+		if c.is(metav1.ConditionFalse, g.Generation) && slices.Contains(terminal, c.Reason) {
+			return true
+		}
+	}
+	return false
 }
 
 // wrong is what the route's status says that it should not; resolved says whether

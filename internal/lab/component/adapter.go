@@ -16,6 +16,13 @@ const RateWindow = 5 * time.Second
 // could be right, and that nothing exports.
 const noSuchSeries = "DCGM_FI_DEV_POWER_DRAW"
 
+// The series of the rules for inference servers, and what they ask for when they are
+// wrong.
+const (
+	serviceSeries = "vllm:num_requests_"
+	noSuchService = "vllm_engine:num_requests_"
+)
+
 // adapterConfig is firstlight's rules as users are told to install them.
 func (c Config) adapterConfig() string {
 	rules, err := adapterrules.Render(RateWindow)
@@ -24,6 +31,9 @@ func (c Config) adapterConfig() string {
 	}
 	if c.Faults.AdapterRuleWrong {
 		rules = strings.ReplaceAll(rules, adapterrules.Power, noSuchSeries)
+	}
+	if c.Faults.ServiceRuleWrong {
+		rules = strings.ReplaceAll(rules, serviceSeries, noSuchService)
 	}
 	return rules
 }

@@ -133,6 +133,14 @@ type Faults struct {
 	APIServiceUnavailable bool `json:"apiServiceUnavailable,omitempty"`
 	// HonorLabelsOff: Prometheus puts the scraped pod's labels before the exporter's own.
 	HonorLabelsOff bool `json:"honorLabelsOff,omitempty"`
+	// ServiceRuleWrong: the adapter's rules for inference servers ask for series that
+	// no server has.
+	ServiceRuleWrong bool `json:"serviceRuleWrong,omitempty"`
+	// WebhookFailsOpen: Kubeflow Trainer's webhooks lead to a port where nobody listens,
+	// and what could not be asked is admitted.
+	WebhookFailsOpen bool `json:"webhookFailsOpen,omitempty"`
+	// TrainerStaysDown: Kubeflow Trainer is not started again when it has died.
+	TrainerStaysDown bool `json:"trainerStaysDown,omitempty"`
 }
 
 // All returns every component of a lab, in the order in which they are listed:

@@ -74,6 +74,8 @@ func TestGoldensOfFaults(t *testing.T) {
 	golden(t, "alert-route-missing", text(c.Alertmanager()))
 	c.Faults = Faults{AdapterRuleWrong: true}
 	golden(t, "adapter-rule-wrong", text(c.Adapter()))
+	c.Faults = Faults{ServiceRuleWrong: true}
+	golden(t, "service-rule-wrong", text(c.Adapter()))
 	c.Faults = Faults{HonorLabelsOff: true}
 	golden(t, "honor-labels-off", text(c.Prometheus()))
 }

@@ -63,11 +63,13 @@ type Supervisor struct {
 	closed bool
 	// units are in the order of their start.
 	units []*unit
+	// forsaken are the programs that are not started again; each is closed when they are.
+	forsaken map[string]chan struct{}
 }
 
 // New makes a Supervisor; Close ends it.
 func New(opts Options) *Supervisor {
-	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner()}
+	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), forsaken: map[string]chan struct{}{}}
 }
 
 // Start runs the program and returns when its probe answers. When it dies
@@ -151,6 +153,29 @@ func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration
 		return err // it stays supervised: the next try may bring it up
 	}
 	return nil
+}
+
+// Forsake leaves the program of that name ended when it dies; off, it is started again
+// as ever, also when it has died meanwhile. It may be called before the program's start.
+func (s *Supervisor) Forsake(name string, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until, have := s.forsaken[name]
+	switch {
+	case on && !have:
+		s.forsaken[name] = make(chan struct{})
+	case !on && have:
+		close(until)
+		delete(s.forsaken, name)
+	}
+}
+
+// again is closed when the program of that name may be started again; nil when that
+// is at once.
+func (s *Supervisor) again(name string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.forsaken[name]
 }
 
 // Halt ends the program of that name within grace and leaves it ended: it stays

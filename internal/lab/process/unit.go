@@ -56,16 +56,31 @@ func (u *unit) run() {
 			default:
 			}
 		}
-		select {
-		case <-u.stopping:
+		if !u.await(backoff) {
 			u.set(Stopped, Event{})
 			return
-		case <-u.sup.opts.Clock.After(backoff):
 		}
 		backoff = min(2*backoff, u.sup.opts.MaxBackoff)
 		u.mu.Lock()
 		u.restarts++
 		u.mu.Unlock()
+	}
+}
+
+// await returns when the next process may be started; false when there is to be none.
+func (u *unit) await(backoff time.Duration) bool {
+	if until := u.sup.again(u.spec.Name); until != nil {
+		select {
+		case <-u.stopping:
+			return false
+		case <-until:
+		}
+	}
+	select {
+	case <-u.stopping:
+		return false
+	case <-u.sup.opts.Clock.After(backoff):
+		return true
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -54,10 +55,11 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	o := observer{Check: c, rec: rec, runner: assertion.Runner{
+	o := observer{Check: c, rec: rec, said: map[*assertion.Operation]time.Duration{}, runner: assertion.Runner{
 		Cluster: assertion.NewLive(cluster.Dynamic, cluster.Client.Discovery(), c.deps.Clock),
 		Rule:    assertion.All, Clock: c.deps.Clock, Interval: c.opts.Interval,
 	}}
+	o.runner.Waiting = o.waiting
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.opts.Parallel)
 	for i := range c.components {
@@ -73,6 +75,8 @@ type observer struct {
 
 	mu  sync.Mutex // one observation after the other
 	rec check.Recorder
+	// said is for how long each operation had been waited for when that was last told.
+	said map[*assertion.Operation]time.Duration
 }
 
 func (o *observer) component(ctx context.Context, l *loaded) error {
@@ -89,6 +93,27 @@ func (o *observer) tell(format string, args ...any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rec.Progress(format, args...)
+}
+
+// sayEvery is how often it is said what is still waited for.
+const sayEvery = 10 * time.Second
+
+// waiting says what does not hold yet, and for how long it is waited for.
+func (o *observer) waiting(out assertion.Outcome) {
+	if o.due(out.Operation, out.Took) {
+		o.tell("%s: %s does not hold after %s; it has %s", out.Operation.At, out.Result.Subject, out.Took.Round(time.Second), out.Operation.Timeout)
+	}
+}
+
+// due says, once in a while, that there is something to say of an operation.
+func (o *observer) due(op *assertion.Operation, took time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if took < o.said[op]+sayEvery {
+		return false
+	}
+	o.said[op] = took
+	return true
 }
 
 func (o *observer) keep(l *loaded, out assertion.Outcome) error {

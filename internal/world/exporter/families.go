@@ -25,6 +25,14 @@ type reading struct {
 // busy is the share of time that the GPU works, 0..1.
 func (r reading) busy() float64 { return float64(r.gpu.Util) / 100 }
 
+// temperature as the exporter tells it.
+func temperature(r reading) int {
+	if r.node.Exporter.TempZero {
+		return 0
+	}
+	return int(r.gpu.Temp)
+}
+
 func whole(f func(reading) int) func(reading) (string, bool) {
 	return func(r reading) (string, bool) { return strconv.Itoa(f(r)), true }
 }
@@ -40,7 +48,7 @@ func families() []family {
 		{"DCGM_FI_DEV_SM_CLOCK", gauge, "SM clock frequency (in MHz).", whole(func(r reading) int { return r.gpu.SMClock })},
 		{"DCGM_FI_DEV_MEM_CLOCK", gauge, "Memory clock frequency (in MHz).", whole(func(r reading) int { return r.gpu.MemClock })},
 		{"DCGM_FI_DEV_MEMORY_TEMP", gauge, "Memory temperature (in C).", whole(func(r reading) int { return int(r.gpu.MemTemp) })},
-		{"DCGM_FI_DEV_GPU_TEMP", gauge, "GPU temperature (in C).", whole(func(r reading) int { return int(r.gpu.Temp) })},
+		{"DCGM_FI_DEV_GPU_TEMP", gauge, "GPU temperature (in C).", whole(temperature)},
 		{"DCGM_FI_DEV_POWER_USAGE", gauge, "Power draw (in W).", decimal(func(r reading) float64 { return r.gpu.Power })},
 		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", counter, "Total energy consumption since boot (in mJ).", whole(func(r reading) int { return int(r.gpu.Energy * 1000) })},
 		{"DCGM_FI_DEV_PCIE_REPLAY_COUNTER", counter, "Total number of PCIe retries.", whole(func(reading) int { return 0 })},

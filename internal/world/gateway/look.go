@@ -101,9 +101,9 @@ func names(ref gwv1.ParentReference, own string, gw *gwv1.Gateway) bool {
 // program opens a Gateway's door, or another where its ports have changed, and gives
 // its ports what they serve.
 func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []attachment, faults world.Gateway) programmed {
-	if faults.NotProgrammed {
+	if faults.NotProgrammed != "" {
 		g.shut(gw.UID)
-		return programmed{reason: gwv1.GatewayReasonAddressNotAssigned, why: "no address could be assigned to the gateway"}
+		return programmed{reason: gwv1.GatewayConditionReason(faults.NotProgrammed), why: "no address could be assigned to the gateway"}
 	}
 	if len(gw.Spec.Addresses) > 0 {
 		g.shut(gw.UID)

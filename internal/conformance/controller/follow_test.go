@@ -1,0 +1,46 @@
+package controller
+
+import (
+	"testing"
+	"time"
+)
+
+// A resource is not waited for any more when what it was for has ended long ago; one
+// whose pods work, or are to be made again, is.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	const after = 2 * time.Minute
+	ended := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	of := func(phases ...string) reconcileFigures {
+		so := reconcileFigures{Levels: []levelState{{Resource: "jobs"}, {Resource: "pods"}}}
+		for _, p := range phases {
+			so.Levels[1].Objects = append(so.Levels[1].Objects, childState{Phase: p})
+		}
+		return so
+	}
+	for name, tt := range map[string]struct {
+		so     reconcileFigures
+		worked bool
+	}{
+		"nothing was looked at": {reconcileFigures{}, false},
+		"no pod":                {of(), false},
+		"a pod waits":           {of("Succeeded", "Pending"), false},
+		"a pod runs":            {of("Running"), false},
+		"another after one":     {of("Failed", "Running"), false},
+		"all have ended":        {of("Succeeded", "Failed"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tt.so.worked() != tt.worked {
+				t.Errorf("worked: %v", !tt.worked)
+			}
+			if tt.so.overdue(ended.Add(time.Hour), after) {
+				t.Error("it is overdue, and its pods were never seen to end")
+			}
+			tt.so.WorkEnded = &ended
+			if tt.so.overdue(ended.Add(after), after) || !tt.so.overdue(ended.Add(after+time.Second), after) {
+				t.Error("it is not overdue after that time alone")
+			}
+		})
+	}
+}

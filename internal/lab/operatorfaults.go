@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/lab/process"
+)
+
+// trainerWebhooks is the configuration that has Kubeflow Trainer's validating webhooks.
+const trainerWebhooks = "validator.trainer.kubeflow.org"
+
+// SetWebhookFailsOpen leads Kubeflow Trainer's validating webhooks to a port where
+// nobody listens and has what could not be asked admitted, or makes them what they
+// were. It returns when the API server does so. The lab must have the extra trainer.
+func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
+	before := l.faults()
+	if err := l.change(ctx, func(f *component.Faults) { f.WebhookFailsOpen = on }); err != nil {
+		return err
+	}
+	if before.WebhookFailsOpen == on || !slices.Contains(l.With(), component.ExtraTrainer) {
+		return nil
+	}
+	client, err := dynamic.NewForConfig(l.rest)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	if err := l.leadWebhooks(ctx, client, on); err != nil {
+		return err
+	}
+	return awaitAdmitted(ctx, client, on)
+}
+
+// SetTrainerStaysDown leaves Kubeflow Trainer ended when it dies, or has it started
+// again, as ever. It returns, with that off, when the program runs.
+func (l *Lab) SetTrainerStaysDown(ctx context.Context, on bool) error {
+	before := l.faults()
+	if err := l.change(ctx, func(f *component.Faults) { f.TrainerStaysDown = on }); err != nil {
+		return err
+	}
+	l.sup.Forsake(component.KubeflowTrainer, on)
+	if on || !before.TrainerStaysDown {
+		return nil
+	}
+	return poll(ctx, component.KubeflowTrainer+" to run again", func(context.Context) (bool, error) {
+		for _, s := range l.sup.Status() {
+			if s.Name == component.KubeflowTrainer && s.State != process.Ready {
+				return false, fmt.Errorf("it is %s", s.State)
+			}
+		}
+		return true, nil
+	})
+}
+
+func (l *Lab) faults() component.Faults {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conf.Faults
+}
+
+// leadWebhooks gives the configuration the webhooks that it is to have.
+func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {
+	l.mu.Lock()
+	conf := l.conf
+	l.mu.Unlock()
+	if open {
+		conf.Ports.TrainerWebhook = nobodyListens
+	}
+	values, err := extraValues(conf)
+	if err != nil {
+		return err
+	}
+	_, objects, err := manifest.Extra(component.ExtraTrainer, values)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it reads
+	}
+	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == "ValidatingWebhookConfiguration" && o.GetName() == trainerWebhooks
+	})
+	if i < 0 {
+		return fmt.Errorf("lead webhooks: there is no %s", trainerWebhooks)
+	}
+	hooks, _, err := unstructured.NestedSlice(objects[i].Object, "webhooks")
+	if err != nil {
+		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+	}
+	for _, h := range hooks {
+		if m, ok := h.(map[string]any); ok && open {
+			m["failurePolicy"] = "Ignore"
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"webhooks": hooks})
+	if err != nil {
+		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+	}
+	r, err := resourceOf(client, objects[i])
+	if err != nil {
+		return err
+	}
+	if _, err := r.Patch(ctx, trainerWebhooks, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+	}
+	return nil
+}
+
+// awaitAdmitted sends a TrainJob that the webhook denies, not to be kept, until it is
+// admitted, or is not.
+func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) error {
+	sample := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+		"metadata": map[string]any{"name": "webhook-sample", "namespace": metav1.NamespaceDefault},
+		"spec": map[string]any{
+			"runtimeRef": map[string]any{"name": "torch-distributed"},
+			"trainer":    map[string]any{"env": []any{map[string]any{"name": "PET_NNODES", "value": "7"}}},
+		},
+	}}
+	jobs := client.Resource(schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"})
+	return poll(ctx, fmt.Sprintf("a wrong TrainJob to be admitted: %v", want), func(ctx context.Context) (bool, error) {
+		_, err := jobs.Namespace(metav1.NamespaceDefault).Create(ctx, sample, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return want && err == nil || !want && apierrors.IsForbidden(err), err
+	})
+}
