@@ -23,8 +23,8 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 	if err := component.CheckExtras(extras); err != nil {
 		return err
 	}
-	if l.opts.Purpose == component.Scheduling && len(extras) > 0 {
-		return fmt.Errorf("a lab for scheduling has no extras, and %v was asked for", extras)
+	if !l.opts.Purpose.Extendable() && len(extras) > 0 {
+		return fmt.Errorf("a lab for %s has no extras, and %v was asked for", l.opts.Purpose, extras)
 	}
 	select {
 	case <-l.up:

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
 	Name, Dir string
-	// Purpose is what the lab is for; a lab for scheduling has no extras.
+	// Purpose is what the lab is for; only one for everything has extras.
 	Purpose component.Purpose
 	// Profiling makes the components of a lab for scheduling serve profiles.
 	Profiling bool
@@ -90,8 +90,8 @@ func New(opts Options) (*Lab, error) {
 	if err := component.CheckExtras(opts.With); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
-	if opts.Purpose == component.Scheduling && len(opts.With) > 0 {
-		return nil, fmt.Errorf("make lab: one for scheduling has no extras, and %v was asked for", opts.With)
+	if !opts.Purpose.Extendable() && len(opts.With) > 0 {
+		return nil, fmt.Errorf("make lab: one for %s has no extras, and %v was asked for", opts.Purpose, opts.With)
 	}
 	opts.With = withoutRepeats(opts.With)
 	if opts.Dir == "" {

@@ -123,7 +123,9 @@ func (l *Lab) steps() []step {
 	for _, name := range l.conf.With {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
-	steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
+	if l.conf.Purpose != component.Store { // which has nothing that would place it
+		steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
+	}
 	worldNeeds := component.APIServer
 	if l.conf.Purpose == component.Everything {
 		worldNeeds = component.Objects

@@ -146,8 +146,11 @@ type Faults struct {
 // All returns every component of a lab, in the order in which they are listed:
 // those that every lab has, then those of its extras.
 func All(c Config) []Component {
-	if c.Purpose == Scheduling {
+	switch c.Purpose {
+	case Scheduling:
 		return c.forScheduling()
+	case Store:
+		return c.forStore()
 	}
 	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),

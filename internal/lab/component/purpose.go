@@ -15,6 +15,9 @@ const (
 	// service accounts, no roles (who is known may do anything) and no extras; it is
 	// thrown away after use. See scheduling.go.
 	Scheduling Purpose = "scheduling"
+	// Store keeps API objects and runs nothing: etcd and kube-apiserver. What it keeps is
+	// there again after it was stopped, killed or cut off from power. It has no extras.
+	Store Purpose = "store"
 )
 
 // forScheduling are the components of a lab for scheduling.

@@ -1,0 +1,204 @@
+package lease
+
+import (
+	"fmt"
+	"time"
+)
+
+// Claim takes what is offered to a ticket. Claimed again, it is the same lease.
+func (r *Record) Claim(id string, now time.Time) (Lease, error) {
+	if r.Lease == nil || r.Lease.ID != id || r.Now() != Leased {
+		if i, waits := r.Position(id); waits {
+			return Lease{}, fmt.Errorf("%w: %d before it", ErrNotOffered, i)
+		}
+		return Lease{}, ErrNoTicket
+	}
+	l := r.Lease
+	if !l.Offered() {
+		return *l, nil
+	}
+	l.Claimed = at(now)
+	if l.Term.Duration > 0 {
+		l.Ends = at(now.Add(l.Term.Duration))
+	}
+	if l.Limit.Duration > 0 {
+		l.Last = at(now.Add(l.Limit.Duration))
+	}
+	l.prolong(now)
+	r.note(now, Claimed, l.Holder, l.Token, l.Purpose)
+	return *l, nil
+}
+
+// prolong sets the end that the holder has to be heard of before.
+func (l *Lease) prolong(now time.Time) {
+	switch {
+	case l.Period.Duration == 0:
+		l.Until = l.Ends
+	case l.Ends != nil && l.Ends.Time.Before(now.Add(l.Period.Duration)):
+		l.Until = l.Ends
+	default:
+		l.Until = at(now.Add(l.Period.Duration))
+	}
+}
+
+// held finds the claimed lease of a token.
+func (r *Record) held(token int64, now time.Time) (*Lease, error) {
+	if r.Now() == Leased && !r.Lease.Offered() && r.Lease.Token == token {
+		return r.Lease, nil
+	}
+	return nil, r.stale(token, now)
+}
+
+// Check refuses a token that is not the one of a lease that is held, or cleaned under.
+func (r *Record) Check(token int64) error {
+	if r.Lease != nil && !(r.Now() == Leased && r.Lease.Offered()) && r.Lease.Token == token {
+		return nil
+	}
+	return r.staleError(token)
+}
+
+func (r *Record) staleError(token int64) *StaleError {
+	e := &StaleError{Token: token, Highest: r.Token, State: r.Now()}
+	if r.Lease != nil {
+		e.Holder = r.Lease.Holder
+	}
+	return e
+}
+
+// stale refuses a token. One that is higher than any granted was granted by a store
+// that has since been restored from a backup: whoever the backup says holds the
+// reservation may not be alone, so it is dirty and nobody does.
+func (r *Record) stale(token int64, now time.Time) error {
+	err := r.staleError(token)
+	if token > r.Token {
+		r.Token = token
+		r.soil(now, Restored, fmt.Sprintf("token %d came, and the highest known was %d: the store was restored from a backup", token, err.Highest))
+	}
+	return err
+}
+
+// soil ends what lease there is and makes the reservation dirty.
+func (r *Record) soil(now time.Time, what What, why string) {
+	d := Dirt{Since: micro(now), Why: why}
+	who, token := "", int64(0)
+	if l := r.Lease; l != nil {
+		who, token = l.Holder, l.Token
+		d.Holder, d.Token = who, token
+	}
+	if r.Dirt != nil { // cleaning was begun: the first reason stays
+		d.Since, d.Holder, d.Token, d.Attempts = r.Dirt.Since, r.Dirt.Holder, r.Dirt.Token, r.Dirt.Attempts
+	}
+	r.State, r.Lease, r.Dirt = Dirty, nil, &d
+	r.note(now, what, who, token, why)
+}
+
+// Renew says that the holder is still at it. It may change the record even where it
+// is refused: see stale.
+func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
+	l, err := r.held(token, now)
+	if err != nil {
+		return Lease{}, err
+	}
+	if l.Ends != nil && !now.Before(l.Ends.Time) {
+		return *l, fmt.Errorf("%w since %s", ErrOver, l.Ends.UTC().Format(time.RFC3339))
+	}
+	l.Heard++
+	l.prolong(now)
+	return *l, nil
+}
+
+// Extend moves the end of a lease that has one, as far as its limit.
+func (r *Record) Extend(token int64, by time.Duration, why string, now time.Time) (Lease, error) {
+	l, err := r.held(token, now)
+	if err != nil {
+		return Lease{}, err
+	}
+	if l.Ends == nil {
+		return *l, nil // it lasts as long as it is renewed
+	}
+	to := l.Ends.Add(by)
+	if by <= 0 || l.Last != nil && to.After(l.Last.Time) {
+		left := time.Duration(0)
+		if l.Last != nil {
+			left = max(0, l.Last.Sub(l.Ends.Time))
+		}
+		return *l, fmt.Errorf("%w: extended by %s it would end at %s; it can be extended by at most %s", ErrLimit, by, to.UTC().Format(time.RFC3339), left)
+	}
+	l.Ends, l.Notice = at(to), nil
+	l.Heard++
+	l.prolong(now)
+	r.note(now, Extended, l.Holder, l.Token, why)
+	return *l, nil
+}
+
+// Notify asks the holder of a lease to be gone by a time.
+func (r *Record) Notify(token int64, n Notice, now time.Time) error {
+	l, err := r.held(token, now)
+	if err != nil {
+		return err
+	}
+	l.Notice = &n
+	r.note(now, Noticed, l.Holder, l.Token, fmt.Sprintf("%s asks for it by %s: %s", n.By, n.At.UTC().Format(time.RFC3339), n.Why))
+	return nil
+}
+
+// Release ends a lease. What was used is dirty, unless nothing has to be cleaned.
+func (r *Record) Release(token int64, clean bool, why string, now time.Time) error {
+	l, err := r.held(token, now)
+	if err != nil {
+		return err
+	}
+	if !clean {
+		r.soil(now, Released, why)
+		return nil
+	}
+	holder := l.Holder
+	r.State, r.Lease = Free, nil
+	r.note(now, Released, holder, token, why)
+	r.settle(now)
+	return nil
+}
+
+// Return gives back, unused, what a group claimed that did not get all of its
+// reservations. Its ticket waits again, at its old place.
+func (r *Record) Return(token int64, now time.Time) error {
+	l, err := r.held(token, now)
+	if err != nil {
+		return err
+	}
+	t := l.Ticket
+	r.State, r.Lease = Free, nil
+	r.insert(t)
+	r.note(now, Returned, t.Holder, token, "the group did not get all")
+	r.settle(now)
+	return nil
+}
+
+// Expire ends a lease of which its holder was not heard in time. Who calls it has
+// watched for that long; see package broker.
+func (r *Record) Expire(token int64, why string, now time.Time) error {
+	if r.Lease == nil || r.Lease.Token != token {
+		return r.staleError(token)
+	}
+	if r.Now() == Leased && r.Lease.Offered() {
+		return r.Lose(r.Lease.ID, now)
+	}
+	if r.Now() == Cleaning {
+		return r.FailClean(token, why, now)
+	}
+	r.soil(now, Expired, why)
+	return nil
+}
+
+// Evict ends whatever lease there is, in somebody's name.
+func (r *Record) Evict(by, why string, now time.Time) {
+	r.Token++ // whoever still has the old one is refused, also by hooks that compare
+	r.soil(now, Evicted, fmt.Sprintf("by %s: %s", by, why))
+}
+
+// Block makes what is free dirty: somebody found it in use without a lease.
+func (r *Record) Block(by, why string, now time.Time) {
+	if r.Now() == Free {
+		r.soil(now, Blocked, fmt.Sprintf("by %s: %s", by, why))
+	}
+}

@@ -1,0 +1,121 @@
+package lease
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// compare orders tickets: the higher priority first, then who asked first. All
+// reservations order the tickets of a group alike, so that no two groups can wait for
+// each other.
+func compare(a, b Ticket) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Since.Compare(b.Since.Time), cmp.Compare(a.ID, b.ID))
+}
+
+// Enqueue gives somebody a place in the queue; what is free is offered at once. The
+// same ticket again changes nothing.
+func (r *Record) Enqueue(t Ticket, now time.Time) {
+	if _, waits := r.Position(t.ID); waits || r.Lease != nil && r.Lease.ID == t.ID {
+		return
+	}
+	if t.Since.IsZero() {
+		t.Since = micro(now)
+	}
+	r.insert(t)
+	r.note(now, Queued, t.Holder, 0, t.Purpose)
+	r.settle(now)
+}
+
+func (r *Record) insert(t Ticket) {
+	i, _ := slices.BinarySearchFunc(r.Queue, t, compare)
+	r.Queue = slices.Insert(r.Queue, i, t)
+}
+
+// Position is a ticket's place in the queue, 0 for the next.
+func (r *Record) Position(id string) (int, bool) {
+	i := slices.IndexFunc(r.Queue, func(t Ticket) bool { return t.ID == id })
+	return i, i >= 0
+}
+
+// Heard notes that a waiter, or who is offered the lease, is still there.
+func (r *Record) Heard(id string) error {
+	if i, waits := r.Position(id); waits {
+		r.Queue[i].Heard++
+		return nil
+	}
+	if r.Lease.Offered() && r.Lease.ID == id {
+		r.Lease.Heard++
+		return nil
+	}
+	return ErrNoTicket
+}
+
+// Leave takes a ticket back, also where it is offered the lease. What is claimed is
+// released, not left.
+func (r *Record) Leave(id, why string, now time.Time) error { return r.drop(id, Left, why, now) }
+
+// Lose drops a ticket of somebody who was not heard of for its Patience.
+func (r *Record) Lose(id string, now time.Time) error {
+	return r.drop(id, Lost, "not heard of", now)
+}
+
+func (r *Record) drop(id string, what What, why string, now time.Time) error {
+	if i, waits := r.Position(id); waits {
+		t := r.Queue[i]
+		r.Queue = slices.Delete(r.Queue, i, i+1)
+		r.note(now, what, t.Holder, 0, why)
+		return nil
+	}
+	if r.Lease.Offered() && r.Lease.ID == id && r.State == Leased {
+		l := r.Lease
+		r.State, r.Lease = Free, nil
+		r.note(now, what, l.Holder, l.Token, why)
+		r.settle(now)
+		return nil
+	}
+	return ErrNoTicket
+}
+
+// settle offers what is free to the head of the queue. What is offered to a group goes
+// to a ticket before it: a group that waits for others never stands in the way of
+// somebody who may wait for it.
+func (r *Record) settle(now time.Time) {
+	if len(r.Queue) == 0 {
+		return
+	}
+	if r.Now() == Leased && r.Lease.Offered() && len(r.Lease.Group) > 1 && compare(r.Queue[0], r.Lease.Ticket) < 0 {
+		l := r.Lease
+		r.State, r.Lease = Free, nil
+		r.note(now, Yielded, l.Holder, l.Token, fmt.Sprintf("to %s, who is before it", r.Queue[0].Holder))
+		r.insert(l.Ticket)
+	}
+	if r.Now() != Free {
+		return
+	}
+	t := r.Queue[0]
+	r.Queue = slices.Delete(slices.Clone(r.Queue), 0, 1)
+	r.State = Leased
+	r.Lease = &Lease{Ticket: t, Token: r.grant(now), Granted: micro(now)}
+	r.note(now, Offered, t.Holder, r.Token, t.Purpose)
+}
+
+// grant makes the next token.
+func (r *Record) grant(now time.Time) int64 {
+	r.Token = max(r.Token+1, now.UnixMilli())
+	return r.Token
+}
+
+// Wait is how long a ticket is good without being heard of.
+func (t Ticket) Wait() time.Duration {
+	return cmp.Or(t.Patience.Duration, t.Period.Duration, DefaultPatience)
+}
+
+// DefaultPatience is how long somebody who states nothing may be silent in a queue.
+const DefaultPatience = 2 * time.Minute
+
+// Spans is short for a duration in a ticket.
+func Spans(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }
