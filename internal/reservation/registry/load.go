@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+)
+
+// Load is Parse of a file.
+func Load(path string) (*Registry, error) {
+	data, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a registry and validates it; name is for messages. Its error is a
+// problem.List: everything that is wrong, each with its place and what to do.
+func Parse(name string, data []byte) (*Registry, error) {
+	var r Registry
+	doc, problems := yamlfile.Decode(name, data, &r)
+	if doc == nil {
+		return nil, problems.Sort().Err()
+	}
+	moved(problems)
+	v := validator{at: doc.ValueAt, has: doc.Has}
+	v.registry(&r)
+	if err := yamlfile.Also(problems, v.problems).Err(); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// moved says of a key that rows had once where it is now.
+func moved(problems problem.List) {
+	for i, p := range problems {
+		if p.Rule == problem.UnknownKey.Name && strings.Contains(p.Message, `"nightly-intent-min-versions"`) {
+			problems[i] = p.With("write it as a floor into the floors file: lane (the cloud), intents, min-release, reason")
+		}
+	}
+}
+
+// Validate holds a registry against the invariants that one that was read has
+// been held against. The error is as Parse's, with paths for places.
+func (r *Registry) Validate() error {
+	v := validator{
+		at:  func(path ...string) problem.Pos { return problem.Pos{File: dotted(path)} },
+		has: func(...string) bool { return false },
+	}
+	if r == nil {
+		r = &Registry{}
+	}
+	v.registry(r)
+	return v.problems.Sort().Err()
+}
+
+// dotted is a path as people write it: reservations[2].slug.
+func dotted(path []string) string {
+	var b strings.Builder
+	for _, part := range path {
+		switch {
+		case part[0] >= '0' && part[0] <= '9':
+			b.WriteString("[" + part + "]")
+		case b.Len() > 0:
+			b.WriteString("." + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}

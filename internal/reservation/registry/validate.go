@@ -1,0 +1,140 @@
+package registry
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+const (
+	maxName  = 63  // of a DNS label
+	maxText  = 256 // bytes
+	maxCount = 1_000_000
+)
+
+var (
+	namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	slugPattern = regexp.MustCompile(`^[a-z][a-z0-9]{1,3}$`)
+)
+
+// validator collects what is wrong with a registry; at says where a value stands,
+// has whether it was written.
+type validator struct {
+	at       func(path ...string) problem.Pos
+	has      func(path ...string) bool
+	problems problem.List
+}
+
+func (v *validator) add(r problem.Rule, path []string, format string, args ...any) {
+	v.problems = append(v.problems, r.At(v.at(path...), format, args...))
+}
+
+func (v *validator) registry(r *Registry) {
+	if len(r.Reservations) == 0 {
+		v.add(ruleEmpty, []string{"reservations"}, "there are no reservations")
+	}
+	for i := range r.Reservations {
+		v.row(i, &r.Reservations[i])
+	}
+	v.unique(r.Reservations)
+	v.daytime(r.Reservations)
+	v.capacities(r)
+}
+
+// row checks one row by itself.
+func (v *validator) row(i int, row *Reservation) {
+	at := func(key string) []string { return rowPath(i, key) }
+	for _, f := range []struct{ key, value, such string }{
+		{"name", row.Name, "aws-h100"}, {"slug", row.Slug, "ah1"}, {"cloud", string(row.Cloud), "aws"}, {"accelerator", row.Accelerator, "h100"},
+		{"cluster-config-path", row.ClusterConfigPath, "clusters/aws/h100.yaml"}, {"test-config-dir", row.TestConfigDir, "tests/aws"},
+	} {
+		if f.value == "" {
+			v.missing(at(f.key), called(i, row), f.such)
+		}
+	}
+	if row.Name != "" && (len(row.Name) > maxName || !namePattern.MatchString(row.Name)) {
+		v.add(ruleName, at("name"), "the name %q is none that a lease can have", row.Name)
+	}
+	if row.Slug != "" && !slugPattern.MatchString(row.Slug) {
+		v.add(ruleSlug, at("slug"), "the slug %q is none that names of clusters can have", row.Slug)
+	}
+	if row.Cloud != "" && !slices.Contains(Clouds(), row.Cloud) {
+		v.add(ruleCloud, at("cloud"), "the cloud %q is unknown", row.Cloud)
+	}
+	v.text(at("reservation-id"), row.ReservationID)
+	v.text(at("accelerator"), row.Accelerator)
+	v.path(at("cluster-config-path"), row.ClusterConfigPath)
+	v.path(at("test-config-dir"), row.TestConfigDir)
+	if row.GPUCount == 0 && !v.has(at("gpu-count")...) {
+		v.missing(at("gpu-count"), called(i, row), "8")
+	} else {
+		v.count(at("gpu-count"), row.GPUCount, "GPUs a node")
+	}
+	if row.NodeCount != 0 || v.has(at("node-count")...) {
+		v.count(at("node-count"), row.NodeCount, "nodes")
+	}
+	v.intents(at, row)
+}
+
+func (v *validator) count(path []string, n int, of string) {
+	if n < 1 || n > maxCount {
+		v.add(ruleCount, path, "%d is no number of %s", n, of)
+	}
+}
+
+// text is what is printed into one line, and compared.
+func (v *validator) text(path []string, text string) {
+	odd := strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) })
+	switch {
+	case len(text) > maxText:
+		v.problems = append(v.problems, ruleText.At(v.at(path...), "the value is %d bytes long", len(text)).With("write at most %d", maxText))
+	case odd:
+		v.add(ruleText, path, "%q has blanks or control characters in it", text)
+	}
+}
+
+func (v *validator) path(path []string, name string) {
+	before := len(v.problems)
+	v.text(path, name)
+	if name == "" || len(v.problems) > before {
+		return
+	}
+	if clean := strings.TrimSuffix(name, "/"); clean == "." || !fs.ValidPath(clean) || strings.Contains(clean, `\`) {
+		v.add(rulePath, path, "%q is no path inside the repository", name)
+	}
+}
+
+func (v *validator) intents(at func(string) []string, row *Reservation) {
+	for i, intent := range row.NightlyIntents {
+		path := append(at("nightly-intents"), strconv.Itoa(i))
+		switch {
+		case !slices.Contains(Intents(), intent):
+			v.add(ruleIntent, path, "the intent %q is unknown", intent)
+		case slices.Contains(row.NightlyIntents[:i], intent):
+			v.add(ruleIntentTwice, path, "%s is listed twice", intent)
+		}
+	}
+	if row.DaytimeIntent != "" && !slices.Contains(Intents(), row.DaytimeIntent) {
+		v.problems = append(v.problems, ruleIntent.At(v.at(at("daytime-intent")...), "the intent %q is unknown", row.DaytimeIntent).
+			With("write training or inference, or leave it out: nothing stands there by day"))
+	}
+}
+
+func (v *validator) missing(path []string, of, such string) {
+	key := path[len(path)-1]
+	v.problems = append(v.problems, ruleMissing.At(v.at(path...), "the key %q of %s is missing or empty", key, of).With("write it, such as %s: %s", key, such))
+}
+
+// called is a row for people.
+func called(i int, row *Reservation) string {
+	if row.Name != "" {
+		return row.Name
+	}
+	return fmt.Sprintf("row %d", i+1)
+}

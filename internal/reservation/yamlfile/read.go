@@ -1,0 +1,90 @@
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+)
+
+// MaxSize bounds a file, in bytes.
+const MaxSize = 1 << 20
+
+var notPlain = problem.Rule{Name: "not-plain", Severity: problem.Error, Summary: "an anchor, an alias, a merged block or a tag", Remedy: "write the value out where it counts"}
+
+// Decode reads the document in data into the struct that into points to; name
+// is for messages. The Doc, for the places of values, is nil when there is
+// nothing to look further into.
+func Decode(name string, data []byte, into any) (*strict.Doc, problem.List) {
+	if len(data) > MaxSize {
+		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: name}, "the file is larger than %d MiB", MaxSize>>20).
+			With("keep it below; a file of this kind that people can read is a few kilobytes")}
+	}
+	doc, problems := strict.Parse(name, data)
+	if doc == nil {
+		return nil, clearer(problems)
+	}
+	for _, o := range doc.Oddities() {
+		problems = append(problems, notPlain.At(o.Pos, "%s is not taken here", o.What))
+	}
+	return doc, clearer(append(problems, doc.Decode(into)...))
+}
+
+// clearer makes errors of texts that YAML takes for numbers, and gives remedies
+// that fit where the rule's own does not.
+func clearer(problems problem.List) problem.List {
+	for i, p := range problems {
+		switch {
+		case p.Rule == problem.Unquoted.Name:
+			problems[i].Severity = problem.Error
+		case p.Rule == problem.Document.Name && p.Line == 0:
+			problems[i] = p.With("write what belongs there; the repository's examples have a file of each kind")
+		case p.Rule == problem.Missing.Name:
+			problems[i] = p.With("remove it, or write what belongs there")
+		}
+	}
+	return problems
+}
+
+// Read is the content of a file, of which no more than MaxSize and a byte is read.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	data, err := From(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+
+// From is Read of what is open already.
+func From(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names what it read
+	}
+	return data, nil
+}
+
+// Also is problems and those of more: of a value that could not be read it is not
+// said as well that it is missing.
+func Also(problems, more problem.List) problem.List {
+	unread := make(map[problem.Pos]bool, len(problems))
+	for _, p := range problems {
+		if p.Rule == problem.Type.Name || p.Rule == problem.Missing.Name {
+			unread[p.Pos] = true
+		}
+	}
+	out := problems
+	for _, p := range more {
+		if !unread[p.Pos] {
+			out = append(out, p)
+		}
+	}
+	return out.Sort()
+}
