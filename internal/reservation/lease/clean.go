@@ -41,6 +41,9 @@ func (r *Record) RenewClean(token int64, now time.Time) (Lease, error) {
 
 // FinishClean frees what was cleaned, and offers it to who waits.
 func (r *Record) FinishClean(token int64, why string, now time.Time) error {
+	if r.happened(Cleaned, token) {
+		return nil
+	}
 	l, err := r.cleans(token, now)
 	if err != nil {
 		return err

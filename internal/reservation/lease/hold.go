@@ -2,6 +2,7 @@ package lease
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -107,22 +108,21 @@ func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
 	return *l, nil
 }
 
-// Extend moves the end of a lease that has one, as far as its limit.
-func (r *Record) Extend(token int64, by time.Duration, why string, now time.Time) (Lease, error) {
+// Extend moves the end of a lease that has one, as far as its limit. The end is
+// stated, so that a request that comes twice extends once.
+func (r *Record) Extend(token int64, to time.Time, why string, now time.Time) (Lease, error) {
 	l, err := r.held(token, now)
 	if err != nil {
 		return Lease{}, err
 	}
-	if l.Ends == nil {
-		return *l, nil // it lasts as long as it is renewed
+	if l.Ends == nil || l.Ends.Time.Equal(micro(to).Time) {
+		return *l, nil // it lasts as long as it is renewed, or is extended already
 	}
-	to := l.Ends.Add(by)
-	if by <= 0 || l.Last != nil && to.After(l.Last.Time) {
-		left := time.Duration(0)
-		if l.Last != nil {
-			left = max(0, l.Last.Sub(l.Ends.Time))
-		}
-		return *l, fmt.Errorf("%w: extended by %s it would end at %s; it can be extended by at most %s", ErrLimit, by, to.UTC().Format(time.RFC3339), left)
+	if to.Before(l.Ends.Time) {
+		return *l, fmt.Errorf("%w: it ends at %s, later than %s", ErrLimit, l.Ends.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+	}
+	if l.Last != nil && to.After(l.Last.Time) {
+		return *l, fmt.Errorf("%w: it may last until %s at most, %s more", ErrLimit, l.Last.UTC().Format(time.RFC3339), max(0, l.Last.Sub(l.Ends.Time)))
 	}
 	l.Ends, l.Notice = at(to), nil
 	l.Heard++
@@ -143,7 +143,11 @@ func (r *Record) Notify(token int64, n Notice, now time.Time) error {
 }
 
 // Release ends a lease. What was used is dirty, unless nothing has to be cleaned.
+// Released again, it is released.
 func (r *Record) Release(token int64, clean bool, why string, now time.Time) error {
+	if r.happened(Released, token) {
+		return nil
+	}
 	l, err := r.held(token, now)
 	if err != nil {
 		return err
@@ -157,6 +161,11 @@ func (r *Record) Release(token int64, clean bool, why string, now time.Time) err
 	r.note(now, Released, holder, token, why)
 	r.settle(now)
 	return nil
+}
+
+// happened finds something in the newest history.
+func (r *Record) happened(what What, token int64) bool {
+	return token != 0 && slices.ContainsFunc(r.Recent, func(t Transition) bool { return t.What == what && t.Token == token })
 }
 
 // Return gives back, unused, what a group claimed that did not get all of its
@@ -190,10 +199,16 @@ func (r *Record) Expire(token int64, why string, now time.Time) error {
 	return nil
 }
 
-// Evict ends whatever lease there is, in somebody's name.
-func (r *Record) Evict(by, why string, now time.Time) {
-	r.Token++ // whoever still has the old one is refused, also by hooks that compare
+// Evict ends the lease of a token in somebody's name. Evicted again, it is evicted.
+func (r *Record) Evict(token int64, by, why string, now time.Time) error {
+	if r.happened(Evicted, token) {
+		return nil
+	}
+	if _, err := r.held(token, now); err != nil {
+		return err
+	}
 	r.soil(now, Evicted, fmt.Sprintf("by %s: %s", by, why))
+	return nil
 }
 
 // Block makes what is free dirty: somebody found it in use without a lease.

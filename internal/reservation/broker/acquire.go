@@ -1,0 +1,152 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// Request asks for one reservation, or for several of which all are given or none.
+type Request struct {
+	Reservations []string
+	// Ticket says who asks and on what terms; ID, Since and Group are set here.
+	Ticket lease.Ticket
+	// Wait in the queue; else it is refused with a BusyError when it is not free at once.
+	Wait bool
+	// Progress, if set, is told the places in the queues whenever one changes.
+	Progress func([]Place)
+}
+
+// Place is where a ticket stands in a queue.
+type Place struct {
+	Reservation string `json:"reservation"`
+	// Position is 0 for what is offered, else 1 for the next, and so on.
+	Position int `json:"position"`
+	// State and Holder are of whoever has it now.
+	State  lease.State `json:"state"`
+	Holder string      `json:"holder,omitempty"`
+}
+
+// Grant is a lease that was claimed.
+type Grant struct {
+	Reservation string `json:"reservation"`
+	lease.Lease
+}
+
+// BusyError says that a reservation is not free.
+type BusyError struct {
+	Reservation string
+	State       lease.State
+	Holder      string
+	Until       time.Time
+	Waiting     int
+}
+
+func (e *BusyError) Error() string {
+	text := fmt.Sprintf("reservation %s is %s", e.Reservation, e.State)
+	if e.Holder != "" {
+		text += " by " + e.Holder
+	}
+	if !e.Until.IsZero() {
+		text += " until " + e.Until.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%s; %d waiting", text, e.Waiting)
+}
+
+// Acquire gets what is asked for. When ctx ends while it waits, its tickets are taken back.
+func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
+	names := slices.Sorted(slices.Values(req.Reservations))
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return nil, errors.New("acquire: no reservation is named")
+	}
+	t := req.Ticket
+	t.ID = b.opts.ID()
+	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
+	if len(names) > 1 {
+		t.Group = names
+	} else if g, done, err := b.atOnce(ctx, names[0], t, req.Wait); done || err != nil {
+		return g, err
+	}
+	grants, err := b.await(ctx, names, t, req)
+	if err == nil {
+		return grants, nil
+	}
+	return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
+}
+
+// atOnce queues for one reservation and claims it if it is offered, in one change.
+// Who does not wait leaves no trace where it is not.
+func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
+	var got lease.Lease
+	_, err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+		busy := busyOf(name, r)
+		was := *r.Clone()
+		r.Enqueue(t, now)
+		l, err := r.Claim(t.ID, now)
+		if got = l; err != nil && !wait {
+			*r = was
+			return busy
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("acquire: %w", err)
+	}
+	if got.Claimed == nil {
+		return nil, false, nil
+	}
+	return []Grant{{Reservation: name, Lease: got}}, true, nil
+}
+
+func busyOf(name string, r *lease.Record) *BusyError {
+	e := &BusyError{Reservation: name, State: r.Now(), Waiting: len(r.Queue)}
+	if r.Lease != nil {
+		e.Holder = r.Lease.Holder
+		if r.Lease.Until != nil {
+			e.Until = r.Lease.Until.Time
+		}
+	}
+	return e
+}
+
+// leaving bounds how long tickets are taken back when nobody waits any more.
+const leaving = 10 * time.Second
+
+// leave takes tickets back, and what was offered to them; what is claimed is released unused.
+func (b *Broker) leave(ctx context.Context, names []string, id, why string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
+	var errs []error
+	for _, name := range names {
+		_, err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+			if l := r.Lease; l != nil && l.ID == id && !l.Offered() {
+				return r.Release(l.Token, true, why, now)
+			}
+			if err := r.Leave(id, why, now); !errors.Is(err, lease.ErrNoTicket) {
+				return err //nolint:wrapcheck // below
+			}
+			return nil
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("take the ticket for %s back: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Names joins the names of reservations for people.
+func Names(grants []Grant) string {
+	var out []string
+	for _, g := range grants {
+		out = append(out, g.Reservation)
+	}
+	return strings.Join(out, ", ")
+}

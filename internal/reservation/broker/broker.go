@@ -1,0 +1,139 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// Store is where reservations are kept. What Get and List answer may be old; Fresh is
+// not. Save refuses with store.ErrConflict what was made from an old version.
+type Store interface {
+	Get(ctx context.Context, name string) (*store.Reservation, error)
+	Fresh(ctx context.Context, name string) (*store.Reservation, error)
+	List(ctx context.Context) ([]*store.Reservation, error)
+	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
+}
+
+// Clock is time, twice: of day, for people and tokens; and since some moment, which no
+// change of the clock moves.
+type Clock interface {
+	Now() time.Time
+	Elapsed() time.Duration
+}
+
+// Options of a Broker.
+type Options struct {
+	Store Store
+	// Clock is nil for the machine's.
+	Clock Clock
+	// Grace is how long a lease that is not renewed, and whose term is over, is watched
+	// before it expires (30 s).
+	Grace time.Duration
+	// Poll is how often somebody who waits looks (250 ms).
+	Poll time.Duration
+	// ID makes the identity of a ticket; nil: random.
+	ID func() string
+}
+
+// Broker carries out steps. Its methods may be called from many goroutines.
+type Broker struct {
+	store Store
+	clock Clock
+	opts  Options
+
+	mu      sync.Mutex
+	watched map[string]watched
+}
+
+// New makes a broker.
+func New(opts Options) *Broker {
+	if opts.Clock == nil {
+		opts.Clock = machineClock{started: time.Now()}
+	}
+	if opts.Grace == 0 {
+		opts.Grace = 30 * time.Second
+	}
+	if opts.Poll == 0 {
+		opts.Poll = 250 * time.Millisecond
+	}
+	if opts.ID == nil {
+		opts.ID = newID
+	}
+	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
+}
+
+// machineClock counts from its start: a machine whose clock is set does not move it.
+type machineClock struct{ started time.Time }
+
+func (c machineClock) Elapsed() time.Duration { return time.Since(c.started) }
+func (c machineClock) Now() time.Time         { return c.started.Round(0).Add(c.Elapsed()) }
+
+// step changes a record, at a time. It may be called several times, with other
+// versions of the record: it must ask for the same each time.
+type step func(r *lease.Record, now time.Time) error
+
+// retryWithin bounds the pause before a change is made again: as long as others
+// write, one of them gets through.
+const retryWithin = 20 * time.Millisecond
+
+// troubled bounds the pause where the API server did not answer.
+const troubled = time.Second
+
+// change makes a step and writes what came of it. A step that is refused may have
+// changed the record, too.
+func (b *Broker) change(ctx context.Context, name string, s step) (*store.Reservation, error) {
+	read, fresh := b.store.Get, false
+	for {
+		r, err := read(ctx, name)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // says what it was doing
+		}
+		next := *r
+		next.Status.Record = *r.Status.Clone()
+		refused := s(&next.Status.Record, b.clock.Now())
+		if refused != nil && !fresh {
+			read, fresh = b.store.Fresh, true // it may have been refused for what is over
+			continue
+		}
+		if reflect.DeepEqual(next.Status.Record, r.Status.Record) {
+			return r, refused
+		}
+		saved, err := b.store.Save(ctx, &next)
+		switch {
+		case err == nil:
+			return saved, refused
+		case errors.Is(err, store.ErrNotFound) || ctx.Err() != nil:
+			return nil, err //nolint:wrapcheck // says what it was doing
+		case !errors.Is(err, store.ErrConflict) && !passing(err):
+			return nil, err //nolint:wrapcheck // says what it was doing
+		}
+		// Whether it was written or not: the step is made again on what there is now.
+		read, fresh = b.store.Fresh, true
+		within := retryWithin
+		if !errors.Is(err, store.ErrConflict) {
+			within = troubled
+		}
+		if err := pause(ctx, rand.N(within)); err != nil { //nolint:gosec // spreads attempts, hides nothing
+			return nil, fmt.Errorf("change reservation %s: %w", name, err)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

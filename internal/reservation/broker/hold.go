@@ -1,0 +1,111 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// Renew says that the holder is still there, and tells how the lease stands.
+func (b *Broker) Renew(ctx context.Context, name string, token int64) (lease.Lease, error) {
+	return b.lease(ctx, "renew", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Renew(token, now) })
+}
+
+// Extend lets a lease end later by so much.
+func (b *Broker) Extend(ctx context.Context, name string, token int64, by time.Duration, why string) (lease.Lease, error) {
+	r, err := b.store.Fresh(ctx, name)
+	if err != nil {
+		return lease.Lease{}, fmt.Errorf("extend %s: %w", name, err)
+	}
+	var to time.Time
+	if l := r.Status.Lease; l != nil && l.Ends != nil {
+		to = l.Ends.Add(by)
+	}
+	return b.lease(ctx, "extend", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Extend(token, to, why, now) })
+}
+
+func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Record, time.Time) (lease.Lease, error)) (lease.Lease, error) {
+	var got lease.Lease
+	_, err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
+		got, err = f(r, now)
+		return err
+	})
+	if err != nil {
+		return got, fmt.Errorf("%s %s: %w", doing, name, err)
+	}
+	return got, nil
+}
+
+// Release gives a reservation back. What has to be cleaned is dirty then.
+func (b *Broker) Release(ctx context.Context, name string, token int64, why string) error {
+	r, err := b.store.Get(ctx, name)
+	if err != nil {
+		return fmt.Errorf("release %s: %w", name, err)
+	}
+	clean := r.Spec.NeedsNoCleaning
+	return b.do(ctx, "release", name, func(r *lease.Record, now time.Time) error { return r.Release(token, clean, why, now) })
+}
+
+func (b *Broker) do(ctx context.Context, doing, name string, s step) error {
+	if _, err := b.change(ctx, name, s); err != nil {
+		return fmt.Errorf("%s %s: %w", doing, name, err)
+	}
+	return nil
+}
+
+// Check asks the store, not a copy of it, whether a token is that of the lease there
+// is. Whoever is about to do something in its name asks first.
+func (b *Broker) Check(ctx context.Context, name string, token int64) error {
+	r, err := b.store.Fresh(ctx, name)
+	if err != nil {
+		return fmt.Errorf("check the lease of %s: %w", name, err)
+	}
+	if err := r.Status.Check(token); err != nil {
+		return fmt.Errorf("check the lease of %s: %w", name, err)
+	}
+	return nil
+}
+
+// Notify asks the holder to be gone by a time.
+func (b *Broker) Notify(ctx context.Context, name string, token int64, by, why string, at time.Time) error {
+	return b.do(ctx, "give notice to the holder of", name, func(r *lease.Record, now time.Time) error {
+		return r.Notify(token, lease.Notice{By: by, Why: why, At: metav1.NewMicroTime(at)}, now)
+	})
+}
+
+// Evict ends whatever lease there is.
+func (b *Broker) Evict(ctx context.Context, name string, token int64, by, why string) error {
+	return b.do(ctx, "evict the holder of", name, func(r *lease.Record, now time.Time) error { return r.Evict(token, by, why, now) })
+}
+
+// Block makes what is free dirty.
+func (b *Broker) Block(ctx context.Context, name, by, why string) error {
+	return b.do(ctx, "block", name, func(r *lease.Record, now time.Time) error { r.Block(by, why, now); return nil })
+}
+
+// Clean begins to clean what is dirty.
+func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
+	if cleaner.ID == "" {
+		cleaner.ID = b.opts.ID()
+	}
+	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Clean(cleaner, now) })
+}
+
+// RenewClean says that the cleaner is still at it.
+func (b *Broker) RenewClean(ctx context.Context, name string, token int64) (lease.Lease, error) {
+	return b.lease(ctx, "go on cleaning", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.RenewClean(token, now) })
+}
+
+// FinishClean frees what was cleaned.
+func (b *Broker) FinishClean(ctx context.Context, name string, token int64, why string) error {
+	return b.do(ctx, "finish cleaning", name, func(r *lease.Record, now time.Time) error { return r.FinishClean(token, why, now) })
+}
+
+// FailClean leaves dirty what could not be cleaned.
+func (b *Broker) FailClean(ctx context.Context, name string, token int64, why string) error {
+	return b.do(ctx, "give up cleaning", name, func(r *lease.Record, now time.Time) error { return r.FailClean(token, why, now) })
+}

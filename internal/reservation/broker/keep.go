@@ -1,0 +1,72 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// ErrSilent says that a lease could not be renewed in time: somebody else may have the
+// reservation.
+var ErrSilent = errors.New("the lease could not be renewed")
+
+// often is how many renewals there are in a period, and inTime how much of it may pass
+// without one, as a part of it: the holder stops before anybody may take its place.
+const often, inTimeOf3 = 5, 2
+
+// Keep renews leases until ctx ends, which is no error, or until one is lost. heard, if
+// set, is told each lease after each renewal: its notice and end may have changed.
+func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) error {
+	period := time.Duration(0)
+	for _, g := range grants {
+		if p := g.Period.Duration; p > 0 && (period == 0 || p < period) {
+			period = p
+		}
+	}
+	if period == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	last := b.clock.Elapsed()
+	for {
+		if pause(ctx, period/often) != nil {
+			return nil //nolint:nilerr // it was told to end
+		}
+		begin := b.clock.Elapsed()
+		err := b.renewAll(ctx, grants, period/often, heard)
+		switch {
+		case err == nil:
+			last = begin
+		case ctx.Err() != nil:
+			return nil
+		case gone(err):
+			return err
+		case b.clock.Elapsed()-last > period*inTimeOf3/3:
+			return fmt.Errorf("%w for %s: %w", ErrSilent, (b.clock.Elapsed() - last).Round(time.Millisecond), err)
+		}
+	}
+}
+
+func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Duration, heard func(Grant)) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for _, g := range grants {
+		l, err := b.Renew(ctx, g.Reservation, g.Token)
+		if err != nil {
+			return err
+		}
+		if heard != nil {
+			heard(Grant{Reservation: g.Reservation, Lease: l})
+		}
+	}
+	return nil
+}
+
+// gone tells that a lease is lost for good.
+func gone(err error) bool {
+	var stale *lease.StaleError
+	return errors.As(err, &stale) || errors.Is(err, lease.ErrOver)
+}

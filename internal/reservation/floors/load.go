@@ -1,0 +1,116 @@
+package floors
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+)
+
+var (
+	ruleMissing = problem.Rule{Name: "missing", Severity: problem.Error, Summary: "a key that must be there is not, or is empty", Remedy: "write it"}
+	ruleLane    = problem.Rule{Name: "unknown-lane", Severity: problem.Error, Summary: "a lane that is not known", Remedy: "write a cloud of the registry: aws, gcp, azure or kind"}
+	ruleIntent  = problem.Rule{Name: "unknown-intent", Severity: problem.Error, Summary: "an intent that is not known", Remedy: "write training or inference"}
+	ruleRelease = problem.Rule{Name: "bad-release", Severity: problem.Error, Summary: "a floor that is no stable release", Remedy: "write the first release that can pass, as vX.Y.Z; a floor that can't be compared would hold nothing back, or everything"}
+	ruleTwice   = problem.Rule{Name: "floor-twice", Severity: problem.Error, Summary: "an intent has two floors on one lane", Remedy: "keep one of them"}
+)
+
+// Rules is the catalogue of what is checked of floors, beside their being readable.
+func Rules() []problem.Rule {
+	return []problem.Rule{ruleMissing, ruleLane, ruleIntent, ruleRelease, ruleTwice}
+}
+
+// Load is Parse of a file.
+func Load(path string) (*Floors, error) {
+	data, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	return Parse(path, data)
+}
+
+// Parse reads floors and validates them; name is for messages. An empty list is
+// one: nothing is held back. The error is a problem.List, with everything that is
+// wrong.
+func Parse(name string, data []byte) (*Floors, error) {
+	var f Floors
+	doc, problems := yamlfile.Decode(name, data, &f)
+	if doc == nil {
+		return nil, problems.Sort().Err()
+	}
+	v := validator{at: doc.ValueAt}
+	if !doc.Has("floors") {
+		v.add(ruleMissing, []string{"floors"}, "the key %q is missing", "floors")
+	}
+	v.floors(f.Floors)
+	if err := yamlfile.Also(problems, v.problems).Err(); err != nil {
+		return nil, err
+	}
+	return &f, nil
+}
+
+// Validate holds floors against the invariants that those that were read have
+// been held against.
+func (f *Floors) Validate() error {
+	v := validator{at: func(path ...string) problem.Pos { return problem.Pos{File: strings.Join(path, ".")} }}
+	v.floors(f.Floors)
+	return v.problems.Sort().Err()
+}
+
+type validator struct {
+	at       func(path ...string) problem.Pos
+	problems problem.List
+}
+
+func (v *validator) add(r problem.Rule, path []string, format string, args ...any) {
+	v.problems = append(v.problems, r.At(v.at(path...), format, args...))
+}
+
+func (v *validator) floors(all []Floor) {
+	type gate struct {
+		lane   registry.Cloud
+		intent registry.Intent
+	}
+	first := map[gate][]string{}
+	for i, f := range all {
+		at := func(keys ...string) []string { return append([]string{"floors", strconv.Itoa(i)}, keys...) }
+		v.floor(f, i, at)
+		for j, intent := range f.Intents {
+			path, g := at("intents", strconv.Itoa(j)), gate{f.Lane, intent}
+			if !slices.Contains(registry.Intents(), intent) {
+				v.add(ruleIntent, path, "the intent %q is unknown", intent)
+				continue
+			}
+			if before, there := first[g]; there && f.Lane != "" {
+				v.add(ruleTwice, path, "%s has a floor on %s already, at %s", intent, f.Lane, v.at(before...))
+				continue
+			}
+			first[g] = path
+		}
+	}
+}
+
+func (v *validator) floor(f Floor, i int, at func(...string) []string) {
+	for _, k := range []struct {
+		key   string
+		empty bool
+	}{
+		{"lane", f.Lane == ""}, {"intents", len(f.Intents) == 0}, {"min-release", f.MinRelease == ""}, {"reason", strings.TrimSpace(f.Reason) == ""},
+	} {
+		if k.empty {
+			v.add(ruleMissing, at(k.key), "the key %q of floor %d is missing or empty", k.key, i+1)
+		}
+	}
+	if f.Lane != "" && !slices.Contains(registry.Clouds(), f.Lane) {
+		v.add(ruleLane, at("lane"), "the lane %q is unknown", f.Lane)
+	}
+	if f.MinRelease == "" {
+		return
+	}
+	if _, err := ParseRelease(f.MinRelease); err != nil {
+		v.add(ruleRelease, at("min-release"), "min-release %q is no stable release", f.MinRelease)
+	}
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// Errors that callers decide on.
+var (
+	// ErrConflict: somebody else wrote since it was read.
+	ErrConflict = errors.New("somebody else changed the reservation")
+	// ErrNotFound: there is no such reservation.
+	ErrNotFound = errors.New("no such reservation")
+)
+
+const (
+	reservations = "reservations"
+	histories    = "reservationhistories"
+	// ofReservation labels a piece of history with whose it is.
+	ofReservation = "firstlight.dev/reservation"
+)
+
+// Kube keeps reservations at an API server. Each read asks it.
+type Kube struct {
+	client rest.Interface
+	scheme *runtime.Scheme
+}
+
+// NewKube reaches the API server of a configuration, as fast as that answers: a broker
+// that holds itself back lets leases expire.
+func NewKube(config *rest.Config) (*Kube, error) {
+	scheme := newScheme()
+	c := rest.CopyConfig(config)
+	c.GroupVersion, c.APIPath = &GroupVersion, "/apis"
+	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	c.ContentType = runtime.ContentTypeJSON
+	c.QPS = -1
+	client, err := rest.RESTClientFor(c)
+	if err != nil {
+		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+	}
+	return &Kube{client: client, scheme: scheme}, nil
+}
+
+// Get reads one.
+func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {
+	r := &Reservation{}
+	err := k.client.Get().Resource(reservations).Name(name).Do(ctx).Into(r)
+	return r, explain(err, "read reservation "+name)
+}
+
+// List reads all, in order of their names.
+func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
+	var out []*Reservation
+	opts := metav1.ListOptions{Limit: 500}
+	for {
+		list := &ReservationList{}
+		if err := k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
+			return nil, explain(err, "list reservations")
+		}
+		for i := range list.Items {
+			out = append(out, &list.Items[i])
+		}
+		if opts.Continue = list.Continue; opts.Continue == "" {
+			return out, nil
+		}
+	}
+}
+
+// Create adds one.
+func (k *Kube) Create(ctx context.Context, r *Reservation) (*Reservation, error) {
+	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
+	out := &Reservation{}
+	err := k.client.Post().Resource(reservations).Body(r).Do(ctx).Into(out)
+	return out, explain(err, "create reservation "+r.Name)
+}
+
+// Update writes the spec.
+func (k *Kube) Update(ctx context.Context, r *Reservation) (*Reservation, error) {
+	out := &Reservation{}
+	err := k.client.Put().Resource(reservations).Name(r.Name).Body(r).Do(ctx).Into(out)
+	return out, explain(err, "change reservation "+r.Name)
+}
+
+// Delete removes that version of one.
+func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
+	opts := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}}
+	return explain(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
+}
+
+// keepRecent transitions stay in a status; when there are as many again, the older
+// ones go to a ReservationHistory.
+const keepRecent = 32
+
+// Save writes the status over the version that r was read at; ErrConflict when there
+// is a newer one.
+func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
+	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
+	r.Status.Waiting = len(r.Status.Queue)
+	r.Status.State = r.Status.Now()
+	if n := len(r.Status.Recent); n >= 2*keepRecent {
+		old := r.Status.Recent[:n-keepRecent]
+		if err := k.archive(ctx, r, old); err != nil {
+			return nil, err
+		}
+		r.Status.Recent = slices.Clone(r.Status.Recent[n-keepRecent:])
+	}
+	out := &Reservation{}
+	err := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").Body(r).Do(ctx).Into(out)
+	return out, explain(err, "change reservation "+r.Name)
+}
+
+// archive keeps transitions that were committed before; the newest of those given may
+// not have been, so that the name has the time of the first and a piece that was
+// written for nothing is only a copy.
+func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transition) error {
+	h := &ReservationHistory{
+		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   fmt.Sprintf("%s-%d-%d", r.Name, old[0].N, old[0].At.UnixMicro()),
+			Labels: map[string]string{ofReservation: r.Name},
+		},
+		Transitions: old,
+	}
+	err := k.client.Post().Resource(histories).Body(h).Do(ctx).Error()
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return explain(err, "keep the history of reservation "+r.Name)
+}
+
+// History is everything that happened to a reservation since a time, oldest first.
+func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error) {
+	list := &ReservationHistoryList{}
+	opts := metav1.ListOptions{LabelSelector: ofReservation + "=" + name}
+	if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
+		return nil, explain(err, "read the history of reservation "+name)
+	}
+	r, err := k.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(r.Status.Recent)
+	for _, h := range list.Items {
+		all = append(all, h.Transitions...)
+	}
+	slices.SortStableFunc(all, func(a, b lease.Transition) int { return int(a.N - b.N) })
+	all = slices.CompactFunc(all, func(a, b lease.Transition) bool { return a.N == b.N && a.At.Equal(&b.At) })
+	return slices.DeleteFunc(all, func(t lease.Transition) bool { return t.At.Time.Before(since) }), nil
+}
+
+func explain(err error, doing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("%s: %w", doing, ErrConflict)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s: %w", doing, ErrNotFound)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}
+
+// Fresh is Get: each read asks the API server.
+func (k *Kube) Fresh(ctx context.Context, name string) (*Reservation, error) { return k.Get(ctx, name) }

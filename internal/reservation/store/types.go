@@ -1,0 +1,106 @@
+package store
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// GroupVersion of the objects.
+var GroupVersion = schema.GroupVersion{Group: "firstlight.dev", Version: "v1alpha1"}
+
+// Reservation is scarce capacity that one holder at a time has for itself.
+type Reservation struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              Spec   `json:"spec"`
+	Status            Status `json:"status,omitzero"`
+}
+
+// Spec is a row of the registry.
+type Spec struct {
+	Slug          string `json:"slug,omitempty"`
+	Cloud         string `json:"cloud,omitempty"`
+	ReservationID string `json:"reservationID,omitempty"`
+	Accelerator   string `json:"accelerator,omitempty"`
+	GPUCount      int    `json:"gpuCount,omitempty"`
+	// NeedsNoCleaning: what is released is free at once. What expires never is.
+	NeedsNoCleaning bool `json:"needsNoCleaning,omitempty"`
+}
+
+// Status is the lease's record, and what `kubectl get` shows of it.
+type Status struct {
+	lease.Record `json:",inline"`
+	// Waiting is the length of the queue.
+	Waiting int `json:"waiting"`
+}
+
+// ReservationList is a list of them.
+type ReservationList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []Reservation `json:"items"`
+}
+
+// ReservationHistory are transitions of a reservation, oldest first, that its status
+// has no room for. It is never changed.
+type ReservationHistory struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Transitions       []lease.Transition `json:"transitions"`
+}
+
+// ReservationHistoryList is a list of them.
+type ReservationHistoryList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []ReservationHistory `json:"items"`
+}
+
+// DeepCopyObject makes it a runtime.Object.
+func (r *Reservation) DeepCopyObject() runtime.Object {
+	c := *r
+	c.ObjectMeta = *r.ObjectMeta.DeepCopy()
+	c.Status.Record = *r.Status.Clone()
+	return &c
+}
+
+// DeepCopyObject makes it a runtime.Object.
+func (l *ReservationList) DeepCopyObject() runtime.Object {
+	c := *l
+	c.Items = make([]Reservation, len(l.Items))
+	for i := range l.Items {
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*Reservation) //nolint:forcetypeassert // the line above makes it
+	}
+	return &c
+}
+
+// DeepCopyObject makes it a runtime.Object.
+func (h *ReservationHistory) DeepCopyObject() runtime.Object {
+	c := *h
+	c.ObjectMeta = *h.ObjectMeta.DeepCopy()
+	c.Transitions = slices.Clone(h.Transitions)
+	return &c
+}
+
+// DeepCopyObject makes it a runtime.Object.
+func (l *ReservationHistoryList) DeepCopyObject() runtime.Object {
+	c := *l
+	c.Items = make([]ReservationHistory, len(l.Items))
+	for i := range l.Items {
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*ReservationHistory) //nolint:forcetypeassert // the line above makes it
+	}
+	return &c
+}
+
+// newScheme knows the kinds.
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{})
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return s
+}
