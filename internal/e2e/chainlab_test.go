@@ -2,6 +2,9 @@ package e2e_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"fmt"
 	"testing"
 )
@@ -27,6 +30,9 @@ func chainLab(t *testing.T) string {
 		t.Fatal(t.Context().Err())
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			lastWords(t, lab)
+		}
 		r := firstlight(context.WithoutCancel(t.Context()), "lab", "fault", "clear", "--all", "--name", lab)
 		if r.code != 0 {
 			t.Errorf("clear the faults of %s: %s", lab, r.stderr)
@@ -35,4 +41,19 @@ func chainLab(t *testing.T) string {
 	})
 	must(t, "lab", "up", "--name", lab, "--with", "karpenter")
 	return lab
+}
+
+// lastWords logs what the programs of the chain wrote last: a failure that comes once
+// in a hundred runs has to say enough the first time.
+func lastWords(t *testing.T, lab string) {
+	t.Helper()
+	const lines = 25
+	for _, program := range []string{"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper", "prometheus-adapter", "supervisor"} {
+		raw, err := os.ReadFile(filepath.Join(home, "labs", lab, "logs", program+".log"))
+		if err != nil {
+			continue // the lab has not got it
+		}
+		all := strings.Split(strings.TrimSpace(string(raw)), "\n")
+		t.Logf("%s of %s:\n%s", program, lab, strings.Join(all[max(0, len(all)-lines):], "\n"))
+	}
 }
