@@ -42,8 +42,9 @@ func Parse(name string, data []byte) (*Floors, error) {
 		return nil, problems.Sort().Err()
 	}
 	v := validator{at: doc.ValueAt}
-	if !doc.Has("floors") {
-		v.add(ruleMissing, []string{"floors"}, "the key %q is missing", "floors")
+	if f.Floors == nil { // a file that was cut off is not one that holds nothing back
+		v.problems = append(v.problems, ruleMissing.At(doc.ValueAt("floors"), "the key %q is missing or empty", "floors").
+			With("write floors, or floors: [] for none"))
 	}
 	v.floors(f.Floors)
 	if err := yamlfile.Also(problems, v.problems).Err(); err != nil {
