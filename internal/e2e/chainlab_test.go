@@ -2,10 +2,10 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"fmt"
 	"testing"
 )
 
