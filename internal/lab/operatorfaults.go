@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,10 @@ import (
 
 // trainerWebhooks is the configuration that has Kubeflow Trainer's validating webhooks.
 const trainerWebhooks = "validator.trainer.kubeflow.org"
+
+// noticedWithin is how long the API server may take until it heeds another
+// configuration; it is a matter of a second.
+const noticedWithin = time.Minute
 
 // SetWebhookFailsOpen leads Kubeflow Trainer's validating webhooks to a port where
 // nobody listens and has what could not be asked admitted, or makes them what they
@@ -122,9 +127,11 @@ func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) err
 		"metadata": map[string]any{"name": "webhook-sample", "namespace": metav1.NamespaceDefault},
 		"spec": map[string]any{
 			"runtimeRef": map[string]any{"name": "torch-distributed"},
-			"trainer":    map[string]any{"env": []any{map[string]any{"name": "PET_NNODES", "value": "7"}}},
+			"trainer":    map[string]any{"numNodes": int64(1), "numProcPerNode": "auto", "env": []any{map[string]any{"name": "PET_NNODES", "value": "7"}}},
 		},
 	}}
+	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the API server had not noticed after %s", noticedWithin))
+	defer cancel()
 	jobs := client.Resource(schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"})
 	return poll(ctx, fmt.Sprintf("a wrong TrainJob to be admitted: %v", want), func(ctx context.Context) (bool, error) {
 		_, err := jobs.Namespace(metav1.NamespaceDefault).Create(ctx, sample, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
