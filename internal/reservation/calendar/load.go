@@ -1,0 +1,152 @@
+package calendar
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+)
+
+// file is schedule.yaml.
+type file struct {
+	Zone    string       `yaml:"zone"`
+	Entries []fileEntry  `yaml:"entries"`
+	Margins []fileMargin `yaml:"margins"`
+}
+
+type fileEntry struct {
+	Name   string `yaml:"name"`
+	Action string `yaml:"action"`
+	Cron   string `yaml:"cron"`
+	Zone   string `yaml:"zone"`
+	Window string `yaml:"window"`
+}
+
+type fileMargin struct {
+	From        string `yaml:"from"`
+	To          string `yaml:"to"`
+	AtLeast     string `yaml:"at-least"`
+	CountedFrom string `yaml:"counted-from"`
+}
+
+const (
+	maxName     = 63
+	maxDuration = 7 * 24 * time.Hour
+)
+
+var namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+// Load is Parse of a file.
+func Load(path string) (*Schedule, error) {
+	data, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a schedule and validates it; name is for messages. Its error is a
+// problem.List: everything that is wrong, each with its place and what to do.
+// Whether the margins hold is Check's to say.
+func Parse(name string, data []byte) (*Schedule, error) {
+	var f file
+	doc, problems := yamlfile.Decode(name, data, &f)
+	if doc == nil {
+		return nil, problems.Sort().Err()
+	}
+	l := loader{doc: doc}
+	s := &Schedule{entries: l.entries(&f), margins: l.margins(&f)}
+	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// loader makes a schedule of a file, and collects what is wrong with it.
+type loader struct {
+	doc      *strict.Doc
+	problems problem.List
+}
+
+func (l *loader) add(r problem.Rule, path []string, format string, args ...any) {
+	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
+}
+
+func (l *loader) entries(f *file) []Entry {
+	if len(f.Entries) == 0 {
+		l.add(ruleEmpty, []string{"entries"}, "there are no entries")
+	}
+	out := make([]Entry, len(f.Entries))
+	up, down := -1, -1
+	for i, e := range f.Entries {
+		path := func(key string) []string { return []string{"entries", strconv.Itoa(i), key} }
+		out[i] = l.entry(e, f.Zone, path)
+		if slices.ContainsFunc(f.Entries[:i], func(o fileEntry) bool { return o.Name != "" && o.Name == e.Name }) {
+			l.add(ruleTwice, path("name"), "there is an entry %q already", e.Name)
+		}
+		switch out[i].Action {
+		case Up:
+			up = max(up, i)
+		case Down:
+			down = i
+		default:
+		}
+	}
+	if up >= 0 && down < 0 {
+		l.add(ruleNoDown, []string{"entries", strconv.Itoa(up), "action"}, "%s stands deployments up, and no entry tears them down", f.Entries[up].Name)
+	}
+	return out
+}
+
+func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Entry {
+	out := Entry{Name: e.Name, Action: Action(e.Action), Cron: e.Cron, Zone: e.Zone, pos: l.doc.At(path("name")...)}
+	for _, k := range []struct{ key, value string }{{"name", e.Name}, {"action", e.Action}, {"cron", e.Cron}, {"window", e.Window}} {
+		if k.value == "" {
+			l.add(ruleMissing, path(k.key), "the key %q of an entry is missing or empty", k.key)
+		}
+	}
+	if e.Name != "" && (len(e.Name) > maxName || !namePattern.MatchString(e.Name)) {
+		l.add(ruleName, path("name"), "%q is no name of an entry", e.Name)
+	}
+	if e.Action != "" && !slices.Contains(Actions(), out.Action) {
+		l.add(ruleAction, path("action"), "there is no action %q", e.Action)
+	}
+	if e.Cron != "" {
+		var err error
+		if out.fields, err = parseCron(e.Cron); err != nil {
+			l.add(ruleCron, path("cron"), "the cron expression %q: %v", e.Cron, err)
+		}
+	}
+	at := path("zone")
+	if e.Zone == "" {
+		out.Zone, at = zone, []string{"zone"}
+	}
+	var err error
+	switch out.zone, err = loadZone(out.Zone); {
+	case out.Zone == "":
+		l.problems = append(l.problems, ruleMissing.At(l.doc.ValueAt(path("zone")...), "the entry has no zone, and the file states none for all").
+			With("write zone: UTC, or another, into the entry or at the head of the file"))
+	case err != nil:
+		l.add(ruleZone, at, "the time zone %q: %v", out.Zone, err)
+	}
+	if e.Window != "" {
+		out.Window = l.duration(path("window"), e.Window, time.Second)
+	}
+	return out
+}
+
+// duration reads one that is at least so long.
+func (l *loader) duration(path []string, text string, least time.Duration) time.Duration {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		l.add(ruleDuration, path, "%q is no duration", text)
+	case d < least || d > maxDuration:
+		l.add(ruleDuration, path, "%s can't be: it has to be from %s to %s", text, Short(least), Short(maxDuration))
+	}
+	return d
+}

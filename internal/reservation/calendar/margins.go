@@ -1,0 +1,70 @@
+package calendar
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+)
+
+func (l *loader) margins(f *file) []Margin {
+	if len(f.Margins) == 0 {
+		l.add(ruleEmpty, []string{"margins"}, "there are no margins")
+	}
+	names := make([]string, len(f.Entries))
+	for i, e := range f.Entries {
+		names[i] = e.Name
+	}
+	out := make([]Margin, len(f.Margins))
+	for i, m := range f.Margins {
+		path := func(key string) []string { return []string{"margins", strconv.Itoa(i), key} }
+		out[i] = l.margin(m, names, path)
+		same := func(o Margin) bool {
+			return o.From == out[i].From && o.To == out[i].To && o.FromStart == out[i].FromStart
+		}
+		if m.From != "" && slices.ContainsFunc(out[:i], same) {
+			l.add(ruleTwice, path("from"), "there is a margin from %s to %s already, counted alike", m.From, m.To)
+		}
+	}
+	return out
+}
+
+func (l *loader) margin(m fileMargin, names []string, path func(string) []string) Margin {
+	out := Margin{From: m.From, To: m.To, FromStart: m.CountedFrom == "start", pos: l.doc.At(path("from")...)}
+	for _, k := range []struct{ key, value string }{{"from", m.From}, {"to", m.To}, {"at-least", m.AtLeast}} {
+		if k.value == "" {
+			l.add(ruleMissing, path(k.key), "the key %q of a margin is missing or empty", k.key)
+		}
+	}
+	for _, k := range []struct{ key, name string }{{"from", m.From}, {"to", m.To}} {
+		if k.name == "" || slices.Contains(names, k.name) {
+			continue
+		}
+		p := ruleUnknownEntry.At(l.doc.ValueAt(path(k.key)...), "there is no entry %q", k.name)
+		if near := problem.Nearest(k.name, names); near != "" {
+			p = p.With("did you mean %q?", near)
+		}
+		l.problems = append(l.problems, p)
+	}
+	if !slices.Contains([]string{"", "start", "end"}, m.CountedFrom) {
+		l.add(ruleCountedFrom, path("counted-from"), "counted-from is %q", m.CountedFrom)
+	}
+	if m.AtLeast != "" {
+		out.AtLeast = l.duration(path("at-least"), m.AtLeast, 0)
+	}
+	return out
+}
+
+// Short is a duration without what is nothing: 2h, 5h50m, -30m, 0s.
+func Short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
