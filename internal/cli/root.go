@@ -68,7 +68,7 @@ simulated hardware, on this machine, without Docker, root or a GPU.`,
 		return usage("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newAccept(s), newAutoscale(s), newRecipe(s), newValidate(s), newPlan(s), newSite(s), newEvidence(s), newLab(s), newVersion(s),
+		newAccept(s), newAutoscale(s), newRecipe(s), newValidate(s), newReservation(s), newPlan(s), newSite(s), newEvidence(s), newLab(s), newVersion(s),
 	)
 	return root
 }

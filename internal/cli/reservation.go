@@ -1,0 +1,24 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newReservation(s Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reservation",
+		Short: "Share scarce GPU reservations: leases, queues, who has what",
+		Long: `GPU capacity is reserved, scarce and shared: by day people hold it, by night the
+version matrix runs on it, and the two must never meet. A lease gives one holder
+exclusive use of a reservation for a time; who has to wait stands in a queue that
+everybody can see.`,
+		Example: `  firstlight reservation apply --file examples/reservations.yaml
+  firstlight reservation acquire aws-h100 --for 4h --purpose "debugging NCCL"
+  firstlight reservation holders
+  firstlight reservation release aws-h100`,
+	}
+	cmd.AddCommand(
+		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s),
+		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
+		newReservationApply(s), newReservationStore(s),
+	)
+	return cmd
+}

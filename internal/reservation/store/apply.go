@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// managed labels what Apply made, and may delete.
+const managed = "firstlight.dev/registry"
+
+// Applied is what became of one reservation: created, changed, unchanged, deleted, kept.
+type Applied struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+	// Why a reservation that is in the registry no more is kept.
+	Why string `json:"why,omitempty"`
+}
+
+// Apply makes the reservations those of a registry, in order of their names. One that
+// the registry does not have is deleted when it is free and nobody waits for it.
+func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, error) {
+	have, err := k.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	var out []Applied
+	for _, r := range have {
+		known[r.Name] = true
+		spec, wanted := rows[r.Name]
+		var a Applied
+		if wanted {
+			a, err = k.bring(ctx, r, spec)
+		} else {
+			a, err = k.retire(ctx, r)
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, a)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if known[name] {
+			continue
+		}
+		r := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{managed: "true"}}, Spec: rows[name]}
+		if _, err := k.Create(ctx, r); err != nil {
+			return out, err
+		}
+		out = append(out, Applied{Name: name, What: "created"})
+	}
+	slices.SortFunc(out, func(a, b Applied) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// bring writes a spec until nobody else wrote in between.
+func (k *Kube) bring(ctx context.Context, r *Reservation, spec Spec) (Applied, error) {
+	for {
+		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not the registry's to say
+		if r.Spec == spec && r.Labels[managed] != "" {
+			return Applied{Name: r.Name, What: "unchanged"}, nil
+		}
+		next := *r
+		next.Spec = spec
+		next.Labels = map[string]string{managed: "true"}
+		maps.Copy(next.Labels, r.Labels)
+		_, err := k.Update(ctx, &next)
+		if err == nil {
+			return Applied{Name: r.Name, What: "changed"}, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return Applied{}, err
+		}
+		if r, err = k.Get(ctx, r.Name); err != nil {
+			return Applied{}, err
+		}
+	}
+}
+
+// retire deletes what nobody uses: exactly the version that was looked at.
+func (k *Kube) retire(ctx context.Context, r *Reservation) (Applied, error) {
+	kept := func(why string) (Applied, error) { return Applied{Name: r.Name, What: "kept", Why: why}, nil }
+	switch {
+	case r.Labels[managed] == "":
+		return kept("it was not made of a registry")
+	case r.Status.Now() != lease.Free:
+		return kept("it is " + string(r.Status.Now()))
+	case len(r.Status.Queue) > 0:
+		return kept("somebody waits for it")
+	}
+	switch err := k.Delete(ctx, r); {
+	case errors.Is(err, ErrConflict):
+		return kept("somebody has just changed it")
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return Applied{}, err
+	}
+	return Applied{Name: r.Name, What: "deleted"}, nil
+}
