@@ -30,6 +30,10 @@ const (
 // one a requirement. The artifacts are no step of it: they are of what it leaves.
 func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error) {
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
+	recommended, err := Recommended(c.Version)
+	if err != nil {
+		return plan.Plan{}, err
+	}
 	names := map[string][]string{}
 	for _, step := range c.Order.Steps {
 		if step.Name == stepArtifacts {
@@ -48,7 +52,13 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 			}
 		}
 		for _, one := range checks {
-			made := plan.Step{Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()]}
+			made := plan.Step{
+				Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()],
+				Recommended: slices.Contains(recommended, one.Name()),
+			}
+			if exempt, ok := one.(interface{ Exempt() string }); ok && made.NotApplicable == "" {
+				made.NotApplicable = exempt.Exempt()
+			}
 			if claiming, ok := one.(interface{ Claims() int }); ok {
 				made.GPUs = claiming.Claims()
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
@@ -46,6 +47,15 @@ type Step struct {
 	Duration float64 `json:"duration"`
 	// Checks are what it consists of.
 	Checks []accept.Gate `json:"checks"`
+	// Recommended are checks beside them that the step's verdict is not over.
+	Recommended []Recommendation `json:"recommended,omitempty"`
+}
+
+// Recommendation is what became of a requirement that should be met, and fails nothing.
+type Recommendation struct {
+	accept.Gate
+	// Status is the programme's word for it; empty where too little was seen to say one.
+	Status submission.Status `json:"status"`
 }
 
 // Report makes the report of a walk. One of a single check has that check's verdict.
@@ -59,6 +69,10 @@ func (c Case) Report(walked accept.Report) (Report, error) {
 	for _, g := range walked.Gates {
 		rows[g.Gate] = g
 	}
+	recommended, err := Recommended(c.Version)
+	if err != nil {
+		return r, err
+	}
 	for i, s := range c.Order.Steps {
 		if s.Name == stepArtifacts {
 			continue
@@ -68,19 +82,36 @@ func (c Case) Report(walked accept.Report) (Report, error) {
 			return r, err
 		}
 		step := Step{Number: i + 1, Name: s.Name, Title: s.Title, Checks: []accept.Gate{}}
+		demanded := 0
 		for _, name := range names {
-			if row, ok := rows[name]; ok {
+			only := slices.Contains(recommended, name)
+			if !only {
+				demanded++
+			}
+			row, ok := rows[name]
+			switch {
+			case !ok:
+			case only:
+				step.Recommended = append(step.Recommended, recommendation(row))
+				step.Duration += row.Duration
+			default:
 				step.Checks = append(step.Checks, row)
 				step.Duration += row.Duration
 			}
 		}
-		if len(step.Checks) == 0 {
+		if len(step.Checks) == 0 && len(step.Recommended) == 0 {
 			continue // not asked for
 		}
-		step.conclude(len(names))
+		step.conclude(demanded)
 		r.Steps = append(r.Steps, step)
 	}
 	return r, nil
+}
+
+// recommendation says a verdict in the programme's words.
+func recommendation(row accept.Gate) Recommendation {
+	status, _ := submission.ShownBy(row.Verdict, row.Reason).Status()
+	return Recommendation{Gate: row, Status: status}
 }
 
 // Through is the report of a walk that ended behind a step: its verdict is that step's,
@@ -116,8 +147,13 @@ func (c Case) Last(step string) (string, error) {
 	return "", fmt.Errorf("there is no step %q to go through: there are %s", step, strings.Join(all, ", "))
 }
 
-// conclude is the verdict of a step that has so many checks.
+// conclude is the verdict of a step that has so many checks, or of the one of its
+// recommendations that was looked at alone.
 func (s *Step) conclude(want int) {
+	if len(s.Checks) == 0 {
+		s.Verdict, s.Reason = s.Recommended[0].Verdict, s.Recommended[0].Reason
+		return
+	}
 	var verdicts []check.Verdict
 	passed, away := 0, 0
 	first := ""
@@ -149,7 +185,31 @@ func (s *Step) conclude(want int) {
 		if first != "" {
 			s.Reason += "; " + first
 		}
+		if n := len(s.Recommended); n > 0 {
+			s.Reason += fmt.Sprintf("; of %d recommended %s", n, s.standing())
+		}
 	}
+}
+
+// standing counts the recommendations by their status.
+func (s *Step) standing() string {
+	var out []string
+	for _, status := range append(submission.Statuses(), "") {
+		n := 0
+		for _, r := range s.Recommended {
+			if r.Status == status {
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+		case status == "":
+			out = append(out, fmt.Sprintf("%d open", n))
+		default:
+			out = append(out, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // Names are the checks of a step of the case's order.

@@ -9,13 +9,21 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/access"
 	"github.com/firstlight/firstlight/internal/conformance/clusterautoscaling"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
+	"github.com/firstlight/firstlight/internal/conformance/disaggregated"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
+	"github.com/firstlight/firstlight/internal/conformance/drivers"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
 	"github.com/firstlight/firstlight/internal/conformance/inference"
 	"github.com/firstlight/firstlight/internal/conformance/metrics"
+	"github.com/firstlight/firstlight/internal/conformance/network"
 	"github.com/firstlight/firstlight/internal/conformance/podautoscaling"
+	"github.com/firstlight/firstlight/internal/conformance/pools"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
+	"github.com/firstlight/firstlight/internal/conformance/sandbox"
 	"github.com/firstlight/firstlight/internal/conformance/servicemetrics"
+	"github.com/firstlight/firstlight/internal/conformance/sharing"
+	"github.com/firstlight/firstlight/internal/conformance/standing"
+	"github.com/firstlight/firstlight/internal/conformance/vgpu"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -71,32 +79,61 @@ var requirements = map[string]requirement{
 	controller.Name: func(s *site.Site, p *profile.Profile, r Reach, disruptive bool) described {
 		return controller.New(s, p, controller.Deps{Cluster: r.Cluster, RunID: r.RunID, Disruptive: disruptive, KillOutside: r.KillOutside})
 	},
+	drivers.Name:       recommended(drivers.New),
+	sharing.Name:       recommended(sharing.New),
+	vgpu.Name:          recommended(vgpu.New),
+	pools.Name:         recommended(pools.New),
+	network.Name:       recommended(network.New),
+	disaggregated.Name: recommended(disaggregated.New),
+	sandbox.Name:       recommended(sandbox.New),
 }
 
-// Requirements are the ids of a version's requirements that are shown by a check, in
-// the programme's order. One that must be met and that there is no check for is an
-// error: a run without it would be no proof.
+// recommended makes a check of what should be met: none of them disturbs anybody.
+func recommended[C described](make func(*site.Site, *profile.Profile, standing.Deps) C) requirement {
+	return func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
+		return make(s, p, standing.Deps{Cluster: r.Cluster, RunID: r.RunID})
+	}
+}
+
+// Requirements are the ids of a version's requirements, each shown by a check: those that
+// must be met in the programme's order, then those that should. One that there is no
+// check for is an error: a run without it would be no proof.
 func Requirements(version string) ([]string, error) {
+	must, err := ofLevel(version, programme.Must)
+	if err != nil {
+		return nil, err
+	}
+	should, err := Recommended(version)
+	if err != nil {
+		return nil, err
+	}
+	// Later versions leave to Kubernetes' own conformance what shows that GPUs can be
+	// claimed at all; what claims them here still wants to know.
+	if !slices.Contains(must, dra.Name) {
+		must = append([]string{dra.Name}, must...)
+	}
+	return append(must, should...), nil
+}
+
+// Recommended are those of a version's Requirements that fail no run: the programme says
+// of them that they should be met.
+func Recommended(version string) ([]string, error) { return ofLevel(version, programme.Should) }
+
+// ofLevel are a version's requirements of a level, in the programme's order.
+func ofLevel(version string, level programme.Level) ([]string, error) {
 	p, err := programme.Load(version)
 	if err != nil {
 		return nil, fmt.Errorf("requirements of %s: %w", version, err)
 	}
 	var out []string
 	for _, r := range p.Requirements {
-		switch _, known := requirements[r.ID]; {
-		case known:
-			out = append(out, r.ID)
-		case r.Level == programme.Must:
-			return nil, fmt.Errorf("version %s demands %s, and there is no check of it", version, r.ID)
+		if r.Level != level {
+			continue
 		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("version %s has no requirement that there is a check for", version)
-	}
-	// Later versions leave to Kubernetes' own conformance what shows that GPUs can be
-	// claimed at all; what claims them here still wants to know.
-	if !slices.Contains(out, dra.Name) {
-		out = append([]string{dra.Name}, out...)
+		if _, known := requirements[r.ID]; !known {
+			return nil, fmt.Errorf("version %s has %s, and there is no check of it", version, r.ID)
+		}
+		out = append(out, r.ID)
 	}
 	return out, nil
 }

@@ -2,9 +2,7 @@ package submission
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
@@ -60,10 +58,8 @@ func shownOf(b *evidence.Bundle, p programme.Programme, r programme.Requirement,
 	if err != nil {
 		return Shown{}, err //nolint:wrapcheck // the caller says of what
 	}
-	s := Shown{
-		Verdict: res.Verdict, Reason: redact.String(res.Reason), Took: res.Duration(),
-		Partial: res.Verdict == check.Unobserved && strings.HasPrefix(res.Reason, PartlyShown),
-	}
+	s := ShownBy(res.Verdict, redact.String(res.Reason))
+	s.Took = res.Duration()
 	if len(obs) > 0 {
 		s.Files = []File{{Name: r.ID + ".md", Content: redact.Bytes(transcript(p, r, run, res, obs))}}
 	}

@@ -85,6 +85,9 @@ func fill(r programme.Requirement, added Addition, run Run) Filled {
 	}
 	f.Shown = shown
 	f.Status, f.Unseen = shown.Status()
+	if f.Status == "" && r.Level == programme.Should {
+		return f.open(added)
+	}
 	for _, file := range shown.Files {
 		f.Evidence = append(f.Evidence, file.Name)
 	}
@@ -96,6 +99,14 @@ func fill(r programme.Requirement, added Addition, run Run) Filled {
 	}
 	f.Evidence = append(f.Evidence, added.Evidence...)
 	f.Notes = sentences(added.Notes, shown.Notes, shown.Reason)
+	return f
+}
+
+// open leaves a recommendation without a status: too little was seen to say one, and the
+// notes say why.
+func (f Filled) open(added Addition) Filled {
+	f.Notes = sentences(added.Notes, "left open: "+f.ID+" "+f.Unseen)
+	f.Unseen = ""
 	return f
 }
 

@@ -49,6 +49,11 @@ type File struct {
 	Content []byte
 }
 
+// ShownBy is what a verdict and its reason show.
+func ShownBy(v check.Verdict, reason string) Shown {
+	return Shown{Verdict: v, Reason: reason, Partial: v == check.Unobserved && strings.HasPrefix(reason, PartlyShown)}
+}
+
 // Status is the programme's word for how a product fulfils a requirement.
 type Status string
 

@@ -1,10 +1,12 @@
 package trial
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/conformance/dra/offer"
@@ -34,8 +36,15 @@ type Spec struct {
 	// Nodes are those that it may be placed on; none: any.
 	Nodes      []string
 	Containers []Container
-	// Claim, if set, is for one GPU.
+	// Claim, if set, is for one device.
 	Claim *Claim
+	// Shared names a ResourceClaim that is there, and that others may use as well; there
+	// is no Claim then.
+	Shared string
+	// Limits of the first container: extended resources, and how many of each.
+	Limits map[string]int64
+	// RuntimeClass is the pod's; empty: the nodes' own.
+	RuntimeClass string
 }
 
 // Container is one of a pod.
@@ -48,9 +57,21 @@ type Container struct {
 	Claims bool
 }
 
-// Claim is for one GPU of the driver's class that a CEL expression, if there is
-// one, selects.
-type Claim struct{ CEL string }
+// Claim is for one device of a class, the GPU driver's where none is named, that a CEL
+// expression, if there is one, selects.
+type Claim struct {
+	CEL   string
+	Class string
+}
+
+// spec renders the claim.
+func (c Claim) spec() resourcev1.ResourceClaimSpec {
+	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: cmp.Or(c.Class, offer.Driver), AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}
+	if c.CEL != "" {
+		exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: c.CEL}}}
+	}
+	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: request, Exactly: exactly}}}}
+}
 
 // Template renders the claim's template; nil for a pod without.
 func (s Spec) Template(runID, namespace string) *resourcev1.ResourceClaimTemplate {
@@ -58,15 +79,11 @@ func (s Spec) Template(runID, namespace string) *resourcev1.ResourceClaimTemplat
 		return nil
 	}
 	labels := kube.Labels(runID, s.Check)
-	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: offer.Driver, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}
-	if s.Claim.CEL != "" {
-		exactly.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: s.Claim.CEL}}}
-	}
 	return &resourcev1.ResourceClaimTemplate{
 		ObjectMeta: metav1.ObjectMeta{Name: s.Name, Namespace: namespace, Labels: labels},
 		Spec: resourcev1.ResourceClaimTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec:       resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: request, Exactly: exactly}}}},
+			Spec:       s.Claim.spec(),
 		},
 	}
 }
@@ -88,11 +105,24 @@ func (s Spec) Pod(runID, namespace string) *corev1.Pod {
 			Affinity: onNodes(s.Nodes),
 		},
 	}
-	if s.Claim != nil {
+	switch {
+	case s.Claim != nil:
 		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: entry, ResourceClaimTemplateName: new(s.Name)}}
+	case s.Shared != "":
+		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: entry, ResourceClaimName: new(s.Shared)}}
+	}
+	if s.RuntimeClass != "" {
+		pod.Spec.RuntimeClassName = new(s.RuntimeClass)
 	}
 	for _, c := range s.Containers {
 		pod.Spec.Containers = append(pod.Spec.Containers, s.container(c))
+	}
+	if len(s.Limits) > 0 && len(pod.Spec.Containers) > 0 {
+		limits := corev1.ResourceList{}
+		for name, n := range s.Limits {
+			limits[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+		pod.Spec.Containers[0].Resources.Limits = limits
 	}
 	return pod
 }
