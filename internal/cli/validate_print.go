@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/validate"
@@ -40,11 +41,14 @@ func printValidation(w io.Writer, r validate.Report, style display.Style) {
 	fmt.Fprintf(w, "  %-2s %-28s %-14s %8s  %s\n", "#", "STEP", "VERDICT", "TOOK", "OBSERVED")
 	for _, s := range r.Steps {
 		fmt.Fprintf(w, "  %-2d %-28s %s %8s  %s\n", s.Number, s.Name, style.State(stateOf(s.Verdict), fmt.Sprintf("%-14s", s.Verdict)), took(s.Duration), brief(s.Reason))
-		if len(s.Checks) < 2 {
+		if len(s.Checks)+len(s.Recommended) < 2 {
 			continue
 		}
 		for _, c := range s.Checks {
 			fmt.Fprintf(w, "       %-25s %s %8s  %s\n", c.Gate, style.State(stateOf(c.Verdict), fmt.Sprintf("%-14s", c.Verdict)), took(c.Duration), style.Dim(brief(c.Reason)))
+		}
+		for _, c := range s.Recommended {
+			fmt.Fprintf(w, "       %-27s %s %8s  %s\n", c.Gate.Gate, style.State(standingOf(c.Status), fmt.Sprintf("%-12s", standing(c.Status))), took(c.Duration), style.Dim(brief(c.Reason)))
 		}
 	}
 	for _, s := range r.Steps {
@@ -61,6 +65,30 @@ func printValidation(w io.Writer, r validate.Report, style display.Style) {
 	if r.Artifacts != "" {
 		fmt.Fprintf(w, "artifacts: %s\n", r.Artifacts)
 	}
+}
+
+// standing is a status of a recommendation as the table has it.
+func standing(status submission.Status) string {
+	switch status {
+	case submission.Implemented:
+		return "implemented"
+	case submission.PartiallyImplemented:
+		return "partially"
+	case submission.NotImplemented:
+		return "not there"
+	case submission.NotApplicable:
+		return "n/a"
+	default:
+		return "open"
+	}
+}
+
+// standingOf is how it is shown: a recommendation fails nothing.
+func standingOf(status submission.Status) display.State {
+	if status == submission.Implemented {
+		return display.Done
+	}
+	return display.Waiting
 }
 
 // took is a duration in seconds for people; nothing where nothing was done.

@@ -2,12 +2,14 @@ package standing_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	nodev1 "k8s.io/api/node/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -92,6 +94,12 @@ func TestLive(t *testing.T) {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})
+	t.Run("NetworkThroughDRA", func(t *testing.T) {
+		defer publish(t, l, "gpu-01", "gpu-02")()
+		if status, reason := observe(t, l, network.New(l.Site, l.Profile, deps("standing-dranet")), "standing-dranet"); status != submission.Implemented || !strings.Contains(reason, "dra.net publishes the devices of all 2 nodes with 1 attributes (dra.net/rdma)") {
+			t.Errorf("%q: %s", status, reason)
+		}
+	})
 	t.Run("ClassOfNoSandbox", func(t *testing.T) {
 		classes := l.Cluster.Client.NodeV1().RuntimeClasses()
 		if _, err := classes.Create(t.Context(), &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc"}, metav1.CreateOptions{}); err != nil {
@@ -115,6 +123,42 @@ func TestLive(t *testing.T) {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})
+}
+
+// publish has a driver of network devices offer one on each node, until it is taken away.
+func publish(t *testing.T, l *labtest.Lab, nodes ...string) (remove func()) {
+	t.Helper()
+	const driver = "dra.net"
+	api := l.Cluster.Client.ResourceV1()
+	class := &resourcev1.DeviceClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "rdma"},
+		Spec:       resourcev1.DeviceClassSpec{Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: "device.driver == '" + driver + "'"}}}},
+	}
+	if _, err := api.DeviceClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes {
+		slice := &resourcev1.ResourceSlice{
+			ObjectMeta: metav1.ObjectMeta{Name: driver + "-" + node},
+			Spec: resourcev1.ResourceSliceSpec{
+				Driver: driver, NodeName: new(node), Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
+				Devices: []resourcev1.Device{{Name: "net-0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"dra.net/rdma": {BoolValue: new(true)}}}},
+			},
+		}
+		if _, err := api.ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		ctx := context.WithoutCancel(t.Context())
+		err := api.DeviceClasses().Delete(ctx, class.Name, metav1.DeleteOptions{})
+		for _, node := range nodes {
+			err = errors.Join(err, api.ResourceSlices().Delete(ctx, driver+"-"+node, metav1.DeleteOptions{}))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // guest is the lab's cluster for a user with the role of a validation and nothing else.

@@ -14,16 +14,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// patience is how long a pod may take to be placed and to run, its image's pull
-// included.
-const patience = 5 * time.Minute
+// patience is how long a pod may take to be placed and to run: less than where something
+// is demanded, whose checks came before and have pulled the image.
+const patience = 2 * time.Minute
 
 // Deps is what such a check needs to observe; judging needs none of it.
 type Deps struct {
 	// Cluster gives the cluster, which may take until it is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
-	// Patience is how long a pod may take to run; 0: five minutes.
+	// Patience is how long a pod may take to run; 0: two minutes.
 	Patience time.Duration
 	// Clock is the real one when nil.
 	Clock clock.PassiveClock
