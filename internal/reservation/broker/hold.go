@@ -82,9 +82,37 @@ func (b *Broker) Evict(ctx context.Context, name string, token int64, by, why st
 	return b.do(ctx, "evict the holder of", name, func(r *lease.Record, now time.Time) error { return r.Evict(token, by, why, now) })
 }
 
+// Impound ends a lease under which something was found that is not its holder's.
+func (b *Broker) Impound(ctx context.Context, name string, token int64, why string) error {
+	return b.do(ctx, "impound", name, func(r *lease.Record, now time.Time) error { return r.Impound(token, why, now) })
+}
+
 // Block makes what is free dirty.
 func (b *Broker) Block(ctx context.Context, name, by, why string) error {
 	return b.do(ctx, "block", name, func(r *lease.Record, now time.Time) error { r.Block(by, why, now); return nil })
+}
+
+// Stand opens a lease to others until a time; see lease.Record.Stand.
+func (b *Broker) Stand(ctx context.Context, name string, token int64, ends, last time.Time, why string) (lease.Lease, error) {
+	return b.lease(ctx, "open", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+		return r.Stand(token, ends, last, why, now)
+	})
+}
+
+// Take makes somebody the holder of a lease that is open.
+func (b *Broker) Take(ctx context.Context, name string, t lease.Ticket) (lease.Lease, error) {
+	if t.ID == "" {
+		t.ID = b.opts.ID()
+	}
+	if t.Since.IsZero() {
+		t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
+	}
+	return b.lease(ctx, "take", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Take(t, now) })
+}
+
+// HandBack opens a lease again that was taken.
+func (b *Broker) HandBack(ctx context.Context, name string, token int64, why string) error {
+	return b.do(ctx, "hand back", name, func(r *lease.Record, now time.Time) error { return r.HandBack(token, why, now) })
 }
 
 // Clean begins to clean what is dirty.

@@ -211,9 +211,24 @@ func (r *Record) Evict(token int64, by, why string, now time.Time) error {
 	return nil
 }
 
+// Impound ends a lease under which something was found that is not its holder's. The
+// reservation stays dirty until somebody is told to clean it.
+func (r *Record) Impound(token int64, why string, now time.Time) error {
+	if r.happened(Blocked, token) {
+		return nil
+	}
+	if _, err := r.held(token, now); err != nil {
+		return err
+	}
+	r.soil(now, Blocked, why)
+	r.Dirt.ByHand = true
+	return nil
+}
+
 // Block makes what is free dirty: somebody found it in use without a lease.
 func (r *Record) Block(by, why string, now time.Time) {
 	if r.Now() == Free {
 		r.soil(now, Blocked, fmt.Sprintf("by %s: %s", by, why))
+		r.Dirt.ByHand = true
 	}
 }

@@ -74,6 +74,10 @@ type Lease struct {
 	Ends *metav1.MicroTime `json:"ends,omitempty"`
 	// Last is the end that extensions can not pass; nil: there is none.
 	Last *metav1.MicroTime `json:"last,omitempty"`
+	// Opener stood something up under the lease for others to use; Open while nobody has
+	// taken it.
+	Opener string `json:"opener,omitempty"`
+	Open   bool   `json:"open,omitempty"`
 	// Notice asks the holder to end earlier.
 	Notice *Notice `json:"notice,omitempty"`
 }
@@ -98,6 +102,9 @@ type Dirt struct {
 	// Attempts to clean it failed, the last for Failure.
 	Attempts int    `json:"attempts,omitempty"`
 	Failure  string `json:"failure,omitempty"`
+	// ByHand: nobody but who was told to may clean it. It was found in use, and nobody
+	// knows by whom.
+	ByHand bool `json:"byHand,omitempty"`
 }
 
 // Transition is one line of a reservation's history.
@@ -125,6 +132,9 @@ const (
 	Released    What = "released"
 	Expired     What = "expired"
 	Evicted     What = "evicted"
+	Opened      What = "opened" // what stands under it may be used by who takes it
+	Taken       What = "taken"
+	HandedBack  What = "handed-back"
 	Left        What = "left"     // a waiter cancelled its ticket
 	Lost        What = "lost"     // a waiter was not heard of, or did not claim what it was offered
 	Yielded     What = "yielded"  // what was offered to a group went to somebody before it
