@@ -40,6 +40,10 @@ type thresholds struct {
 		Generated float64 `json:"generated"`
 		Plan      float64 `json:"plan"`
 	} `json:"recipe"`
+	Reservation struct {
+		Crowded float64 `json:"crowded"`
+		Boskos  float64 `json:"boskos"`
+	} `json:"reservation"`
 }
 
 // report is what accept -o json prints, as far as it is measured.
@@ -64,7 +68,7 @@ func main() {
 func run(ctx context.Context) error {
 	binary := flag.String("binary", "bin/firstlight", "the binary to measure")
 	n := flag.Int("n", 5, "repetitions")
-	only := flag.String("only", "", "measure only accept, autoscale, recipe or plan")
+	only := flag.String("only", "", "measure only accept, autoscale, recipe, plan or reservation")
 	flag.Parse()
 	var limits thresholds
 	if err := yaml.UnmarshalStrict(thresholdsFile, &limits); err != nil {
@@ -79,7 +83,7 @@ func run(ctx context.Context) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"accept", b.measure}, {"autoscale", b.measureChain}, {"recipe", b.measureRecipes}, {"plan", b.measurePlan}} {
+	}{{"accept", b.measure}, {"autoscale", b.measureChain}, {"recipe", b.measureRecipes}, {"plan", b.measurePlan}, {"reservation", b.measureReservations}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
@@ -97,6 +101,13 @@ type bench struct {
 	order       []string
 	samples     map[string][]float64 // seconds
 	said        []string             // what is no duration: rates, ratios
+	ratios      []ratio
+}
+
+// ratio of ours to a peer's; above 1 is better than the peer.
+type ratio struct {
+	name  string
+	value float64
 }
 
 func (b *bench) add(name string, seconds float64) {
@@ -183,7 +194,7 @@ func (b *bench) print(out *os.File) {
 	fmt.Fprintf(out, "%-44s %4s %8s %8s %8s\n", "PART", "N", "MEDIAN", "MIN", "MAX")
 	for _, name := range b.order {
 		s := b.samples[name]
-		fmt.Fprintf(out, "%-44s %4d %7.2fs %7.2fs %7.2fs\n", name, len(s), median(s), slices.Min(s), slices.Max(s))
+		fmt.Fprintf(out, "%-44s %4d %8s %8s %8s\n", name, len(s), spell(median(s)), spell(slices.Min(s)), spell(slices.Max(s)))
 	}
 	for _, line := range b.said {
 		fmt.Fprintln(out, line)
@@ -192,21 +203,35 @@ func (b *bench) print(out *os.File) {
 
 func (b *bench) judge(limits thresholds) error {
 	if len(b.samples) == 0 {
-		return errors.New("nothing was measured: -only is accept, autoscale, recipe or plan")
+		return errors.New("nothing was measured: -only is accept, autoscale, recipe, plan or reservation")
 	}
 	for name, limit := range map[string]float64{
 		withLab: limits.Accept.WithLabStart, onLab: limits.Accept.OnRunningLab,
 		chainUp: limits.Autoscale.UpPath, chainDown: limits.Autoscale.DownPath, chainWhole: limits.Autoscale.Whole,
 		recipeAll: limits.Recipe.All, recipeGenerated: limits.Recipe.Generated, recipePlan: limits.Recipe.Plan,
+		crowdedList: limits.Reservation.Crowded, crowdedAcquire: limits.Reservation.Crowded,
 	} {
 		if len(b.samples[name]) == 0 {
 			continue // not asked for
 		}
 		if got := median(b.samples[name]); got > limit {
-			return fmt.Errorf("%s: median %.1f s, at most %.0f s are promised", name, got, limit)
+			return fmt.Errorf("%s: median %s, at most %s is promised", name, spell(got), spell(limit))
+		}
+	}
+	for _, r := range b.ratios {
+		if r.value < limits.Reservation.Boskos {
+			return fmt.Errorf("%s: %.2f, at least %.2f is promised", r.name, r.value, limits.Reservation.Boskos)
 		}
 	}
 	return nil
+}
+
+// spell writes seconds so that milliseconds can be read.
+func spell(seconds float64) string {
+	if seconds < 1 {
+		return fmt.Sprintf("%.1fms", seconds*1000)
+	}
+	return fmt.Sprintf("%.2fs", seconds)
 }
 
 func median(values []float64) float64 {

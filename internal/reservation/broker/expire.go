@@ -125,6 +125,11 @@ func (b *Broker) forget(all []*store.Reservation) {
 	}
 }
 
+// List are all reservations, as the store answers. They must not be changed.
+func (b *Broker) List(ctx context.Context) ([]*store.Reservation, error) {
+	return b.store.List(ctx) //nolint:wrapcheck // says what it was doing
+}
+
 // Queue are the tickets that wait for a reservation, as the store has them.
 func (b *Broker) Queue(ctx context.Context, name string) ([]lease.Ticket, error) {
 	r, err := b.store.Fresh(ctx, name)

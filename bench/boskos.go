@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
+)
+
+// boskosModule is the peer that is measured beside ours.
+const boskosModule = "sigs.k8s.io/boskos@v0.0.0-20250908171729-5e4ab7284e90"
+
+// measureBoskos has as many workers take and give back as ours, of as many resources,
+// kept by the same API server.
+func (b *bench) measureBoskos(ctx context.Context, s *storetest.Store) (float64, error) {
+	fmt.Fprintln(os.Stderr, "bench: boskos (built the first time)")
+	program, source, err := b.buildBoskos(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := applyFile(ctx, s, filepath.Join(source, "deployments", "base", "crd.yaml")); err != nil {
+		return 0, err
+	}
+	base, stop, err := b.startBoskos(ctx, program, s)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: leaseWorkers}}
+	return b.race(boskosAcquire, boskosRelease, func(worker int, lap func(string, func() error) error) error {
+		owner := fmt.Sprintf("worker-%d", worker)
+		var got struct {
+			Name string `json:"name"`
+		}
+		if err := lap(boskosAcquire, func() error {
+			return ask(ctx, client, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {owner}}, &got)
+		}); err != nil {
+			return err
+		}
+		return lap(boskosRelease, func() error {
+			return ask(ctx, client, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {owner}}, nil)
+		})
+	})
+}
+
+func ask(ctx context.Context, client *http.Client, to string, query url.Values, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to+"?"+query.Encode(), nil)
+	if err != nil {
+		return fmt.Errorf("ask boskos: %w", err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask boskos: %w", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask boskos: %s: %s (%w)", resp.Status, bytes.TrimSpace(body), errors.Join(err, errNotOK))
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("ask boskos: %w", err)
+	}
+	return nil
+}
+
+var errNotOK = errors.New("not answered with 200")
+
+// buildBoskos builds it where it is not built, outside the repository.
+func (b *bench) buildBoskos(ctx context.Context) (program, source string, err error) {
+	raw, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", boskosModule).Output()
+	if err != nil {
+		return "", "", fmt.Errorf("fetch boskos: %w", err)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal(raw, &module); err != nil {
+		return "", "", fmt.Errorf("fetch boskos: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", fmt.Errorf("build boskos: %w", err)
+	}
+	_, version, _ := strings.Cut(boskosModule, "@")
+	dir := filepath.Join(cache, "firstlight", "bench", "boskos-"+version)
+	program = filepath.Join(dir, "boskos")
+	if _, err := os.Stat(program); err == nil {
+		return program, module.Dir, nil
+	}
+	cmd := exec.CommandContext(ctx, "go", "install", "sigs.k8s.io/boskos/cmd/boskos@"+version)
+	cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("build boskos: %w\n%s", err, out)
+	}
+	return program, module.Dir, nil
+}
+
+func applyFile(ctx context.Context, s *storetest.Store, path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read boskos' definitions: %w", err)
+	}
+	client, err := dynamic.NewForConfig(s.Config)
+	if err != nil {
+		return fmt.Errorf("reach the store: %w", err)
+	}
+	kinds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096)
+	for {
+		u := &unstructured.Unstructured{}
+		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read boskos' definitions: %w", err)
+		}
+		if _, err := kinds.Apply(ctx, u.GetName(), u, metav1.ApplyOptions{FieldManager: "bench"}); err != nil {
+			return fmt.Errorf("apply boskos' definitions: %w", err)
+		}
+	}
+}
+
+// startBoskos runs it and returns when it answers.
+func (b *bench) startBoskos(ctx context.Context, program string, s *storetest.Store) (base string, stop func(), err error) {
+	var names []string
+	for i := range leaseWorkers {
+		names = append(names, fmt.Sprintf("    - bench-%d\n", i))
+	}
+	config := filepath.Join(b.dir, "boskos.yaml")
+	if err := os.WriteFile(config, []byte("resources:\n  - type: bench\n    state: free\n    names:\n"+strings.Join(names, "")), 0o600); err != nil {
+		return "", nil, fmt.Errorf("configure boskos: %w", err)
+	}
+	ports, err := freePorts(ctx, 4)
+	if err != nil {
+		return "", nil, err
+	}
+	log, err := os.Create(filepath.Join(b.dir, "boskos.log"))
+	if err != nil {
+		return "", nil, fmt.Errorf("start boskos: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, program, "--config="+config, "--kubeconfig="+s.Kubeconfig(), "--port="+ports[0],
+		"--health-port="+ports[1], "--metrics-port="+ports[2], "--pprof-port="+ports[3], "--log-level=error")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return "", nil, fmt.Errorf("start boskos: %w", err)
+	}
+	stop = func() {
+		_ = cmd.Process.Kill() // it keeps nothing that anybody wants
+		_ = cmd.Wait()
+		_ = log.Close()
+	}
+	base = "http://127.0.0.1:" + ports[0]
+	deadline := time.Now().Add(3 * time.Minute)
+	for time.Now().Before(deadline) && ctx.Err() == nil {
+		var got struct{ Name string }
+		err = ask(ctx, http.DefaultClient, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {"probe"}}, &got)
+		if err == nil {
+			err = ask(ctx, http.DefaultClient, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {"probe"}}, nil)
+			if err == nil {
+				return base, stop, nil
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	stop()
+	said, _ := os.ReadFile(filepath.Join(b.dir, "boskos.log")) // what there is of an explanation
+	return "", nil, fmt.Errorf("boskos does not answer: %w\n%s", err, said)
+}
+
+func freePorts(ctx context.Context, n int) ([]string, error) {
+	var out []string
+	for range n {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a port: %w", err)
+		}
+		defer l.Close()                                               //nolint:revive // all at the end, so that they differ
+		out = append(out, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)) //nolint:forcetypeassert // a TCP listener's
+	}
+	return out, nil
+}
