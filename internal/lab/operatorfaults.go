@@ -47,17 +47,22 @@ func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 	return awaitAdmitted(ctx, client, on)
 }
 
-// SetTrainerStaysDown leaves Kubeflow Trainer ended when it dies, or has it started
-// again, as ever. It returns, with that off, when the program runs.
-func (l *Lab) SetTrainerStaysDown(ctx context.Context, on bool) error {
+// SetTrainerDown leaves Kubeflow Trainer ended for so long when it dies, or, with 0, has
+// it started again as ever. It returns, with 0, when the program runs.
+func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 	before := l.faults()
-	if err := l.change(ctx, func(f *component.Faults) { f.TrainerStaysDown = on }); err != nil {
-		return err
-	}
-	l.sup.Forsake(component.KubeflowTrainer, on)
-	if on || !before.TrainerStaysDown {
+	if before.TrainerDown == wait {
 		return nil
 	}
+	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown = wait }); err != nil {
+		return err
+	}
+	l.sup.Forsake(component.KubeflowTrainer, wait)
+	if wait > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("%s did not run after %s", component.KubeflowTrainer, noticedWithin))
+	defer cancel()
 	return poll(ctx, component.KubeflowTrainer+" to run again", func(context.Context) (bool, error) {
 		for _, s := range l.sup.Status() {
 			if s.Name == component.KubeflowTrainer && s.State != process.Ready {

@@ -1,5 +1,7 @@
 package world
 
+import "time"
+
 // gate of what only the conformance checks look at.
 const conformance = "conformance"
 
@@ -48,9 +50,15 @@ func conformanceFaults() []FaultKind {
 		},
 		{
 			Kind: "controller-stays-down", Gate: conformance, Requirement: "robust_controller", Needs: "trainer", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the controller of Kubeflow Trainer is not started again when it has died: who is killed in mid-reconcile has no successor",
+			Summary: "the controller of Kubeflow Trainer stays ended for minutes when it has died: who is killed in mid-reconcile has no successor",
 			Suspect: `^trainjobs |^controller `,
-			apply:   func(d *draft, _ target, _ Fault) { d.Operator.StaysDown = true },
+			Options: []FaultOption{{
+				Name: "seconds", Default: "200", Min: 1, Max: 86400,
+				Summary: "for how long; what it made itself can't be removed before it is back",
+			}},
+			apply: func(d *draft, _ target, f Fault) {
+				d.Operator.Down = time.Duration(f.number("seconds") * float64(time.Second))
+			},
 		},
 	}
 }

@@ -101,7 +101,8 @@ type Gateway struct {
 // Operator is what goes wrong with the AI operator that the lab has, Kubeflow Trainer.
 type Operator struct {
 	WebhookFailsOpen bool // its webhook can't be asked, and what it would deny is let through
-	StaysDown        bool // its controller is not started again when it has died
+	// Down is how long its controller stays ended when it has died; 0 is healthy.
+	Down time.Duration
 }
 
 // Facility is the building.

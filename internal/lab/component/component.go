@@ -139,8 +139,9 @@ type Faults struct {
 	// WebhookFailsOpen: Kubeflow Trainer's webhooks lead to a port where nobody listens,
 	// and what could not be asked is admitted.
 	WebhookFailsOpen bool `json:"webhookFailsOpen,omitempty"`
-	// TrainerStaysDown: Kubeflow Trainer is not started again when it has died.
-	TrainerStaysDown bool `json:"trainerStaysDown,omitempty"`
+	// TrainerDown is how long Kubeflow Trainer stays ended when it has died; 0 is
+	// healthy.
+	TrainerDown time.Duration `json:"trainerDown,omitempty"`
 }
 
 // All returns every component of a lab, in the order in which they are listed:

@@ -162,7 +162,7 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 		e.control.SetAPIServiceUnavailable(ctx, s.Autoscale.APIServiceUnavailable),
 		e.control.SetHonorLabelsOff(ctx, s.Autoscale.HonorLabelsOff),
 		e.control.SetWebhookFailsOpen(ctx, s.Operator.WebhookFailsOpen),
-		e.control.SetTrainerStaysDown(ctx, s.Operator.StaysDown),
+		e.control.SetTrainerDown(ctx, s.Operator.Down),
 		e.policies.Set(ctx, wantedOf(s.Autoscale.Policies)),
 		e.cluster.Settle(ctx),
 		e.settleMirror(ctx),

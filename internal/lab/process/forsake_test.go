@@ -3,21 +3,25 @@ package process
 import (
 	"syscall"
 	"testing"
+	"time"
 )
 
-// A program that is forsaken stays ended when it dies, until it is not any more; one
+// A program that is forsaken stays ended when it dies, until that is over; one
 // that is asked to end meanwhile ends.
 func TestForsake(t *testing.T) {
 	t.Parallel()
 	for name, release := range map[string]func(s *Supervisor){
-		"taken up again": func(s *Supervisor) { s.Forsake("a", false) },
+		"taken up again": func(s *Supervisor) { s.Forsake("a", 0) },
 		"removed":        func(s *Supervisor) { s.Remove("a") },
+		"for a moment":   func(*Supervisor) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, r := start(t, Options{})
-			s.Forsake("a", true)
-			s.Forsake("a", true) // twice is once
+			s.Forsake("a", time.Hour)
+			if name == "for a moment" {
+				s.Forsake("a", time.Second)
+			}
 			if err := s.Start(t.Context(), script(t, "a", "exec sleep 1000")); err != nil {
 				t.Fatal(err)
 			}

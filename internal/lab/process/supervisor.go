@@ -63,13 +63,13 @@ type Supervisor struct {
 	closed bool
 	// units are in the order of their start.
 	units []*unit
-	// forsaken are the programs that are not started again; each is closed when they are.
-	forsaken map[string]chan struct{}
+	// forsaken are the programs that are not started again at once.
+	forsaken map[string]forsaken
 }
 
 // New makes a Supervisor; Close ends it.
 func New(opts Options) *Supervisor {
-	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), forsaken: map[string]chan struct{}{}}
+	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), forsaken: map[string]forsaken{}}
 }
 
 // Start runs the program and returns when its probe answers. When it dies
@@ -155,27 +155,34 @@ func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration
 	return nil
 }
 
-// Forsake leaves the program of that name ended when it dies; off, it is started again
-// as ever, also when it has died meanwhile. It may be called before the program's start.
-func (s *Supervisor) Forsake(name string, on bool) {
+// forsaken is for how long a program stays ended when it dies.
+type forsaken struct {
+	wait time.Duration
+	// over is closed when it does so no more.
+	over chan struct{}
+}
+
+// Forsake leaves the program of that name ended for so long when it dies; 0 has it
+// started again as ever, at once where it has died meanwhile. It may be called before
+// the program's start.
+func (s *Supervisor) Forsake(name string, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	until, have := s.forsaken[name]
-	switch {
-	case on && !have:
-		s.forsaken[name] = make(chan struct{})
-	case !on && have:
-		close(until)
+	if f, have := s.forsaken[name]; have {
+		close(f.over)
 		delete(s.forsaken, name)
+	}
+	if wait > 0 {
+		s.forsaken[name] = forsaken{wait: wait, over: make(chan struct{})}
 	}
 }
 
-// again is closed when the program of that name may be started again; nil when that
-// is at once.
-func (s *Supervisor) again(name string) <-chan struct{} {
+// ofForsaken is what Forsake was told of the program of that name.
+func (s *Supervisor) ofForsaken(name string) (forsaken, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.forsaken[name]
+	f, ok := s.forsaken[name]
+	return f, ok
 }
 
 // Halt ends the program of that name within grace and leaves it ended: it stays

@@ -69,11 +69,12 @@ func (u *unit) run() {
 
 // await returns when the next process may be started; false when there is to be none.
 func (u *unit) await(backoff time.Duration) bool {
-	if until := u.sup.again(u.spec.Name); until != nil {
+	if f, ok := u.sup.ofForsaken(u.spec.Name); ok {
 		select {
 		case <-u.stopping:
 			return false
-		case <-until:
+		case <-f.over:
+		case <-u.sup.opts.Clock.After(f.wait):
 		}
 	}
 	select {
