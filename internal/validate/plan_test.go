@@ -75,6 +75,10 @@ func TestThePlanIsThePipeline(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			recommended, err := Recommended("1.36")
+			if err != nil || len(recommended) != 6 {
+				t.Fatalf("%v, %v", recommended, err)
+			}
 			want := append([]string{"snapshot", "resources", "autoscaling", "health"}, required...)
 			if intent != pipeline.Conformance {
 				want = append(want, string(intent))
@@ -95,6 +99,9 @@ func TestThePlanIsThePipeline(t *testing.T) {
 			}
 			for _, id := range required {
 				step, _ := made.Step(id)
+				if should := slices.Contains(recommended, id); step.Recommended != should {
+					t.Errorf("%s is recommended: %t", id, step.Recommended)
+				}
 				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, []string{"health"}) {
 					t.Errorf("%s needs %v, and comes after %v", id, step.Needs, step.After)
 				}
@@ -115,8 +122,8 @@ func TestThePlanIsThePipeline(t *testing.T) {
 	}
 }
 
-// Whatever a version demands there is a check of: otherwise a run would prove less
-// than it says.
+// Whatever a version demands or recommends there is a check of: otherwise a run would
+// prove less than it says. What is demanded comes first.
 func TestEveryDemandHasACheck(t *testing.T) {
 	t.Parallel()
 	for _, version := range programme.Versions() {
@@ -128,9 +135,21 @@ func TestEveryDemandHasACheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		recommended, err := Recommended(version)
+		if err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+		musts := len(ids) - len(recommended)
+		if !slices.Equal(ids[musts:], recommended) {
+			t.Errorf("%s: %v does not end with what is recommended, %v", version, ids, recommended)
+		}
 		for _, r := range p.Requirements {
-			if r.Level == programme.Must && !slices.Contains(ids, r.ID) {
+			i := slices.Index(ids, r.ID)
+			if i < 0 {
 				t.Errorf("%s: there is no check of %s", version, r.ID)
+			}
+			if (r.Level == programme.Must) != (i < musts) {
+				t.Errorf("%s: %s is a %s, and %d of %v", version, r.ID, r.Level, i, ids)
 			}
 		}
 	}
@@ -171,6 +190,36 @@ func TestLast(t *testing.T) {
 	for _, step := range []string{"artifacts", "burn-in"} {
 		if _, err := c.Last(step); err == nil {
 			t.Errorf("%s is taken", step)
+		}
+	}
+}
+
+// A site that needs no fast network does not have to offer one, unless it says otherwise.
+func TestWhatDoesNotApplyFollowsFromTheSite(t *testing.T) {
+	t.Parallel()
+	s, p := ground(t)
+	c := caseFor(t, pipeline.Conformance, 8)
+	one := *s
+	one.Inventory.Nodes = s.Inventory.Nodes[:1]
+	for name, tt := range map[string]struct {
+		s    *site.Site
+		said string
+		want string
+	}{
+		"a fabric":           {s, "", ""},
+		"one node":           {&one, "", "the site has one node: no communication between pods leaves it"},
+		"one node, and said": {&one, "it is a laptop", "it is a laptop"},
+	} {
+		c := c
+		if tt.said != "" {
+			c.NotApplicable = map[string]string{"high_performance_networking": tt.said}
+		}
+		made, err := c.Plan(tt.s, p, Reach{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step, _ := made.Step("high_performance_networking"); step.NotApplicable != tt.want {
+			t.Errorf("%s: %q", name, step.NotApplicable)
 		}
 	}
 }

@@ -1,10 +1,15 @@
 package validate
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
@@ -62,5 +67,46 @@ func TestReport(t *testing.T) {
 				t.Errorf("through %s: %s, %v", tt.step, through.Verdict, err)
 			}
 		})
+	}
+}
+
+// What should be met is in no verdict, of the step or of the run, and is there with its
+// status; looked at alone, its verdict is the step's.
+func TestRecommendationsFailNothing(t *testing.T) {
+	t.Parallel()
+	c := caseFor(t, pipeline.Training, 32)
+	w := walked(c, check.Passed, map[string]check.Verdict{"gpu_sharing": check.Failed, "virtualized_accelerator": check.Unobserved, "high_performance_networking": check.NotApplicable})
+	for i, g := range w.Gates {
+		if g.Gate == "disaggregated_inference" {
+			w.Gates[i].Verdict, w.Gates[i].Reason = check.Unobserved, "partially shown: an operator is there"
+		}
+	}
+	r, err := c.Report(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]submission.Status{
+		"driver_runtime_management": submission.Implemented, "gpu_sharing": submission.NotImplemented, "virtualized_accelerator": "",
+		"advanced_inference_ingress": submission.Implemented, "high_performance_networking": submission.NotApplicable, "disaggregated_inference": submission.PartiallyImplemented,
+	}
+	step := r.Steps[slices.IndexFunc(r.Steps, func(s Step) bool { return s.Name == stepConformance })]
+	got := map[string]submission.Status{}
+	for _, one := range step.Recommended {
+		got[one.Gate.Gate] = one.Status
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	says := "9 of 9 shown; of 6 recommended 2 Implemented, 1 Not Implemented, 1 Partially Implemented, 1 N/A, 1 open"
+	if step.Verdict != check.Passed || step.Reason != says || len(step.Checks) != 9 {
+		t.Errorf("%s: %s", step.Verdict, step.Reason)
+	}
+	alone, err := c.Report(accept.Report{Run: "r", Verdict: check.Failed, Gates: []accept.Gate{{Gate: "gpu_sharing", Verdict: check.Failed, Reason: "there is none"}}})
+	if err != nil || len(alone.Steps) != 1 || alone.Steps[0].Verdict != check.Failed || alone.Steps[0].Reason != "there is none" {
+		t.Errorf("%+v, %v", alone.Steps, err)
+	}
+	data, err := json.Marshal(step.Recommended[1])
+	if err != nil || !contains(string(data), `"gate":"gpu_sharing"`) || !contains(string(data), `"status":"Not Implemented"`) {
+		t.Errorf("%s, %v", data, err)
 	}
 }

@@ -132,6 +132,40 @@ func TestRecommendationsMayStayOpen(t *testing.T) {
 	}
 }
 
+// A recommendation of which too little was seen stays open, says why, and links nothing:
+// a status would be a guess.
+func TestWhatWasNotSeenOfARecommendationStaysOpen(t *testing.T) {
+	t.Parallel()
+	for name, shown := range map[string]Shown{
+		"unobserved": {Verdict: check.Unobserved, Reason: "no GPU was free"},
+		"blocked":    {Verdict: check.Blocked, Reason: "no GPU was free"},
+		"no verdict": {Reason: "no GPU was free"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := wholeRun(t)
+			shown.Files = run.Shown["gpu_sharing"].Files
+			run.Shown["gpu_sharing"] = shown
+			s, err := Compose(checklist(t), product(t), run, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := s.Entries[slices.IndexFunc(s.Entries, func(e Filled) bool { return e.ID == "gpu_sharing" })]
+			if e.Status != "" || len(e.Evidence) > 0 || !strings.HasPrefix(e.Notes, "left open: gpu_sharing ") {
+				t.Errorf("%+v", e)
+			}
+			report, err := Validate(t.Context(), written(t, s), Options{Client: aWeb()})
+			if err != nil || !report.Valid() {
+				t.Errorf("%+v, %v", report.Problems, err)
+			}
+			junit := string(s.Files[slices.IndexFunc(s.Files, func(f File) bool { return f.Name == junitFile })].Content)
+			if !strings.Contains(junit, `errors="0" skipped="1"`) || !strings.Contains(junit, `type="left open"`) {
+				t.Error(junit)
+			}
+		})
+	}
+}
+
 func TestWhatCanNotBeSubmitted(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
