@@ -9,13 +9,18 @@ func newReservation(s Streams) *cobra.Command {
 		Long: `GPU capacity is reserved, scarce and shared: by day people hold it, by night the
 version matrix runs on it, and the two must never meet. A lease gives one holder
 exclusive use of a reservation for a time; who has to wait stands in a queue that
-everybody can see.`,
-		Example: `  firstlight reservation apply --file examples/reservations.yaml
+everybody can see.
+
+A registry, reservations.yaml, says what there is, one lease a row; a schedule,
+schedule.yaml, says when people have it and when the nightly batch does.`,
+		Example: `  firstlight reservation list --file examples/reservations.yaml
+  firstlight reservation apply --file examples/reservations.yaml
   firstlight reservation acquire aws-h100 --for 4h --purpose "debugging NCCL"
   firstlight reservation holders
   firstlight reservation release aws-h100`,
 	}
 	cmd.AddCommand(
+		newReservationList(s), newReservationSchedule(s),
 		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s),
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
 		newReservationApply(s), newReservationStore(s),

@@ -27,7 +27,7 @@ func TestOddities(t *testing.T) {
 			}
 			var got []string
 			for _, o := range doc.Oddities() {
-				got = append(got, strings.TrimPrefix(o.Pos.String(), "f:")+" "+o.What)
+				got = append(got, strings.TrimPrefix(o.String(), "f:")+" "+o.What)
 			}
 			if text := strings.Join(got, "; "); text != tt.want {
 				t.Errorf("got  %s\nwant %s", text, tt.want)

@@ -77,7 +77,7 @@ func TestNext(t *testing.T) {
 			s := one(t, tt.zone, tt.cron)
 			after := at(t, tt.after)
 			var got []string
-			for range strings.Fields(tt.want) {
+			for range strings.FieldsSeq(tt.want) {
 				o, err := s.Next("e", after)
 				if err != nil {
 					t.Fatal(err)

@@ -57,12 +57,7 @@ func (s *Schedule) Check(number int) []Problem {
 	if len(s.entries) == 0 {
 		return []Problem{{Problem: ruleEmpty.At(problem.Pos{}, "there are no entries")}}
 	}
-	y := year{number, make(map[string][]Occurrence, len(s.entries))}
-	from, to := time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(number+1, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i := range s.entries {
-		e := &s.entries[i]
-		y.around[e.Name] = e.between(from.Add(-beyond), to.Add(beyond))
-	}
+	y := s.around(number)
 	var out []Problem
 	for i := range s.margins {
 		if p := s.held(&s.margins[i], y); p != nil {
@@ -70,6 +65,16 @@ func (s *Schedule) Check(number int) []Problem {
 		}
 	}
 	return slices.Concat(out, s.meetings(y), s.clocks(y))
+}
+
+func (s *Schedule) around(number int) year {
+	y := year{number, make(map[string][]Occurrence, len(s.entries))}
+	from, to := time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(number+1, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range s.entries {
+		e := &s.entries[i]
+		y.around[e.Name] = e.between(from.Add(-beyond), to.Add(beyond))
+	}
+	return y
 }
 
 func (y year) has(o Occurrence) bool { return o.At.Year() == y.number }

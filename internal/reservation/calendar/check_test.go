@@ -31,15 +31,15 @@ func table(t *testing.T, entries, margins []string) *calendar.Schedule {
 func said(problems []calendar.Problem) string {
 	var out []string
 	for _, p := range problems {
-		text := p.Rule + " " + strings.Join(p.Entries, ",")
+		text := []string{p.Rule + " " + strings.Join(p.Entries, ",")}
 		for i, d := range p.Dates {
 			if i == 2 {
-				text += fmt.Sprintf("; %d more", len(p.Dates)-i)
+				text = append(text, fmt.Sprintf("%d more", len(p.Dates)-i))
 				break
 			}
-			text += "; " + d.String()
+			text = append(text, d.String())
 		}
-		out = append(out, text)
+		out = append(out, strings.Join(text, "; "))
 	}
 	return strings.Join(out, "\n")
 }
@@ -224,5 +224,16 @@ func TestNothingIsNoSchedule(t *testing.T) {
 	var none calendar.Schedule
 	if p := none.Check(2026); len(p) != 1 || p[0].Rule != "empty" {
 		t.Errorf("nothing was found to be wrong with nothing: %v", p)
+	}
+}
+
+func TestReviewSaysWhatWasLookedAt(t *testing.T) {
+	t.Parallel()
+	r := table(t, []string{"night batch Europe/Berlin 30 2 * * * 1h"}, []string{"night end night 20h"}).Review(2024)
+	if r.Entries != 1 || r.Margins != 1 || r.Occurrences != 366 || len(r.Changes) != 2 {
+		t.Errorf("got %+v", r)
+	}
+	if r.Count(problem.Warning) != 2 || r.Count(problem.Error) != 0 {
+		t.Errorf("got %s", said(r.Problems))
 	}
 }

@@ -1,0 +1,36 @@
+package calendar
+
+import "github.com/firstlight/firstlight/internal/recipe/problem"
+
+// Review is what Check finds in a year, with what it looked at.
+type Review struct {
+	Year    int `json:"year"`
+	Entries int `json:"entries"`
+	Margins int `json:"margins"`
+	// Occurrences is how many there are in the year.
+	Occurrences int `json:"occurrences"`
+	// Changes are those of the clocks of the schedule's zones.
+	Changes  []Change  `json:"changes"`
+	Problems []Problem `json:"problems"`
+}
+
+// Review checks a year.
+func (s *Schedule) Review(number int) Review {
+	r := Review{Year: number, Entries: len(s.entries), Margins: len(s.margins), Changes: s.Changes(number), Problems: s.Check(number)}
+	y := s.around(number)
+	for _, e := range s.entries {
+		r.Occurrences += y.count(e.Name)
+	}
+	return r
+}
+
+// Count is how many problems have the severity.
+func (r Review) Count(of problem.Severity) int {
+	n := 0
+	for _, p := range r.Problems {
+		if p.Severity == of {
+			n++
+		}
+	}
+	return n
+}
