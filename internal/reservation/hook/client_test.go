@@ -1,0 +1,228 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+// script plays the attempts of a hook, and the fence before each.
+type script struct {
+	t       *testing.T
+	fence   func(n int) error
+	play    func(r Request) (Output, error)
+	checked int
+	ran     []Request
+}
+
+func (s *script) Check(_ context.Context, reservation string, tok int64) error {
+	s.checked++
+	if reservation != "aws-h100" || tok != token {
+		s.t.Errorf("checked %s, %d", reservation, tok)
+	}
+	if s.fence == nil {
+		return nil
+	}
+	return s.fence(s.checked)
+}
+
+func (s *script) Run(_ context.Context, r Request, body []byte) (Output, error) {
+	if _, err := ParseRequest(body); err != nil {
+		s.t.Errorf("a request that is wrong: %v", err)
+	}
+	s.ran = append(s.ran, r)
+	return s.play(r)
+}
+
+func (s *script) client(clock *fakeClock) *Client {
+	limits := DefaultLimits()
+	for v, l := range limits {
+		l.Attempts, l.Backoff = 3, time.Second
+		limits[v] = l
+	}
+	config := &Config{Owner: "team-a", Hooks: map[registry.Cloud]Hook{registry.AWS: {Cloud: registry.AWS, Command: []string{"x"}, Limits: limits}}}
+	return New(Options{Config: config, Fence: s, Clock: clock, Runner: func(Hook) (Runner, error) { return s, nil }})
+}
+
+func done(t *testing.T, verb Verb) Output {
+	return Output{Response: []byte(text(t, answered(verb)))}
+}
+
+var errStale = &lease.StaleError{Token: token, Highest: token + 1, State: lease.Free}
+
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	temporary := Output{Status: ExitTemporary, Log: []string{"throttled"}}
+	for _, tt := range []struct {
+		name  string
+		fence func(n int) error
+		play  func(t *testing.T, r Request) (Output, error)
+		ran   int
+		want  string // of the error; empty: none
+	}{
+		{"at once", nil, func(t *testing.T, r Request) (Output, error) { return done(t, Provision), nil }, 1, ""},
+		{"the third time", nil, func(t *testing.T, r Request) (Output, error) {
+			if r.Attempt < 3 {
+				return temporary, nil
+			}
+			return done(t, Provision), nil
+		}, 3, ""},
+		{"never", nil, func(*testing.T, Request) (Output, error) { return temporary, nil }, 3, "attempt 3: it may go better later: exit status 75: throttled\n  | throttled"},
+		{"failed for good", nil, func(*testing.T, Request) (Output, error) {
+			return Output{Status: 1, Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no capacity"}`)}, nil
+		}, 1, "exit status 1: no capacity"},
+		{"failed and silent", nil, func(*testing.T, Request) (Output, error) { return Output{Status: 2}, nil }, 1, "exit status 2, and it says nothing"},
+		{"done and an error", nil, func(*testing.T, Request) (Output, error) {
+			return Output{Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no"}`)}, nil
+		}, 1, "exited with 0 and says: no"},
+		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "there is none"},
+		{"another's", nil, func(t *testing.T, r Request) (Output, error) {
+			resp := answered(Provision)
+			resp.Deployment.Token--
+			return Output{Response: []byte(text(t, resp))}, nil
+		}, 1, "labelled with token"},
+		{"not there", nil, func(*testing.T, Request) (Output, error) { return Output{}, errors.New("no such program") }, 1, "no such program"},
+		{"at the limit", nil, func(t *testing.T, r Request) (Output, error) {
+			if r.Attempt == 1 {
+				return Output{}, ErrTemporary
+			}
+			return done(t, Provision), nil
+		}, 2, ""},
+		{"stale before the first", func(int) error { return errStale }, nil, 0, "is stale"},
+		{"stale before the second", func(n int) error {
+			if n == 2 {
+				return errStale
+			}
+			return nil
+		}, func(*testing.T, Request) (Output, error) { return temporary, nil }, 1, "is stale"},
+		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: it may go better later: refused"},
+		{"nobody to ask, at first", func(n int) error {
+			if n == 1 {
+				return errors.New("refused")
+			}
+			return nil
+		}, func(t *testing.T, _ Request) (Output, error) { return done(t, Provision), nil }, 1, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{t: t, fence: tt.fence, play: func(r Request) (Output, error) { return tt.play(t, r) }}
+			clock := &fakeClock{now: time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)}
+			got, err := s.client(clock).Provision(t.Context(), row(), registry.Training, "fl-day-ah1-x", Lease{Token: token})
+			if len(s.ran) != tt.ran {
+				t.Errorf("it ran %d times, want %d", len(s.ran), tt.ran)
+			}
+			if tt.want == "" {
+				if diff := cmp.Diff(stood(), got); err != nil || diff != "" {
+					t.Errorf("%v\n%s", err, diff)
+				}
+				return
+			}
+			var failed *FailedError
+			if !errors.As(err, &failed) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestPausesDouble(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, play: func(Request) (Output, error) { return Output{Status: ExitTemporary}, nil }}
+	clock := &fakeClock{now: time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)}
+	begin := clock.now
+	_, err := s.client(clock).Census(t.Context(), row(), "fl-day-ah1-x", Lease{Token: token})
+	if want := []time.Duration{time.Second, 2 * time.Second}; err == nil || !slices.Equal(clock.slept, want) {
+		t.Errorf("paused %v, want %v; %v", clock.slept, want, err)
+	}
+	for i, r := range s.ran {
+		if want := begin.Add(2 * time.Minute); i == 0 && !r.Deadline.Equal(want) || r.Attempt != i+1 {
+			t.Errorf("attempt %d: %+v", i+1, r)
+		}
+	}
+	if got := (Limit{Backoff: time.Minute}).pause(50); got != most {
+		t.Errorf("the 50th pause is %s", got)
+	}
+}
+
+// What is told to be gone has to be missing from what is found.
+func TestTeardownIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		finds  int // how often it is still found
+		fails  bool
+		want   string
+		tornUp int
+	}{
+		{"gone", 0, false, "", 1},
+		{"gone the second time", 1, false, "", 2},
+		{"never gone", 9, false, "discover finds it", 3},
+		{"nobody knows", 0, true, "exit status 1: no rights", 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			left, torn := tt.finds, 0
+			s := &script{t: t}
+			s.play = func(r Request) (Output, error) {
+				if r.Verb == Teardown {
+					torn++
+					return done(t, Teardown), nil
+				}
+				if tt.fails {
+					return Output{Status: 1, Log: []string{"no rights"}}, nil
+				}
+				all := []Deployment{}
+				if left > 0 {
+					all = append(all, stood())
+				}
+				left--
+				return Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Deployments: &all}))}, nil
+			}
+			err := s.client(&fakeClock{}).Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{Token: token})
+			if torn != tt.tornUp || (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("torn down %d times, want %d: %v, want %s", torn, tt.tornUp, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatNeedsALease(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, play: func(r Request) (Output, error) { return done(t, r.Verb), nil }}
+	c := s.client(&fakeClock{})
+	if _, err := c.Discover(t.Context(), registry.AWS, nil, Lease{}); err != nil {
+		t.Errorf("discover without a lease: %v", err)
+	}
+	if _, err := c.Provision(t.Context(), row(), registry.Training, "fl-day-ah1-x", Lease{}); err == nil {
+		t.Error("something was stood up without a lease")
+	}
+	if err := c.Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{}); err == nil {
+		t.Error("something was torn down without a lease")
+	}
+	if len(s.ran) != 1 || s.checked != 0 {
+		t.Errorf("ran %d, checked %d", len(s.ran), s.checked)
+	}
+	if _, err := c.Discover(t.Context(), registry.GCP, nil, Lease{}); !errors.Is(err, ErrNoHook) {
+		t.Errorf("a cloud without a hook: %v", err)
+	}
+}
+
+func TestTheCallerEndsIt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	lost := errors.New("the lease was lost")
+	s := &script{t: t}
+	s.play = func(Request) (Output, error) { cancel(lost); return Output{}, ErrTemporary }
+	_, err := s.client(&fakeClock{}).Provision(ctx, row(), registry.Training, "fl-day-ah1-x", Lease{Token: token})
+	if !errors.Is(err, lost) || len(s.ran) != 1 {
+		t.Errorf("ran %d times: %v", len(s.ran), err)
+	}
+}

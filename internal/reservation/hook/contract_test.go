@@ -1,0 +1,192 @@
+package hook
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+func text(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestWhatIsRightIsRead(t *testing.T) {
+	t.Parallel()
+	for _, verb := range Verbs() {
+		r := asked(verb)
+		got, err := ParseRequest([]byte(text(t, r)))
+		if err != nil {
+			t.Errorf("%s: %v", verb, err)
+			continue
+		}
+		r.Reservation.NightlyIntents = r.Reservation.Nightly() // it is written as it counts
+		if diff := cmp.Diff(r, got); diff != "" {
+			t.Errorf("%s (-asked +read):\n%s", verb, diff)
+		}
+		resp := answered(verb)
+		back, err := ParseResponse([]byte(text(t, resp)), r)
+		if err != nil {
+			t.Errorf("%s: %v", verb, err)
+		}
+		if diff := cmp.Diff(resp, back); diff != "" {
+			t.Errorf("%s (-answered +read):\n%s", verb, diff)
+		}
+	}
+}
+
+func TestRequestsThatAreWrong(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*Request)
+		want   string
+	}{
+		{"version", func(r *Request) { r.APIVersion = "v2" }, `apiVersion is "v2"`},
+		{"verb", func(r *Request) { r.Verb = "destroy" }, `verb "destroy" is unknown`},
+		{"owner", func(r *Request) { r.Owner = "Team A" }, `owner "Team A"`},
+		{"no reservation", func(r *Request) { r.Reservation = nil }, "it is missing"},
+		{"another cloud", func(r *Request) { r.Cloud = registry.GCP }, `the reservation is of "aws"`},
+		{"name", func(r *Request) { r.Deployment = "../x" }, `deployment name "../x"`},
+		{"long name", func(r *Request) { r.Deployment = strings.Repeat("a", 33) }, "at most 32"},
+		{"no token", func(r *Request) { r.Lease = Lease{} }, "needs the token of a lease"},
+		{"negative token", func(r *Request) { r.Lease.Token = -1 }, "below 0"},
+		{"no intent", func(r *Request) { r.Intent = "" }, "for an intent"},
+		{"attempt", func(r *Request) { r.Attempt = 0 }, "it counts from 1"},
+		{"deadline", func(r *Request) { r.Deadline = time.Time{} }, "deadline is missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := asked(Provision)
+			tt.change(&r)
+			if _, err := ParseRequest([]byte(text(t, r))); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestResponsesThatAreWrong(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+	change := func(f func(*Deployment)) func(*Response) { return func(r *Response) { f(r.Deployment) } }
+	for _, tt := range []struct {
+		name   string
+		verb   Verb
+		change func(*Response)
+		want   string
+	}{
+		{"version", Teardown, func(r *Response) { r.APIVersion = "" }, "apiVersion"},
+		{"nothing answered", Provision, func(r *Response) { r.Deployment = nil }, `"deployment": it is missing`},
+		{"not gone", Teardown, func(r *Response) { r.Gone = false }, `"gone": it is missing`},
+		{"no nodes", Census, func(r *Response) { r.Nodes = nil }, `"nodes": it is missing`},
+		{"no deployments", Discover, func(r *Response) { r.Deployments = nil }, `"deployments": it is missing`},
+		{"another verb's", Discover, func(r *Response) { r.Gone = true }, `"gone" does not answer discover`},
+		{"another deployment", Provision, change(func(d *Deployment) { d.Name = "other" }), `"other" was answered`},
+		{"another's", Provision, change(func(d *Deployment) { d.Owner = "team-b" }), `the owner "team-b"`},
+		{"another reservation", Provision, change(func(d *Deployment) { d.Reservation = "b" }), `the reservation "b"`},
+		{"another intent", Provision, change(func(d *Deployment) { d.Intent = registry.Inference }), "intent"},
+		{"an older token", Provision, change(func(d *Deployment) { d.Token-- }), "labelled with token"},
+		{"no age", Provision, change(func(d *Deployment) { d.Created = time.Time{} }), "when it was created"},
+		{"no access", Provision, change(func(d *Deployment) { d.Access = nil }), "access is missing"},
+		{"a key", Provision, change(func(d *Deployment) { d.Access.CA = key }), "a private key"},
+		{"a password in the URL", Provision, change(func(d *Deployment) { d.Access.Server = "https://a:b@c" }), "want an https URL"},
+		{"no plugin", Provision, change(func(d *Deployment) { d.Access.Exec.Command = "" }), "exec.command is empty"},
+		{"a node without identity", Census, func(r *Response) { (*r.Nodes)[0].UID = "" }, "a name and a uid"},
+		{"a node twice", Census, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "there twice"},
+		{"negative GPUs", Census, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
+		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "there twice"},
+		{"another reservation's", Discover, func(r *Response) { (*r.Deployments)[0].Reservation = "b" }, `is of "b"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := answered(tt.verb)
+			tt.change(&r)
+			if _, err := ParseResponse([]byte(text(t, r)), asked(tt.verb)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestResponsesAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", "there is none"},
+		{"no JSON", "done", "invalid character"},
+		{"two", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}{}`, "after top-level value"},
+		{"unknown keys, all of them", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true,"a":1,"b":2}`, `unknown field "b"`},
+		{"another case", `{"apiVersion":"hooks.firstlight.dev/v1","Gone":true}`, `unknown field "Gone"`},
+		{"twice", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true,"gone":false}`, `duplicate field "gone"`},
+		{"a credential", `{"apiVersion":"hooks.firstlight.dev/v1","deployment":{"name":"x","access":{"token":"abc"}}}`, `unknown field "deployment.access.token"`},
+		{"too large", `"` + strings.Repeat("x", MaxSize) + `"`, "larger than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := ParseResponse([]byte(tt.text), asked(Teardown)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestKubeconfigHoldsNoCredential(t *testing.T) {
+	t.Parallel()
+	data, err := stood().Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := clientcmd.Load(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := c.AuthInfos[c.Contexts[c.CurrentContext].AuthInfo]
+	if user.Exec == nil || user.Exec.Command != "aws" || user.Token+user.Password+string(user.ClientKeyData) != "" {
+		t.Errorf("the user is %+v", user)
+	}
+	d := stood()
+	d.Access = nil
+	if _, err := d.Kubeconfig(); err == nil {
+		t.Error("a kubeconfig of what can't be reached")
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	a, b := NameOf("day", "ah1", token), NameOf("day", "ah1", token+1)
+	if a == b || CheckName(a) != nil || CheckName(b) != nil {
+		t.Errorf("names %s and %s: %v", a, b, CheckName(a))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, verb := range Verbs() {
+		f.Add(text(f, asked(verb)), text(f, answered(verb)))
+	}
+	f.Add(`{"deployments":[null]}`, `{"nodes":[null],"deployments":[{}]}`)
+	f.Fuzz(func(t *testing.T, request, response string) {
+		r, err := ParseRequest([]byte(request))
+		if err != nil {
+			r = asked(Discover)
+		} else if again, err := ParseRequest([]byte(text(t, r))); err != nil {
+			t.Errorf("what was read is not: %v", err)
+		} else if diff := cmp.Diff(r, again); diff != "" {
+			t.Errorf("(-first +again):\n%s", diff)
+		}
+		if resp, err := ParseResponse([]byte(response), r); err == nil {
+			if _, err := ParseResponse([]byte(text(t, resp)), r); err != nil {
+				t.Errorf("what was read is not: %v", err)
+			}
+		}
+	})
+}

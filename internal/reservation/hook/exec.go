@@ -1,0 +1,123 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Program runs a hook that is an executable.
+type Program struct {
+	Hook Hook
+	// Lookup finds a variable of the environment; nil: os.LookupEnv.
+	Lookup func(name string) (string, bool)
+	// Grace is what a program has after SIGTERM before SIGKILL; 0: 30 s.
+	Grace time.Duration
+	// Log is told each line that the program logs; nil: nobody.
+	Log *slog.Logger
+}
+
+var _ Runner = (*Program)(nil)
+
+// usual are the variables that every hook gets.
+var usual = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// environment is what the program gets, and the secrets in it.
+func (p *Program) environment() (env []string, secrets map[string]string, err error) {
+	lookup := p.Lookup
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	secrets = map[string]string{}
+	for _, name := range usual {
+		if v, ok := lookup(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	var missing []string
+	for _, name := range slices.Concat(p.Hook.Environment, p.Hook.Secrets) {
+		v, ok := lookup(name)
+		if !ok {
+			missing = append(missing, name)
+			continue
+		}
+		env = append(env, name+"="+v)
+		if slices.Contains(p.Hook.Secrets, name) {
+			secrets[name] = v
+		}
+	}
+	if len(missing) > 0 {
+		return nil, nil, fmt.Errorf("the hook of %s wants %s, which the environment has not: set it, or take it out of the hooks file",
+			p.Hook.Cloud, strings.Join(missing, ", "))
+	}
+	return env, secrets, nil
+}
+
+// Run starts the program in a process group of its own and ends the group with it. When ctx
+// ends the group gets SIGTERM, and after the grace SIGKILL.
+func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, error) {
+	env, secrets, err := p.environment()
+	if err != nil {
+		return Output{}, err
+	}
+	argv := p.Hook.Command
+	var stdout bounded
+	log := newTail(secrets, p.teller(ctx, r))
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	if cmd.WaitDelay = p.Grace; p.Grace == 0 {
+		cmd.WaitDelay = 30 * time.Second
+	}
+	err = runGroup(cmd)
+	out := Output{Response: []byte(log.secrets.Replace(stdout.buf.String())), Log: log.last()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))
+	case stdout.over:
+		return out, fmt.Errorf("run %s: its response is larger than %d bytes", argv[0], MaxSize)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return out, fmt.Errorf("run %s: it ended, and something that it started held its standard output open", argv[0])
+	case errors.As(err, &exit) && exit.ExitCode() < 0:
+		return out, fmt.Errorf("run %s: %w: %w", argv[0], exit, ErrTemporary)
+	case errors.As(err, &exit):
+		out.Status = exit.ExitCode()
+		return out, nil
+	case err != nil:
+		return out, fmt.Errorf("run %s: %w", argv[0], err)
+	}
+	return out, nil
+}
+
+// runGroup runs a program, and kills what it leaves of its group. The thread is held: the
+// parent-death signal is that of the thread that started it.
+func runGroup(cmd *exec.Cmd) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return err //nolint:wrapcheck // the caller names the program
+	}
+	err := cmd.Wait()
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // there may be none
+	return err                                          //nolint:wrapcheck // the caller names the program
+}
+
+func (p *Program) teller(ctx context.Context, r Request) func(string) {
+	if p.Log == nil {
+		return nil
+	}
+	log := p.Log.With("hook", string(r.Cloud), "verb", string(r.Verb), "of", r.Deployment, "attempt", r.Attempt)
+	return func(line string) { log.InfoContext(ctx, line) }
+}

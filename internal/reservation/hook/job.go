@@ -1,0 +1,135 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// Jobs runs a hook that is a Job.
+type Jobs struct {
+	Job    *Job
+	Client kubernetes.Interface
+	// ID makes the name of a call, unique.
+	ID func() string
+	// Logs reads a container's log; nil: from the API server.
+	Logs func(ctx context.Context, namespace, pod, container string) ([]byte, error)
+	// Poll is how often the pod is looked at; 0: 1 s.
+	Poll time.Duration
+}
+
+var _ Runner = (*Jobs)(nil)
+
+// clearing bounds how long it takes to delete a Job with its pods.
+const clearing = 2 * time.Minute
+
+// Run makes a Job and deletes it, with its pod, when it has ended or ctx has. What an earlier
+// caller left running of the same reservation is ended first, unless its token is higher.
+func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
+	if r.Verb.changes() {
+		if err := j.supersede(ctx, r); err != nil {
+			return Output{}, err
+		}
+	}
+	call := j.ID()
+	own := labels.Set{LabelCall: call}.String()
+	defer func() {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearing)
+		defer cancel()
+		if stays := j.clear(bounded, own); stays != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
+		}
+	}()
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, left(ctx)), metav1.CreateOptions{})
+	if err != nil {
+		return Output{}, fmt.Errorf("create the Job of %s: %w: %w", r.Verb, ErrTemporary, err)
+	}
+	if _, err := j.Client.CoreV1().ConfigMaps(job.Namespace).Create(ctx, j.Job.request(job, body), metav1.CreateOptions{}); err != nil {
+		return Output{}, fmt.Errorf("create the request of Job %s: %w: %w", job.Name, ErrTemporary, err)
+	}
+	pod, err := j.await(ctx, job.Name, own)
+	if err != nil {
+		return Output{}, err
+	}
+	return j.output(ctx, pod)
+}
+
+// left is what an attempt has, by this machine's clock.
+func left(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return maxTime
+	}
+	return time.Until(deadline)
+}
+
+// supersede ends what is left of earlier calls of the reservation that change something.
+func (j *Jobs) supersede(ctx context.Context, r Request) error {
+	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
+	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
+	if err != nil {
+		return fmt.Errorf("look for what runs for reservation %s: %w: %w", r.Reservation.Name, ErrTemporary, err)
+	}
+	for _, other := range list.Items {
+		token, err := strconv.ParseInt(other.Labels[LabelToken], 10, 64)
+		if err != nil || token > r.Lease.Token {
+			return fmt.Errorf("job %s runs for reservation %s: %w", other.Name, r.Reservation.Name,
+				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job's"})
+		}
+	}
+	return j.clear(ctx, others)
+}
+
+// await returns the pod when its first container has ended.
+func (j *Jobs) await(ctx context.Context, name, own string) (*corev1.Pod, error) {
+	every := j.Poll
+	if every == 0 {
+		every = time.Second
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	stands := "no pod was made"
+	for {
+		pod, job, err := j.look(ctx, name, own)
+		switch {
+		case err != nil:
+			stands = err.Error() // it is asked again until the limit
+		case pod != nil && ended(pod) != nil:
+			return pod, nil
+		case failed(job) != "":
+			return nil, fmt.Errorf("job %s failed: %s; %s: %w", name, failed(job), stands, ErrTemporary)
+		case pod != nil:
+			stands = waiting(pod)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for Job %s: %w; at last: %s", name, context.Cause(ctx), stands)
+		case <-tick.C:
+		}
+	}
+}
+
+func (j *Jobs) look(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
+	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the pods of Job %s: %w", name, err)
+	}
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read Job %s: %w", name, err)
+	}
+	if len(pods.Items) == 0 {
+		return nil, job, nil
+	}
+	return &pods.Items[0], job, nil
+}

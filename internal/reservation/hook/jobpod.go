@@ -1,0 +1,135 @@
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ended is how the hook's container ended; nil: it has not.
+func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+	first := pod.Spec.Containers[0].Name
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Name == first {
+			return c.State.Terminated
+		}
+	}
+	return nil
+}
+
+// waiting says how a pod that has not ended stands.
+func waiting(pod *corev1.Pod) string {
+	text := "pod " + pod.Name + " is " + strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil {
+			text += ", " + c.Name + " waits: " + strings.TrimSpace(w.Reason+" "+w.Message)
+		}
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			text += ", not scheduled: " + c.Message
+		}
+	}
+	return text
+}
+
+// failed says why a Job did; empty: it did not.
+func failed(job *batchv1.Job) string {
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return strings.TrimSpace(c.Reason + " " + c.Message)
+		}
+	}
+	return ""
+}
+
+// maxLog bounds what is read of a log.
+const maxLog = 8 << 20
+
+// output is what a pod that has ended says: its termination message, else the last line of
+// its log, is the response.
+func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
+	state := ended(pod)
+	out := Output{Status: int(state.ExitCode)}
+	log, err := j.log(ctx, pod)
+	if message := strings.TrimSpace(state.Message); message != "" {
+		out.Response, out.Log = []byte(message), lastLines(log, logLines)
+		return out, nil // a log that can't be read is no loss
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the log of pod %s: %w: %w", pod.Name, ErrTemporary, err)
+	}
+	lines := lastLines(log, logLines+1)
+	if n := len(lines); n > 0 {
+		out.Response, out.Log = []byte(lines[n-1]), lines[:n-1]
+	}
+	if state.ExitCode != 0 && !bytes.HasPrefix(out.Response, []byte("{")) {
+		out.Log, out.Response = lines, nil
+	}
+	return out, nil
+}
+
+func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
+	container := pod.Spec.Containers[0].Name
+	if j.Logs != nil {
+		return j.Logs(ctx, pod.Namespace, pod.Name, container)
+	}
+	lines := int64(logLines + 1)
+	stream, err := j.Client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines}).Stream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	defer stream.Close()
+	data, err := io.ReadAll(io.LimitReader(stream, maxLog))
+	if err != nil {
+		return nil, fmt.Errorf("read the log: %w", err)
+	}
+	return data, nil
+}
+
+func lastLines(log []byte, n int) []string {
+	var out []string
+	for line := range strings.Lines(string(log)) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out[max(0, len(out)-n):]
+}
+
+// clear deletes Jobs and their requests by label, and returns when no pod of them is left.
+func (j *Jobs) clear(ctx context.Context, selector string) error {
+	foreground := metav1.DeletePropagationForeground
+	by, list := metav1.DeleteOptions{PropagationPolicy: &foreground}, metav1.ListOptions{LabelSelector: selector}
+	pods := j.Client.CoreV1().Pods(j.Job.Namespace)
+	err := errors.Join(
+		j.Client.BatchV1().Jobs(j.Job.Namespace).DeleteCollection(ctx, by, list),
+		j.Client.CoreV1().ConfigMaps(j.Job.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, list),
+		pods.DeleteCollection(ctx, metav1.DeleteOptions{}, list),
+	)
+	if err != nil {
+		return fmt.Errorf("delete the Jobs of %s: %w", selector, err)
+	}
+	tick := time.NewTicker(cmp.Or(j.Poll, time.Second))
+	defer tick.Stop()
+	for {
+		left, err := pods.List(ctx, list)
+		if err == nil && len(left.Items) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the pods of %s to end: %w", selector, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}

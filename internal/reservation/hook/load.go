@@ -1,0 +1,200 @@
+package hook
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+)
+
+type fileConfig struct {
+	APIVersion string     `yaml:"apiVersion" need:"true"`
+	Owner      string     `yaml:"owner" need:"true"`
+	Hooks      []fileHook `yaml:"hooks" need:"true"`
+}
+
+type fileHook struct {
+	Cloud       string     `yaml:"cloud" need:"true"`
+	Command     []string   `yaml:"command"`
+	Environment []string   `yaml:"environment"`
+	Secrets     []string   `yaml:"secrets"`
+	Job         *fileJob   `yaml:"job"`
+	Limits      fileLimits `yaml:"limits"`
+}
+
+type fileJob struct {
+	Template  string `yaml:"template" need:"true"`
+	Namespace string `yaml:"namespace" need:"true"`
+}
+
+type fileLimits struct {
+	Provision *fileLimit `yaml:"provision"`
+	Teardown  *fileLimit `yaml:"teardown"`
+	Census    *fileLimit `yaml:"census"`
+	Discover  *fileLimit `yaml:"discover"`
+}
+
+type fileLimit struct {
+	Time     string `yaml:"time"`
+	Attempts *int   `yaml:"attempts"`
+	Backoff  string `yaml:"backoff"`
+}
+
+const (
+	maxTime     = 24 * time.Hour
+	maxAttempts = 20
+)
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Load is Parse of a file. Relative paths in it are relative to its directory.
+func Load(path string) (*Config, error) {
+	data, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the file
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a configuration and validates it; name is its path. Its error is a
+// problem.List: everything that is wrong, each with its place and what to do.
+func Parse(name string, data []byte) (*Config, error) {
+	var f fileConfig
+	doc, problems := yamlfile.Decode(name, data, &f)
+	if doc == nil {
+		return nil, problems.Sort().Err()
+	}
+	l := loader{doc: doc, dir: filepath.Dir(name)}
+	c := l.config(&f)
+	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// loader makes a configuration of a file, and collects what is wrong with it.
+type loader struct {
+	doc      *strict.Doc
+	dir      string
+	problems problem.List
+}
+
+func (l *loader) add(r problem.Rule, path []string, format string, args ...any) {
+	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
+}
+
+func (l *loader) config(f *fileConfig) *Config {
+	if f.APIVersion != "" && f.APIVersion != APIVersion {
+		l.add(ruleVersion, []string{"apiVersion"}, "apiVersion is %q", f.APIVersion)
+	}
+	if f.Owner != "" && !owners.MatchString(f.Owner) {
+		l.add(ruleOwner, []string{"owner"}, "%q can't be an owner", f.Owner)
+	}
+	if l.doc.Has("hooks") && len(f.Hooks) == 0 {
+		l.add(ruleNoHook, []string{"hooks"}, "there are no hooks")
+	}
+	c := &Config{Owner: f.Owner, Hooks: map[registry.Cloud]Hook{}}
+	for i, h := range f.Hooks {
+		at := func(keys ...string) []string { return append([]string{"hooks", strconv.Itoa(i)}, keys...) }
+		cloud := registry.Cloud(h.Cloud)
+		if _, twice := c.Hooks[cloud]; twice {
+			l.add(ruleTwice, at("cloud"), "%s has a hook already", cloud)
+		}
+		if h.Cloud != "" && !slices.Contains(registry.Clouds(), cloud) {
+			l.add(ruleCloud, at("cloud"), "the cloud %q is unknown", h.Cloud)
+		}
+		c.Hooks[cloud] = l.hook(h, at)
+	}
+	return c
+}
+
+func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
+	h := Hook{Cloud: registry.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
+	if (len(f.Command) > 0) == (f.Job != nil) {
+		l.add(ruleOneOf, at("cloud"), "the hook of %s has neither or both of command and job", f.Cloud)
+	}
+	if len(f.Command) > 0 {
+		h.Command = slices.Clone(f.Command)
+		if p := f.Command[0]; strings.Contains(p, "/") && !filepath.IsAbs(p) {
+			h.Command[0] = filepath.Join(l.dir, p)
+		}
+		if f.Command[0] == "" {
+			l.add(ruleOneOf, at("command"), "the program has no name")
+		}
+	}
+	if f.Job != nil {
+		h.Job = l.job(f.Job, at)
+		if len(f.Environment)+len(f.Secrets) > 0 {
+			l.add(ruleVariable, at("job"), "a Job gets no variables of this machine")
+		}
+	}
+	for _, list := range []struct {
+		key   string
+		names []string
+	}{{"environment", f.Environment}, {"secrets", f.Secrets}} {
+		for j, name := range list.names {
+			if !variable.MatchString(name) {
+				l.add(ruleVariable, at(list.key, strconv.Itoa(j)), "%q is no name of a variable", name)
+			}
+		}
+	}
+	for verb, f := range map[Verb]*fileLimit{
+		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, Census: f.Limits.Census, Discover: f.Limits.Discover,
+	} {
+		if f != nil {
+			h.Limits[verb] = l.limit(f, h.Limits[verb], func(key string) []string { return at("limits", string(verb), key) })
+		}
+	}
+	return h
+}
+
+func (l *loader) limit(f *fileLimit, out Limit, at func(string) []string) Limit {
+	for _, d := range []struct {
+		key, text string
+		least     time.Duration
+		to        *time.Duration
+	}{{"time", f.Time, time.Second, &out.Time}, {"backoff", f.Backoff, 0, &out.Backoff}} {
+		if d.text == "" {
+			continue
+		}
+		v, err := time.ParseDuration(d.text)
+		if err != nil || v < d.least || v > maxTime {
+			l.add(ruleLimit, at(d.key), "%q: want a duration from %s to %s", d.text, d.least, maxTime)
+		}
+		*d.to = v
+	}
+	if f.Attempts != nil {
+		if out.Attempts = *f.Attempts; out.Attempts < 1 || out.Attempts > maxAttempts {
+			l.add(ruleLimit, at("attempts"), "%d: want 1 to %d attempts", out.Attempts, maxAttempts)
+		}
+	}
+	return out
+}
+
+// job reads the template that a hook names.
+func (l *loader) job(f *fileJob, at func(...string) []string) *Job {
+	path := f.Template
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.dir, path)
+	}
+	data, err := yamlfile.Read(path)
+	if err == nil {
+		var j *Job
+		if j, err = parseJob(data, f.Namespace); err == nil {
+			return j
+		}
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	if f.Template != "" {
+		l.add(ruleTemplate, at("job", "template"), "%v", err)
+	}
+	return nil
+}

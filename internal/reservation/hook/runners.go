@@ -1,0 +1,49 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+// Runners makes the runner of each hook: of a command a Program, of a Job one that runs in the
+// cluster of client, which may be nil where no hook is a Job.
+func Runners(client kubernetes.Interface, log *slog.Logger) func(Hook) (Runner, error) {
+	return func(h Hook) (Runner, error) {
+		switch {
+		case h.Job == nil:
+			return &Program{Hook: h, Log: log}, nil
+		case client == nil:
+			return nil, fmt.Errorf("the hook of %s is a Job, and no cluster runs Jobs: give the kubeconfig of one; firstlight's own store runs none", h.Cloud)
+		default:
+			return &Jobs{Job: h.Job, Client: client, ID: randomID}, nil
+		}
+	}
+}
+
+func randomID() string {
+	raw := make([]byte, 6)
+	_, _ = rand.Read(raw) // it never fails
+	return hex.EncodeToString(raw)
+}
+
+// InProcess runs a provider in this process, by the same JSON.
+type InProcess struct{ Provider Provider }
+
+var _ Runner = InProcess{}
+
+// Run serves one request.
+func (p InProcess) Run(ctx context.Context, _ Request, body []byte) (Output, error) {
+	var out bytes.Buffer
+	status, err := Serve(ctx, bytes.NewReader(body), &out, p.Provider)
+	o := Output{Status: status, Response: out.Bytes()}
+	if err != nil {
+		o.Log = []string{err.Error()}
+	}
+	return o, nil
+}

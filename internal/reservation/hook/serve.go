@@ -1,0 +1,90 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Exit statuses of a hook.
+const (
+	ExitDone      = 0
+	ExitFailed    = 1
+	ExitTemporary = 75 // EX_TEMPFAIL: it may go better later
+)
+
+// ErrTemporary marks what may go better later.
+var ErrTemporary = errors.New("it may go better later")
+
+// Provider does the cloud's part in Go. What it is given is held against the contract
+// already.
+type Provider interface {
+	Provision(ctx context.Context, r Request) (Deployment, error)
+	Teardown(ctx context.Context, r Request) error
+	Census(ctx context.Context, r Request) ([]Node, error)
+	Discover(ctx context.Context, r Request) ([]Deployment, error)
+}
+
+// Serve is the hook of a provider: one request from in, one response to out, and the
+// exit status. Whoever runs it ends it at the limit: the deadline of the request is by
+// another machine's clock.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status int, err error) {
+	data, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	if err != nil {
+		return ExitFailed, fmt.Errorf("read the request: %w", err)
+	}
+	r, err := ParseRequest(data)
+	response := Response{APIVersion: APIVersion}
+	if err == nil {
+		err = answer(ctx, p, r, &response)
+	}
+	status = ExitDone
+	switch {
+	case errors.Is(err, ErrTemporary) || errors.Is(err, context.DeadlineExceeded):
+		status = ExitTemporary
+	case err != nil:
+		status = ExitFailed
+	}
+	if err != nil {
+		response = Response{APIVersion: APIVersion, Error: err.Error()}
+	}
+	raw, jsonErr := json.Marshal(response)
+	if jsonErr == nil {
+		_, jsonErr = out.Write(append(raw, '\n'))
+	}
+	if jsonErr != nil {
+		return ExitFailed, errors.Join(err, fmt.Errorf("write the response: %w", jsonErr))
+	}
+	return status, err
+}
+
+func answer(ctx context.Context, p Provider, r Request, to *Response) error {
+	switch r.Verb {
+	case Provision:
+		d, err := p.Provision(ctx, r)
+		to.Deployment = &d
+		return err //nolint:wrapcheck // the hook's own words
+	case Teardown:
+		err := p.Teardown(ctx, r)
+		to.Gone = err == nil
+		return err //nolint:wrapcheck // the hook's own words
+	case Census:
+		nodes, err := p.Census(ctx, r)
+		if nodes == nil {
+			nodes = []Node{}
+		}
+		to.Nodes = &nodes
+		return err //nolint:wrapcheck // the hook's own words
+	case Discover:
+		all, err := p.Discover(ctx, r)
+		if all == nil {
+			all = []Deployment{}
+		}
+		to.Deployments = &all
+		return err //nolint:wrapcheck // the hook's own words
+	default:
+		return fmt.Errorf("verb %q is unknown", r.Verb)
+	}
+}
