@@ -20,7 +20,8 @@ it claims, and proved before anything is done (firstlight validate plan prints i
 What a step needs and is not passed blocks it; a failed health check still lets
 conformance run, and fails the whole. Every requirement of conformance is shown by
 behaviour, with its negative half, and the API calls made are in the evidence. Skipped is
-not passed: a requirement that was not shown fails the run.
+not passed: a requirement that was not shown fails the run. What the programme only
+recommends is looked at after them and said in its words; it fails nothing.
 
 Without --kubeconfig it works on the lab, which gets the components of a recipe for the
 intent. On a cluster in use it is a guest: a namespace of its own, free GPUs, and all of

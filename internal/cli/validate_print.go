@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/conformance/submission"
@@ -14,15 +15,20 @@ import (
 // boardSteps is the title of the board's group of steps.
 const boardSteps = "steps"
 
-// showStepEvent puts what a validation tells on the board.
-func showStepEvent(board *display.Board, e plan.Event) {
+// showStepEvent puts what a validation tells on the board; of a step that is only
+// recommended, that it is.
+func showStepEvent(board *display.Board, e plan.Event, recommended []string) {
 	switch e.Kind {
 	case plan.EventStarted:
 		board.Set(boardSteps, e.Step, display.Running, "")
 	case plan.EventProgress, plan.EventPrepare:
 		board.Progress(boardSteps, e.Step, e.Text)
 	case plan.EventVerdict, plan.EventKept:
-		board.Set(boardSteps, e.Step, stateOf(e.Result.Verdict), e.Result.Reason)
+		text := e.Result.Reason
+		if slices.Contains(recommended, e.Step) {
+			text = "recommended, fails nothing: " + text
+		}
+		board.Set(boardSteps, e.Step, stateOf(e.Result.Verdict), text)
 	case plan.EventNote:
 		board.Log("note: %s", e.Text)
 	case plan.EventObserved:

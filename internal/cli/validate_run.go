@@ -223,6 +223,10 @@ func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r 
 	for _, step := range planned.Steps {
 		board.Set(boardSteps, step.Name(), display.Waiting, "")
 	}
+	recommended, err := validate.Recommended(c.Version)
+	if err != nil {
+		return accept.Report{}, usage("%w", err)
+	}
 	until, err := c.Last(f.through)
 	if err != nil {
 		return accept.Report{}, usage("--through: %w", err)
@@ -237,7 +241,7 @@ func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r 
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.step, Until: until,
 		Parallel: 1, Holding: c.Holding(), Keep: f.keep,
 		Tool: version, Command: f.command(), Versions: t.versions,
-		Events: func(e plan.Event) { showStepEvent(board, e) },
+		Events: func(e plan.Event) { showStepEvent(board, e, recommended) },
 		Note:   func(text string) { board.Log("%s", text) },
 	})
 }

@@ -51,7 +51,17 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 				needs = append(needs, names[need]...)
 			}
 		}
+		demanded := after
 		for _, one := range checks {
+			if !slices.Contains(recommended, one.Name()) {
+				demanded = append(slices.Clip(demanded), one.Name())
+			}
+		}
+		for _, one := range checks {
+			after := after
+			if slices.Contains(recommended, one.Name()) {
+				after = demanded // what is demanded waits for no recommendation
+			}
 			made := plan.Step{
 				Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()],
 				Recommended: slices.Contains(recommended, one.Name()),

@@ -102,7 +102,11 @@ func TestThePlanIsThePipeline(t *testing.T) {
 				if should := slices.Contains(recommended, id); step.Recommended != should {
 					t.Errorf("%s is recommended: %t", id, step.Recommended)
 				}
-				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, []string{"health"}) {
+				after := []string{"health"}
+				if step.Recommended { // what is demanded comes first
+					after = append(after, required[:len(required)-len(recommended)]...)
+				}
+				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, after) {
 					t.Errorf("%s needs %v, and comes after %v", id, step.Needs, step.After)
 				}
 			}

@@ -186,7 +186,7 @@ func (s *Step) conclude(want int) {
 			s.Reason += "; " + first
 		}
 		if n := len(s.Recommended); n > 0 {
-			s.Reason += fmt.Sprintf("; of %d recommended %s", n, s.standing())
+			s.Reason += fmt.Sprintf("; of %d recommended: %s", n, s.standing())
 		}
 	}
 }

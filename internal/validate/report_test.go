@@ -97,7 +97,7 @@ func TestRecommendationsFailNothing(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	says := "9 of 9 shown; of 6 recommended 2 Implemented, 1 Not Implemented, 1 Partially Implemented, 1 N/A, 1 open"
+	says := "9 of 9 shown; of 6 recommended: 2 Implemented, 1 Not Implemented, 1 Partially Implemented, 1 N/A, 1 open"
 	if step.Verdict != check.Passed || step.Reason != says || len(step.Checks) != 9 {
 		t.Errorf("%s: %s", step.Verdict, step.Reason)
 	}
