@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
@@ -47,18 +49,33 @@ func (b *bench) measureBoskos(ctx context.Context, s *storetest.Store) (float64,
 	}
 	defer stop()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: leaseWorkers}}
+	var again atomic.Int64
+	// Its copy of the store is behind its own writes: what was just acquired "is owned by
+	// nobody", and what was just released "is not available". Its clients ask again.
+	insist := func(to string, query url.Values, into any) error {
+		deadline := time.Now().Add(time.Minute)
+		for {
+			err := ask(ctx, client, base+to, query, into)
+			if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
+				return err
+			}
+			again.Add(1)
+			time.Sleep(time.Millisecond)
+		}
+	}
+	defer func() { b.say("boskos: requests that had to be made again: %d", again.Load()) }()
 	return b.race(boskosAcquire, boskosRelease, func(worker int, lap func(string, func() error) error) error {
 		owner := fmt.Sprintf("worker-%d", worker)
 		var got struct {
 			Name string `json:"name"`
 		}
 		if err := lap(boskosAcquire, func() error {
-			return ask(ctx, client, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {owner}}, &got)
+			return insist("/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {owner}}, &got)
 		}); err != nil {
 			return err
 		}
 		return lap(boskosRelease, func() error {
-			return ask(ctx, client, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {owner}}, nil)
+			return insist("/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {owner}}, nil)
 		})
 	})
 }
@@ -130,7 +147,7 @@ func applyFile(ctx context.Context, s *storetest.Store, path string) error {
 	for {
 		u := &unstructured.Unstructured{}
 		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
-			return nil
+			return served(ctx, client)
 		} else if err != nil {
 			return fmt.Errorf("read boskos' definitions: %w", err)
 		}
@@ -138,6 +155,21 @@ func applyFile(ctx context.Context, s *storetest.Store, path string) error {
 			return fmt.Errorf("apply boskos' definitions: %w", err)
 		}
 	}
+}
+
+// served waits until the API server serves boskos' kinds.
+func served(ctx context.Context, client dynamic.Interface) error {
+	for _, resource := range []string{"resources", "dynamicresourcelifecycles"} {
+		kind := client.Resource(schema.GroupVersionResource{Group: "boskos.k8s.io", Version: "v1", Resource: resource})
+		err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			_, err := kind.List(ctx, metav1.ListOptions{})
+			return err == nil, nil
+		})
+		if err != nil {
+			return fmt.Errorf("wait for boskos' %s: %w", resource, err)
+		}
+	}
+	return nil
 }
 
 // startBoskos runs it and returns when it answers.
