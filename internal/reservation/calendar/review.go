@@ -17,6 +17,12 @@ type Review struct {
 // Review checks a year.
 func (s *Schedule) Review(number int) Review {
 	r := Review{Year: number, Entries: len(s.entries), Margins: len(s.margins), Changes: s.Changes(number), Problems: s.Check(number)}
+	if r.Changes == nil {
+		r.Changes = []Change{}
+	}
+	if r.Problems == nil {
+		r.Problems = []Problem{}
+	}
 	y := s.around(number)
 	for _, e := range s.entries {
 		r.Occurrences += y.count(e.Name)
