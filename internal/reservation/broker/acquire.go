@@ -72,8 +72,12 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	if len(names) > 1 {
 		t.Group = names
-	} else if g, done, err := b.atOnce(ctx, names[0], t, req.Wait); done || err != nil {
-		return g, err
+	} else if g, done, err := b.atOnce(ctx, names[0], t, req.Wait); done {
+		return g, nil
+	} else if isBusy := (*BusyError)(nil); errors.As(err, &isBusy) {
+		return nil, err
+	} else if err != nil { // it may have been written for all that
+		return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
 	}
 	grants, err := b.await(ctx, names, t, req)
 	if err == nil {

@@ -88,43 +88,55 @@ const retryWithin = 20 * time.Millisecond
 const troubled = time.Second
 
 // change makes a step and writes what came of it. A step that is refused may have
-// changed the record, too.
+// changed the record, too. What is not written may be told only of what the API server
+// has now: a copy may be old.
 func (b *Broker) change(ctx context.Context, name string, s step) (*store.Reservation, error) {
 	read, fresh := b.store.Get, false
 	for {
 		r, err := read(ctx, name)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // says what it was doing
+			b.deafTo(err)
+			return nil, ended(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Clone()
 		refused := s(&next.Status.Record, b.clock.Now())
-		if refused != nil && !fresh {
-			read, fresh = b.store.Fresh, true // it may have been refused for what is over
+		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
+		if (same || refused != nil) && !fresh {
+			read, fresh = b.store.Fresh, true
 			continue
 		}
-		if reflect.DeepEqual(next.Status.Record, r.Status.Record) {
+		if same {
 			return r, refused
 		}
 		saved, err := b.store.Save(ctx, &next)
-		switch {
-		case err == nil:
+		if err == nil {
 			return saved, refused
-		case errors.Is(err, store.ErrNotFound) || ctx.Err() != nil:
-			return nil, err //nolint:wrapcheck // says what it was doing
-		case !errors.Is(err, store.ErrConflict) && !passing(err):
-			return nil, err //nolint:wrapcheck // says what it was doing
+		}
+		b.deafTo(err)
+		conflict := errors.Is(err, store.ErrConflict)
+		if ctx.Err() != nil || !conflict && !Passing(err) {
+			return nil, ended(ctx, err)
 		}
 		// Whether it was written or not: the step is made again on what there is now.
 		read, fresh = b.store.Fresh, true
 		within := retryWithin
-		if !errors.Is(err, store.ErrConflict) {
+		if !conflict {
 			within = troubled
 		}
 		if err := pause(ctx, rand.N(within)); err != nil { //nolint:gosec // spreads attempts, hides nothing
 			return nil, fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
+}
+
+// ended adds to an error that nobody waits for the answer any more, where that is so:
+// it is the reason then, whatever came of the last attempt.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) error {

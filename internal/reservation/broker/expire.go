@@ -32,6 +32,17 @@ func (b *Broker) silent(key, state string) time.Duration {
 	return now - w.since
 }
 
+// deafTo starts to watch everything anew where the store could not be reached: nobody
+// could be heard of meanwhile, and whoever is there has a full period to be heard again.
+func (b *Broker) deafTo(err error) {
+	if errors.Is(err, store.ErrConflict) || !Passing(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.watched)
+}
+
 // Tick ends what is over: leases that were not renewed, cleaners and waiters of which
 // nothing was heard. It has to be called often, for the same reservations; without
 // names, for all.
@@ -40,6 +51,7 @@ func (b *Broker) Tick(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
 		all, err := b.store.List(ctx)
 		if err != nil {
+			b.deafTo(err)
 			return fmt.Errorf("end what is over: %w", err)
 		}
 		list = all
@@ -48,6 +60,7 @@ func (b *Broker) Tick(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		r, err := b.store.Get(ctx, name)
 		if err != nil {
+			b.deafTo(err)
 			return fmt.Errorf("end what is over: %w", err)
 		}
 		list = append(list, r)
@@ -66,24 +79,30 @@ func (b *Broker) tick(ctx context.Context, r *store.Reservation) error {
 	if why := b.over(r.Name, r.Status.Lease); why != "" {
 		token, heard := r.Status.Lease.Token, r.Status.Lease.Heard
 		errs = append(errs, b.do(ctx, "end the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
-			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heard != heard {
-				return nil // heard of after all, or ended by another broker
+			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heard != heard || b.over(r.Name, rec.Lease) == "" {
+				return nil // heard of after all, ended by another broker, or the store was away meanwhile
 			}
 			return rec.Expire(token, why, now)
 		}))
 	}
 	for _, t := range r.Status.Queue {
-		if b.silent(r.Name+"/"+t.ID, strconv.FormatInt(t.Heard, 10)) < t.Wait() {
+		if b.waiting(r.Name, t) < t.Wait() {
 			continue
 		}
 		errs = append(errs, b.do(ctx, "end the queue of", r.Name, func(rec *lease.Record, now time.Time) error {
-			if i, waits := rec.Position(t.ID); !waits || rec.Queue[i].Heard != t.Heard {
+			i, waits := rec.Position(t.ID)
+			if !waits || rec.Queue[i].Heard != t.Heard || b.waiting(r.Name, t) < t.Wait() {
 				return nil
 			}
 			return rec.Lose(t.ID, now)
 		}))
 	}
 	return errors.Join(errs...)
+}
+
+// waiting says for how long nothing was heard of somebody who waits.
+func (b *Broker) waiting(name string, t lease.Ticket) time.Duration {
+	return b.silent(name+"/"+t.ID, strconv.FormatInt(t.Heard, 10))
 }
 
 // over says why a lease has come to its end; empty: it has not.

@@ -17,7 +17,7 @@ var ErrSilent = errors.New("the lease could not be renewed")
 // without one, as a part of it: the holder stops before anybody may take its place.
 const often, inTimeOf3 = 5, 2
 
-// Keep renews leases until ctx ends, which is no error, or until one is lost. heard, if
+// Keep renews leases, of holders and cleaners, until ctx ends, which is no error, or until one is lost. heard, if
 // set, is told each lease after each renewal: its notice and end may have changed.
 func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) error {
 	period := time.Duration(0)
@@ -42,7 +42,7 @@ func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) er
 			last = begin
 		case ctx.Err() != nil:
 			return nil
-		case gone(err):
+		case Gone(err):
 			return err
 		case b.clock.Elapsed()-last > period*inTimeOf3/3:
 			return fmt.Errorf("%w for %s: %w", ErrSilent, (b.clock.Elapsed() - last).Round(time.Millisecond), err)
@@ -54,7 +54,12 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for _, g := range grants {
-		l, err := b.Renew(ctx, g.Reservation, g.Token)
+		l, err := b.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
+			if r.Now() == lease.Cleaning {
+				return r.RenewClean(g.Token, now)
+			}
+			return r.Renew(g.Token, now)
+		})
 		if err != nil {
 			return err
 		}
@@ -65,8 +70,8 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 	return nil
 }
 
-// gone tells that a lease is lost for good.
-func gone(err error) bool {
+// Gone tells that a lease is lost for good.
+func Gone(err error) bool {
 	var stale *lease.StaleError
 	return errors.As(err, &stale) || errors.Is(err, lease.ErrOver)
 }

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.Now())
 	}
 	r.State = Cleaning
-	r.Lease = &Lease{Ticket: t, Token: r.grant(now), Granted: micro(now), Claimed: at(now)}
+	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), Granted: micro(now), Claimed: at(now)}
 	r.Lease.prolong(now)
 	r.note(now, CleanBegun, t.Holder, r.Token, r.Dirt.Why)
 	return *r.Lease, nil
@@ -55,8 +56,11 @@ func (r *Record) FinishClean(token int64, why string, now time.Time) error {
 	return nil
 }
 
-// FailClean leaves the reservation dirty.
+// FailClean leaves the reservation dirty. Failed again, it has failed once.
 func (r *Record) FailClean(token int64, why string, now time.Time) error {
+	if slices.ContainsFunc(r.Recent, func(t Transition) bool { return t.What == CleanFailed && t.Token == token && t.Why == why }) {
+		return nil // not where it failed for its cleaner's silence
+	}
 	l, err := r.cleans(token, now)
 	if err != nil {
 		return err

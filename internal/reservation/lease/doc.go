@@ -9,7 +9,9 @@
 //
 // Each grant, of a lease or of cleaning, has a token. Tokens of a reservation only
 // grow; every later step carries one, and a stale one is refused. A token is the
-// time of the grant in milliseconds since 1970, or one more than the one before,
-// whichever is greater: so they also grow over a store that was restored from a
-// backup, which has forgotten the newest of them.
+// time of the grant in milliseconds since 1970: so they also grow over a store that was
+// restored from a backup, which has forgotten the newest of them. Where the one before
+// is not behind the clock, which somebody may have set back, the next is so much
+// greater as the ticket and the moment say, and a restored store does not give the
+// forgotten ones again either.
 package lease

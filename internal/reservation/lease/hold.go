@@ -66,12 +66,16 @@ func (r *Record) staleError(token int64) *StaleError {
 	return e
 }
 
+// tooFar ahead of the newest token, and of the clock, is none that was ever granted: a
+// year, in milliseconds. It was mistyped, and nobody loses a lease for that.
+const tooFar = 365 * 24 * 60 * 60 * 1000
+
 // stale refuses a token. One that is higher than any granted was granted by a store
 // that has since been restored from a backup: whoever the backup says holds the
 // reservation may not be alone, so it is dirty and nobody does.
 func (r *Record) stale(token int64, now time.Time) error {
 	err := r.staleError(token)
-	if token > r.Token {
+	if token > r.Token && token < max(r.Token, now.UnixMilli())+tooFar {
 		r.Token = token
 		r.soil(now, Restored, fmt.Sprintf("token %d came, and the highest known was %d: the store was restored from a backup", token, err.Highest))
 	}
@@ -169,8 +173,12 @@ func (r *Record) happened(what What, token int64) bool {
 }
 
 // Return gives back, unused, what a group claimed that did not get all of its
-// reservations. Its ticket waits again, at its old place.
+// reservations. Its ticket waits again, at its old place. Returned again, it is
+// returned.
 func (r *Record) Return(token int64, now time.Time) error {
+	if r.happened(Returned, token) {
+		return nil
+	}
 	l, err := r.held(token, now)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package lease
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -99,15 +100,26 @@ func (r *Record) settle(now time.Time) {
 	t := r.Queue[0]
 	r.Queue = slices.Delete(slices.Clone(r.Queue), 0, 1)
 	r.State = Leased
-	r.Lease = &Lease{Ticket: t, Token: r.grant(now), Granted: micro(now)}
+	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), Granted: micro(now)}
 	r.note(now, Offered, t.Holder, r.Token, t.Purpose)
 }
 
-// grant makes the next token.
-func (r *Record) grant(now time.Time) int64 {
-	r.Token = max(r.Token+1, now.UnixMilli())
+// grant makes the next token: the time, or, where tokens are ahead of the clock, so much
+// more than the last as the ticket and the moment say. Counting on by one, a store that
+// was restored from a backup would grant the tokens again that it has forgotten.
+func (r *Record) grant(id string, now time.Time) int64 {
+	if ms := now.UnixMilli(); ms > r.Token {
+		r.Token = ms
+		return r.Token
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %d", id, now.UnixNano()) // it never fails
+	r.Token += 1 + int64(h.Sum64()%strides)
 	return r.Token
 }
+
+// strides is how far apart two tokens may be that are ahead of the clock.
+const strides = 1 << 20
 
 // Wait is how long a ticket is good without being heard of.
 func (t Ticket) Wait() time.Duration {

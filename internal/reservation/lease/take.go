@@ -43,7 +43,7 @@ func (r *Record) Take(t Ticket, now time.Time) (Lease, error) {
 	taken := *l
 	t.Term, t.Limit, t.Period, t.Group = l.Term, l.Limit, l.Period, nil
 	taken.Ticket, taken.Open, taken.Notice = t, false, nil
-	taken.Token, taken.Granted, taken.Claimed = r.grant(now), micro(now), at(now)
+	taken.Token, taken.Granted, taken.Claimed = r.grant(t.ID, now), micro(now), at(now)
 	r.Lease = &taken
 	r.note(now, Taken, t.Holder, r.Token, t.Purpose)
 	return taken, nil
@@ -64,7 +64,7 @@ func (r *Record) HandBack(token int64, why string, now time.Time) error {
 	who := l.Holder
 	l.Holder, l.Purpose, l.Open, l.Notice = l.Opener, "", true, nil
 	l.ID += "-back" // the ticket that took it may not find it again
-	l.Token, l.Granted, l.Claimed = r.grant(now), micro(now), at(now)
+	l.Token, l.Granted, l.Claimed = r.grant(l.ID, now), micro(now), at(now)
 	r.note(now, HandedBack, who, token, why)
 	return nil
 }

@@ -98,6 +98,11 @@ func version(r *Reservation) uint64 {
 // Fresh asks the API server.
 func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
 	r, err := c.Kube.Get(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.mine, name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -99,8 +99,9 @@ func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
 	return explain(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
 }
 
-// keepRecent transitions stay in a status; when there are as many again, the older
-// ones go to a ReservationHistory.
+// keepRecent transitions stay in a status at least; when there are as many again, the
+// oldest of them, as many, go to a ReservationHistory. Where a piece begins and ends is
+// so the same for all who write at once, and a piece that is there already is the same.
 const keepRecent = 32
 
 // Save writes the status over the version that r was read at; ErrConflict when there
@@ -109,21 +110,19 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	r.Status.Waiting = len(r.Status.Queue)
 	r.Status.State = r.Status.Now()
-	if n := len(r.Status.Recent); n >= 2*keepRecent {
-		old := r.Status.Recent[:n-keepRecent]
-		if err := k.archive(ctx, r, old); err != nil {
+	for len(r.Status.Recent) >= 2*keepRecent {
+		if err := k.archive(ctx, r, r.Status.Recent[:keepRecent]); err != nil {
 			return nil, err
 		}
-		r.Status.Recent = slices.Clone(r.Status.Recent[n-keepRecent:])
+		r.Status.Recent = slices.Clone(r.Status.Recent[keepRecent:])
 	}
 	out := &Reservation{}
 	err := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").Body(r).Do(ctx).Into(out)
 	return out, explain(err, "change reservation "+r.Name)
 }
 
-// archive keeps transitions that were committed before; the newest of those given may
-// not have been, so that the name has the time of the first and a piece that was
-// written for nothing is only a copy.
+// archive keeps transitions that were committed before: a step never adds as many as
+// stay. The name has the time of the first, which a restored store may have again.
 func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transition) error {
 	h := &ReservationHistory{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
@@ -142,14 +141,14 @@ func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transiti
 
 // History is everything that happened to a reservation since a time, oldest first.
 func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error) {
+	r, err := k.Get(ctx, name) // first: what it has no room for later is in a piece by then
+	if err != nil {
+		return nil, err
+	}
 	list := &ReservationHistoryList{}
 	opts := metav1.ListOptions{LabelSelector: ofReservation + "=" + name}
 	if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
 		return nil, explain(err, "read the history of reservation "+name)
-	}
-	r, err := k.Get(ctx, name)
-	if err != nil {
-		return nil, err
 	}
 	all := slices.Clone(r.Status.Recent)
 	for _, h := range list.Items {

@@ -1,0 +1,168 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// told is what a reservation's history tells of those who waited.
+type told struct {
+	name   string
+	bad    []finding
+	n      int64
+	state  lease.State
+	token  int64 // the highest
+	holder string
+	mine   int64 // the token of the lease there is
+	taken  bool  // claimed
+	waits  map[string]bool
+	lost   map[string]bool
+	claims map[string][]int64 // by who: what was granted for good, or to clean
+	fates  map[int64]lease.What
+}
+
+// left is the fate of a lease that was given back before anybody was told of it.
+const left lease.What = "left untold"
+
+// history reads the store's whole history of a reservation and holds it against what
+// the reservation is now.
+func (d *driver) history(name string) (*told, []finding) {
+	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.What{}}
+	all, err := d.kube.History(d.t.Context(), name, time.Time{})
+	if err != nil {
+		return h, []finding{{Check: "history", Text: err.Error()}}
+	}
+	for _, t := range all {
+		h.read(t)
+	}
+	r, err := d.kube.Get(d.t.Context(), name)
+	if err != nil {
+		return h, []finding{{Check: "history", Text: err.Error()}}
+	}
+	h.compare(&r.Status.Record)
+	return h, h.bad
+}
+
+func (h *told) object(check, format string, args ...any) {
+	if len(h.bad) < 5 { // the first is what matters
+		h.bad = append(h.bad, finding{Check: check, Text: h.name + ": " + fmt.Sprintf(format, args...)})
+	}
+}
+
+// read takes one line.
+func (h *told) read(t lease.Transition) {
+	if t.N != h.n+1 {
+		h.object("history", "number %d comes after %d", t.N, h.n)
+	}
+	h.n = t.N
+	from := h.state
+	if !h.step(t) {
+		h.object("history", "%+v when it was %s of %q (%d, claimed %t)", t, from, h.holder, h.mine, h.taken)
+	}
+	if t.To != h.state {
+		h.object("history", "%+v when it should be %s, from %s", t, h.state, from)
+		h.state = t.To
+	}
+}
+
+// step makes the step that a line tells; false: it can not be made.
+func (h *told) step(t lease.Transition) bool {
+	own := h.mine == t.Token && t.Token != 0 && h.holder == t.Who
+	offered, claimed := h.state == lease.Leased && !h.taken && own, h.state == lease.Leased && h.taken && own
+	cleaned := h.state == lease.Cleaning && own
+	switch t.What {
+	case lease.Queued:
+		ok := !h.waits[t.Who]
+		h.waits[t.Who] = true
+		return ok
+	case lease.Offered:
+		ok := h.state == lease.Free && h.waits[t.Who] && h.grant(t, lease.Leased)
+		delete(h.waits, t.Who)
+		return ok
+	case lease.Claimed:
+		h.taken = true
+		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		return offered
+	case lease.Extended, lease.Noticed:
+		return claimed
+	case lease.Released:
+		to := lease.Dirty
+		if noClean(h.name) || t.To == lease.Free && t.Why != "done" { // or taken back before anybody was told
+			to = lease.Free
+		}
+		if h.fates[t.Token] = t.What; t.Why != "done" {
+			h.fates[t.Token] = left
+		}
+		return h.over(claimed, to)
+	case lease.Expired, lease.Evicted:
+		return h.over(claimed, lease.Dirty)
+	case lease.Left, lease.Lost:
+		h.lost[t.Who] = t.What == lease.Lost
+		if offered {
+			return h.over(true, lease.Free)
+		}
+		ok := h.waits[t.Who]
+		delete(h.waits, t.Who)
+		return ok
+	case lease.Yielded:
+		h.waits[t.Who] = true
+		return h.over(offered, lease.Free)
+	case lease.Returned:
+		h.waits[t.Who], h.fates[t.Token] = true, t.What
+		return h.over(claimed, lease.Free)
+	case lease.CleanBegun:
+		ok := h.state == lease.Dirty && h.grant(t, lease.Cleaning)
+		h.taken = true
+		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		return ok
+	case lease.Cleaned:
+		return h.over(cleaned, lease.Free)
+	case lease.CleanFailed:
+		return h.over(cleaned, lease.Dirty)
+	case lease.Blocked:
+		return h.over(h.state == lease.Free, lease.Dirty)
+	default: // nothing is restored here
+		return false
+	}
+}
+
+func (h *told) grant(t lease.Transition, to lease.State) bool {
+	ok := t.Token > h.token
+	if !ok {
+		h.object("tokens", "%d is granted after %d", t.Token, h.token)
+	}
+	h.state, h.holder, h.mine, h.token, h.taken = to, t.Who, t.Token, t.Token, false
+	return ok
+}
+
+func (h *told) over(ok bool, to lease.State) bool {
+	h.state, h.holder, h.mine, h.taken = to, "", 0, false
+	return ok
+}
+
+// compare holds what the history tells against what there is.
+func (h *told) compare(r *lease.Record) {
+	if r.Now() != h.state || r.Token != h.token || r.Transitions != h.n {
+		h.object("history", "it tells %s, token %d, %d lines; there is %s, token %d, %d lines", h.state, h.token, h.n, r.Now(), r.Token, r.Transitions)
+	}
+	if r.Lease != nil && (r.Lease.Holder != h.holder || r.Lease.Token != h.mine || r.Lease.Offered() == h.taken) {
+		h.object("history", "it tells of %s with %d, claimed %t; there is %s with %d", h.holder, h.mine, h.taken, r.Lease.Holder, r.Lease.Token)
+	}
+	var waiting []string
+	for _, t := range r.Queue {
+		waiting = append(waiting, t.Holder)
+	}
+	for who := range h.waits {
+		if !slices.Contains(waiting, who) {
+			h.object("waiters", "%s was dropped from the queue, and nothing says so", who)
+		}
+	}
+	for _, who := range waiting {
+		if !h.waits[who] {
+			h.object("waiters", "%s waits, and never came", who)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package safety
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// finding is something that a check has against a run.
+type finding struct {
+	Check string // model, tokens, history, in-time, groups, waiters, answers
+	Text  string
+}
+
+// afterlife is how long a request may still be carried out after its sender has gone.
+const afterlife = 15 * time.Second
+
+// judge holds a run against the model and everything else that is known of it.
+func (d *driver) judge() []finding {
+	ops := d.all()
+	var out []finding
+	out = append(out, answers(ops)...)
+	out = append(out, groups(ops)...)
+	out = append(out, tokens(ops)...)
+	out = append(out, inTime(ops)...)
+	histories := map[string]*told{}
+	for _, name := range slices.Concat(d.phases...) {
+		h, f := d.history(name)
+		histories[name] = h
+		out = append(out, f...)
+	}
+	out = append(out, waiters(ops, histories)...)
+	for _, name := range slices.Concat(d.phases...) {
+		out = append(out, d.model(name, ops, histories[name])...)
+	}
+	return out
+}
+
+// all are the operations in the order in which they were asked; those that nobody was
+// there to be answered any more end some time after.
+func (d *driver) all() []op {
+	gone := map[int]int64{}
+	for _, p := range d.ended {
+		gone[p.id] = p.killed
+	}
+	var out []op
+	for _, o := range d.ops {
+		if o.Ret == 0 {
+			o.Ret = gone[o.Worker] + int64(afterlife)
+		} else if o.Outcome == gaveUp || o.Outcome == unreached {
+			o.Ret += int64(afterlife)
+		}
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b op) int { return cmp.Compare(a.Call, b.Call) })
+	return out
+}
+
+// patience bounds the search for an order of one reservation's operations.
+const patience = 2 * time.Minute
+
+// model asks whether the operations on one reservation can have been carried out one
+// at a time.
+func (d *driver) model(name string, ops []op, h *told) []finding {
+	history := operations(name, ops, h)
+	result, info := porcupine.CheckOperationsVerbose(model, history, patience)
+	if result == porcupine.Ok {
+		return nil
+	}
+	path := filepath.Join(d.kept(), name+".html")
+	text := fmt.Sprintf("%s: %s, %d operations, see %s", name, result, len(history), path)
+	if err := porcupine.VisualizePath(model, info, path); err != nil {
+		text += ": " + err.Error()
+	}
+	return []finding{{Check: "model", Text: text}}
+}
+
+// operations are those of one reservation, for porcupine. Where somebody was granted
+// something and not told, the store's history says what.
+func operations(name string, ops []op, h *told) []porcupine.Operation {
+	numbers := map[ending]int{}
+	clients := map[[2]int]int{}
+	var out []porcupine.Operation
+	for _, o := range ops {
+		if !slices.Contains(o.On, name) {
+			continue
+		}
+		a := asked{op: o, token: o.Token, noClean: noClean(name), together: len(o.On) > 1}
+		if o.Kind == release || o.Kind == evict || o.Kind == finish || o.Kind == fail {
+			e := ending{kind: o.Kind, token: o.Token}
+			if _, ok := numbers[e]; !ok {
+				numbers[e] = len(numbers)
+			}
+			a.ending = numbers[e]
+		}
+		c := [2]int{o.Worker, o.Client}
+		if _, ok := clients[c]; !ok {
+			clients[c] = len(clients)
+		}
+		for _, r := range answersOf(name, o, h) {
+			out = append(out, porcupine.Operation{ClientId: clients[c], Input: a, Output: r, Call: o.Call, Return: o.Ret})
+		}
+	}
+	return out
+}
+
+// ending is a request to end something, sent once or more often.
+type ending struct {
+	kind  kind
+	token int64
+}
+
+// answersOf is what an operation has done to a reservation, as far as it is known.
+func answersOf(name string, o op, h *told) []answered {
+	if j := slices.Index(o.Got, name); j >= 0 {
+		return []answered{{outcome: done, token: o.Tokens[j]}}
+	}
+	var out []answered
+	switch o.Kind {
+	case renew, check, renewClean:
+		if o.Outcome != done && o.Outcome != stale {
+			return nil // what was not answered has changed nothing
+		}
+	case acquire, clean:
+		for _, token := range h.claims[o.Holder] {
+			if end := h.fates[token]; end != lease.Returned && end != left {
+				out = append(out, answered{outcome: done, token: token})
+			}
+		}
+		if len(out) > 0 || o.Outcome != busy && o.Outcome != notDirty {
+			return out
+		}
+	}
+	return []answered{{outcome: o.Outcome}}
+}
+
+// answers that no broker may give.
+func answers(ops []op) []finding {
+	var out []finding
+	for _, o := range ops {
+		if o.Outcome == unexpected {
+			out = append(out, finding{Check: "answers", Text: o.String()})
+		}
+	}
+	return out
+}
+
+// groups are given whole.
+func groups(ops []op) []finding {
+	var out []finding
+	for _, o := range ops {
+		if o.Kind == acquire && len(o.Got) > 0 && len(o.Got) != len(o.On) {
+			out = append(out, finding{Check: "groups", Text: fmt.Sprintf("of %v %s got %v", o.On, o.Holder, o.Got)})
+		}
+	}
+	return out
+}
+
+// granted is one grant that was told to somebody.
+type granted struct {
+	on    string
+	token int64
+}
+
+// tokens are given once, and who asks after another was answered gets a greater one.
+func tokens(ops []op) []finding {
+	var out []finding
+	given := map[granted]op{}
+	byName := map[string][]op{}
+	for _, o := range ops {
+		for i, name := range o.Got {
+			g := granted{on: name, token: o.Tokens[i]}
+			if first, twice := given[g]; twice {
+				out = append(out, finding{Check: "tokens", Text: fmt.Sprintf("%d of %s was given to %s and to %s", g.token, name, first.Holder, o.Holder)})
+			}
+			given[g] = o
+			one := o
+			one.Token = g.token
+			byName[name] = append(byName[name], one)
+		}
+	}
+	for name, all := range byName {
+		highest := slices.Clone(all) // the greatest token that was answered by a time
+		slices.SortFunc(highest, func(a, b op) int { return cmp.Compare(a.Ret, b.Ret) })
+		i, known := 0, int64(0)
+		for _, o := range all {
+			for ; i < len(highest) && highest[i].Ret < o.Call; i++ {
+				known = max(known, highest[i].Token)
+			}
+			if o.Token <= known {
+				out = append(out, finding{Check: "tokens", Text: fmt.Sprintf("%s of %s got %d after %d", o.Holder, name, o.Token, known)})
+			}
+		}
+	}
+	return out
+}
+
+// inTime: no lease is refused to a holder that was heard of less than a period ago,
+// unless somebody showed its token to end it. Nobody is dropped from a queue sooner.
+func inTime(ops []op) []finding {
+	var out []finding
+	periods, ended := map[granted]int64{}, map[granted]int64{}
+	for _, o := range ops {
+		for i, name := range o.Got {
+			periods[granted{on: name, token: o.Tokens[i]}] = o.Period
+		}
+		if o.Kind == acquire && o.Outcome == lost && o.Ret < o.Call+o.Period {
+			out = append(out, finding{Check: "in-time", Text: "dropped from a queue too soon: " + o.String()})
+		}
+		g := granted{on: o.On[0], token: o.Token}
+		if _, known := ended[g]; !known && slices.Contains([]kind{release, evict, finish, fail}, o.Kind) {
+			ended[g] = o.Call // the first: they are in the order of their calls
+		}
+	}
+	return append(out, refusedTooSoon(ops, func(g granted) (period, end int64) {
+		if end, ok := ended[g]; ok {
+			return periods[g], end
+		}
+		return periods[g], math.MaxInt64
+	})...)
+}
+
+// refusedTooSoon looks at each refusal and at when its holder was last heard of before.
+func refusedTooSoon(ops []op, of func(granted) (period, ended int64)) []finding {
+	var out []finding
+	heard := map[granted]int64{} // the newest call that was answered well so far
+	for _, o := range ops {
+		for i, name := range o.Got {
+			g := granted{on: name, token: o.Tokens[i]}
+			if o.Kind == clean || !o.Wait && len(o.On) == 1 { // who waits is heard of before it is given
+				heard[g] = o.Call
+			}
+		}
+		g := granted{on: o.On[0], token: o.Token}
+		if o.Outcome == done && (o.Kind == renew || o.Kind == renewClean) {
+			heard[g] = o.Call
+		}
+		last, ok := heard[g]
+		period, ended := of(g)
+		tells := o.Kind == renew || o.Kind == check || o.Kind == renewClean
+		if ok && tells && o.Outcome == stale && ended > o.Ret && o.Ret < last+period && !foreign(o) {
+			out = append(out, finding{Check: "in-time", Text: fmt.Sprintf("refused %s after it was heard of, of %s: %s", time.Duration(o.Ret-last), time.Duration(period), o)})
+		}
+	}
+	return out
+}
+
+// foreign: an old token of a lease that is shown as if it was one of cleaning, or the
+// other way round, is refused for that.
+func foreign(o op) bool { return o.Period == 0 && o.Kind != check }
+
+// waiters that were told nothing are those whose process was killed.
+func waiters(ops []op, histories map[string]*told) []finding {
+	var out []finding
+	for _, o := range ops {
+		if o.Kind != acquire || o.Outcome == unanswered {
+			continue
+		}
+		for _, name := range o.On {
+			h := histories[name]
+			if h == nil {
+				continue
+			}
+			if i := slices.Index(o.Got, name); i >= 0 && !slices.Contains(h.claims[o.Holder], o.Tokens[i]) {
+				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s was told of %s and token %d; the history has %v", o.Holder, name, o.Tokens[i], h.claims[o.Holder])})
+			}
+			if h.waits[o.Holder] && o.Outcome != gaveUp && o.Outcome != unreached {
+				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s was answered %s and still waits for %s", o.Holder, o.Outcome, name)})
+			}
+			if o.Outcome == lost && !h.lost[o.Holder] && len(o.On) == 1 {
+				out = append(out, finding{Check: "waiters", Text: fmt.Sprintf("%s lost its place for %s, and the history does not say so", o.Holder, name)})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package safety
+
+import (
+	"fmt"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A reservation as who uses it sees it. A lease that is only offered is told to
+// nobody: it is free here.
+type phase uint8
+
+const (
+	isFree phase = iota
+	isHeld
+	isDirty
+	isCleaned
+)
+
+func (p phase) String() string { return [...]string{"free", "held", "dirty", "cleaning"}[p] }
+
+// endings are how many ends of leases one history may have.
+const endings = 24 * 64
+
+// state is one that the reservation may be in.
+type state struct {
+	phase   phase
+	token   int64
+	highest int64
+	ended   [endings / 64]uint64 // what was done and may be asked again
+}
+
+func (s state) has(token int64) bool { return s.phase == isHeld && s.token == token }
+func (s state) cleans(token int64) bool {
+	return s.phase == isCleaned && s.token == token
+}
+func (s state) marked(i int) bool { return s.ended[i/64]&(1<<(i%64)) != 0 }
+
+func (s state) to(p phase) state { s.phase, s.token = p, 0; return s }
+
+func (s state) granted(p phase, token int64) state {
+	s.phase, s.token, s.highest = p, token, max(s.highest, token)
+	return s
+}
+
+func (s state) end(p phase, i int) state {
+	s = s.to(p)
+	s.ended[i/64] |= 1 << (i % 64)
+	return s
+}
+
+// asked and answered are one operation on one reservation.
+type asked struct {
+	op       op
+	token    int64
+	ending   int  // numbers the end that is asked for
+	noClean  bool // what is released is free
+	together bool // with another reservation
+}
+
+type answered struct {
+	outcome outcome
+	token   int64
+}
+
+// may are the states after a step; none: it can not have been answered so.
+func may(s state, a asked, r answered) []state {
+	var out []state
+	for _, from := range passing(s) {
+		out = append(out, then(from, a, r)...)
+	}
+	return out
+}
+
+// passing are the states that time alone may bring: what is held, or cleaned, may
+// expire whenever it likes, and is dirty then.
+func passing(s state) []state {
+	if s.phase == isHeld || s.phase == isCleaned {
+		return []state{s, s.to(isDirty)}
+	}
+	return []state{s}
+}
+
+func then(s state, a asked, r answered) []state {
+	switch a.op.Kind {
+	case acquire:
+		return acquired(s, a, r)
+	case clean:
+		return begun(s, r)
+	case renew:
+		return shown(s, s.has(a.token), r)
+	case renewClean:
+		return shown(s, s.cleans(a.token), r)
+	case check:
+		return shown(s, s.has(a.token) || s.cleans(a.token), r)
+	case release:
+		if a.noClean {
+			return ends(s, s.has(a.token), isFree, a, r)
+		}
+		return ends(s, s.has(a.token), isDirty, a, r)
+	case evict:
+		return ends(s, s.has(a.token), isDirty, a, r)
+	case finish:
+		return ends(s, s.cleans(a.token), isFree, a, r)
+	case fail:
+		return ends(s, s.cleans(a.token), isDirty, a, r)
+	case block: // what is offered is not blocked, and looks free here
+		if s.phase == isFree {
+			return []state{s, s.to(isDirty)}
+		}
+		return []state{s}
+	default:
+		panic("no such operation: " + a.op.Kind)
+	}
+}
+
+func acquired(s state, a asked, r answered) []state {
+	switch {
+	case r.outcome == done:
+		if s.phase == isFree && r.token > s.highest {
+			return []state{s.granted(isHeld, r.token)}
+		}
+		return nil
+	case r.outcome == busy && !a.together && !a.op.Wait:
+		if saw := string(a.op.State); saw == s.phase.String() && s.phase != isFree || saw == "leased" && (s.phase == isHeld || s.phase == isFree) {
+			return []state{s}
+		}
+		return nil
+	default:
+		return []state{s}
+	}
+}
+
+func begun(s state, r answered) []state {
+	switch {
+	case r.outcome == done:
+		if s.phase == isDirty && r.token > s.highest {
+			return []state{s.granted(isCleaned, r.token)}
+		}
+		return nil
+	case r.outcome == notDirty:
+		if s.phase == isDirty {
+			return nil
+		}
+		return []state{s}
+	default:
+		return []state{s}
+	}
+}
+
+// shown is a token that is shown and changes nothing.
+func shown(s state, good bool, r answered) []state {
+	if r.outcome == done && !good || r.outcome == stale && good {
+		return nil
+	}
+	return []state{s}
+}
+
+// ends is a token that is shown to end its lease. Ended again, it is ended.
+func ends(s state, good bool, to phase, a asked, r answered) []state {
+	switch r.outcome {
+	case done:
+		switch {
+		case good:
+			return []state{s.end(to, a.ending)}
+		case s.marked(a.ending):
+			return []state{s}
+		}
+		return nil
+	case stale:
+		if good {
+			return nil
+		}
+		return []state{s}
+	default:
+		if good {
+			return []state{s, s.end(to, a.ending)}
+		}
+		return []state{s}
+	}
+}
+
+var model = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{state{}} },
+	Step: func(s, in, out any) []any {
+		next := may(s.(state), in.(asked), out.(answered))
+		all := make([]any, len(next))
+		for i := range next {
+			all[i] = next[i]
+		}
+		return all
+	},
+	Hash: func(s any) uint64 {
+		v := s.(state)
+		return uint64(v.phase)*0x9e3779b97f4a7c15 ^ uint64(v.token)*0xbf58476d1ce4e5b9 ^ uint64(v.highest)
+	},
+	DescribeOperation: func(in, out any) string {
+		a, r := in.(asked), out.(answered)
+		text := string(a.op.Kind)
+		if a.token != 0 {
+			text += fmt.Sprintf("(%d)", a.token)
+		}
+		text += fmt.Sprintf(" by %s of process %d: %s", a.op.Holder, a.op.Worker, r.outcome)
+		if r.token != 0 {
+			text += fmt.Sprintf(" %d", r.token)
+		}
+		return text + string(a.op.State)
+	},
+	DescribeState: func(s any) string {
+		v := s.(state)
+		return fmt.Sprintf("%s %d (highest %d)", v.phase, v.token, v.highest)
+	},
+}).ToModel()

@@ -1,0 +1,153 @@
+package safety
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// kind is what is asked of a broker.
+type kind string
+
+const (
+	acquire    kind = "acquire"
+	renew      kind = "renew"
+	check      kind = "check"
+	release    kind = "release"
+	evict      kind = "evict"
+	block      kind = "block"
+	clean      kind = "clean"
+	renewClean kind = "renew-clean"
+	finish     kind = "finish"
+	fail       kind = "fail"
+)
+
+// outcome is how it was answered.
+type outcome string
+
+const (
+	unanswered outcome = "" // the process was killed meanwhile
+	done       outcome = "done"
+	busy       outcome = "busy"
+	stale      outcome = "stale"
+	notDirty   outcome = "not-dirty"
+	lost       outcome = "lost"
+	gaveUp     outcome = "gave-up" // who asked did not wait any longer
+	unreached  outcome = "unreached"
+	unexpected outcome = "unexpected"
+)
+
+// op is one operation. It is written down twice, before and after.
+type op struct {
+	Worker, Client int
+	ID             int64
+	Kind           kind
+	On             []string    // reservations
+	Token          int64       `json:",omitempty"` // that is shown
+	Holder         string      `json:",omitempty"`
+	Period         int64       `json:",omitempty"` // ns
+	Wait           bool        `json:",omitempty"`
+	Call           int64       // CLOCK_MONOTONIC, ns
+	Ret            int64       `json:",omitempty"`
+	Outcome        outcome     `json:",omitempty"`
+	Tokens         []int64     `json:",omitempty"` // that were granted, as On
+	State          lease.State `json:",omitempty"` // of what is busy
+	Err            string      `json:",omitempty"`
+	Got            []string    `json:",omitempty"` // reservations that Tokens are of
+}
+
+func (o op) String() string {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// monotonic is the same in all processes of a machine.
+func monotonic() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		panic(err) // every Linux has it
+	}
+	return ts.Nano()
+}
+
+// outcomeOf reads an error as its callers do.
+func outcomeOf(err error) (outcome, lease.State) {
+	var isBusy *broker.BusyError
+	var isStale *lease.StaleError
+	switch {
+	case err == nil:
+		return done, ""
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return gaveUp, ""
+	case errors.As(err, &isBusy):
+		return busy, isBusy.State
+	case errors.As(err, &isStale):
+		return stale, ""
+	case errors.Is(err, lease.ErrNotDirty):
+		return notDirty, ""
+	case errors.Is(err, broker.ErrLost), errors.Is(err, lease.ErrNoTicket):
+		return lost, ""
+	case broker.Passing(err):
+		return unreached, ""
+	default:
+		return unexpected, ""
+	}
+}
+
+// journal is where a process writes its operations down.
+type journal struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// write leaves a line with the kernel: a kill does not take it back.
+func (j *journal) write(o op) error {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, err = j.file.Write(append(raw, '\n'))
+	return err
+}
+
+// reader reads a journal as it grows.
+type reader struct {
+	file *os.File
+	rest []byte
+}
+
+// more calls f for each line that is new.
+func (r *reader) more(f func(op)) error {
+	in := bufio.NewReader(r.file)
+	for {
+		line, err := in.ReadBytes('\n')
+		r.rest = append(r.rest, line...)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var o op
+		if err := json.Unmarshal(r.rest, &o); err != nil {
+			return fmt.Errorf("journal line %q: %w", r.rest, err)
+		}
+		r.rest = r.rest[:0]
+		f(o)
+	}
+}

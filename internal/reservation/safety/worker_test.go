@@ -1,0 +1,179 @@
+package safety
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// asWorker in the environment makes a process of these tests a worker; it names the
+// file of its assignment.
+const asWorker = "FIRSTLIGHT_SAFETY_WORKER"
+
+// assignment is what a worker is told.
+type assignment struct {
+	ID      int
+	Seed    uint64
+	Actors  int
+	Copied  bool // its broker has a copy of the store
+	Phase   int
+	Phases  [][]string // reservations that are worked on together
+	Journal string
+	Defect  defect
+	Host    string
+	TLS     rest.TLSClientConfig
+}
+
+// noClean tells by its name which reservation needs no cleaning.
+func noClean(name string) bool { return strings.HasSuffix(name, "-free") }
+
+// worker is a process with a broker of its own.
+type worker struct {
+	assignment
+	broker  handler
+	journal *journal
+	often   time.Duration // it looks at what it waits for
+	phase   atomic.Int64
+	next    atomic.Int64
+
+	mu  sync.Mutex
+	bag []shownOnce
+}
+
+// handler is a broker, or one that is broken.
+type handler interface {
+	Acquire(ctx context.Context, req broker.Request) ([]broker.Grant, error)
+	Renew(ctx context.Context, name string, token int64) (lease.Lease, error)
+	Check(ctx context.Context, name string, token int64) error
+	Release(ctx context.Context, name string, token int64, why string) error
+	Evict(ctx context.Context, name string, token int64, by, why string) error
+	Block(ctx context.Context, name, by, why string) error
+	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
+	RenewClean(ctx context.Context, name string, token int64) (lease.Lease, error)
+	FinishClean(ctx context.Context, name string, token int64, why string) error
+	FailClean(ctx context.Context, name string, token int64, why string) error
+	Tick(ctx context.Context, names ...string) error
+}
+
+// shownOnce is a token that was good once, and will be shown again.
+type shownOnce struct {
+	on    string
+	token int64
+}
+
+// work is the life of a worker: until its standard input ends.
+func work(ctx context.Context, path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	w := &worker{}
+	if err := json.Unmarshal(raw, &w.assignment); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(w.Journal, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	w.journal = &journal{file: file}
+	w.phase.Store(int64(w.Phase))
+	kube, err := store.NewKube(&rest.Config{Host: w.Host, TLSClientConfig: w.TLS})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	kept := broker.Store(kube)
+	w.often = 200 * time.Millisecond // each look asks the API server
+	if w.Copied {
+		w.often = 25 * time.Millisecond
+		c := store.NewCached(kube)
+		ended, err := c.Run(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { cancel(); <-ended }()
+		kept = c
+	}
+	w.broker = w.Defect.handler(kept, w.Seed, fmt.Sprintf("p%d", w.ID), w.often)
+	var all sync.WaitGroup
+	working, stop := context.WithCancel(ctx)
+	for i := range w.Actors {
+		a := &actor{worker: w, id: i, rng: rand.New(rand.NewPCG(w.Seed, uint64(i)))}
+		all.Go(func() { a.act(working) })
+	}
+	all.Go(func() { w.tick(working) })
+	err = w.obey()
+	stop()
+	all.Wait()
+	return err
+}
+
+// obey reads the number of each phase as it begins.
+func (w *worker) obey() error {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		var n int64
+		_, err := fmt.Fscanln(in, &n)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.phase.Store(n)
+	}
+}
+
+func (w *worker) tick(ctx context.Context) {
+	for pause(ctx, w.often) {
+		_ = w.broker.Tick(ctx, w.active()...) // the store may be away: the next tick
+	}
+}
+
+func (w *worker) active() []string { return w.Phases[w.phase.Load()] }
+
+func (w *worker) keep(on string, token int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.bag) >= 400 {
+		w.bag = w.bag[200:]
+	}
+	w.bag = append(w.bag, shownOnce{on: on, token: token})
+}
+
+func (w *worker) old(rng *rand.Rand) (shownOnce, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.bag) == 0 {
+		return shownOnce{}, false
+	}
+	newest := min(len(w.bag), 60) // most are of this phase
+	return w.bag[len(w.bag)-1-rng.IntN(newest)], true
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
