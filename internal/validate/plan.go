@@ -51,12 +51,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 				needs = append(needs, names[need]...)
 			}
 		}
-		demanded := after
-		for _, one := range checks {
-			if !slices.Contains(recommended, one.Name()) {
-				demanded = append(slices.Clip(demanded), one.Name())
-			}
-		}
+		demanded := slices.Concat(after, demandedOf(checks, recommended))
 		for _, one := range checks {
 			after := after
 			if slices.Contains(recommended, one.Name()) {
@@ -80,6 +75,17 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 		return plan.Plan{}, fmt.Errorf("plan the validation of %s: %w", s.Name, err)
 	}
 	return out, nil
+}
+
+// demandedOf are the names of the checks that are not only recommended.
+func demandedOf(checks []described, recommended []string) []string {
+	var out []string
+	for _, one := range checks {
+		if !slices.Contains(recommended, one.Name()) {
+			out = append(out, one.Name())
+		}
+	}
+	return out
 }
 
 // deviceClass is that of whole GPUs, by NVIDIA's DRA driver.

@@ -119,7 +119,7 @@ func (c *Check) claim(ctx context.Context, r trial.Runner, rec record.Notes, cla
 }
 
 func (c *Check) offered(ctx context.Context, cluster *kube.Cluster) (offered, error) {
-	out := offered{Nodes: []nodeOffer{}, Classes: map[string]string{}}
+	out := offered{Nodes: []nodeOffer{}}
 	k, err := load()
 	if err != nil {
 		return out, err
@@ -151,16 +151,23 @@ func (c *Check) offered(ctx context.Context, cluster *kube.Cluster) (offered, er
 		}
 		out.Nodes = append(out.Nodes, o)
 	}
-	for _, class := range classes.Items {
+	out.Classes = k.classes(classes.Items)
+	return out, nil
+}
+
+// classes are the first DeviceClasses that name a known driver in a selector, by driver.
+func (k known) classes(all []resourcev1.DeviceClass) map[string]string {
+	out := map[string]string{}
+	for _, class := range all {
 		for _, s := range class.Spec.Selectors {
 			for _, d := range k.Drivers {
-				if s.CEL != nil && strings.Contains(s.CEL.Expression, d.Name) && out.Classes[d.Name] == "" {
-					out.Classes[d.Name] = class.Name
+				if s.CEL != nil && strings.Contains(s.CEL.Expression, d.Name) && out[d.Name] == "" {
+					out[d.Name] = class.Name
 				}
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // add counts the devices of a slice that are the node's.
