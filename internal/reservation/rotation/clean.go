@@ -1,0 +1,92 @@
+package rotation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+func (r *Rotation) discover(ctx context.Context, row registry.Reservation) ([]hook.Deployment, error) {
+	return r.opts.Hooks.Discover(ctx, row.Cloud, &row, hook.Lease{}) //nolint:wrapcheck // says what it was doing
+}
+
+// Clean takes down whatever a lease has left on a reservation, under a lease of its own,
+// and frees it when nothing stands there any more.
+func (r *Rotation) Clean(ctx context.Context, row registry.Reservation, by string, byHand bool) (Outcome, error) {
+	out := Outcome{Reservation: row.Name}
+	now, err := r.opts.Store.Fresh(ctx, row.Name)
+	if err != nil {
+		return out, fmt.Errorf("clean %s: %w", row.Name, err)
+	}
+	if d := now.Status.Dirt; d != nil && d.ByHand && !byHand {
+		out.Result, out.Why = Blocked, fmt.Sprintf("%s: it waits for: firstlight reservation rotation down --reservation %s", d.Why, row.Name)
+		return out, nil
+	}
+	l, err := r.opts.Broker.Clean(ctx, row.Name, r.ticket(by, "cleaning"))
+	if errors.Is(err, lease.ErrNotDirty) {
+		out.Result, out.Why = Nothing, err.Error()
+		return out, nil
+	}
+	if err != nil {
+		return out, err //nolint:wrapcheck // says what it was doing
+	}
+	out.Token = l.Token
+	err = r.under(ctx, broker.Grant{Reservation: row.Name, Lease: l}, func(ctx context.Context, l hook.Lease) error {
+		gone, err := r.takeDown(ctx, row, l, byHand)
+		if len(gone) > 0 {
+			out.Deployment = gone[0]
+		}
+		if err != nil {
+			return err
+		}
+		return r.opts.Broker.FinishClean(ctx, row.Name, l.Token, fmt.Sprintf("%d deployments were taken down, and none stands", len(gone))) //nolint:wrapcheck // says what it was doing
+	})
+	if err == nil {
+		out.Result = Cleaned
+		return out, nil
+	}
+	out.Result, out.Why = Failed, err.Error()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.Period)
+	defer cancel()
+	if failed := r.opts.Broker.FailClean(ctx, row.Name, l.Token, err.Error()); failed != nil && !broker.Gone(failed) {
+		return out, failed //nolint:wrapcheck // says what it was doing
+	}
+	return out, nil
+}
+
+// takeDown removes what stands on a reservation, and answers what it removed. What is
+// not of this owner is left, unless somebody was told to take it down.
+func (r *Rotation) takeDown(ctx context.Context, row registry.Reservation, l hook.Lease, byHand bool) (gone []string, err error) {
+	found, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
+	if err != nil {
+		return nil, fmt.Errorf("see what stands: %w", err)
+	}
+	var errs []error
+	for _, d := range found {
+		if d.Owner != r.opts.Hooks.Owner() && !byHand {
+			errs = append(errs, fmt.Errorf("deployment %s is of %q, not of %q: it is not taken down by itself", d.Name, d.Owner, r.opts.Hooks.Owner()))
+			continue
+		}
+		if err := r.opts.Hooks.Teardown(ctx, row, d.Name, l); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		gone = append(gone, d.Name)
+	}
+	if len(errs) > 0 {
+		return gone, errors.Join(errs...)
+	}
+	left, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
+	if err != nil {
+		return gone, fmt.Errorf("see that nothing stands: %w", err)
+	}
+	if len(left) > 0 {
+		return gone, fmt.Errorf("%s still stands", left[0].Name)
+	}
+	return gone, nil
+}
