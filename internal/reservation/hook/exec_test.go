@@ -1,0 +1,185 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+// program is a hook written in shell.
+func program(t *testing.T, script string) *Program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hook")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{path, "an argument"}}, Grace: 30 * time.Second}
+}
+
+func run(t *testing.T, ctx context.Context, p *Program) (Output, error) { //nolint:revive // a test first
+	t.Helper()
+	r := asked(Teardown)
+	return p.Run(ctx, r, []byte(text(t, r)))
+}
+
+func TestProgram(t *testing.T) {
+	leakless(t)
+	const gone = `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}`
+	for _, tt := range []struct {
+		name, script string
+		status       int
+		response     string
+		log, err     string
+	}{
+		{"done", "cat > /dev/null; echo working >&2; echo '" + gone + "'", 0, gone, "working", ""},
+		{"the request is on its input", `grep -q '"verb":"teardown"' && echo '` + gone + "'", 0, gone, "", ""},
+		{"it does not read", "echo '" + gone + "'", 0, gone, "", ""},
+		{"its arguments", `test "$1" = "an argument" || exit 9`, 0, "", "", ""},
+		{"try again", "echo throttled >&2; exit 75", 75, "", "throttled", ""},
+		{"failed", "echo one >&2; printf two >&2; exit 3", 3, "", "two", ""},
+		{"killed", "kill -9 $$", 0, "", "", "signal: killed"},
+		{"too much", "head -c 1100000 /dev/zero", 0, "", "", "larger than 1048576 bytes"},
+		{"a long line", "head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1", 1, "", strings.Repeat("x", 4096), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := run(t, t.Context(), program(t, tt.script))
+			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Fatalf("got %v, want %q", err, tt.err)
+			}
+			if err != nil {
+				return
+			}
+			if out.Status != tt.status || strings.TrimSpace(string(out.Response)) != tt.response {
+				t.Errorf("status %d, response %q", out.Status, out.Response)
+			}
+			if last := append([]string{""}, out.Log...); last[len(last)-1] != tt.log {
+				t.Errorf("the log is %.200q", out.Log)
+			}
+		})
+	}
+}
+
+func TestProgramThatIsNotThere(t *testing.T) {
+	p := &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{"/nonexistent/hook"}}}
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "/nonexistent/hook") || errors.Is(err, ErrTemporary) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// ownPID reads a process id that a script has written.
+func ownPID(t *testing.T, path string) int {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for time.Now().Before(deadline) {
+		raw, err := os.ReadFile(path)
+		if pid, bad := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil && bad == nil {
+			return pid
+		}
+		<-tick.C
+	}
+	t.Fatalf("no process wrote %s", path)
+	return 0
+}
+
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !gone(pid) {
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d still runs", pid)
+		}
+		<-tick.C
+	}
+}
+
+// At the limit all that the hook has started is ended, also what ignores SIGTERM.
+func TestProgramIsEndedWithAllOfIt(t *testing.T) {
+	leakless(t)
+	for _, tt := range []struct {
+		name, script string
+		grace        time.Duration
+		log          string
+	}{
+		{"it listens", `trap 'echo cleaning >&2; exit 1' TERM; sleep 600 & echo $! > "%s"; wait`, 30 * time.Second, "cleaning"},
+		{"it does not", `trap '' TERM; sleep 600 & echo $! > "%s"; while :; do wait; sleep 600; done`, 100 * time.Millisecond, ""},
+		{"it has ended", `sleep 600 > /dev/null 2>&1 & echo $! > "%s"`, 30 * time.Second, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			p := program(t, fmt.Sprintf(tt.script, file))
+			p.Grace = tt.grace
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			over := errors.New("the limit")
+			pid := make(chan int, 1)
+			go func() {
+				pid <- ownPID(t, file)
+				if tt.name != "it has ended" {
+					cancel(over)
+				}
+			}()
+			out, err := run(t, ctx, p)
+			if tt.name != "it has ended" && !errors.Is(err, over) {
+				t.Errorf("got %v", err)
+			}
+			if tt.log != "" && (len(out.Log) == 0 || out.Log[0] != tt.log) {
+				t.Errorf("the log is %q", out.Log)
+			}
+			awaitGone(t, <-pid)
+		})
+	}
+}
+
+// What is started and left with the standard output open is not waited for.
+func TestProgramThatLeavesItsOutputOpen(t *testing.T) {
+	leakless(t)
+	p := program(t, "sleep 600 & exit 0")
+	p.Grace = 50 * time.Millisecond
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "held its standard output open") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEnvironmentIsRestricted(t *testing.T) {
+	p := program(t, `env | sed 's/=.*//' | sort | tr '\n' ' ' >&2; echo >&2; echo "region $REGION, key $KEY, $KEY" >&2; echo "$KEY"; exit 1`)
+	p.Hook.Environment, p.Hook.Secrets = []string{"REGION"}, []string{"KEY"}
+	given := map[string]string{"PATH": os.Getenv("PATH"), "REGION": "us-east-1", "KEY": "s3cret-value\nsecond-line", "OTHER": "x"}
+	p.Lookup = func(name string) (string, bool) { v, ok := given[name]; return v, ok }
+	var logged bytes.Buffer
+	p.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	out, err := run(t, t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := " " + out.Log[0] + " "; strings.Contains(names, " OTHER ") || !strings.Contains(names, " REGION ") || !strings.Contains(names, " KEY ") {
+		t.Errorf("it has %s", names)
+	}
+	all := strings.Join(out.Log, "\n") + logged.String() + string(out.Response)
+	if strings.Contains(all, "s3cret") || strings.Contains(all, "second-line") {
+		t.Errorf("a secret is logged:\n%s", all)
+	}
+	if !strings.Contains(all, "region us-east-1, key [KEY]") || !strings.Contains(logged.String(), "[KEY]") {
+		t.Errorf("the log is:\n%s", all)
+	}
+	delete(given, "REGION")
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "wants REGION") {
+		t.Errorf("without what it wants: %v", err)
+	}
+}

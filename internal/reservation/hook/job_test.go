@@ -1,0 +1,302 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+const template = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: hook
+spec:
+  template:
+    spec:
+      containers:
+        - name: hook
+          image: registry.example/hooks:1
+          command: [hook]
+`
+
+const namespace = "default"
+
+// cluster is a real API server. Nothing makes pods of Jobs or runs them there: a test
+// writes the pod, and the status that a kubelet would.
+func cluster(t *testing.T) kubernetes.Interface {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the upstream programs")
+	}
+	s, err := startStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := client.CoreV1().ServiceAccounts(namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func jobs(t *testing.T, client kubernetes.Interface) *Jobs {
+	t.Helper()
+	j, err := parseJob([]byte(template), namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Jobs{Job: j, Client: client, ID: randomID, Poll: 10 * time.Millisecond}
+}
+
+func await[T any](t *testing.T, what string, f func() (T, bool)) T {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); <-tick.C {
+		if v, ok := f(); ok {
+			return v
+		}
+	}
+	t.Errorf("waited in vain for %s", what)
+	var none T
+	return none
+}
+
+// theJob is the one that a call made, by its verb and reservation.
+func theJob(t *testing.T, client kubernetes.Interface, r Request) *batchv1.Job {
+	t.Helper()
+	return await(t, "a Job", func() (*batchv1.Job, bool) {
+		list, err := client.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: LabelReservation + "=" + r.Reservation.Name + "," + LabelVerb + "=" + string(r.Verb)})
+		if err != nil {
+			return nil, false
+		}
+		for i := range list.Items {
+			if list.Items[i].DeletionTimestamp == nil {
+				return &list.Items[i], true
+			}
+		}
+		return nil, false
+	})
+}
+
+// podOf plays the Job's controller.
+func podOf(t *testing.T, client kubernetes.Interface, job *batchv1.Job) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: job.Name + "-x", Namespace: namespace, Labels: job.Spec.Template.Labels}, Spec: job.Spec.Template.Spec}
+	pod, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// end plays the kubelet.
+func end(t *testing.T, client kubernetes.Interface, pod *corev1.Pod, status int32, message string) {
+	t.Helper()
+	pod.Status.Phase = corev1.PodSucceeded
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "hook", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: status, Message: message},
+	}}}
+	if _, err := client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// left counts what there is of a reservation.
+func leftOf(t *testing.T, client kubernetes.Interface, reservation string) int {
+	t.Helper()
+	by := metav1.ListOptions{LabelSelector: LabelReservation + "=" + reservation}
+	ctx := context.WithoutCancel(t.Context())
+	j, err1 := client.BatchV1().Jobs(namespace).List(ctx, by)
+	p, err2 := client.CoreV1().Pods(namespace).List(ctx, by)
+	c, err3 := client.CoreV1().ConfigMaps(namespace).List(ctx, by)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	n := len(p.Items) + len(c.Items)
+	for _, job := range j.Items {
+		if job.DeletionTimestamp == nil {
+			n++ // with no controllers there is nobody to take a finalizer off
+		}
+	}
+	return n
+}
+
+type called struct {
+	out Output
+	err error
+}
+
+func call(t *testing.T, ctx context.Context, j *Jobs, r Request) <-chan called { //nolint:revive // a test first
+	t.Helper()
+	answer := make(chan called, 1)
+	body := text(t, r)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	go func() {
+		defer cancel()
+		out, err := j.Run(ctx, r, []byte(body))
+		answer <- called{out, err}
+	}()
+	return answer
+}
+
+func ofReservation(name string, verb Verb) Request {
+	r := asked(verb)
+	r.Reservation.Name = name
+	return r
+}
+
+func TestJob(t *testing.T) {
+	client := cluster(t)
+	const response = `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}`
+	for _, tt := range []struct {
+		name          string
+		status        int32
+		message, logs string
+		logErr        error
+		response      string
+		log, err      string
+	}{
+		{"message", 0, response + "\n", "one\ntwo\n", nil, response, "two", ""},
+		{"log", 0, "", "one\n" + response + "\n\n", nil, response, "one", ""},
+		{"temporary", 75, "", "one\nthrottled\n", nil, "", "throttled", ""},
+		{"failed", 4, response, "", errors.New("no log"), response, "", ""},
+		{"unread", 0, "", "", errors.New("no log"), "", "", "no log"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := jobs(t, client)
+			j.Logs = func(context.Context, string, string, string) ([]byte, error) { return []byte(tt.logs), tt.logErr }
+			r := ofReservation("job-"+tt.name, Teardown)
+			answer := call(t, t.Context(), j, r)
+			job := theJob(t, client, r)
+			cm := await(t, "its request", func() (*corev1.ConfigMap, bool) {
+				cm, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+				return cm, err == nil
+			})
+			if got, err := ParseRequest([]byte(cm.Data[requestFile])); err != nil || got.Deployment != r.Deployment {
+				t.Errorf("the request is %+v: %v", got, err)
+			}
+			if cm.OwnerReferences[0].UID != job.UID || *job.Spec.BackoffLimit != 0 || *job.Spec.ActiveDeadlineSeconds < 1 {
+				t.Errorf("the Job is %+v", job.Spec)
+			}
+			if c := job.Spec.Template.Spec.Containers[0]; c.Env[0].Value != "/var/run/firstlight/hook/request.json" || c.VolumeMounts[0].MountPath != requestDir {
+				t.Errorf("its container is %+v", c)
+			}
+			end(t, client, podOf(t, client, job), tt.status, tt.message)
+			got := <-answer
+			if (got.err == nil) != (tt.err == "") || got.err != nil && !strings.Contains(got.err.Error(), tt.err) {
+				t.Fatalf("got %v", got.err)
+			}
+			if got.err == nil && (got.out.Status != int(tt.status) || string(got.out.Response) != tt.response) {
+				t.Errorf("status %d, response %q", got.out.Status, got.out.Response)
+			}
+			if tt.log != "" && (len(got.out.Log) == 0 || got.out.Log[len(got.out.Log)-1] != tt.log) {
+				t.Errorf("log %q", got.out.Log)
+			}
+			if n := leftOf(t, client, r.Reservation.Name); n != 0 {
+				t.Errorf("%d objects are left", n)
+			}
+		})
+	}
+}
+
+// A Job that can't go on fails with what keeps it, and nothing of it is left.
+func TestJobThatFails(t *testing.T) {
+	client := cluster(t)
+	r := ofReservation("job-deadline", Provision)
+	answer := call(t, t.Context(), jobs(t, client), r)
+	job := theJob(t, client, r)
+	pod := podOf(t, client, job)
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "hook", State: corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"},
+	}}}
+	if _, err := client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	now := metav1.Now()
+	job.Status.StartTime = &now
+	job.Status.Conditions = []batchv1.JobCondition{
+		{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"},
+		{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"},
+	}
+	if _, err := client.BatchV1().Jobs(namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	got := <-answer
+	if got.err == nil || !errors.Is(got.err, ErrTemporary) || !strings.Contains(got.err.Error(), "DeadlineExceeded") {
+		t.Errorf("got %v", got.err)
+	}
+	if n := leftOf(t, client, r.Reservation.Name); n != 0 {
+		t.Errorf("%d objects are left", n)
+	}
+}
+
+func TestJobIsEndedWithItsCaller(t *testing.T) {
+	client := cluster(t)
+	r := ofReservation("job-cancelled", Provision)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	answer := call(t, ctx, jobs(t, client), r)
+	podOf(t, client, theJob(t, client, r))
+	lost := errors.New("the lease was lost")
+	cancel(lost)
+	if got := <-answer; !errors.Is(got.err, lost) {
+		t.Errorf("got %v", got.err)
+	}
+	if n := leftOf(t, client, r.Reservation.Name); n != 0 {
+		t.Errorf("%d objects are left", n)
+	}
+}
+
+// What an earlier caller left is ended before anything is done; what a later one
+// started is left alone.
+func TestJobOfAnotherCaller(t *testing.T) {
+	client := cluster(t)
+	j := jobs(t, client)
+	started := func(r Request) *corev1.Pod {
+		job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), j.Job.object(r, "of-"+r.Reservation.Name, time.Hour), metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return podOf(t, client, job)
+	}
+	earlier, later := ofReservation("job-earlier", Provision), ofReservation("job-later", Provision)
+	earlier.Lease.Token--
+	later.Lease.Token++
+	old := started(earlier)
+	started(later)
+
+	r := ofReservation("job-later", Teardown)
+	var stale *lease.StaleError
+	if _, err := j.Run(t.Context(), r, []byte(text(t, r))); !errors.As(err, &stale) || stale.Highest != later.Lease.Token {
+		t.Errorf("beside a later one: %v", err)
+	}
+	if n := leftOf(t, client, "job-later"); n != 2 {
+		t.Errorf("of what a later caller started %d objects are left", n)
+	}
+
+	r = ofReservation("job-earlier", Teardown)
+	answer := call(t, t.Context(), j, r)
+	job := theJob(t, client, r)
+	if _, err := client.CoreV1().Pods(namespace).Get(t.Context(), old.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the earlier pod runs beside the new Job: %v", err)
+	}
+	end(t, client, podOf(t, client, job), 0, "{}")
+	if got := <-answer; got.err != nil {
+		t.Error(got.err)
+	}
+}
