@@ -24,7 +24,7 @@ const trainerWebhooks = "validator.trainer.kubeflow.org"
 
 // noticedWithin is how long the API server may take until it heeds another
 // configuration; it is a matter of a second.
-const noticedWithin = time.Minute
+const noticedWithin = 3 * time.Minute
 
 // SetWebhookFailsOpen leads Kubeflow Trainer's validating webhooks to a port where
 // nobody listens and has what could not be asked admitted, or makes them what they
@@ -93,7 +93,7 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 	}
 	_, objects, err := manifest.Extra(component.ExtraTrainer, values)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it reads
+		return err
 	}
 	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool {
 		return o.GetKind() == "ValidatingWebhookConfiguration" && o.GetName() == trainerWebhooks

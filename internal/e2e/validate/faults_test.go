@@ -10,11 +10,12 @@ import (
 
 // byGate are faults of the gates and of the chain that requirements must fail of, too.
 // What autoscales nodes stands on what autoscales pods: of the chain's faults, those
-// before its nodes are of both.
+// before its nodes are of both. What makes objects under adapter-down can't remove its
+// namespace: Kubernetes ends none while an aggregated API does not answer.
 var byGate = map[string][]string{
 	"half-gang": {"gang_scheduling"}, "no-gang-scheduler": {"gang_scheduling"}, "exporter-down": {"accelerator_metrics"},
 	"adapter-rule-wrong": {"pod_autoscaling"}, "hpa-target-unreachable": {"pod_autoscaling"},
-	"adapter-down": {"ai_service_metrics", "pod_autoscaling"}, "pool-limit-zero": {"cluster_autoscaling"},
+	"adapter-down": {"pod_autoscaling"}, "pool-limit-zero": {"cluster_autoscaling"},
 }
 
 // quick are requirements that are shown in seconds: those that a fault is not of must
