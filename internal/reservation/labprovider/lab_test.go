@@ -2,6 +2,7 @@ package labprovider
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -75,7 +76,8 @@ func TestDeployment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = end(t.Context(), name) }) // where the test has failed
+	ctx := context.WithoutCancel(t.Context())
+	t.Cleanup(func() { _ = end(ctx, name) }) // where the test has failed
 
 	asHook(t, provision, func() bool { // killed while the lab starts
 		_, err := os.Stat(filepath.Join(dir, "lab.json"))

@@ -90,4 +90,3 @@ func options() Options {
 	}
 	return Options{Command: []string{self}, Env: []string{superviseEnv + "=1"}, Credential: []string{self, "credential"}}
 }
-
