@@ -89,9 +89,9 @@ var requirements = map[string]requirement{
 }
 
 // recommended makes a check of what should be met: none of them disturbs anybody.
-func recommended[C described](make func(*site.Site, *profile.Profile, standing.Deps) C) requirement {
+func recommended[C described](construct func(*site.Site, *profile.Profile, standing.Deps) C) requirement {
 	return func(s *site.Site, p *profile.Profile, r Reach, _ bool) described {
-		return make(s, p, standing.Deps{Cluster: r.Cluster, RunID: r.RunID})
+		return construct(s, p, standing.Deps{Cluster: r.Cluster, RunID: r.RunID})
 	}
 }
 
