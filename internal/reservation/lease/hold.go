@@ -77,6 +77,11 @@ func (r *Record) stale(token int64, now time.Time) error {
 	err := r.staleError(token)
 	if token > r.Token && token < max(r.Token, now.UnixMilli())+tooFar {
 		r.Token = token
+		if l := r.Lease; r.Now() == Leased && l.Offered() { // who was told nothing yet waits on
+			r.State, r.Lease = Free, nil
+			r.insert(l.Ticket)
+			r.note(now, Yielded, l.Holder, l.Token, "nothing can be offered")
+		}
 		r.soil(now, Restored, fmt.Sprintf("token %d came, and the highest known was %d: the store was restored from a backup", token, err.Highest))
 	}
 	return err

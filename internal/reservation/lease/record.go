@@ -157,21 +157,25 @@ func (r *Record) Now() State {
 // Clone is a deep copy.
 func (r *Record) Clone() *Record {
 	c := *r
-	if r.Lease != nil {
-		l := *r.Lease
-		l.Group = slices.Clone(l.Group)
-		if l.Notice != nil {
-			n := *l.Notice
-			l.Notice = &n
-		}
-		c.Lease = &l
+	if c.Lease = clone(r.Lease); c.Lease != nil {
+		l := c.Lease
+		l.Group, l.Notice = slices.Clone(l.Group), clone(l.Notice)
+		l.Claimed, l.Until, l.Ends, l.Last = clone(l.Claimed), clone(l.Until), clone(l.Ends), clone(l.Last)
 	}
-	if r.Dirt != nil {
-		d := *r.Dirt
-		c.Dirt = &d
-	}
+	c.Dirt = clone(r.Dirt)
 	c.Queue = slices.Clone(r.Queue)
+	for i := range c.Queue {
+		c.Queue[i].Group = slices.Clone(c.Queue[i].Group)
+	}
 	c.Recent = slices.Clone(r.Recent)
+	return &c
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
 	return &c
 }
 
