@@ -84,7 +84,7 @@ func noticeText(l lease.Lease) string {
 
 func newReservationExtend(s Streams) *cobra.Command {
 	by, why := time.Hour, ""
-	cmd := leaseCommand(s, "extend", "Let a lease end later, as far as its limit", "  firstlight reservation extend aws-h100 --by 2h --why 'the run needs till nine'",
+	cmd := leaseCommand(s, "extend", "Let a lease end later, as far as its limit", "  firstlight reservation extend aws-h100 --by 2h --why overnight",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			l, err := r.Extend(ctx, name, token, by, why)
 			return l, fmt.Sprintf("%s is yours until %s", name, untilText(l)), err

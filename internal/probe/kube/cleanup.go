@@ -15,6 +15,10 @@ import (
 // nodes are taken away under them.
 const podsWithin = 90 * time.Second
 
+// answerWithin bounds the wait for an aggregated API that does not answer: Kubernetes
+// ends no namespace before it has asked all of them what is in it.
+const answerWithin = 20 * time.Second
+
 // Cleanup deletes what a run created, found by its label and by nothing else:
 // what makes pods and the pods, in any namespace; what makes nodes, with its
 // nodes; queues; its namespace with everything in it, its PriorityClass. It waits
@@ -118,6 +122,7 @@ func (g Guest) deleteNamespace(ctx context.Context, name string) error {
 		return fmt.Errorf("delete namespace %s: %w", name, err)
 	}
 	selector := fields.OneTermEqualSelector("metadata.name", name).String()
+	var unanswered <-chan time.Time
 	for {
 		list, err := namespaces.List(ctx, metav1.ListOptions{FieldSelector: selector})
 		if err != nil {
@@ -126,6 +131,12 @@ func (g Guest) deleteNamespace(ctx context.Context, name string) error {
 		if len(list.Items) == 0 {
 			return nil
 		}
+		switch waits := waitsForAPI(list.Items[0].Status); {
+		case waits && unanswered == nil:
+			unanswered = time.After(answerWithin)
+		case !waits:
+			unanswered = nil
+		}
 		w, err := namespaces.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: list.ResourceVersion})
 		if err != nil {
 			return fmt.Errorf("wait for the end of namespace %s: %w", name, err)
@@ -133,6 +144,9 @@ func (g Guest) deleteNamespace(ctx context.Context, name string) error {
 		select {
 		case <-w.ResultChan():
 			w.Stop()
+		case <-unanswered:
+			w.Stop()
+			return fmt.Errorf("namespace %s is empty, and ends when an API answers again that Kubernetes asks first: %s", name, whyStuck(list.Items[0].Status))
 		case <-ctx.Done():
 			w.Stop()
 			return fmt.Errorf("namespace %s is still there: %s: %w", name, whyStuck(list.Items[0].Status), ctx.Err())

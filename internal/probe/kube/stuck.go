@@ -20,3 +20,22 @@ func whyStuck(s corev1.NamespaceStatus) string {
 	}
 	return strings.Join(out, "; ")
 }
+
+// waitsForAPI tells that nothing is known to be left in a namespace, and that some API
+// does not answer.
+func waitsForAPI(s corev1.NamespaceStatus) bool {
+	unanswered := false
+	for _, c := range s.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case corev1.NamespaceDeletionDiscoveryFailure:
+			unanswered = true
+		case corev1.NamespaceContentRemaining, corev1.NamespaceFinalizersRemaining, corev1.NamespaceDeletionContentFailure:
+			return false
+		case corev1.NamespaceDeletionGVParsingFailure:
+		}
+	}
+	return unanswered
+}
