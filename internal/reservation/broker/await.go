@@ -12,44 +12,63 @@ import (
 
 // await stands in the queues until all reservations are offered at once, and claims
 // them. What can not be claimed after all (a ticket before this one came for it in
-// between) is waited for again, and what was claimed is given back meanwhile.
+// between) is waited for again, and what was claimed is given back meanwhile. A store
+// that is away for a while is waited for, too.
 func (b *Broker) await(ctx context.Context, names []string, t lease.Ticket, req Request) ([]Grant, error) {
-	var told []Place
-	heard := b.clock.Elapsed()
 	if err := b.queue(ctx, names, t); err != nil {
 		return nil, err
 	}
+	w := waiter{Broker: b, names: names, ticket: t, Request: req, heardAt: b.clock.Elapsed()}
 	for {
-		places, err := b.places(ctx, names, t.ID)
-		if err != nil {
-			return nil, err
+		grants, err := w.look(ctx)
+		if len(grants) == len(names) {
+			return grants, nil
 		}
-		if req.Progress != nil && !slices.Equal(places, told) {
-			req.Progress(places)
-			told = places
-		}
-		if i := slices.IndexFunc(places, func(p Place) bool { return p.Position != 0 }); i < 0 {
-			grants, err := b.claim(ctx, names, t.ID)
-			if err != nil || len(grants) == len(names) {
-				return grants, err
-			}
-		} else if !req.Wait {
-			p := places[i]
-			return nil, &BusyError{Reservation: p.Reservation, State: p.State, Holder: p.Holder, Waiting: p.Position - 1}
-		}
-		if now := b.clock.Elapsed(); now-heard > t.Wait()/3 {
-			heard = now
-			if err := b.heard(ctx, names, t); err != nil {
-				return nil, err
-			}
-		}
-		if err := b.Tick(ctx, names...); err != nil {
+		if err != nil && (!req.Wait || ctx.Err() != nil || !Passing(err)) {
 			return nil, err
 		}
 		if err := pause(ctx, b.opts.Poll); err != nil {
 			return nil, fmt.Errorf("waiting for %v: %w", names, err)
 		}
 	}
+}
+
+// waiter is somebody in queues.
+type waiter struct {
+	*Broker
+	Request
+	names   []string
+	ticket  lease.Ticket
+	told    []Place
+	heardAt time.Duration
+}
+
+// look sees how the ticket stands, claims what can be, and says that the waiter is there.
+func (w *waiter) look(ctx context.Context) ([]Grant, error) {
+	places, err := w.places(ctx, w.names, w.ticket.ID)
+	if err != nil {
+		return nil, err
+	}
+	if w.Progress != nil && !slices.Equal(places, w.told) {
+		w.Progress(places)
+		w.told = places
+	}
+	if i := slices.IndexFunc(places, func(p Place) bool { return p.Position != 0 }); i < 0 {
+		grants, err := w.claim(ctx, w.names, w.ticket.ID)
+		if err != nil || len(grants) == len(w.names) {
+			return grants, err
+		}
+	} else if !w.Wait {
+		p := places[i]
+		return nil, &BusyError{Reservation: p.Reservation, State: p.State, Holder: p.Holder, Waiting: p.Position - 1}
+	}
+	if now := w.clock.Elapsed(); now-w.heardAt > w.ticket.Wait()/3 {
+		if err := w.heard(ctx, w.names, w.ticket); err != nil {
+			return nil, err
+		}
+		w.heardAt = now
+	}
+	return nil, w.Tick(ctx, w.names...)
 }
 
 func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) error {

@@ -1,0 +1,220 @@
+package lease
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func same(t *testing.T, a, b *Record) bool {
+	t.Helper()
+	x, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(x) == string(y)
+}
+
+// invariants hold after any step from was to r.
+func invariants(t *testing.T, was, r *Record) {
+	t.Helper()
+	if (r.Lease != nil) != (r.Now() == Leased || r.Now() == Cleaning) {
+		t.Fatalf("%s with lease %+v", r.Now(), r.Lease)
+	}
+	if (r.Dirt != nil) != (r.Now() == Dirty || r.Now() == Cleaning) {
+		t.Fatalf("%s with dirt %+v", r.Now(), r.Dirt)
+	}
+	if r.Token < was.Token || r.Lease != nil && r.Lease.Token > r.Token {
+		t.Fatalf("token %d after %d, lease %+v", r.Token, was.Token, r.Lease)
+	}
+	if r.Lease != nil && (was.Lease == nil || was.Lease.ID != r.Lease.ID) && r.Lease.Token <= was.Token {
+		t.Fatalf("%s is granted %d after %d", r.Lease.ID, r.Lease.Token, was.Token)
+	}
+	if n := int64(len(r.Recent)); n > 0 && r.Recent[n-1].N != r.Transitions {
+		t.Fatalf("%d transitions, the last is %+v", r.Transitions, r.Recent[n-1])
+	}
+	for i := 1; i < len(r.Recent); i++ {
+		if r.Recent[i].N != r.Recent[i-1].N+1 {
+			t.Fatalf("history %+v", r.Recent)
+		}
+	}
+	if !slices.IsSortedFunc(r.Queue, compare) {
+		t.Fatalf("queue %+v", r.Queue)
+	}
+	if r.Now() == Free && len(r.Queue) > 0 {
+		t.Fatalf("free, and %d wait", len(r.Queue))
+	}
+	for i, q := range r.Queue {
+		if j, _ := r.Position(q.ID); j != i || r.Lease != nil && r.Lease.ID == q.ID {
+			t.Fatalf("%s is there twice: %+v", q.ID, r)
+		}
+	}
+	if wasHeld := was.Now() == Leased && !was.Lease.Offered(); wasHeld && r.Lease != nil && r.Lease.Token != was.Lease.Token && r.Now() == Leased && !r.Lease.Offered() {
+		if last := r.Recent[len(r.Recent)-1].What; last != Taken && last != HandedBack {
+			t.Fatalf("from %+v to %+v by %s", was.Lease, r.Lease, last)
+		}
+	}
+}
+
+// Whatever is asked in whatever order: the invariants hold, what is refused changes
+// nothing, and nobody who came has gone unless the history says so.
+func TestRandomWalk(t *testing.T) {
+	for seed := range uint64(10) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			r := &Record{}
+			now := noon
+			here := map[string]bool{} // tickets that wait, are offered or hold
+			var old []int64
+			for i := range 1000 {
+				now = now.Add(time.Duration(rng.Int64N(int64(4*time.Hour))) - 2*time.Hour)
+				was := r.Clone()
+				before := r.Transitions
+				err := randomStep(r, rng, i, old, now)
+				invariants(t, was, r)
+				if r.Token != was.Token {
+					old = append(old, r.Token)
+				}
+				news := r.Recent[len(r.Recent)-int(r.Transitions-before):]
+				if err != nil && !same(t, was, r) && news[len(news)-1].What != Restored {
+					t.Fatalf("refused with %v, and changed to %+v", err, r)
+				}
+				for _, n := range news {
+					switch n.What {
+					case Queued:
+						here[n.Who] = true
+					case Released, Expired, Evicted, Left, Lost:
+						delete(here, n.Who)
+					case Restored: // only who held it is gone
+						if was.Lease.Offered() {
+							continue
+						}
+						delete(here, n.Who)
+					}
+				}
+				for who := range here {
+					_, waits := r.Position(who)
+					if !waits && (r.Lease == nil || r.Lease.ID != who) {
+						t.Fatalf("%s is gone; last came %+v", who, news)
+					}
+				}
+				if n := len(r.Recent); n > 40 {
+					r.Recent = r.Recent[n-20:]
+				}
+			}
+		})
+	}
+}
+
+// randomStep makes a step with a token that is right, old, or none of all.
+func randomStep(r *Record, rng *rand.Rand, i int, old []int64, now time.Time) error {
+	token := r.Token
+	switch n := rng.IntN(20); {
+	case n < 5 && len(old) > 0:
+		token = old[rng.IntN(len(old))]
+	case n == 5:
+		token += rng.Int64N(1000)
+	}
+	id := fmt.Sprint("t", max(0, i-rng.IntN(12)))
+	steps := []func() error{
+		func() error {
+			tk := Ticket{ID: fmt.Sprint("t", i), Holder: fmt.Sprint("t", i), Priority: rng.IntN(3), Since: metav1.NewMicroTime(now), Period: Spans(time.Minute)}
+			if rng.IntN(3) == 0 {
+				tk.Group = []string{"a", "b"}
+			}
+			r.Enqueue(tk, now)
+			return nil
+		},
+		func() error {
+			if r.Lease != nil {
+				id = r.Lease.ID
+			}
+			_, err := r.Claim(id, now)
+			return err
+		},
+		func() error { _, err := r.Renew(token, now); return err },
+		func() error { return r.Release(token, rng.IntN(2) == 0, "done", now) },
+		func() error { return r.Return(token, now) },
+		func() error { return r.Expire(token, "silent", now) },
+		func() error { return r.Evict(token, "cyd", "wanted", now) },
+		func() error { return r.Leave(id, "bored", now) },
+		func() error { return r.Lose(id, now) },
+		func() error { return r.Heard(id) },
+		func() error { _, err := r.Clean(Ticket{ID: fmt.Sprint("c", i), Holder: "janitor"}, now); return err },
+		func() error { return r.FinishClean(token, "clean", now) },
+		func() error { return r.FailClean(token, fmt.Sprint("broken ", i), now) },
+		func() error { r.Block("cyd", "in use", now); return nil },
+	}
+	return steps[rng.IntN(len(steps))]()
+}
+
+// Whatever is changed in a clone is not changed in what it is of.
+func TestCloneIsDeep(t *testing.T) {
+	l := &Lease{Ticket: ticket("ada"), Token: 7, Claimed: at(noon), Until: at(noon), Ends: at(noon), Last: at(noon), Notice: &Notice{By: "cyd"}}
+	l.Group = []string{"a", "b"}
+	waiting := ticket("bob")
+	waiting.Group = []string{"a", "b"}
+	r := &Record{
+		State: Leased, Token: 7, Lease: l, Dirt: &Dirt{Why: "x"}, Queue: []Ticket{waiting},
+		Transitions: 1, Recent: []Transition{{N: 1, What: Claimed}},
+	}
+	was, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Clone()
+	if !same(t, r, c) {
+		t.Fatalf("%+v is cloned as %+v", r, c)
+	}
+	scramble(reflect.ValueOf(c).Elem())
+	if same(t, r, c) {
+		t.Fatal("nothing was changed")
+	}
+	now, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(now) != string(was) {
+		t.Errorf("it was %s and is %s", was, now)
+	}
+}
+
+// scramble changes all that a value reaches, in place.
+func scramble(v reflect.Value) {
+	if m, ok := v.Addr().Interface().(*metav1.MicroTime); ok {
+		m.Time = m.Add(time.Hour)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scramble(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scramble(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scramble(v.Index(i))
+		}
+	case reflect.String:
+		v.SetString(v.String() + "!")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	default:
+		panic("a field of kind " + v.Kind().String())
+	}
+}
