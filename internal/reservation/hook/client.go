@@ -134,6 +134,9 @@ func (c *Client) hook(cloud registry.Cloud) (Hook, Runner, error) {
 	return h, r, err
 }
 
+// MachineClock is the machine's.
+func MachineClock() Clock { return machineClock{} }
+
 type machineClock struct{}
 
 func (machineClock) Now() time.Time { return time.Now() }
