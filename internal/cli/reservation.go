@@ -23,7 +23,8 @@ schedule.yaml, says when people have it and when the nightly batch does.`,
 		newReservationList(s), newReservationSchedule(s),
 		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s),
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
-		newReservationApply(s), newReservationStore(s),
+		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
+		newReservationApply(s), newReservationStore(s), newReservationHook(s),
 	)
 	return cmd
 }

@@ -1,0 +1,46 @@
+package rotation
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+)
+
+// Times are when a day's lease ends, and until when it may be extended.
+type Times struct{ Ends, Last time.Time }
+
+// errNoDown says that a schedule does not end the day.
+var errNoDown = errors.New("the schedule has no entry whose action is down: nothing would end the day")
+
+// TimesOf finds the day's end in a schedule: the next evening. It may be extended as far
+// as leaves the evening's whole window before the next batch.
+func TimesOf(s *calendar.Schedule, now time.Time) (Times, error) {
+	list, err := s.Upcoming(now)
+	if err != nil {
+		return Times{}, fmt.Errorf("find the end of the day: %w", err)
+	}
+	var down calendar.Occurrence
+	for _, o := range list {
+		if o.Action == calendar.Down {
+			down = o
+			break
+		}
+	}
+	if down.At.IsZero() {
+		return Times{}, errNoDown
+	}
+	t := Times{Ends: down.At, Last: down.At}
+	after, err := s.Upcoming(down.At)
+	if err != nil {
+		return Times{}, fmt.Errorf("find the end of the day: %w", err)
+	}
+	for _, o := range after {
+		if last := o.At.Add(-down.Until.Sub(down.At)); o.Action == calendar.Batch && last.After(t.Last) {
+			t.Last = last
+			break
+		}
+	}
+	return t, nil
+}

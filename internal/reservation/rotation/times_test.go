@@ -1,0 +1,42 @@
+package rotation
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+)
+
+func TestTimesOf(t *testing.T) {
+	example, err := calendar.Load("../../../examples/schedule.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) time.Time {
+		v, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	got, err := TimesOf(example, at("2026-11-21T16:00:00Z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Times{Ends: at("2026-11-22T02:00:00Z"), Last: at("2026-11-22T02:30:00Z")}); !got.Ends.Equal(want.Ends) || !got.Last.Equal(want.Last) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	endless, err := calendar.Parse("schedule.yaml", []byte(`entries:
+- {name: up, action: up, cron: "0 15 * * *", zone: UTC, window: 1h}
+- {name: night, action: batch, cron: "0 4 * * *", zone: UTC, window: 5h}
+margins:
+- {from: night, to: up, at-least: 1h}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TimesOf(endless, at("2026-11-21T16:00:00Z")); !errors.Is(err, errNoDown) {
+		t.Errorf("a day without an evening: %v", err)
+	}
+}
