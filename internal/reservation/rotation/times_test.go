@@ -28,10 +28,10 @@ func TestTimesOf(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	endless, err := calendar.Parse("schedule.yaml", []byte(`entries:
-- {name: up, action: up, cron: "0 15 * * *", zone: UTC, window: 1h}
+- {name: early, action: batch, cron: "0 15 * * *", zone: UTC, window: 1h}
 - {name: night, action: batch, cron: "0 4 * * *", zone: UTC, window: 5h}
 margins:
-- {from: night, to: up, at-least: 1h}
+- {from: night, to: early, at-least: 1h}
 `))
 	if err != nil {
 		t.Fatal(err)
