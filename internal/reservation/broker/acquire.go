@@ -90,7 +90,7 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 // Who does not wait leaves no trace where it is not.
 func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
 	var got lease.Lease
-	_, err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 		busy := busyOf(name, r)
 		was := *r.Clone()
 		r.Enqueue(t, now)
@@ -130,7 +130,7 @@ func (b *Broker) leave(ctx context.Context, names []string, id, why string) erro
 	defer cancel()
 	var errs []error
 	for _, name := range names {
-		_, err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+		err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 			if l := r.Lease; l != nil && l.ID == id && !l.Offered() {
 				return r.Release(l.Token, true, why, now)
 			}

@@ -73,7 +73,7 @@ func (w *waiter) look(ctx context.Context) ([]Grant, error) {
 
 func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) error {
 	for _, name := range names {
-		if _, err := b.change(ctx, name, func(r *lease.Record, now time.Time) error { r.Enqueue(t, now); return nil }); err != nil {
+		if err := b.change(ctx, name, func(r *lease.Record, now time.Time) error { r.Enqueue(t, now); return nil }); err != nil {
 			return fmt.Errorf("queue for %s: %w", name, err)
 		}
 	}
@@ -128,7 +128,7 @@ func (b *Broker) claim(ctx context.Context, names []string, id string) ([]Grant,
 	var out []Grant
 	for _, name := range names {
 		var got lease.Lease
-		_, err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
+		err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
 			got, err = r.Claim(id, now)
 			return err //nolint:wrapcheck // decided on below
 		})
@@ -148,7 +148,7 @@ func (b *Broker) giveBack(ctx context.Context, grants []Grant) error {
 	defer cancel()
 	var errs []error
 	for _, g := range grants {
-		if _, err := b.change(ctx, g.Reservation, func(r *lease.Record, now time.Time) error { return r.Return(g.Token, now) }); err != nil {
+		if err := b.change(ctx, g.Reservation, func(r *lease.Record, now time.Time) error { return r.Return(g.Token, now) }); err != nil {
 			errs = append(errs, fmt.Errorf("give %s back: %w", g.Reservation, err))
 		}
 	}
@@ -157,7 +157,7 @@ func (b *Broker) giveBack(ctx context.Context, grants []Grant) error {
 
 func (b *Broker) heard(ctx context.Context, names []string, t lease.Ticket) error {
 	for _, name := range names {
-		_, err := b.change(ctx, name, func(r *lease.Record, _ time.Time) error { return r.Heard(t.ID) })
+		err := b.change(ctx, name, func(r *lease.Record, _ time.Time) error { return r.Heard(t.ID) })
 		if errors.Is(err, lease.ErrNoTicket) {
 			return fmt.Errorf("%w: of %s", ErrLost, name)
 		}

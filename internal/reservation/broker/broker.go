@@ -90,13 +90,13 @@ const troubled = time.Second
 // change makes a step and writes what came of it. A step that is refused may have
 // changed the record, too. What is not written may be told only of what the API server
 // has now: a copy may be old.
-func (b *Broker) change(ctx context.Context, name string, s step) (*store.Reservation, error) {
+func (b *Broker) change(ctx context.Context, name string, s step) error {
 	read, fresh := b.store.Get, false
 	for {
 		r, err := read(ctx, name)
 		if err != nil {
 			b.deafTo(err)
-			return nil, ended(ctx, err)
+			return ended(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Clone()
@@ -107,16 +107,16 @@ func (b *Broker) change(ctx context.Context, name string, s step) (*store.Reserv
 			continue
 		}
 		if same {
-			return r, refused
+			return refused
 		}
-		saved, err := b.store.Save(ctx, &next)
+		_, err = b.store.Save(ctx, &next)
 		if err == nil {
-			return saved, refused
+			return refused
 		}
 		b.deafTo(err)
 		conflict := errors.Is(err, store.ErrConflict)
 		if ctx.Err() != nil || !conflict && !Passing(err) {
-			return nil, ended(ctx, err)
+			return ended(ctx, err)
 		}
 		// Whether it was written or not: the step is made again on what there is now.
 		read, fresh = b.store.Fresh, true
@@ -125,7 +125,7 @@ func (b *Broker) change(ctx context.Context, name string, s step) (*store.Reserv
 			within = troubled
 		}
 		if err := pause(ctx, rand.N(within)); err != nil { //nolint:gosec // spreads attempts, hides nothing
-			return nil, fmt.Errorf("change reservation %s: %w", name, err)
+			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (b *Broker) Extend(ctx context.Context, name string, token int64, by time.D
 
 func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Record, time.Time) (lease.Lease, error)) (lease.Lease, error) {
 	var got lease.Lease
-	_, err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
+	err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
 		got, err = f(r, now)
 		return err
 	})
@@ -51,7 +51,7 @@ func (b *Broker) Release(ctx context.Context, name string, token int64, why stri
 }
 
 func (b *Broker) do(ctx context.Context, doing, name string, s step) error {
-	if _, err := b.change(ctx, name, s); err != nil {
+	if err := b.change(ctx, name, s); err != nil {
 		return fmt.Errorf("%s %s: %w", doing, name, err)
 	}
 	return nil

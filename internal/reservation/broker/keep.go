@@ -41,7 +41,7 @@ func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) er
 		case err == nil:
 			last = begin
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was told to end
 		case Gone(err):
 			return err
 		case b.clock.Elapsed()-last > period*inTimeOf3/3:

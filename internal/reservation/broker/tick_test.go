@@ -82,7 +82,7 @@ func (w *watch) another() *Broker {
 // do makes a step of somebody else.
 func (w *watch) do(f func(r *lease.Record) error) {
 	w.t.Helper()
-	_, err := w.Broker.change(w.t.Context(), w.name, func(r *lease.Record, _ time.Time) error { return f(r) })
+	err := w.change(w.t.Context(), w.name, func(r *lease.Record, _ time.Time) error { return f(r) })
 	if err != nil {
 		w.t.Fatal(err)
 	}

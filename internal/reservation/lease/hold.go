@@ -52,7 +52,7 @@ func (r *Record) held(token int64, now time.Time) (*Lease, error) {
 
 // Check refuses a token that is not the one of a lease that is held, or cleaned under.
 func (r *Record) Check(token int64) error {
-	if r.Lease != nil && !(r.Now() == Leased && r.Lease.Offered()) && r.Lease.Token == token {
+	if r.Lease != nil && (r.Now() != Leased || !r.Lease.Offered()) && r.Lease.Token == token {
 		return nil
 	}
 	return r.staleError(token)

@@ -48,13 +48,13 @@ type Ticket struct {
 	Since metav1.MicroTime `json:"since"`
 	// Period is within what time a waiter, and then a holder, has to be heard of again;
 	// 0: a holder is not heard of until Term is over.
-	Period metav1.Duration `json:"period,omitempty"`
+	Period metav1.Duration `json:"period,omitzero"`
 	// Patience is the Period of those who wait where it is another.
-	Patience metav1.Duration `json:"patience,omitempty"`
+	Patience metav1.Duration `json:"patience,omitzero"`
 	// Term is how long the lease lasts from its claim; 0: as long as it is renewed.
-	Term metav1.Duration `json:"term,omitempty"`
+	Term metav1.Duration `json:"term,omitzero"`
 	// Limit is how long it may last with extensions.
-	Limit metav1.Duration `json:"limit,omitempty"`
+	Limit metav1.Duration `json:"limit,omitzero"`
 	// Group are the reservations that are taken together, this one too; empty: this one alone.
 	Group []string `json:"group,omitempty"`
 	// Heard counts how often the waiter was heard of.

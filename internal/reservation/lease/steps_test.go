@@ -127,7 +127,7 @@ func TestSteps(t *testing.T) {
 					t.Fatalf("the table does not say")
 				}
 				err := c.do(r)
-				if got := kindOf(err); got != want {
+				if !errors.Is(kindOf(err), want) {
 					t.Errorf("%v, want %v", err, want)
 				}
 				if err != nil && !same(t, r, was) {
@@ -179,10 +179,10 @@ func TestCleanerThatWasSilent(t *testing.T) {
 	if err := r.Expire(token, "silent", noon); err != nil || r.State != Dirty {
 		t.Fatalf("%s, %v", r.State, err)
 	}
-	if err := r.FailClean(token, "broken", noon); kindOf(err) != errStale {
+	if err := r.FailClean(token, "broken", noon); !errors.Is(kindOf(err), errStale) {
 		t.Errorf("fail: %v", err)
 	}
-	if err := r.FinishClean(token, "clean", noon); kindOf(err) != errStale {
+	if err := r.FinishClean(token, "clean", noon); !errors.Is(kindOf(err), errStale) {
 		t.Errorf("finish: %v", err)
 	}
 }
@@ -196,13 +196,13 @@ func TestOverAndLimit(t *testing.T) {
 	if err != nil || !l.Ends.Equal(at(noon.Add(time.Hour))) || !l.Last.Equal(at(noon.Add(2*time.Hour))) || !l.Until.Equal(at(noon.Add(time.Minute))) {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, err := r.Extend(l.Token, noon.Add(3*time.Hour), "", noon); kindOf(err) != ErrLimit {
+	if _, err := r.Extend(l.Token, noon.Add(3*time.Hour), "", noon); !errors.Is(kindOf(err), ErrLimit) {
 		t.Errorf("past its limit: %v", err)
 	}
-	if _, err := r.Extend(l.Token, noon.Add(time.Minute), "", noon); kindOf(err) != ErrLimit {
+	if _, err := r.Extend(l.Token, noon.Add(time.Minute), "", noon); !errors.Is(kindOf(err), ErrLimit) {
 		t.Errorf("to end earlier: %v", err)
 	}
-	if _, err := r.Renew(l.Token, noon.Add(time.Hour)); kindOf(err) != ErrOver {
+	if _, err := r.Renew(l.Token, noon.Add(time.Hour)); !errors.Is(kindOf(err), ErrOver) {
 		t.Errorf("after its end: %v", err)
 	}
 	if l, err := r.Renew(l.Token, noon.Add(time.Hour-time.Second)); err != nil || !l.Until.Equal(l.Ends) {
@@ -222,7 +222,7 @@ func TestForgottenToken(t *testing.T) {
 				r := make()
 				was := r.Clone()
 				token := max(r.Token, noon.UnixMilli()) + c.ahead
-				if _, err := r.Renew(token, noon); kindOf(err) != errStale {
+				if _, err := r.Renew(token, noon); !errors.Is(kindOf(err), errStale) {
 					t.Errorf("renew: %v", err)
 				}
 				if !c.dirty {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrNotOpen: the lease is not one that others may take over.
+// ErrNotOpen says that the lease is not one that others may take over.
 var ErrNotOpen = errors.New("nobody has opened the lease to others")
 
 // Stand turns a lease under which something was stood up into one that lasts until a

@@ -100,6 +100,7 @@ func TestRandomWalk(t *testing.T) {
 							continue
 						}
 						delete(here, n.Who)
+					default: // nobody goes
 					}
 				}
 				for who := range here {
@@ -201,8 +202,8 @@ func scramble(v reflect.Value) {
 			scramble(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			scramble(v.Field(i))
+		for _, f := range v.Fields() {
+			scramble(f)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -39,7 +39,7 @@ func (d defect) handler(kept broker.Store, seed uint64, prefix string, often tim
 		ID: func() string { return fmt.Sprintf("%s-%d", prefix, n.Add(1)) },
 	}
 	if d == fastClock {
-		opts.Clock = &hasty{jumping: jumping{rng: clock.rng}} //nolint:govet // a new lock
+		opts.Clock = &hasty{jumping: jumping{rng: clock.rng}}
 	}
 	b := broker.New(opts)
 	switch d {

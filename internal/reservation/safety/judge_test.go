@@ -137,6 +137,7 @@ func answersOf(name string, o op, h *told) []answered {
 		if len(out) > 0 || o.Outcome != busy && o.Outcome != notDirty {
 			return out
 		}
+	default: // it may have ended something, answered or not
 	}
 	return []answered{{outcome: o.Outcome}}
 }

@@ -132,13 +132,13 @@ func acquired(s state, a asked, r answered) []state {
 }
 
 func begun(s state, r answered) []state {
-	switch {
-	case r.outcome == done:
+	switch r.outcome {
+	case done:
 		if s.phase == isDirty && r.token > s.highest {
 			return []state{s.granted(isCleaned, r.token)}
 		}
 		return nil
-	case r.outcome == notDirty:
+	case notDirty:
 		if s.phase == isDirty {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -49,10 +50,7 @@ func TestSafety(t *testing.T) {
 }
 
 func (d *driver) summary() map[string]int {
-	out := map[string]int{}
-	for k, n := range d.counts {
-		out[k] = n
-	}
+	out := maps.Clone(d.counts)
 	for _, o := range d.ops {
 		answer := o.Outcome
 		if answer == unanswered {

@@ -64,7 +64,7 @@ type ReservationHistoryList struct {
 // DeepCopyObject makes it a runtime.Object.
 func (r *Reservation) DeepCopyObject() runtime.Object {
 	c := *r
-	c.ObjectMeta = *r.ObjectMeta.DeepCopy()
+	c.ObjectMeta = *r.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
 	c.Status.Record = *r.Status.Clone()
 	return &c
 }
@@ -82,7 +82,7 @@ func (l *ReservationList) DeepCopyObject() runtime.Object {
 // DeepCopyObject makes it a runtime.Object.
 func (h *ReservationHistory) DeepCopyObject() runtime.Object {
 	c := *h
-	c.ObjectMeta = *h.ObjectMeta.DeepCopy()
+	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
 	c.Transitions = slices.Clone(h.Transitions)
 	return &c
 }

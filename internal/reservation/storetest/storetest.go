@@ -26,7 +26,7 @@ type Store struct {
 // Start starts a store in a directory, where one may have run before. The upstream
 // programs may have to be built first.
 func Start(dir string) (*Store, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 75*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 75*time.Minute) //nolint:forbidigo // before any test there is no caller
 	defer cancel()
 	l, err := lab.New(lab.Options{
 		Name: "store", Dir: dir, Purpose: component.Store,
@@ -48,7 +48,10 @@ func Start(dir string) (*Store, error) {
 }
 
 // Stop stops it. What it keeps stays.
-func (s *Store) Stop() error { return s.Lab.Stop(context.Background()) } //nolint:wrapcheck // says what it was doing
+func (s *Store) Stop() error { return s.Lab.Stop(context.Background()) } //nolint:forbidigo // after all tests there is no caller
+
+// Kubeconfig is the path of the store's kubeconfig.
+func (s *Store) Kubeconfig() string { return component.Config{Dir: s.dir}.AdminKubeconfig() }
 
 // Main runs the tests of a package beside one store, which use calls start for.
 func Main(run func(start func() (*Store, error)) int) int {
