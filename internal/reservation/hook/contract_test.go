@@ -12,11 +12,11 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
-func text(t testing.TB, v any) string {
-	t.Helper()
+func text(tb testing.TB, v any) string {
+	tb.Helper()
 	raw, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(raw)
 }

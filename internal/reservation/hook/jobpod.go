@@ -28,18 +28,18 @@ func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 
 // waiting says how a pod that has not ended stands.
 func waiting(pod *corev1.Pod) string {
-	text := "pod " + pod.Name + " is " + strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))
+	text := []string{"pod " + pod.Name + " is " + strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))}
 	for _, c := range pod.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil {
-			text += ", " + c.Name + " waits: " + strings.TrimSpace(w.Reason+" "+w.Message)
+			text = append(text, c.Name+" waits: "+strings.TrimSpace(w.Reason+" "+w.Message))
 		}
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			text += ", not scheduled: " + c.Message
+			text = append(text, "not scheduled: "+c.Message)
 		}
 	}
-	return text
+	return strings.Join(text, ", ")
 }
 
 // failed says why a Job did; empty: it did not.

@@ -3,6 +3,7 @@ package hook
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"strconv"
 	"time"
@@ -18,7 +19,7 @@ const (
 	LabelHook        = "hooks.firstlight.dev/hook"        // the cloud
 	LabelReservation = "hooks.firstlight.dev/reservation" // none with discover of a cloud
 	LabelVerb        = "hooks.firstlight.dev/verb"
-	LabelToken       = "hooks.firstlight.dev/token" //nolint:gosec // names a label; a token of a lease is no secret
+	LabelToken       = "hooks.firstlight.dev/token"
 	LabelCall        = "hooks.firstlight.dev/call"
 	// LabelChanges is on the calls that have side effects.
 	LabelChanges = "hooks.firstlight.dev/changes"
@@ -109,10 +110,7 @@ func (j *Job) request(owner *batchv1.Job, body []byte) *corev1.ConfigMap {
 
 func merged(a, b map[string]string) map[string]string {
 	out := make(map[string]string, len(a)+len(b))
-	for _, m := range []map[string]string{a, b} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
 	return out
 }

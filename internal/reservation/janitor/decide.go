@@ -2,6 +2,7 @@ package janitor
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/hook"
@@ -117,8 +118,7 @@ func (v View) ended() string {
 
 // endOf finds the end of a lease in a history.
 func endOf(history []lease.Transition, token int64) *lease.Transition {
-	for i := len(history) - 1; i >= 0; i-- {
-		t := history[i]
+	for _, t := range slices.Backward(history) {
 		if t.Token == token && t.What != lease.Noticed && t.What != lease.Extended && t.What != lease.Claimed && t.What != lease.Offered {
 			return &t
 		}
