@@ -24,8 +24,12 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// kept is where the pictures of a failure are kept.
+// kept is where the pictures of a failure are kept; those of a defect that was put in
+// go with the test.
 func (d *driver) kept() string {
+	if d.Defect != sound {
+		return d.dir
+	}
 	dir, err := os.MkdirTemp("", "firstlight-safety-")
 	if err != nil {
 		d.t.Fatal(err)
