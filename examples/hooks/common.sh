@@ -4,6 +4,9 @@
 
 readonly API=hooks.firstlight.dev/v1 TEMPORARY=75
 
+# What fails inside of $(...) ends the hook, too.
+shopt -s inherit_errexit
+
 # What is on the standard output is the response, also where a part of a hook has its own.
 exec 3>&1
 

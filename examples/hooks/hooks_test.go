@@ -102,9 +102,9 @@ func newBench(t *testing.T, program string, cloud registry.Cloud) *bench {
 	return b
 }
 
-func (b *bench) touch(t *testing.T, file string) {
+func (b *bench) touch(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(b.stub, file), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.stub, file), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,18 +121,18 @@ func (b *bench) calls(t *testing.T, with string) int {
 
 func TestExamples(t *testing.T) {
 	for _, tt := range []struct {
-		program, create, destroy, exec string
-		cloud                          registry.Cloud
+		program, create, destroy, look, exec string
+		cloud                                registry.Cloud
 	}{
-		{"eks", "eksctl create cluster", "eksctl delete cluster", "aws", registry.AWS},
-		{"gke", "clusters create", "clusters delete", "gke-gcloud-auth-plugin", registry.GCP},
+		{"eks", "eksctl create cluster", "eksctl delete cluster", "describe-cluster", "aws", registry.AWS},
+		{"gke", "clusters create", "clusters delete", "clusters list", "gke-gcloud-auth-plugin", registry.GCP},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			b := newBench(t, tt.program, tt.cloud)
 			ctx := t.Context()
 			lease := hook.Lease{Token: token, Holder: "rotation"}
 
-			b.touch(t, "throttled")
+			b.touch(t, "throttled", "")
 			d, err := b.Provision(ctx, b.row, registry.Training, name, lease)
 			if err != nil {
 				t.Fatal(err)
@@ -161,13 +161,20 @@ func TestExamples(t *testing.T) {
 				t.Errorf("discover: %v %+v", err, all)
 			}
 
+			b.paused = 0
+			b.touch(t, "throttled", tt.look)
+			its, err := b.Discover(ctx, tt.cloud, &b.row, later)
+			if err != nil || len(its) != 1 || its[0].Access == nil || its[0].Access.Exec.Command != tt.exec || b.paused != 1 {
+				t.Errorf("discover of the reservation: %v %+v after %d pauses", err, its, b.paused)
+			}
+
 			other := b.row
 			other.Name = "other-h100"
 			if err := b.Teardown(ctx, other, name, later); err == nil || !strings.Contains(err.Error(), "it is left alone") || b.calls(t, tt.destroy) > 0 {
 				t.Errorf("another reservation's: %v", err)
 			}
 			b.paused = 0
-			b.touch(t, "sticks")
+			b.touch(t, "sticks", "")
 			if err := b.Teardown(ctx, b.row, name, later); err != nil || b.paused != 1 || b.calls(t, tt.destroy) != 2 {
 				t.Errorf("after %d pauses: %v", b.paused, err)
 			}

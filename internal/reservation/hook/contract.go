@@ -84,7 +84,8 @@ type Deployment struct {
 	Intent      registry.Intent `json:"intent,omitempty"`
 	Token       int64           `json:"token,omitempty"`
 	Created     time.Time       `json:"created,omitzero"`
-	// Access is how a person reaches it; nil while it can't be reached.
+	// Access is how a person reaches it; nil while it can't be reached, and where a whole
+	// cloud was discovered it may be left out.
 	Access *Access `json:"access,omitempty"`
 }
 

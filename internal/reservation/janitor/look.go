@@ -96,6 +96,7 @@ func (j *Janitor) Look(ctx context.Context) (Report, error) {
 		}
 		slices.SortFunc(all, func(a, b hook.Deployment) int { return strings.Compare(a.Name, b.Name) })
 		for _, d := range all {
+			d.Access = nil // how it is reached is of no use here
 			decision, err := j.decide(ctx, cloud, d, 0)
 			if err != nil {
 				return report, err
