@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anmitsu/go-shlex"
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli"
@@ -54,7 +55,11 @@ func calls(line string) []string {
 func accepted(line string, mention bool) error {
 	tree := cli.Root(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 	tree.InitDefaultCompletionCmd("bash")
-	cmd, rest, err := tree.Find(strings.Fields(line)) // our pages need no quotes
+	words, err := shlex.Split(line, true)
+	if err != nil {
+		return fmt.Errorf("read it as a shell would: %w", err)
+	}
+	cmd, rest, err := tree.Find(words)
 	if err != nil {
 		return fmt.Errorf("find the command: %w", err)
 	}
