@@ -143,7 +143,22 @@ func (l look) waitForNodes(what string) Result {
 	if len(why) == 0 {
 		why = l.replaced()
 	}
-	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what, "see the NodeClaims and their instances"))
+	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what+": "+l.inventory(fresh), "see the NodeClaims and their instances"))
+}
+
+// inventory lists the pods, claims and nodes that a hop is about, where none of them says
+// what is wrong.
+func (l look) inventory(pods []seen.Pod) string {
+	var nodes []string
+	for _, n := range l.nodesOf(pods) {
+		name := n.Name
+		if n.Gone() {
+			name += " (gone)"
+		}
+		nodes = append(nodes, name)
+	}
+	return fmt.Sprintf("%s %s, %s standing %s, %s %s", count(len(pods), "pod"), names(pods, podRef),
+		count(len(l.standing(pods)), "claim"), names(l.claimsOf(pods), claimRef), count(len(nodes), "node"), join(nodes))
 }
 
 // replaced names new pods that were deleted while the load was on. What came in their

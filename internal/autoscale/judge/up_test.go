@@ -237,6 +237,9 @@ func nodeNegatives() []negative {
 			again.Name, again.UID, again.Created, again.First = "worker-d", "worker-d", at(27), at(27)
 			st.Pods = append(st.Pods, again)
 		}},
+		{name: "a node that was deleted", hop: seen.HopRegistered, suspect: "node", says: `2 pods .*worker-b, worker-c, 2 claims standing .*, 2 nodes .*node-c \(gone\)`, change: func(_ *seen.Setup, st *seen.State) {
+			nodeNamed(st, "node-c").Deleted = at(26)
+		}},
 		{name: "noise", hop: seen.HopRegistered, verdict: check.Passed, change: noise},
 
 		{name: "not Ready", hop: seen.HopReady, suspect: "node node-c", says: `registered and not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *seen.Setup, st *seen.State) {
