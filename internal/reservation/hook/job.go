@@ -52,16 +52,25 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 	}()
 	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, left(ctx)), metav1.CreateOptions{})
 	if err != nil {
-		return Output{}, fmt.Errorf("create the Job of %s: %w: %w", r.Verb, ErrTemporary, err)
+		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, passing(ctx, err))
 	}
 	if _, err := j.Client.CoreV1().ConfigMaps(job.Namespace).Create(ctx, j.Job.request(job, body), metav1.CreateOptions{}); err != nil {
-		return Output{}, fmt.Errorf("create the request of Job %s: %w: %w", job.Name, ErrTemporary, err)
+		return Output{}, fmt.Errorf("create the request of Job %s: %w", job.Name, passing(ctx, err))
 	}
 	pod, err := j.await(ctx, job.Name, own)
 	if err != nil {
 		return Output{}, err
 	}
 	return j.output(ctx, pod)
+}
+
+// passing says of an error of the API server that it may go better later, or, where ctx has
+// ended, why it has.
+func passing(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
 // left is what an attempt has, by this machine's clock.
@@ -78,7 +87,7 @@ func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
-		return fmt.Errorf("look for what runs for reservation %s: %w: %w", r.Reservation.Name, ErrTemporary, err)
+		return fmt.Errorf("look for what runs for reservation %s: %w", r.Reservation.Name, passing(ctx, err))
 	}
 	for _, other := range list.Items {
 		token, err := strconv.ParseInt(other.Labels[LabelToken], 10, 64)

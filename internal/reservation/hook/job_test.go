@@ -266,7 +266,7 @@ func TestJobIsEndedWithItsCaller(t *testing.T) {
 // started is left alone.
 func TestJobOfAnotherCaller(t *testing.T) {
 	client := cluster(t)
-	j := jobs(t, client)
+	j, run := jobs(t, client), randomID()
 	started := func(r Request) *corev1.Pod {
 		job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), j.Job.object(r, "of-"+r.Reservation.Name, time.Hour), metav1.CreateOptions{})
 		if err != nil {
@@ -274,22 +274,22 @@ func TestJobOfAnotherCaller(t *testing.T) {
 		}
 		return podOf(t, client, job)
 	}
-	earlier, later := ofReservation("job-earlier", Provision), ofReservation("job-later", Provision)
+	earlier, later := ofReservation("job-earlier-"+run, Provision), ofReservation("job-later-"+run, Provision)
 	earlier.Lease.Token--
 	later.Lease.Token++
 	old := started(earlier)
 	started(later)
 
-	r := ofReservation("job-later", Teardown)
+	r := ofReservation("job-later-"+run, Teardown)
 	var stale *lease.StaleError
 	if _, err := j.Run(t.Context(), r, []byte(text(t, r))); !errors.As(err, &stale) || stale.Highest != later.Lease.Token {
 		t.Errorf("beside a later one: %v", err)
 	}
-	if n := leftOf(t, client, "job-later"); n != 2 {
+	if n := leftOf(t, client, "job-later-"+run); n != 2 {
 		t.Errorf("of what a later caller started %d objects are left", n)
 	}
 
-	r = ofReservation("job-earlier", Teardown)
+	r = ofReservation("job-earlier-"+run, Teardown)
 	answer := call(t, t.Context(), j, r)
 	job := theJob(t, client, r)
 	if _, err := client.CoreV1().Pods(namespace).Get(t.Context(), old.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {

@@ -70,7 +70,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
-		{"unknown key", good + "    comand: x\n", `3`},
+		{"unknown key", good + "    comand: x\n", `did you mean "command"?`},
 		{"unknown key of limits", good + "    limits: {provison: {time: 1m}}\n", `did you mean "provision"?`},
 		{"version", strings.Replace(good, "/v1", "/v2", 1), "hooks-version"},
 		{"no version", strings.Replace(good, "apiVersion", "#", 1), `the key "apiVersion" is missing`},
