@@ -139,12 +139,20 @@ func (f *acquireFlags) acquire(ctx context.Context, s Streams, r *reservations, 
 	case err == nil:
 		return grants, nil
 	case errors.As(err, &busy):
-		return nil, &exitError{code: ExitFailed, err: fmt.Errorf("%w\nwait for it: --wait 1h; see who has it: firstlight reservation who %s", err, busy.Reservation)}
+		return nil, &exitError{code: ExitFailed, err: fmt.Errorf("%w\n%s", err, busyRemedy(busy))}
 	case ctx.Err() == nil && waiting.Err() != nil:
 		return nil, &exitError{code: ExitFailed, err: fmt.Errorf("%w; see who has it: firstlight reservation holders", err)}
 	default:
 		return nil, explainStore(err)
 	}
+}
+
+// busyRemedy says what to do about a reservation that is not free.
+func busyRemedy(busy *broker.BusyError) string {
+	if busy.State == lease.Dirty {
+		return fmt.Sprintf("it has to be cleaned: firstlight reservation rotation down --reservation %s, or look yourself and vouch for it: firstlight reservation clean %s", busy.Reservation, busy.Reservation)
+	}
+	return "wait for it: --wait 1h; see who has it: firstlight reservation who " + busy.Reservation
 }
 
 func placeText(p broker.Place) string {

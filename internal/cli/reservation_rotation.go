@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,13 +100,13 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	}
 	out.Rotation = rotation.New(rotation.Options{
 		Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: time.Now,
-		Ready: f.ready(client, filepath.Join(home, "readiness")),
+		Ready: f.ready(s, client, filepath.Join(home, "readiness")),
 	})
 	return out, nil
 }
 
 // ready looks at a deployment until it is the same and ready so many times in a row.
-func (f *rotationFlags) ready(client *hook.Client, logs string) func(context.Context, registry.Reservation, string, hook.Lease) error {
+func (f *rotationFlags) ready(s Streams, client *hook.Client, logs string) func(context.Context, registry.Reservation, string, hook.Lease) error {
 	return func(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error {
 		if err := os.MkdirAll(logs, 0o700); err != nil {
 			return fmt.Errorf("log the readiness of %s: %w", name, err)
@@ -113,18 +115,38 @@ func (f *rotationFlags) ready(client *hook.Client, logs string) func(context.Con
 		if err != nil {
 			return fmt.Errorf("log the readiness of %s: %w", name, err)
 		}
-		defer log.Close() //nolint:errcheck // each line was written, or was an error
+		defer log.Close()
 		nodes := row.NodeCount
 		if f.nodes > 0 {
 			nodes = f.nodes
 		}
 		_, err = readiness.Await(ctx, readiness.Options{
 			Expect: readiness.Expect{Nodes: nodes, GPUs: row.GPUCount, Passes: f.passes},
-			Within: f.readyWithin, Between: f.interval, Log: log, Clock: hook.MachineClock(),
+			Within: f.readyWithin, Between: f.interval, Log: io.MultiWriter(log, attempts{s.Err, name, f.passes}), Clock: hook.MachineClock(),
 			Census: func(ctx context.Context) (hook.Nodes, error) { return client.Census(ctx, row, name, l) },
 		})
 		return err //nolint:wrapcheck // says what it was doing
 	}
+}
+
+// attempts tells people about each look at a deployment: it is written lines of JSON.
+type attempts struct {
+	to     io.Writer
+	name   string
+	passes int
+}
+
+func (a attempts) Write(line []byte) (int, error) {
+	var look readiness.Attempt
+	if err := json.Unmarshal(line, &look); err != nil {
+		return 0, fmt.Errorf("read an attempt: %w", err)
+	}
+	why := ""
+	if len(look.Why) > 0 {
+		why = ": " + strings.Join(look.Why, "; ")
+	}
+	_, err := fmt.Fprintf(a.to, "%s  %s ready in %d of %d looks%s\n", look.Ended.UTC().Format("15:04:05"), a.name, look.Passes, a.passes, why)
+	return len(line), err //nolint:wrapcheck // the caller says what it was doing
 }
 
 func newRotationUp(s Streams) *cobra.Command {

@@ -155,9 +155,9 @@ func newStoreKubeconfig(s Streams) *cobra.Command {
 func newStoreInstall(s Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "install", Short: "Make a cluster of yours the store: its CustomResourceDefinitions", Args: cobra.NoArgs}
 	f := addStoreFlags(cmd)
-	print := cmd.Flags().Bool("print", false, "print the definitions instead")
+	printed := cmd.Flags().Bool("print", false, "print the definitions instead")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *print {
+		if *printed {
 			_, err := s.Out.Write(store.Definitions())
 			return infrastructure(err)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNotOpen says that the lease is not one that others may take over.
-var ErrNotOpen = errors.New("nobody has opened the lease to others")
+var ErrNotOpen = errors.New("the lease can not be taken over")
 
 // Stand turns a lease under which something was stood up into one that lasts until a
 // time without being renewed, and that others may take over: people by day.
@@ -59,7 +59,7 @@ func (r *Record) HandBack(token int64, why string, now time.Time) error {
 		return err
 	}
 	if l.Opener == "" || l.Open {
-		return fmt.Errorf("%w: it was not taken over", ErrNotOpen)
+		return fmt.Errorf("%w back: it was not taken", ErrNotOpen)
 	}
 	who := l.Holder
 	l.Holder, l.Purpose, l.Open, l.Notice = l.Opener, "", true, nil

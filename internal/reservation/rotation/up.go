@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (r *Rotation) standing(ctx context.Context, row registry.Reservation, busy 
 		out.Result, out.Token, out.Why = Stands, l.Token, "it stood already"
 	}
 	if d := now.Status.Dirt; d != nil {
-		out.Why += ": " + d.Why
+		out.Why = fmt.Sprintf("it is dirty (%s): firstlight reservation rotation down --reservation %s", cmp.Or(d.Why, "its lease was released"), row.Name)
 	}
 	return out, nil
 }
