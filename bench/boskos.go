@@ -53,15 +53,17 @@ func (b *bench) measureBoskos(ctx context.Context, s *storetest.Store) (float64,
 	// Its copy of the store is behind its own writes: what was just acquired "is owned by
 	// nobody", and what was just released "is not available". Its clients ask again.
 	insist := func(to string, query url.Values, into any) error {
-		deadline := time.Now().Add(time.Minute)
-		for {
-			err := ask(ctx, client, base+to, query, into)
-			if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
-				return err
+		var last error
+		err := wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			if last = ask(ctx, client, base+to, query, into); last != nil {
+				again.Add(1)
 			}
-			again.Add(1)
-			time.Sleep(time.Millisecond)
+			return last == nil, nil
+		})
+		if err != nil {
+			return errors.Join(err, last)
 		}
+		return nil
 	}
 	defer func() { b.say("boskos: requests that had to be made again: %d", again.Load()) }()
 	return b.race(boskosAcquire, boskosRelease, func(worker int, lap func(string, func() error) error) error {
@@ -203,17 +205,15 @@ func (b *bench) startBoskos(ctx context.Context, program string, s *storetest.St
 		_ = log.Close()
 	}
 	base = "http://127.0.0.1:" + ports[0]
-	deadline := time.Now().Add(3 * time.Minute)
-	for time.Now().Before(deadline) && ctx.Err() == nil {
+	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
 		var got struct{ Name string }
-		err = ask(ctx, http.DefaultClient, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {"probe"}}, &got)
-		if err == nil {
-			err = ask(ctx, http.DefaultClient, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {"probe"}}, nil)
-			if err == nil {
-				return base, stop, nil
-			}
+		if ask(ctx, http.DefaultClient, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {"probe"}}, &got) != nil {
+			return false, nil
 		}
-		time.Sleep(200 * time.Millisecond)
+		return ask(ctx, http.DefaultClient, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {"probe"}}, nil) == nil, nil
+	})
+	if err == nil {
+		return base, stop, nil
 	}
 	stop()
 	said, _ := os.ReadFile(filepath.Join(b.dir, "boskos.log")) // what there is of an explanation
@@ -227,7 +227,7 @@ func freePorts(ctx context.Context, n int) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a port: %w", err)
 		}
-		defer l.Close()                                               //nolint:revive // all at the end, so that they differ
+		defer l.Close()
 		out = append(out, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)) //nolint:forcetypeassert // a TCP listener's
 	}
 	return out, nil

@@ -110,19 +110,23 @@ func (f *following) look(ctx context.Context) error {
 		parents = next
 	}
 	f.seen.Conditions = conditions
+	f.ends()
+	return nil
+}
+
+// ends notes when the resource's work, and it itself, was first seen to have ended.
+func (f *following) ends() {
+	now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
 	if !f.seen.worked() {
 		f.seen.WorkEnded = nil
 	} else if f.seen.WorkEnded == nil {
-		now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
 		f.seen.WorkEnded = &now
 	}
-	for _, c := range conditions {
+	for _, c := range f.seen.Conditions {
 		if (c.Type == f.operator.Done || c.Type == f.operator.Failed) && c.Status == metav1.ConditionTrue && f.seen.Ended == nil {
-			now := f.deps.Clock.Now().UTC().Truncate(time.Millisecond)
 			f.seen.Ended = &now
 		}
 	}
-	return nil
 }
 
 // worked: pods were made of it, and all have ended.

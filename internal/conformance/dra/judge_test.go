@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"healthy":                    {want: check.Passed},
 		"a foreign driver beside it": {alter: func(s *seen) { s.slices = append(s.slices, sliceOf("gpu-01", "dra.net", 9)) }, want: check.Passed},
-		"only v1 is served": {alter: func(s *seen) { s.served.Versions = []string{"v1"} }, want: check.Passed},
+		"only v1 is served":          {alter: func(s *seen) { s.served.Versions = []string{"v1"} }, want: check.Passed},
 		"only the beta is served": {alter: func(s *seen) {
 			s.served = served{Versions: []string{"v1beta2", "v1beta1"}}
 			s.without = []string{kindClass, kindSlices, kindRoom, kindTrial}

@@ -152,6 +152,7 @@ func All(c Config) []Component {
 		return c.forScheduling()
 	case Store:
 		return c.forStore()
+	case Everything:
 	}
 	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// KeptDir, below a lab's directory, is what a store keeps when it stops.
+// KeptDir is what a store keeps when it stops, below its directory.
 const KeptDir = "kept"
 
 // forStore are the components of a store.
