@@ -208,7 +208,7 @@ func (b *bench) startBoskos(ctx context.Context, program string, s *storetest.St
 	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
 		var got struct{ Name string }
 		if ask(ctx, http.DefaultClient, base+"/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {"probe"}}, &got) != nil {
-			return false, nil
+			return false, nil //nolint:nilerr // asked again until the deadline
 		}
 		return ask(ctx, http.DefaultClient, base+"/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {"probe"}}, nil) == nil, nil
 	})
