@@ -58,6 +58,9 @@ type Options struct {
 	Tool     string
 	Command  []string
 	Versions map[string]string
+	// Digests, if set, are asked once the cluster answers: the SHA-256 of the programs
+	// that it is made of, by program.
+	Digests func(ctx context.Context) (map[string]string, error)
 
 	Events func(plan.Event)
 	Note   func(string)
@@ -174,7 +177,14 @@ func (w *walk) identify(ctx context.Context) {
 		w.note("which version of Kubernetes this is could not be asked: %v", err)
 		return
 	}
+	var digests map[string]string
+	if w.opts.Digests != nil {
+		if digests, err = w.opts.Digests(ctx); err != nil {
+			w.note("which programs the cluster is made of could not be seen: %v", err)
+		}
+	}
 	err = w.run.Amend(func(h *evidence.Header) {
+		h.Digests = digests
 		h.Cluster, h.Simulated, h.SimulatedWhy = string(ns.UID), simulated, why
 		versions := map[string]string{apiServer: server.GitVersion}
 		maps.Copy(versions, h.Versions) // a lab's are of its programs

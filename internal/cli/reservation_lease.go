@@ -13,12 +13,12 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// tokenFlag is --token; without it, what this machine remembers.
+// tokenFlag is --grant; without it, what this machine remembers.
 type tokenFlag struct{ token int64 }
 
 func addTokenFlag(cmd *cobra.Command) *tokenFlag {
 	f := &tokenFlag{}
-	cmd.Flags().Int64Var(&f.token, "token", 0, "token of the lease (without: that of the lease that was acquired on this machine)")
+	cmd.Flags().Int64Var(&f.token, "grant", 0, "token of the lease (without: that of the lease that was acquired on this machine)")
 	return f
 }
 
@@ -28,7 +28,7 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 	}
 	g, err := r.held.Recall(name)
 	if errors.Is(err, held.ErrNone) {
-		return 0, usage("%w: give --token; firstlight reservation who %s says which lease there is", err, name)
+		return 0, usage("%w: give its token with --grant; firstlight reservation who %s says which lease there is", err, name)
 	}
 	return g.Token, infrastructure(err)
 }

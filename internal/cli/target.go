@@ -56,6 +56,7 @@ type target struct {
 	cluster               accept.Reach
 	kubeconfig            func(ctx context.Context) (path, context string, err error)
 	versions              map[string]string
+	digests               func(ctx context.Context) (map[string]string, error)
 	// owner keeps up a lab that was started for this command.
 	owner  *lab.Owner
 	handle *lab.Handle
@@ -172,7 +173,30 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board, ext
 	}
 	t.kubeconfig = func(ctx context.Context) (string, string, error) { return path, "", wait(ctx) }
 	t.versions, err = labVersions()
+	t.digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
 	return err
+}
+
+// labDigests are those of the programs that a lab's processes really run.
+func labDigests(ctx context.Context, h *lab.Handle) (map[string]string, error) {
+	st, err := h.Status(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says which lab
+	}
+	out := map[string]string{}
+	for _, c := range st.Components {
+		if c.Identity.PID == 0 {
+			continue // a fault has ended it
+		}
+		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Identity.PID))
+		if err != nil {
+			return nil, fmt.Errorf("find the program of %s: %w", c.Name, err)
+		}
+		if out[c.Name], err = upstream.Digest(path); err != nil {
+			return nil, err //nolint:wrapcheck // says what it was doing
+		}
+	}
+	return out, nil
 }
 
 // attachLasting attaches to a lab that is up and stays up. One that belongs to

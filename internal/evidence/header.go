@@ -40,6 +40,8 @@ type Header struct {
 	Seed *uint64 `json:"seed,omitempty"`
 	// Versions are those of the programs involved.
 	Versions map[string]string `json:"versions,omitempty"`
+	// Digests are the SHA-256 of the programs that a lab is made of, in hex.
+	Digests map[string]string `json:"digests,omitempty"`
 }
 
 // PlanFile is plan.json: the Plan as walked, without code.

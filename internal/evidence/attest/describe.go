@@ -81,7 +81,7 @@ func inputsOf(b *evidence.Bundle) Inputs {
 	in := Inputs{
 		Tool: h.Tool, Command: []string{}, Cluster: h.Cluster, Simulated: h.Simulated, SimulatedWhy: h.SimulatedWhy,
 		Site: Input{Name: h.Site, SHA256: digest(b.Site)}, Profile: Input{Name: h.Profile, SHA256: digest(b.Profile)},
-		From: h.From, Only: h.Only, Include: h.Include, Seed: h.Seed, Versions: h.Versions,
+		From: h.From, Only: h.Only, Include: h.Include, Seed: h.Seed, Versions: h.Versions, Digests: h.Digests,
 	}
 	in.Command = append(in.Command, h.Command...)
 	if b.Recipe != nil {

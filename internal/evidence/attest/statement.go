@@ -84,6 +84,8 @@ type Inputs struct {
 	Include      []string          `json:"include,omitempty"`
 	Seed         *uint64           `json:"seed,omitempty"`
 	Versions     map[string]string `json:"versions,omitempty"`
+	// Digests are the SHA-256 of the programs that a lab was made of, in hex.
+	Digests map[string]string `json:"digests,omitempty"`
 }
 
 // Input is one file as used.

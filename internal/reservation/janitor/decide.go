@@ -96,7 +96,7 @@ func (v View) free() (Verdict, string) {
 	d, r := v.Deployment, v.Record
 	switch {
 	case v.Cleaning == 0 && d.Token > r.Token:
-		return Blocked, fmt.Sprintf("its lease %d is newer than any that the store knows, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation renew %s --token %d makes it so",
+		return Blocked, fmt.Sprintf("its lease %d is newer than any that the store knows, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation renew %s --grant %d makes it so",
 			d.Token, r.Token, d.Reservation, d.Token)
 	case v.Cleaning == 0 && r.Now() == lease.Dirty && r.Dirt != nil && r.Dirt.ByHand:
 		return Blocked, fmt.Sprintf("its lease %d %s; the reservation waits for somebody: firstlight reservation rotation down --reservation %s", d.Token, v.ended(), d.Reservation)
