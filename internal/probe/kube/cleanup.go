@@ -15,9 +15,8 @@ import (
 // nodes are taken away under them.
 const podsWithin = 90 * time.Second
 
-// answerWithin bounds the wait for an aggregated API that does not answer: Kubernetes
-// ends no namespace before it has asked all of them what is in it.
-const answerWithin = 20 * time.Second
+// AnswerWithin bounds the wait for an aggregated API that does not answer; see WaitsForAPI.
+const AnswerWithin = 20 * time.Second
 
 // Cleanup deletes what a run created, found by its label and by nothing else:
 // what makes pods and the pods, in any namespace; what makes nodes, with its
@@ -131,9 +130,9 @@ func (g Guest) deleteNamespace(ctx context.Context, name string) error {
 		if len(list.Items) == 0 {
 			return nil
 		}
-		switch waits := waitsForAPI(list.Items[0].Status); {
+		switch waits := WaitsForAPI(list.Items[0].Status); {
 		case waits && unanswered == nil:
-			unanswered = time.After(answerWithin)
+			unanswered = time.After(AnswerWithin)
 		case !waits:
 			unanswered = nil
 		}

@@ -21,9 +21,10 @@ func whyStuck(s corev1.NamespaceStatus) string {
 	return strings.Join(out, "; ")
 }
 
-// waitsForAPI tells that nothing is known to be left in a namespace, and that some API
-// does not answer.
-func waitsForAPI(s corev1.NamespaceStatus) bool {
+// WaitsForAPI tells of a namespace that is being deleted that nothing is known to be left
+// in it, and that some API does not answer: Kubernetes ends no namespace before it has
+// asked all of them what is in it.
+func WaitsForAPI(s corev1.NamespaceStatus) bool {
 	unanswered := false
 	for _, c := range s.Conditions {
 		if c.Status != corev1.ConditionTrue {

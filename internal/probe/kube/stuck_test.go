@@ -29,7 +29,7 @@ func TestWaitsForAPI(t *testing.T) {
 		"it was silent before": {[]corev1.NamespaceCondition{{Type: corev1.NamespaceDeletionDiscoveryFailure, Status: corev1.ConditionFalse}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := waitsForAPI(corev1.NamespaceStatus{Conditions: c.conditions}); got != c.want {
+			if got := WaitsForAPI(corev1.NamespaceStatus{Conditions: c.conditions}); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})

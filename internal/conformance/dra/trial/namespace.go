@@ -43,12 +43,14 @@ func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now 
 }
 
 // Close removes the namespace with everything in it and waits until its GPUs are
-// free and it is gone. One that is not the run's is left alone, and an error.
+// free and it is gone. One that is empty and waits for an API that does not answer is
+// left to its end. One that is not the run's is left alone, and an error.
 func (r Runner) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer cancel()
 	api := r.Cluster.Client.CoreV1().Namespaces()
 	asked := false
+	var unanswered time.Time // since when it is empty and waits for an API
 	tick := time.NewTicker(between)
 	defer tick.Stop()
 	for {
@@ -62,6 +64,14 @@ func (r Runner) Close(ctx context.Context) error {
 		if err == nil && !asked {
 			err = r.end(ctx, ns)
 			asked = err == nil
+		}
+		switch {
+		case err != nil || !kube.WaitsForAPI(ns.Status):
+			unanswered = time.Time{}
+		case unanswered.IsZero():
+			unanswered = r.Clock.Now()
+		case r.Clock.Since(unanswered) >= kube.AnswerWithin:
+			return nil // nothing of it holds anything; the end of the run looks for it again
 		}
 		if ctx.Err() != nil || apierrors.IsForbidden(err) {
 			return fmt.Errorf("remove namespace %s: %w", r.Namespace, errors.Join(err, ctx.Err()))
