@@ -18,7 +18,7 @@ func Digest(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read a program's digest: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return "", fmt.Errorf("read a program's digest: %w", err)
