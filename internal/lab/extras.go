@@ -150,7 +150,10 @@ func (l *Lab) createAfter(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	return create(ctx, client, objects)
+	if err := create(ctx, client, objects); err != nil || name != component.ExtraTrainer {
+		return err
+	}
+	return awaitRuntimes(ctx, client)
 }
 
 // namesOf are the programs of components: each is named as its component.

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
@@ -127,19 +126,11 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 // awaitAdmitted sends a TrainJob that the webhook denies, not to be kept, until it is
 // admitted, or is not.
 func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) error {
-	sample := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
-		"metadata": map[string]any{"name": "webhook-sample", "namespace": metav1.NamespaceDefault},
-		"spec": map[string]any{
-			"runtimeRef": map[string]any{"name": "torch-distributed"},
-			"trainer":    map[string]any{"numNodes": int64(1), "numProcPerNode": "auto", "env": []any{map[string]any{"name": "PET_NNODES", "value": "7"}}},
-		},
-	}}
+	wrong := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
 	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the API server had not noticed after %s", noticedWithin))
 	defer cancel()
-	jobs := client.Resource(schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"})
 	return poll(ctx, fmt.Sprintf("a wrong TrainJob to be admitted: %v", want), func(ctx context.Context) (bool, error) {
-		_, err := jobs.Namespace(metav1.NamespaceDefault).Create(ctx, sample, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		err := sendSample(ctx, client, wrong)
 		return want && err == nil || !want && apierrors.IsForbidden(err), err
 	})
 }

@@ -1,0 +1,43 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+var trainJobKind = schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}
+
+// sampleJob is a TrainJob of the runtime that a lab has, with these environment
+// variables; it is only ever sent not to be kept.
+func sampleJob(env ...any) *unstructured.Unstructured {
+	trainer := map[string]any{"numNodes": int64(1), "numProcPerNode": "auto"}
+	if len(env) > 0 {
+		trainer["env"] = env
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+		"metadata": map[string]any{"name": "webhook-sample", "namespace": metav1.NamespaceDefault},
+		"spec":     map[string]any{"runtimeRef": map[string]any{"name": "torch-distributed"}, "trainer": trainer},
+	}}
+}
+
+func sendSample(ctx context.Context, client dynamic.Interface, job *unstructured.Unstructured) error {
+	_, err := client.Resource(trainJobKind).Namespace(metav1.NamespaceDefault).Create(ctx, job, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err //nolint:wrapcheck // its callers look at what it is
+}
+
+// awaitRuntimes waits until Kubeflow Trainer's webhook admits a TrainJob of the runtime
+// that was just made: it looks for the runtime in a copy of its own, which comes later.
+func awaitRuntimes(ctx context.Context, client dynamic.Interface) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the webhook had not noticed after %s", noticedWithin))
+	defer cancel()
+	return poll(ctx, "a TrainJob of the lab's runtime to be admitted", func(ctx context.Context) (bool, error) {
+		err := sendSample(ctx, client, sampleJob())
+		return err == nil, err
+	})
+}
