@@ -39,6 +39,8 @@ type cloud struct {
 	calls  []string
 	broken map[hook.Verb]error
 	ready  error
+	lies   bool                        // what is said to be torn down still stands
+	during func(context.Context) error // happens while something is provisioned
 }
 
 func (c *cloud) Owner() string { return "team-x" }
@@ -48,7 +50,12 @@ func (c *cloud) call(v hook.Verb, what string) error {
 	return c.broken[v]
 }
 
-func (c *cloud) Provision(_ context.Context, row registry.Reservation, intent registry.Intent, name string, l hook.Lease) (hook.Deployment, error) {
+func (c *cloud) Provision(ctx context.Context, row registry.Reservation, intent registry.Intent, name string, l hook.Lease) (hook.Deployment, error) {
+	if c.during != nil {
+		if err := c.during(ctx); err != nil {
+			return hook.Deployment{}, err
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
@@ -62,7 +69,9 @@ func (c *cloud) Teardown(_ context.Context, _ registry.Reservation, name string,
 	if err := c.call(hook.Teardown, name); err != nil {
 		return err
 	}
-	c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
+	if !c.lies {
+		c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
+	}
 	return nil
 }
 
@@ -256,6 +265,28 @@ func TestUpThatFails(t *testing.T) {
 	}
 }
 
+// A lease that is lost while something is stood up ends the work; nothing is opened in
+// its name.
+func TestUpThatLosesItsLease(t *testing.T) {
+	d := newDay(t)
+	d.opts.Period = 500 * time.Millisecond
+	d.cloud.during = func(ctx context.Context) error {
+		if err := d.b.Evict(ctx, d.row.Name, d.state(t).Token, "somebody", "it is needed"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(2 * time.Minute):
+			return errors.New("the work went on without a lease")
+		}
+	}
+	want(t, d.up(t), Failed, "is stale")
+	if s := d.state(t); s.Now() != lease.Dirty || s.Lease != nil {
+		t.Errorf("%s, %+v", s.Now(), s.Lease)
+	}
+}
+
 // What can not be taken down, or is not ours, keeps the reservation dirty.
 func TestCleaningThatFails(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -264,6 +295,7 @@ func TestCleaningThatFails(t *testing.T) {
 	}{
 		"teardown":     {func(c *cloud) { c.broken[hook.Teardown] = errors.New("a load balancer is in the way") }, "load balancer"},
 		"discover":     {func(c *cloud) { c.broken[hook.Discover] = errors.New("no permission") }, "no permission"},
+		"a lie":        {func(c *cloud) { c.lies = true }, "still stands"},
 		"not our own":  {func(c *cloud) { c.stands[0].Owner = "team-y" }, `of "team-y", not of "team-x"`},
 		"left by none": {func(c *cloud) { c.stands[0].Owner = "" }, `of "", not`},
 	} {
