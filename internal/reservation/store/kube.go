@@ -133,7 +133,7 @@ func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transiti
 		Transitions: old,
 	}
 	err := k.client.Post().Resource(histories).Body(h).Do(ctx).Error()
-	if apierrors.IsAlreadyExists(err) {
+	if exists(err) {
 		return nil
 	}
 	return explain(err, "keep the history of reservation "+r.Name)
@@ -158,6 +158,8 @@ func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lea
 	all = slices.CompactFunc(all, func(a, b lease.Transition) bool { return a.N == b.N && a.At.Equal(&b.At) })
 	return slices.DeleteFunc(all, func(t lease.Transition) bool { return t.At.Time.Before(since) }), nil
 }
+
+func exists(err error) bool { return apierrors.IsAlreadyExists(err) }
 
 func explain(err error, doing string) error {
 	switch {

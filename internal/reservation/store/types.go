@@ -100,7 +100,7 @@ func (l *ReservationHistoryList) DeepCopyObject() runtime.Object {
 // newScheme knows the kinds.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{})
+	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{}, &HandOver{}, &HandOverList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return s
 }
