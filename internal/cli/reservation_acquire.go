@@ -28,9 +28,6 @@ type acquireFlags struct {
 	all     []string
 }
 
-// classes are the priorities that there are: the higher is served first.
-var classes = map[string]int{"people": 0, "nightly": 10}
-
 // heartbeat is the period of a lease that a command of ours renews.
 const heartbeat = time.Minute
 
@@ -56,7 +53,7 @@ lost or could not be asked for.`,
 	f := &acquireFlags{store: addStoreFlags(cmd)}
 	cmd.Flags().StringVar(&f.holder, "as", "", "who holds it (default: you, on this machine)")
 	cmd.Flags().StringVar(&f.purpose, "purpose", "", "what it is for, for others to read")
-	cmd.Flags().StringVar(&f.class, "class", "people", "whose turn comes first in a queue: nightly before people")
+	cmd.Flags().StringVar(&f.class, "class", lease.People, "whose turn comes first in a queue: nightly before people")
 	cmd.Flags().DurationVar(&f.term, "for", 4*time.Hour, "how long the lease lasts without an extension")
 	cmd.Flags().DurationVar(&f.limit, "limit", 12*time.Hour, "how long it may last with extensions")
 	cmd.Flags().DurationVar(&f.period, "period", heartbeat, "with a command: within what time the lease has to be renewed")
@@ -96,7 +93,7 @@ func (f *acquireFlags) split(cmd *cobra.Command, args []string) (names, command 
 			return nil, nil, usage("there is no command after --")
 		}
 	}
-	if _, ok := classes[f.class]; !ok {
+	if _, ok := lease.PriorityOf(f.class); !ok {
 		return nil, nil, usage("--class %q is not one of people, nightly", f.class)
 	}
 	if f.term <= 0 || f.limit < f.term || f.period < time.Second || f.wait < 0 {
@@ -113,8 +110,9 @@ func (f *acquireFlags) split(cmd *cobra.Command, args []string) (names, command 
 }
 
 func (f *acquireFlags) acquire(ctx context.Context, s Streams, r *reservations, names []string, renewed bool) ([]broker.Grant, error) {
+	priority, _ := lease.PriorityOf(f.class) // split has refused what is none
 	t := lease.Ticket{
-		Holder: cmp.Or(f.holder, whoIsThis()), Purpose: f.purpose, Class: f.class, Priority: classes[f.class],
+		Holder: cmp.Or(f.holder, whoIsThis()), Purpose: f.purpose, Class: f.class, Priority: priority,
 		Term: lease.Spans(f.term), Limit: lease.Spans(f.limit), Patience: lease.Spans(heartbeat),
 	}
 	if renewed {

@@ -1,0 +1,59 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// order is how bad an outcome is for a leg, the worst first.
+var order = []Outcome{Failed, TimedOut, Interrupted, Blocked, NotStarted, Superseded, Running, Pending, Passed}
+
+// Sum is what a leg comes to. It is passed when every cell is, and there are some; failed when one
+// is failed, timed-out, interrupted or not-started; else blocked, superseded, or pending, as its
+// worst cell is. Why counts the outcomes, and names the first of the worst.
+func Sum(cells []Cell) (result Outcome, why string) {
+	if len(cells) == 0 {
+		return Pending, "there are no cells"
+	}
+	if slices.ContainsFunc(cells, func(c Cell) bool { return !c.Outcome.Ended() }) {
+		return Pending, counts(cells)
+	}
+	worst := slices.MinFunc(cells, func(a, b Cell) int { return rank(a.Outcome) - rank(b.Outcome) })
+	why = counts(cells)
+	if worst.Outcome != Passed {
+		why += ": " + worst.Name()
+		if worst.Why != "" {
+			why += ": " + worst.Why
+		}
+	}
+	switch worst.Outcome {
+	case Failed, TimedOut, Interrupted, NotStarted:
+		return Failed, why
+	default:
+		return worst.Outcome, why
+	}
+}
+
+// rank is the place of an outcome in order; what is unknown is the worst.
+func rank(o Outcome) int { return slices.Index(order, o) }
+
+func counts(cells []Cell) string {
+	n := map[Outcome]int{}
+	for _, c := range cells {
+		n[c.Outcome]++
+	}
+	var out []string
+	for i := len(order) - 1; i >= 0; i-- {
+		if o := order[i]; n[o] > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n[o], o))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Name is what a cell is called: v1.2.0/training.
+func (c Cell) Name() string { return c.Version + "/" + string(c.Intent) }
+
+// Outcomes are those that there are.
+func Outcomes() []Outcome { return slices.Clone(order) }

@@ -1,0 +1,41 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/reservation/floors"
+)
+
+// ErrNoReleases says that none of the tags is a stable release.
+var ErrNoReleases = errors.New("no stable release is known")
+
+// Versions are those of a night: main first, then the newest stable releases, the newest
+// first. Tags that are pre-releases, no releases, or there twice are passed over. Fewer
+// releases than asked for are all that there are; none at all is ErrNoReleases, for then the
+// tags were not seen.
+func Versions(c *Config, tags []string) ([]string, error) {
+	var out []string
+	if c.Main {
+		out = append(out, floors.Main)
+	}
+	if c.Previous <= 0 {
+		return out, nil
+	}
+	var releases []floors.Release
+	for _, tag := range tags {
+		if r, err := floors.ParseRelease(tag); err == nil {
+			releases = append(releases, r)
+		}
+	}
+	if len(releases) == 0 {
+		return nil, fmt.Errorf("%w among %d tags, and %d are to be run: write previous: 0 until there is one", ErrNoReleases, len(tags), c.Previous)
+	}
+	slices.SortFunc(releases, func(a, b floors.Release) int { return b.Compare(a) })
+	releases = slices.Compact(releases)
+	for _, r := range releases[:min(c.Previous, len(releases))] {
+		out = append(out, r.String())
+	}
+	return out, nil
+}
