@@ -122,6 +122,18 @@ func (c *Client) Discover(ctx context.Context, cloud registry.Cloud, row *regist
 	return *resp.Deployments, nil
 }
 
+// Test runs what a version has to show for an intent, on a deployment and in the name of a
+// lease. A test that fails is a result; the error says that there is none.
+func (c *Client) Test(ctx context.Context, row registry.Reservation, version string, intent registry.Intent, deployment string, l Lease) (Result, error) {
+	resp, err := c.call(ctx, Request{
+		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,
+	}, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	return *resp.Result, nil
+}
+
 // ErrNoHook says that nothing does a cloud's part.
 var ErrNoHook = errors.New("the cloud has no hook")
 

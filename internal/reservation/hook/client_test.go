@@ -207,11 +207,49 @@ func TestWhatNeedsALease(t *testing.T) {
 	if err := c.Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{}); err == nil {
 		t.Error("something was torn down without a lease")
 	}
+	if _, err := c.Test(t.Context(), row(), "main", registry.Training, "fl-day-ah1-x", Lease{}); err == nil {
+		t.Error("something was tested without a lease")
+	}
 	if len(s.ran) != 1 || s.checked != 0 {
 		t.Errorf("ran %d, checked %d", len(s.ran), s.checked)
 	}
 	if _, err := c.Discover(t.Context(), registry.GCP, nil, Lease{}); !errors.Is(err, ErrNoHook) {
 		t.Errorf("a cloud without a hook: %v", err)
+	}
+}
+
+// A test that fails is a result; it is not tried again, and what is no result is an error.
+func TestATest(t *testing.T) {
+	t.Parallel()
+	failed := Result{Verdict: Failed, Checks: 2, Why: "0/2 nodes are available"}
+	for _, tt := range []struct {
+		name   string
+		answer Result
+		want   string
+	}{
+		{"passed", *answered(Test).Result, ""},
+		{"failed", failed, ""},
+		{"a pass of nothing", Result{Verdict: Passed}, "a pass has at least one"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{t: t, play: func(Request) (Output, error) {
+				return Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Result: &tt.answer}))}, nil
+			}}
+			got, err := s.client(&fakeClock{}).Test(t.Context(), row(), "v1.2.0", registry.Inference, "fl-n-ah1-x", Lease{Token: token})
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %+v, %v, want %s", got, err, tt.want)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.answer, got); err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+			if len(s.ran) != 1 || s.checked != 1 || s.ran[0].Version != "v1.2.0" || s.ran[0].Intent != registry.Inference || s.ran[0].Deployment != "fl-n-ah1-x" {
+				t.Errorf("checked %d times, asked for %+v", s.checked, s.ran)
+			}
+		})
 	}
 }
 

@@ -60,12 +60,14 @@ func (l Limit) pause(attempt int) time.Duration {
 }
 
 // DefaultLimits are those of a hook that states none. A cluster with GPUs takes tens
-// of minutes, either way; what is only looked at takes seconds.
+// of minutes, either way; what is only looked at takes seconds. A test is not tried again:
+// what fails once and passes then is what a grid is to show.
 func DefaultLimits() map[Verb]Limit {
 	return map[Verb]Limit{
 		Provision: {Time: time.Hour, Attempts: 2, Backoff: 30 * time.Second},
 		Teardown:  {Time: time.Hour, Attempts: 5, Backoff: 30 * time.Second},
 		Census:    {Time: 2 * time.Minute, Attempts: 3, Backoff: 5 * time.Second},
 		Discover:  {Time: 5 * time.Minute, Attempts: 3, Backoff: 15 * time.Second},
+		Test:      {Time: 150 * time.Minute, Attempts: 1, Backoff: 30 * time.Second},
 	}
 }

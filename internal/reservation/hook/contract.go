@@ -22,18 +22,20 @@ const (
 	Census Verb = "census"
 	// Discover lists the deployments that there are.
 	Discover Verb = "discover"
+	// Test runs what a version has to show on a deployment.
+	Test Verb = "test"
 )
 
 // Verbs are all of them.
-func Verbs() []Verb { return []Verb{Provision, Teardown, Census, Discover} }
+func Verbs() []Verb { return []Verb{Provision, Teardown, Census, Discover, Test} }
 
 // changes tells that a verb has side effects, and so needs a lease.
-func (v Verb) changes() bool { return v == Provision || v == Teardown }
+func (v Verb) changes() bool { return v == Provision || v == Teardown || v == Test }
 
 // Lease is in whose name something is done.
 type Lease struct {
-	// Token of the grant. A hook refuses a provision or a teardown of a lower token
-	// than it has seen of the reservation.
+	// Token of the grant. A hook refuses a provision, a teardown or a test of a lower
+	// token than it has seen of the reservation.
 	Token  int64  `json:"token"`
 	Holder string `json:"holder,omitempty"`
 }
@@ -47,8 +49,10 @@ type Request struct {
 	Cloud registry.Cloud `json:"cloud"`
 	// Reservation is the registry's row; nil with discover of a whole cloud.
 	Reservation *registry.Reservation `json:"reservation,omitempty"`
-	// Intent is what provision stands up.
+	// Intent is what provision stands up, and test looks at.
 	Intent registry.Intent `json:"intent,omitempty"`
+	// Version is what test runs: main, or a stable release, vX.Y.Z. Empty with other verbs.
+	Version string `json:"version,omitempty"`
 	// Deployment is the name; empty with discover.
 	Deployment string `json:"deployment,omitempty"`
 	// Lease is zero where nothing is changed and no lease is held.
@@ -72,6 +76,8 @@ type Response struct {
 	Nodes *[]Node `json:"nodes,omitempty"`
 	// Deployments answer discover; they may be none, but not left out.
 	Deployments *[]Deployment `json:"deployments,omitempty"`
+	// Result answers test. A test that fails is an answer, not an error.
+	Result *Result `json:"result,omitempty"`
 }
 
 // Deployment is one cluster that stands, or is being made or removed.

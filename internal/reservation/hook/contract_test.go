@@ -64,6 +64,7 @@ func TestRequestsThatAreWrong(t *testing.T) {
 		{"no intent", func(r *Request) { r.Intent = "" }, "for an intent"},
 		{"attempt", func(r *Request) { r.Attempt = 0 }, "it counts from 1"},
 		{"deadline", func(r *Request) { r.Deadline = time.Time{} }, "deadline is missing"},
+		{"a version", func(r *Request) { r.Version = "main" }, "provision is of no version"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,10 +77,34 @@ func TestRequestsThatAreWrong(t *testing.T) {
 	}
 }
 
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	r := asked(Test)
+	for version, right := range map[string]bool{
+		"main": true, "v0.0.0": true, "v1.20.300": true,
+		"": false, "1.2.3": false, "v1.2": false, "v1.2.3-rc.1": false, "v1.2.3+x": false, "v01.2.3": false, "v1.2.3.4": false,
+		"main ": false, "v1.2.3\n": false, "../main": false, "v1.2.9999999999": false, "master": false,
+	} {
+		r.Version = version
+		if _, err := ParseRequest([]byte(text(t, r))); (err == nil) != right || err != nil && !strings.Contains(err.Error(), "neither main nor vX.Y.Z") {
+			t.Errorf("version %q: %v", version, err)
+		}
+	}
+	r = asked(Test)
+	r.Intent, r.Lease = "", Lease{}
+	_, err := ParseRequest([]byte(text(t, r)))
+	for _, want := range []string{"test is of an intent", "test needs the token of a lease"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestResponsesThatAreWrong(t *testing.T) {
 	t.Parallel()
 	const key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
 	change := func(f func(*Deployment)) func(*Response) { return func(r *Response) { f(r.Deployment) } }
+	result := func(f func(*Result)) func(*Response) { return func(r *Response) { f(r.Result) } }
 	for _, tt := range []struct {
 		name   string
 		verb   Verb
@@ -106,6 +131,20 @@ func TestResponsesThatAreWrong(t *testing.T) {
 		{"a node twice", Census, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "there twice"},
 		{"negative GPUs", Census, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
 		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "there twice"},
+		{"no result", Test, func(r *Response) { r.Result = nil }, `"result": it is missing`},
+		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" does not answer teardown`},
+		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `the verdict "" is unknown`},
+		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `the verdict "skipped" is unknown`},
+		{"a pass of nothing", Test, result(func(r *Result) { r.Checks = 0 }), "a pass has at least one"},
+		{"a pass with a why", Test, result(func(r *Result) { r.Why = "two pods are pending" }), "it passed, and why says what did not"},
+		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Why = Failed, " \n" }), "it is failed: why is missing"},
+		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "it is unobserved: why is missing"},
+		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Why: "x"} }), "-1 checks"},
+		{"much evidence", Test, result(func(r *Result) { r.Evidence = strings.Repeat("x", MaxEvidence+1) }), "evidence has 1025 bytes"},
+		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "more than one line"},
+		{"a password in the evidence", Test, result(func(r *Result) { r.Evidence = "https://a:b@example.com/run" }), "a URL with a user in it"},
+		{"much of why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: strings.Repeat("x", MaxWhy+1)} }), "why has 2049 bytes"},
+		{"a terminal's why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: "\x1b[2J"} }), "why has control characters"},
 		{"another reservation's", Discover, func(r *Response) { (*r.Deployments)[0].Reservation = "b" }, `is of "b"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,6 +212,11 @@ func FuzzParse(f *testing.F) {
 	for _, verb := range Verbs() {
 		f.Add(text(f, asked(verb)), text(f, answered(verb)))
 	}
+	asksTest := text(f, asked(Test))
+	f.Add(asksTest, `{"apiVersion":"hooks.firstlight.dev/v1","result":{"verdict":"failed","checks":2,"why":"0/2 nodes are available\n\tof 2"}}`)
+	f.Add(asksTest, `{"apiVersion":"hooks.firstlight.dev/v1","result":{"verdict":"unobserved","checks":0,"evidence":"file:///x","why":"there are no nodes"}}`)
+	f.Add(asksTest, `{"apiVersion":"hooks.firstlight.dev/v1","result":{"verdict":"passed","checks":0,"evidence":"https://a:b@c"}}`)
+	f.Add(strings.Replace(asksTest, "v1.2.0", "v1.2.0-rc.1", 1), `{"apiVersion":"hooks.firstlight.dev/v1","result":null}`)
 	f.Add(`{"deployments":[null]}`, `{"nodes":[null],"deployments":[{}]}`)
 	f.Fuzz(func(t *testing.T, request, response string) {
 		r, err := ParseRequest([]byte(request))

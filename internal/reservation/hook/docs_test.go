@@ -34,7 +34,7 @@ func TestThePage(t *testing.T) {
 				t.Errorf("the example is called %s, it would be %s", request.Deployment, want)
 			}
 		default:
-			for key, verb := range map[string]Verb{`"deployment"`: Provision, `"gone"`: Teardown, `"nodes"`: Census, `"deployments"`: Discover, `"error"`: Census} {
+			for key, verb := range map[string]Verb{`"deployment"`: Provision, `"gone"`: Teardown, `"nodes"`: Census, `"deployments"`: Discover, `"result"`: Test, `"error"`: Census} {
 				if !strings.Contains(m[2], key) {
 					continue
 				}
@@ -46,7 +46,7 @@ func TestThePage(t *testing.T) {
 			}
 		}
 	}
-	if seen != 5 {
+	if seen != 6 {
 		t.Errorf("the page has %d responses, want one of each verb and an error", seen)
 	}
 	for verb, l := range DefaultLimits() {

@@ -40,6 +40,7 @@ type fileLimits struct {
 	Teardown  *fileLimit `yaml:"teardown"`
 	Census    *fileLimit `yaml:"census"`
 	Discover  *fileLimit `yaml:"discover"`
+	Test      *fileLimit `yaml:"test"`
 }
 
 type fileLimit struct {
@@ -147,7 +148,7 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 		}
 	}
 	for verb, f := range map[Verb]*fileLimit{
-		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, Census: f.Limits.Census, Discover: f.Limits.Discover,
+		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, Census: f.Limits.Census, Discover: f.Limits.Discover, Test: f.Limits.Test,
 	} {
 		if f != nil {
 			h.Limits[verb] = l.limit(f, h.Limits[verb], func(key string) []string { return at("limits", string(verb), key) })

@@ -50,6 +50,8 @@ func asked(verb Verb) Request {
 		out.Intent = registry.Training
 	case Discover:
 		out.Deployment = ""
+	case Test:
+		out.Intent, out.Version = registry.Training, "v1.2.0"
 	default:
 	}
 	return out
@@ -77,6 +79,8 @@ func answered(verb Verb) Response {
 		r.Nodes = &[]Node{{Name: "gpu-1", UID: "u1", Ready: true, GPUs: 8}}
 	case Discover:
 		r.Deployments = &[]Deployment{stood()}
+	case Test:
+		r.Result = &Result{Verdict: Passed, Checks: 3, Evidence: "oci://example.com/evidence@sha256:01"}
 	}
 	return r
 }

@@ -1,5 +1,12 @@
 package hook
 
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
 // Verdict of a test.
 type Verdict string
 
@@ -15,8 +22,39 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Checks is how many there were; a pass has at least one.
 	Checks int `json:"checks"`
-	// Evidence says where it is kept: a path, a URL, a digest.
+	// Evidence says where it is kept: a path, a URL, a digest. One line of at most
+	// MaxEvidence bytes; it is shown to everybody, so a URL has no password in it.
 	Evidence string `json:"evidence,omitempty"`
-	// Why says what failed, or could not be seen.
+	// Why says what failed, or could not be seen: at most MaxWhy bytes. A pass has none.
 	Why string `json:"why,omitempty"`
+}
+
+// Bounds of a result's texts, in bytes: they are kept with the night's results, and the
+// whole response of a Job has at most 4096.
+const (
+	MaxEvidence = 1024
+	MaxWhy      = 2048
+)
+
+// versions that a test is of.
+var versions = regexp.MustCompile(`^(main|v(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2})$`)
+
+func (p *problems) result(r Result) {
+	switch r.Verdict {
+	case Passed:
+		p.add(r.Checks < 1, "result: it passed, and %d checks say so: a pass has at least one", r.Checks)
+		p.add(r.Why != "", "result: it passed, and why says what did not: %.80q", r.Why)
+	case Failed, Unobserved:
+		p.add(strings.TrimSpace(r.Why) == "", "result: it is %s: why is missing", r.Verdict)
+	default:
+		p.add(true, "result: the verdict %.40q is unknown: want passed, failed or unobserved", string(r.Verdict))
+	}
+	p.add(r.Checks < 0, "result: %d checks", r.Checks)
+	p.add(len(r.Evidence) > MaxEvidence, "result: evidence has %d bytes, it may have %d", len(r.Evidence), MaxEvidence)
+	p.add(strings.ContainsFunc(r.Evidence, unicode.IsControl), "result: evidence is more than one line, or has control characters")
+	if u, err := url.Parse(r.Evidence); err == nil {
+		p.add(u.User != nil, "result: evidence is a URL with a user in it: it is shown to everybody")
+	}
+	p.add(len(r.Why) > MaxWhy, "result: why has %d bytes, it may have %d", len(r.Why), MaxWhy)
+	p.add(strings.ContainsFunc(r.Why, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "result: why has control characters")
 }

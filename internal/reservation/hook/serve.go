@@ -25,6 +25,7 @@ type Provider interface {
 	Teardown(ctx context.Context, r Request) error
 	Census(ctx context.Context, r Request) ([]Node, error)
 	Discover(ctx context.Context, r Request) ([]Deployment, error)
+	Test(ctx context.Context, r Request) (Result, error)
 }
 
 // Serve is the hook of a provider: one request from in, one response to out, and the
@@ -83,6 +84,10 @@ func answer(ctx context.Context, p Provider, r Request, to *Response) error {
 			all = []Deployment{}
 		}
 		to.Deployments = &all
+		return err //nolint:wrapcheck // the hook's own words
+	case Test:
+		result, err := p.Test(ctx, r)
+		to.Result = &result
 		return err //nolint:wrapcheck // the hook's own words
 	default:
 		return fmt.Errorf("verb %q is unknown", r.Verb)

@@ -53,6 +53,9 @@ func (r Request) validate() error {
 		p.add(r.Reservation.Cloud != r.Cloud, "the reservation is of %q, the request of %q", r.Reservation.Cloud, r.Cloud)
 	}
 	p.add(r.Verb == Provision && r.Intent == "", "provision is for an intent: it is missing")
+	p.add(r.Verb == Test && r.Intent == "", "test is of an intent: it is missing")
+	p.add(r.Verb == Test && !versions.MatchString(r.Version), "test is of a version: %.40q is neither main nor vX.Y.Z", r.Version)
+	p.add(r.Verb != Test && r.Version != "", "%s is of no version, and %.40q is one", r.Verb, r.Version)
 	p.add(r.Verb.changes() && r.Lease.Token == 0, "%s needs the token of a lease", r.Verb)
 	return errors.Join(p...)
 }
@@ -70,6 +73,7 @@ func (r Response) validate(to Request) error {
 	}{
 		{Provision, "deployment", r.Deployment != nil}, {Teardown, "gone", r.Gone},
 		{Census, "nodes", r.Nodes != nil}, {Discover, "deployments", r.Deployments != nil},
+		{Test, "result", r.Result != nil},
 	} {
 		p.add(f.verb == to.Verb && !f.there, "%s is answered by %q: it is missing", f.verb, f.key)
 		p.add(f.verb != to.Verb && f.there, "%q does not answer %s", f.key, to.Verb)
@@ -82,6 +86,9 @@ func (r Response) validate(to Request) error {
 	}
 	if r.Deployments != nil {
 		p.discovered(*r.Deployments, to)
+	}
+	if r.Result != nil {
+		p.result(*r.Result)
 	}
 	return errors.Join(p...)
 }
