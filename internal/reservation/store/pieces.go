@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// Pieces tells each every archived piece of history, of all reservations, in no
+// particular order. A piece never changes; what the status of a reservation still has
+// room for may be in one already.
+func (k *Kube) Pieces(ctx context.Context, each func(reservation string, piece []lease.Transition)) error {
+	opts := metav1.ListOptions{Limit: 500}
+	for {
+		list := &ReservationHistoryList{}
+		if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
+			return explain(err, "read the history of the reservations")
+		}
+		for _, h := range list.Items {
+			each(h.Labels[ofReservation], h.Transitions)
+		}
+		if opts.Continue = list.Continue; opts.Continue == "" {
+			return nil
+		}
+	}
+}
