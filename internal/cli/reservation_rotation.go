@@ -149,6 +149,9 @@ func (a attempts) Write(line []byte) (int, error) {
 	return len(line), err //nolint:wrapcheck // the caller says what it was doing
 }
 
+// eveningNotice is how long who has it in the evening keeps it.
+const eveningNotice = 30 * time.Minute
+
 func newRotationUp(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up", Short: "Stand up what people have by day", Args: cobra.NoArgs,
@@ -156,6 +159,7 @@ func newRotationUp(s Streams) *cobra.Command {
 store could not be asked.`,
 	}
 	f := addRotationFlags(cmd)
+	notice := cmd.Flags().Duration("notice", eveningNotice, "how long a holder keeps it in the evening")
 	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "nodes that a deployment has to have (without: node-count of the registry)")
 	cmd.Flags().IntVar(&f.passes, "passes", 2, "looks in a row that have to find it ready, with the same nodes")
 	cmd.Flags().DurationVar(&f.readyWithin, "ready-within", time.Hour, "how long it may take to be ready")
@@ -165,7 +169,7 @@ store could not be asked.`,
 		if err != nil {
 			return err
 		}
-		times, err := rotation.TimesOf(r.schedule, time.Now())
+		times, err := rotation.TimesOf(r.schedule, time.Now(), *notice)
 		if err != nil {
 			return usage("%s: %w", f.schedule, err)
 		}
@@ -190,7 +194,7 @@ Exit codes: 0 nothing stands any more, 1 something still does (its holder was as
 could not be taken down), 3 the store could not be asked.`,
 	}
 	f := addRotationFlags(cmd)
-	notice := cmd.Flags().Duration("notice", 30*time.Minute, "how long its holder keeps it")
+	notice := cmd.Flags().Duration("notice", eveningNotice, "how long its holder keeps it")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *notice < 0 {
 			return usage("--notice %s: want no less than 0", *notice)

@@ -29,8 +29,7 @@ func (r *Rotation) Clean(ctx context.Context, row registry.Reservation, by strin
 	}
 	l, err := r.opts.Broker.Clean(ctx, row.Name, r.ticket(by, "cleaning"))
 	if errors.Is(err, lease.ErrNotDirty) {
-		out.Result, out.Why = Nothing, err.Error()
-		return out, nil
+		return r.notDirty(ctx, row)
 	}
 	if err != nil {
 		return out, err //nolint:wrapcheck // says what it was doing
@@ -55,6 +54,23 @@ func (r *Rotation) Clean(ctx context.Context, row registry.Reservation, by strin
 	defer cancel()
 	if failed := r.opts.Broker.FailClean(ctx, row.Name, l.Token, err.Error()); failed != nil && !broker.Gone(failed) {
 		return out, failed //nolint:wrapcheck // says what it was doing
+	}
+	return out, nil
+}
+
+// notDirty says what became of a reservation that was to be cleaned. What somebody else
+// cleans is not clean.
+func (r *Rotation) notDirty(ctx context.Context, row registry.Reservation) (Outcome, error) {
+	out := Outcome{Reservation: row.Name, Result: Nothing, Why: "there is nothing to clean"}
+	now, err := r.opts.Store.Fresh(ctx, row.Name)
+	if err != nil {
+		return out, fmt.Errorf("clean %s: %w", row.Name, err)
+	}
+	if s := now.Status.Now(); s != lease.Free {
+		out.Result, out.Why = Blocked, "it is "+string(s)
+		if l := now.Status.Lease; l != nil {
+			out.Why += " by " + l.Holder
+		}
 	}
 	return out, nil
 }

@@ -327,3 +327,21 @@ func TestDownWhileTheBatchHasIt(t *testing.T) {
 	want(t, d.down(t, true), Blocked, "night has it for v1.2.0/training")
 	want(t, d.up(t), Blocked, "leased by night")
 }
+
+// What somebody else cleans is not clean: an evening was called done while it was being
+// cleaned, which failed.
+func TestCleanWhatSomebodyElseCleans(t *testing.T) {
+	d := newDay(t)
+	out := d.up(t)
+	if err := d.b.Release(t.Context(), d.row.Name, out.Token, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.b.Clean(t.Context(), d.row.Name, lease.Ticket{Holder: "another", Period: lease.Spans(time.Minute)}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Clean(t.Context(), d.row, "cleaner", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, got, Blocked, "cleaning by another")
+}

@@ -14,9 +14,10 @@ type Times struct{ Ends, Last time.Time }
 // errNoDown says that a schedule does not end the day.
 var errNoDown = errors.New("the schedule has no entry whose action is down: nothing would end the day")
 
-// TimesOf finds the day's end in a schedule: the next evening. It may be extended as far
-// as leaves the evening's whole window before the next batch.
-func TimesOf(s *calendar.Schedule, now time.Time) (Times, error) {
+// TimesOf finds the day's end in a schedule: the next evening, and the notice that a holder
+// is given then. It may be extended as far as leaves the rest of the evening's window before
+// the next batch.
+func TimesOf(s *calendar.Schedule, now time.Time, notice time.Duration) (Times, error) {
 	list, err := s.Upcoming(now)
 	if err != nil {
 		return Times{}, fmt.Errorf("find the end of the day: %w", err)
@@ -31,13 +32,13 @@ func TimesOf(s *calendar.Schedule, now time.Time) (Times, error) {
 	if down.At.IsZero() {
 		return Times{}, errNoDown
 	}
-	t := Times{Ends: down.At, Last: down.At}
+	t := Times{Ends: down.At.Add(notice), Last: down.At.Add(notice)}
 	after, err := s.Upcoming(down.At)
 	if err != nil {
 		return Times{}, fmt.Errorf("find the end of the day: %w", err)
 	}
 	for _, o := range after {
-		if last := o.At.Add(-down.Until.Sub(down.At)); o.Action == calendar.Batch && last.After(t.Last) {
+		if last := o.At.Add(notice - down.Until.Sub(down.At)); o.Action == calendar.Batch && last.After(t.Last) {
 			t.Last = last
 			break
 		}

@@ -20,11 +20,11 @@ func TestTimesOf(t *testing.T) {
 		}
 		return v
 	}
-	got, err := TimesOf(example, at("2026-11-21T16:00:00Z"))
+	got, err := TimesOf(example, at("2026-11-21T16:00:00Z"), 30*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Times{Ends: at("2026-11-22T02:00:00Z"), Last: at("2026-11-22T02:30:00Z")}); !got.Ends.Equal(want.Ends) || !got.Last.Equal(want.Last) {
+	if want := (Times{Ends: at("2026-11-22T02:30:00Z"), Last: at("2026-11-22T03:00:00Z")}); !got.Ends.Equal(want.Ends) || !got.Last.Equal(want.Last) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	endless, err := calendar.Parse("schedule.yaml", []byte(`entries:
@@ -36,7 +36,7 @@ margins:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := TimesOf(endless, at("2026-11-21T16:00:00Z")); !errors.Is(err, errNoDown) {
+	if _, err := TimesOf(endless, at("2026-11-21T16:00:00Z"), 0); !errors.Is(err, errNoDown) {
 		t.Errorf("a day without an evening: %v", err)
 	}
 }

@@ -107,6 +107,9 @@ func (l *HandOverList) DeepCopyObject() runtime.Object {
 
 const handOvers = "handovers"
 
+// begunByHand labels what the clock did not begin.
+const begunByHand = "firstlight.dev/by-hand"
+
 // HandOverName is the same for the same occurrence, whoever writes it.
 func HandOverName(entry string, at time.Time) string {
 	return strings.ToLower(fmt.Sprintf("%s-%s", entry, at.UTC().Format("20060102-150405z")))
@@ -118,6 +121,9 @@ func (k *Kube) OpenHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, 
 		TypeMeta:   metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"},
 		ObjectMeta: metav1.ObjectMeta{Name: HandOverName(spec.Entry, spec.At.Time)},
 		Spec:       spec,
+	}
+	if spec.By != "" {
+		h.Labels = map[string]string{begunByHand: "true"}
 	}
 	out := &HandOver{}
 	err := k.client.Post().Resource(handOvers).Body(h).Do(ctx).Into(out)
@@ -139,17 +145,25 @@ func (k *Kube) SaveHandOver(ctx context.Context, h *HandOver) (*HandOver, error)
 
 // HandOvers are those that were due since a time, oldest first.
 func (k *Kube) HandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
+	all, err := k.handOvers(ctx, "")
+	return slices.DeleteFunc(all, func(h *HandOver) bool { return h.Spec.At.Time.Before(since) }), err
+}
+
+// HandOversByHand are those that somebody began, oldest first.
+func (k *Kube) HandOversByHand(ctx context.Context) ([]*HandOver, error) {
+	return k.handOvers(ctx, begunByHand+"=true")
+}
+
+func (k *Kube) handOvers(ctx context.Context, selector string) ([]*HandOver, error) {
 	var out []*HandOver
-	opts := metav1.ListOptions{Limit: 500}
+	opts := metav1.ListOptions{Limit: 500, LabelSelector: selector}
 	for {
 		list := &HandOverList{}
 		if err := k.client.Get().Resource(handOvers).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
 			return nil, explain(err, "list hand-overs")
 		}
 		for i := range list.Items {
-			if h := &list.Items[i]; !h.Spec.At.Time.Before(since) {
-				out = append(out, h)
-			}
+			out = append(out, &list.Items[i])
 		}
 		if opts.Continue = list.Continue; opts.Continue == "" {
 			break

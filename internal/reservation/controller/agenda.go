@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/clock"
+)
+
+// agenda knows what is being worked on, and until when everything else waits.
+type agenda struct {
+	clock clock.Clock
+
+	mu      sync.Mutex
+	working int
+	waits   map[int64]time.Time
+	dues    map[string]time.Time
+	changes int64
+}
+
+func newAgenda(c clock.Clock) *agenda {
+	return &agenda{clock: c, waits: map[int64]time.Time{}, dues: map[string]time.Time{}}
+}
+
+// begin notes that something is being worked on, until the answer is called.
+func (a *agenda) begin() (end func()) {
+	a.add(1)
+	return sync.OnceFunc(func() { a.add(-1) })
+}
+
+func (a *agenda) add(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.working += n
+	a.changes++
+}
+
+// Waiting notes that somebody at work waits for others, at the longest until t.
+func (a *agenda) Waiting(t time.Time) (done func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.working--
+	a.changes++
+	id := a.changes
+	a.waits[id] = t
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.working++
+		a.changes++
+		delete(a.waits, id)
+	})
+}
+
+// wait is for a time of day; who waits was at work and is again.
+func (a *agenda) wait(ctx context.Context, t time.Time) error {
+	defer a.Waiting(t)()
+	return a.clock.Until(ctx, t) //nolint:wrapcheck // the cause of the context's end
+}
+
+// set notes when something is due at a reservation; zero: nothing is.
+func (a *agenda) set(name string, t time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dues[name].Equal(t) {
+		return
+	}
+	a.changes++
+	a.dues[name] = t
+}
+
+// state tells whether nothing is being worked on and nothing is due, what is due next, and
+// a number that changes with either.
+func (a *agenda) state() (idle bool, next time.Time, changes int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	earlier := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, t := range a.waits {
+		earlier(t)
+	}
+	for _, t := range a.dues {
+		earlier(t)
+	}
+	return a.working == 0 && (next.IsZero() || next.After(a.clock.Now())), next, a.changes
+}

@@ -1,0 +1,104 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+func trimmed(entry, name string) (string, bool) {
+	return strings.CutPrefix(entry, name+"-")
+}
+
+// Three days around the change to summer time: each hand-over is made at its time, once.
+func TestByTheClock(t *testing.T) {
+	from := at(t, "2027-03-26T13:30:00Z")
+	h := newHouse(t, "clock", from)
+	if err := h.play(t, from.Add(72*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"up":    {"2027-03-26T14:00:00Z", "2027-03-27T14:00:00Z", "2027-03-28T13:00:00Z", "2027-03-29T13:00:00Z"},
+		"down":  {"2027-03-27T01:00:00Z", "2027-03-28T01:00:00Z", "2027-03-29T00:00:00Z"},
+		"batch": {"2027-03-27T03:00:00Z", "2027-03-28T02:00:00Z", "2027-03-29T02:00:00Z"},
+	}
+	got := h.done(t)
+	for entry, times := range want {
+		if len(got[entry]) != len(times) {
+			t.Fatalf("%s was made %d times, want %d", entry, len(got[entry]), len(times))
+		}
+		for i, o := range got[entry] {
+			if !o.Spec.At.Time.Equal(at(t, times[i])) || o.Status.Failed != "" || o.Status.Finished == nil && o.Spec.At.Add(time.Hour).Before(from.Add(72*time.Hour)) {
+				t.Errorf("%s at %v, want %s: %+v", entry, o.Spec.At, times[i], o.Status)
+			}
+		}
+	}
+	if h.batch.runs != 3 || h.cloud.count(hook.Provision) != 4 || h.cloud.count(hook.Teardown) != 3 {
+		t.Errorf("%d batches, %v", h.batch.runs, h.cloud.calls)
+	}
+}
+
+// What fails is tried again while its window lasts, and is said where it never goes well.
+func TestTriedAgain(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "again", from)
+	h.cloud.broken[hook.Provision] = 2
+	h.cloud.broken[hook.Teardown] = 1000
+	if err := h.play(t, from.Add(14*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got := h.done(t)
+	if up := got["up"][0].Status; up.Failed != "" || up.Rows[0].Result != "stands" || up.Rows[0].Attempts < 3 {
+		t.Errorf("up: %+v", up)
+	}
+	if down := got["down"][0].Status; !strings.Contains(down.Failed, "teardown failed") || down.Finished == nil || down.Rows[0].Attempts < 3 {
+		t.Errorf("down: %+v", down)
+	}
+	if batch := got["batch"][0]; batch.Status.Finished != nil || h.batch.runs > 0 {
+		t.Errorf("a batch ran where something stands: %+v", batch.Status)
+	}
+}
+
+// A holder is warned before the end, asked in the evening, and keeps it until then.
+func TestAHolderInTheEvening(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "evening", from)
+	var token int64
+	var seen []string
+	if err := h.play(t, from.Add(13*time.Hour), func(now time.Time) bool {
+		r, err := h.k.Get(t.Context(), h.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := r.Status.Lease
+		if token == 0 && l != nil && l.Open {
+			taken, err := h.b.Take(t.Context(), h.name, lease.Ticket{Holder: "ada"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			token = taken.Token
+			return false
+		}
+		if l != nil && l.Notice != nil && l.Token == token {
+			if text := now.UTC().Format("15:04") + " " + l.Notice.By + " until " + l.Notice.At.UTC().Format("15:04"); len(seen) == 0 || seen[len(seen)-1] != text {
+				seen = append(seen, text)
+			}
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) == 0 || !strings.HasPrefix(seen[0], "01:00 ") || !strings.HasSuffix(seen[0], "until 01:30") {
+		t.Errorf("notices: %v", seen)
+	}
+	down := h.done(t)["down"][0].Status
+	if down.Failed != "" || down.Finished == nil || down.Finished.Before(h.done(t)["down"][0].Spec.At.DeepCopy()) || down.Rows[0].Attempts < 2 {
+		t.Errorf("down: %+v", down)
+	}
+	if h.cloud.count(hook.Teardown) != 1 {
+		t.Errorf("%v", h.cloud.calls)
+	}
+}

@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// ErrTaken says that somebody else goes on with a hand-over.
+var ErrTaken = errors.New("somebody else goes on with the hand-over")
+
+// ledger is a hand-over that several legs write to.
+type ledger struct {
+	store Store
+
+	mu   sync.Mutex
+	h    *store.HandOver
+	done chan struct{} // closed when it is finished
+}
+
+func newLedger(s Store, h *store.HandOver) *ledger {
+	return &ledger{store: s, h: h, done: make(chan struct{})}
+}
+
+func (l *ledger) now() *store.HandOver {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.h.Clone()
+}
+
+// row is one as it was written last.
+func (l *ledger) row(reservation string) store.HandOverRow {
+	h := l.now()
+	return *h.Status.Row(reservation)
+}
+
+// again is the pause before a store is asked again that did not answer.
+const again = 250 * time.Millisecond
+
+// write changes the status, and returns when that is kept. A store that is away is waited
+// for as long as ctx lasts.
+func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.h.Clone()
+	change(&next.Status)
+	if same(next, l.h) {
+		return nil
+	}
+	for unsure := false; ; {
+		saved, err := l.store.SaveHandOver(ctx, next)
+		switch {
+		case err == nil:
+			l.h = saved
+			return nil
+		case errors.Is(err, store.ErrConflict) && unsure: // it may have been our own that came through
+			there, err := l.store.OpenHandOver(ctx, l.h.Spec)
+			if err == nil && same(there, next) {
+				l.h = there
+				return nil
+			}
+			if err == nil {
+				return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
+			}
+		case errors.Is(err, store.ErrConflict):
+			return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
+		case !broker.Passing(err):
+			return err //nolint:wrapcheck // says what it was doing
+		default:
+			unsure = true
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+}
+
+// same compares what is written of two.
+func same(a, b *store.HandOver) bool {
+	left, errLeft := json.Marshal(a.Status)
+	right, errRight := json.Marshal(b.Status)
+	return errLeft == nil && errRight == nil && string(left) == string(right)
+}

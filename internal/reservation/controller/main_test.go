@@ -1,0 +1,263 @@
+package controller
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/rotation"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
+)
+
+var startStore func() (*storetest.Store, error)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
+		startStore = sync.OnceValues(start)
+		return m.Run()
+	}))
+}
+
+// cloud is one in memory.
+type cloud struct {
+	mu     sync.Mutex
+	stands []hook.Deployment
+	calls  map[hook.Verb]int
+	broken map[hook.Verb]int // so many calls fail
+	during func(hook.Verb)
+}
+
+func (c *cloud) Owner() string { return "team-x" }
+
+func (c *cloud) call(v hook.Verb) error {
+	c.mu.Lock()
+	c.calls[v]++
+	fails := c.broken[v] > 0
+	if fails {
+		c.broken[v]--
+	}
+	during := c.during
+	c.mu.Unlock()
+	if during != nil {
+		during(v)
+	}
+	if fails {
+		return fmt.Errorf("%s failed", v)
+	}
+	return nil
+}
+
+func (c *cloud) Provision(_ context.Context, row registry.Reservation, intent registry.Intent, name string, l hook.Lease) (hook.Deployment, error) {
+	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
+	if err := c.call(hook.Provision); err != nil {
+		return d, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stands = append(c.stands, d)
+	return d, nil
+}
+
+func (c *cloud) Teardown(_ context.Context, _ registry.Reservation, name string, _ hook.Lease) error {
+	if err := c.call(hook.Teardown); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
+	return nil
+}
+
+func (c *cloud) Discover(_ context.Context, _ registry.Cloud, row *registry.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
+	if err := c.call(hook.Discover); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []hook.Deployment
+	for _, d := range c.stands {
+		if d.Reservation == row.Name {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+func (c *cloud) count(v hook.Verb) int { c.mu.Lock(); defer c.mu.Unlock(); return c.calls[v] }
+
+// oneCell is a batch of one cell, which holds a lease while it runs.
+type oneCell struct {
+	b     *broker.Broker
+	fails error // of Plan
+	runs  int
+}
+
+func (*oneCell) Cutoff(until time.Time) time.Time { return until.Add(-time.Hour) }
+
+func (o *oneCell) Plan(context.Context, registry.Reservation) ([]matrix.Cell, error) {
+	return []matrix.Cell{{Version: floors.Main, Intent: registry.Training, Outcome: matrix.Pending}}, o.fails
+}
+
+func (o *oneCell) Run(ctx context.Context, l Leg) ([]matrix.Cell, error) {
+	done := l.Waiting(l.Cutoff)
+	g, err := o.b.Acquire(ctx, broker.Request{Reservations: []string{l.Row.Name}, Wait: true, Ticket: lease.Ticket{Holder: "team-x/nightly", Period: lease.Spans(time.Minute)}})
+	done()
+	if err != nil {
+		return l.Cells, err
+	}
+	o.runs++
+	l.Cells[0].Outcome, l.Cells[0].Token, l.Cells[0].Attempts = matrix.Running, g[0].Token, l.Cells[0].Attempts+1
+	if err := l.Record(ctx, l.Cells); err != nil {
+		return l.Cells, err
+	}
+	l.Cells[0].Outcome = matrix.Passed
+	return l.Cells, o.b.Release(ctx, l.Row.Name, g[0].Token, "done")
+}
+
+// house is a controller with all that it needs, and a clock that jumps.
+type house struct {
+	opts  Options
+	cloud *cloud
+	batch *oneCell
+	b     *broker.Broker
+	k     *store.Kube
+	clock *clock.File
+	name  string
+}
+
+func at(t *testing.T, text string) time.Time {
+	t.Helper()
+	v, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// schedule is up at 15:00, down at 02:00, batch at 04:00, by the clock of Berlin.
+const schedule = `zone: Europe/Berlin
+entries:
+- {name: %[1]s-up, action: up, cron: "0 15 * * *", window: 3h20m}
+- {name: %[1]s-down, action: down, cron: "0 2 * * *", window: 1h30m}
+- {name: %[1]s-batch, action: batch, cron: "0 4 * * *", window: 5h50m}
+margins:
+- {from: %[1]s-down, to: %[1]s-batch, at-least: 10m}
+`
+
+func newHouse(t *testing.T, name string, from time.Time) *house {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the upstream programs")
+	}
+	s, err := startStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := store.NewKube(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cl.Jump(from); err != nil {
+		t.Fatal(err)
+	}
+	times, err := calendar.Parse("schedule.yaml", fmt.Appendf(nil, schedule, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{cloud: &cloud{calls: map[hook.Verb]int{}, broken: map[hook.Verb]int{}}, k: k, clock: cl, name: name}
+	h.b = broker.New(broker.Options{Store: k, Clock: cl, Grace: 20 * time.Millisecond, Poll: 10 * time.Millisecond})
+	h.batch = &oneCell{b: h.b}
+	row := registry.Reservation{Name: name, Slug: "r1", Cloud: registry.AWS, Accelerator: "h100", GPUCount: 8, DaytimeIntent: registry.Training}
+	if _, err := k.Apply(t.Context(), map[string]store.Spec{name: {Cloud: "aws"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.opts = Options{
+		Registry: &registry.Registry{Reservations: []registry.Reservation{row}}, Schedule: times, Store: k, Broker: h.b, Batch: h.batch, Clock: cl,
+		Rotation: rotation.New(rotation.Options{Broker: h.b, Store: k, Hooks: h.cloud, Now: cl.Now, Ready: func(context.Context, registry.Reservation, string, hook.Lease) error { return nil }}),
+		Every:    10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	return h
+}
+
+// play runs a controller until a time of day: while it has nothing to do, the clock jumps
+// to what is due next. meanwhile is called each time before it does.
+func (h *house) play(t *testing.T, until time.Time, meanwhile func(now time.Time) (jump bool)) error {
+	t.Helper()
+	c := New(h.opts)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for before := int64(-1); h.clock.Now().Before(until); {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			t.Fatal("it did not get there")
+		case <-look.C:
+		}
+		s := c.Status()
+		if !s.Idle || s.Changes != before || h.busy(t) {
+			before = s.Changes
+			continue
+		}
+		if meanwhile != nil && !meanwhile(h.clock.Now()) {
+			continue
+		}
+		if err := h.clock.Jump(s.Next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	return <-ended
+}
+
+// busy tells that something goes on that the controller has yet to hear of.
+func (h *house) busy(t *testing.T) bool {
+	t.Helper()
+	r, err := h.k.Get(t.Context(), h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &r.Status
+	return s.Lease.Offered() || s.Now() == lease.Free && len(s.Queue) > 0 || s.Now() == lease.Dirty && !s.Dirt.ByHand && s.Dirt.Attempts == 0
+}
+
+// done are the hand-overs of this house, by their entry.
+func (h *house) done(t *testing.T) map[string][]*store.HandOver {
+	t.Helper()
+	all, err := h.k.HandOvers(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]*store.HandOver{}
+	for _, o := range all {
+		if entry, ok := trimmed(o.Spec.Entry, h.name); ok {
+			out[entry] = append(out[entry], o)
+		}
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/rotation"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+const (
+	passed  = string(matrix.Passed)
+	blocked = string(matrix.Blocked)
+)
+
+// night does the batch at one reservation.
+func (c *Controller) night(ctx context.Context, l *ledger, row registry.Reservation) error {
+	spec := l.now().Spec
+	cells, err := c.cells(ctx, l, row)
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	record := func(ctx context.Context, cells []matrix.Cell) error {
+		return l.write(ctx, func(s *store.HandOverStatus) { s.Row(row.Name).Cells = slices.Clone(cells) })
+	}
+	within, cancel := clock.WithEnd(ctx, c.opts.Clock, spec.Until.Time)
+	defer cancel()
+	cells, err = c.opts.Batch.Run(within, Leg{
+		Row: row, Cells: cells, Cutoff: c.opts.Batch.Cutoff(spec.Until.Time), Until: spec.Until.Time,
+		Record: record, Waiting: c.agenda.Waiting,
+		Newer: func() bool { return c.supersedes(row.Name).After(spec.At.Time) },
+	})
+	if ctx.Err() != nil || errors.Is(err, ErrTaken) {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	cells = conclude(cells, matrix.NotStarted)
+	result, why := matrix.Sum(cells)
+	if err != nil {
+		result, why = matrix.Failed, err.Error()
+	}
+	c.opts.Log.Info("leg", "entry", spec.Entry, "reservation", row.Name, "result", result, "why", why)
+	return l.write(ctx, func(s *store.HandOverStatus) {
+		r := s.Row(row.Name)
+		r.Cloud, r.Result, r.Why, r.Cells, r.Ended = string(row.Cloud), string(result), why, cells, c.stamp()
+	})
+}
+
+// cells are those that were written down, or what the matrix says; that is tried again
+// while there is time to begin one.
+func (c *Controller) cells(ctx context.Context, l *ledger, row registry.Reservation) ([]matrix.Cell, error) {
+	spec := l.now().Spec
+	if have := l.row(row.Name); len(have.Cells) > 0 || have.Ended != nil {
+		return have.Cells, nil
+	}
+	end := func(result, why string) error {
+		return l.write(ctx, func(s *store.HandOverStatus) {
+			r := s.Row(row.Name)
+			r.Cloud, r.Result, r.Why, r.Ended = string(row.Cloud), result, why, c.stamp()
+		})
+	}
+	for attempt := 1; ; attempt++ {
+		cells, err := c.opts.Batch.Plan(ctx, row)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err == nil && len(cells) == 0:
+			return nil, end(string(rotation.Nothing), "the matrix has no cell for it")
+		case err == nil:
+			return cells, l.write(ctx, func(s *store.HandOverStatus) {
+				r := s.Row(row.Name)
+				r.Cloud, r.Cells = string(row.Cloud), cells
+			})
+		}
+		c.opts.Log.Warn("the matrix is not known", "entry", spec.Entry, "reservation", row.Name, "why", err, "attempt", attempt)
+		next := c.opts.Clock.Now().Add(c.pause(attempt))
+		if next.After(c.opts.Batch.Cutoff(spec.Until.Time)) {
+			return nil, end(blocked, fmt.Sprintf("the matrix is not known: %v", err))
+		}
+		if err := c.agenda.wait(ctx, next); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// conclude gives what did not come to an end an outcome.
+func conclude(cells []matrix.Cell, pending matrix.Outcome) []matrix.Cell {
+	out := slices.Clone(cells)
+	for i := range out {
+		switch {
+		case out[i].Outcome == matrix.Running:
+			out[i].Outcome, out[i].Why = matrix.Interrupted, "who ran it was gone before it ended"
+		case !out[i].Outcome.Ended():
+			out[i].Outcome = pending
+		}
+	}
+	return out
+}

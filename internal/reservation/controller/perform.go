@@ -1,0 +1,138 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// rows are the reservations that an action is about.
+func (c *Controller) rows(action calendar.Action) []registry.Reservation {
+	var out []registry.Reservation
+	for _, row := range c.opts.Registry.Reservations {
+		if action == calendar.Batch && len(row.Nightly()) > 0 || action != calendar.Batch && row.DaytimeIntent != "" {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// start goes on with a hand-over, all reservations at once, and finishes it after the
+// last. What keeps one from being written down ends the controller.
+func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *ledger {
+	l := newLedger(c.opts.Store, h)
+	action := calendar.Action(h.Spec.Action)
+	rows := c.rows(action)
+	c.note(h, rows)
+	var mu sync.Mutex
+	left := len(rows) + 1
+	ended := func() (last bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		left--
+		return left == 0
+	}
+	work := func(f func() error) {
+		end := c.agenda.begin()
+		c.works.Go(func() {
+			defer end()
+			err := f()
+			if err == nil && ended() {
+				err = c.finish(ctx, l)
+			}
+			if err != nil && ctx.Err() == nil {
+				stop(err)
+			}
+		})
+	}
+	for _, row := range rows {
+		if l.row(row.Name).Ended != nil {
+			ended()
+			continue
+		}
+		work(func() error {
+			if action == calendar.Batch {
+				return c.night(ctx, l, row)
+			}
+			return c.day(ctx, l, row)
+		})
+	}
+	work(func() error { return nil })
+	return l
+}
+
+// note remembers what was begun.
+func (c *Controller) note(h *store.HandOver, rows []registry.Reservation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known[h.Name] = h.Spec.At.Time
+	if calendar.Action(h.Spec.Action) != calendar.Batch {
+		return
+	}
+	for _, row := range rows {
+		if at := h.Spec.At.Time; at.After(c.newest[row.Name]) {
+			c.newest[row.Name] = at
+		}
+	}
+}
+
+// supersedes is when the newest batch of a reservation was due.
+func (c *Controller) supersedes(reservation string) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newest[reservation]
+}
+
+var errNoRows = errors.New("the registry has no reservation for it")
+
+// finish writes down what was not done, where that is so, and forgets what is old.
+func (c *Controller) finish(ctx context.Context, l *ledger) error {
+	var lacks []string
+	h := l.now()
+	for _, row := range h.Status.Rows {
+		if why := failed(row); why != "" {
+			lacks = append(lacks, why)
+		}
+	}
+	if len(h.Status.Rows) == 0 {
+		lacks = append(lacks, errNoRows.Error())
+	}
+	err := l.write(ctx, func(s *store.HandOverStatus) { s.Finished, s.Failed = c.stamp(), strings.Join(lacks, "; ") })
+	if err != nil {
+		return err
+	}
+	close(l.done)
+	if len(lacks) > 0 {
+		c.opts.Log.Error("hand-over failed", "entry", h.Spec.Entry, "due", h.Spec.At.UTC(), "why", strings.Join(lacks, "; "))
+	} else {
+		c.opts.Log.Info("hand-over done", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+	}
+	return c.prune(ctx)
+}
+
+// prune deletes hand-overs that are older than they are kept.
+func (c *Controller) prune(ctx context.Context) error {
+	oldest := c.opts.Clock.Now().Add(-c.opts.Keep)
+	c.mu.Lock()
+	var old []string
+	for name, at := range c.known {
+		if at.Before(oldest) {
+			old = append(old, name)
+			delete(c.known, name)
+		}
+	}
+	c.mu.Unlock()
+	var errs []error
+	for _, name := range old {
+		if err := c.opts.Store.DeleteHandOver(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

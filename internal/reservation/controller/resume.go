@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/rotation"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// lookBack is how far what nobody did is looked for.
+const lookBack = 31 * 24 * time.Hour
+
+// resume goes on with what was begun, and with what is due and its window still open. What
+// no controller did is written down. It answers from when on the clock counts.
+func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
+	now := c.opts.Clock.Now()
+	list, err := c.opts.Store.HandOvers(ctx, time.Time{})
+	if err != nil {
+		return now, err //nolint:wrapcheck // says what it was doing
+	}
+	list = slices.DeleteFunc(list, func(h *store.HandOver) bool { // of a schedule that was
+		_, err := c.opts.Schedule.Entry(h.Spec.Entry)
+		return err != nil
+	})
+	last := time.Time{}
+	for _, h := range list {
+		c.note(h, c.rows(calendar.Action(h.Spec.Action)))
+		if h.Spec.By == "" && h.Spec.At.After(last) {
+			last = h.Spec.At.Time
+		}
+	}
+	for _, h := range list {
+		switch {
+		case h.Status.Finished != nil:
+		case now.Before(h.Spec.Until.Time):
+			c.opts.Log.Info("going on", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+			c.start(ctx, stop, h)
+		default:
+			if err := c.missed(ctx, h); err != nil {
+				return now, err
+			}
+		}
+	}
+	since, err := c.since(last, now)
+	if err != nil {
+		return now, err
+	}
+	for _, o := range since {
+		if o.Until.After(now) || !last.IsZero() {
+			if err := c.occur(ctx, stop, o, true); err != nil {
+				return now, err
+			}
+		}
+	}
+	return now, nil
+}
+
+// since are the occurrences after the last that was begun until now; without one, those of
+// which the window may be open.
+func (c *Controller) since(last, now time.Time) ([]calendar.Occurrence, error) {
+	var out []calendar.Occurrence
+	for _, e := range c.opts.Schedule.Entries() {
+		from := now.Add(-e.Window)
+		if !last.IsZero() {
+			from = last
+		}
+		if oldest := now.Add(-lookBack); from.Before(oldest) {
+			from = oldest
+		}
+		for {
+			o, err := c.opts.Schedule.Next(e.Name, from)
+			if err != nil {
+				return nil, fmt.Errorf("see what was due: %w", err)
+			}
+			if o.At.After(now) {
+				break
+			}
+			out = append(out, o)
+			from = o.At
+		}
+	}
+	slices.SortStableFunc(out, func(a, b calendar.Occurrence) int { return cmp.Or(a.At.Compare(b.At)) })
+	return out, nil
+}
+
+// missed finishes a hand-over of which the window is over.
+func (c *Controller) missed(ctx context.Context, h *store.HandOver) error {
+	l := newLedger(c.opts.Store, h)
+	const why = "its window was over before a controller could go on with it"
+	action := calendar.Action(h.Spec.Action)
+	err := l.write(ctx, func(s *store.HandOverStatus) {
+		for _, row := range c.rows(action) {
+			r := s.Row(row.Name)
+			if r.Ended != nil {
+				continue
+			}
+			pending := matrix.NotStarted
+			if c.supersedes(row.Name).After(h.Spec.At.Time) {
+				pending = matrix.Superseded
+			}
+			r.Cloud, r.Cells, r.Ended = string(row.Cloud), conclude(r.Cells, pending), c.stamp()
+			r.Result, r.Why = cmp.Or(r.Result, blocked), why
+			if settled(rotation.Result(r.Result)) || r.Result == passed {
+				r.Result = blocked
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, l)
+}

@@ -1,0 +1,183 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// A controller that was killed while it stood something up, and one that was killed in the
+// batch: whoever comes next goes on, and nothing is done twice.
+func TestGoesOn(t *testing.T) {
+	from := at(t, "2027-01-10T14:30:00Z") // half an hour into the window
+	h := newHouse(t, "goes-on", from)
+	for _, spec := range []store.HandOverSpec{
+		{Entry: "goes-on-up", Action: "up", At: metav1.NewTime(from.Add(-24*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-21 * time.Hour))},
+		{Entry: "goes-on-batch", Action: "batch", At: metav1.NewTime(from.Add(-11*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-5*time.Hour - 40*time.Minute))},
+	} {
+		o, err := h.k.OpenHandOver(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.Action == "batch" {
+			o.Status.Row("goes-on").Cells = []matrix.Cell{{Version: "main", Intent: "training", Outcome: matrix.Running, Token: 1}, {Version: "v1.0.0", Intent: "training", Outcome: matrix.Pending}}
+			if _, err := h.k.SaveHandOver(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := h.play(t, from.Add(time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got := h.done(t)
+	if len(got["up"]) != 2 || len(got["down"]) != 0 || len(got["batch"]) != 1 {
+		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
+	}
+	old, today, batch := got["up"][0].Status, got["up"][1].Status, got["batch"][0].Status
+	if !strings.Contains(old.Failed, "its window was over") {
+		t.Errorf("yesterday's: %+v", old)
+	}
+	if cells := batch.Rows[0].Cells; batch.Finished == nil || cells[0].Outcome != matrix.Interrupted || cells[1].Outcome != matrix.NotStarted || batch.Failed == "" {
+		t.Errorf("the batch: %+v", batch)
+	}
+	if today.Failed != "" || today.Finished == nil || h.cloud.count(hook.Provision) != 1 {
+		t.Errorf("today's, which is late: %+v", today)
+	}
+}
+
+// What was due while no controller ran is written down, not passed over.
+func TestMissed(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "missed", from)
+	if err := h.play(t, from.Add(time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.clock.Jump(from.Add(50 * time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.play(t, from.Add(51*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got := h.done(t)
+	if len(got["up"]) != 3 || len(got["down"]) != 2 || len(got["batch"]) != 2 {
+		t.Fatalf("%d ups, %d downs, %d batches", len(got["up"]), len(got["down"]), len(got["batch"]))
+	}
+	for _, o := range []*store.HandOver{got["up"][1], got["down"][0], got["down"][1], got["batch"][0], got["batch"][1]} {
+		if o.Status.Finished == nil || !strings.Contains(o.Status.Failed, "its window was over") {
+			t.Errorf("%s: %+v", o.Name, o.Status)
+		}
+	}
+}
+
+// A controller that starts for the first time has missed nothing.
+func TestFirstStart(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "first", from)
+	if err := h.play(t, from.Add(10*time.Minute), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.done(t); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// killed is a store that goes on without this process.
+func TestKilledWhileItStandsSomethingUp(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "killed", from)
+	gone, kill := context.WithCancelCause(t.Context())
+	died := errors.New("it was killed")
+	h.cloud.during = func(v hook.Verb) {
+		if v == hook.Provision && gone.Err() == nil {
+			kill(died)
+		}
+	}
+	first := New(h.opts)
+	ended := make(chan error, 1)
+	go func() { ended <- first.Run(gone) }()
+	for gone.Err() == nil {
+		if s := first.Status(); s.Idle && s.Next.After(h.clock.Now()) {
+			if err := h.clock.Jump(s.Next); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	up := h.done(t)["up"]
+	if len(up) != 1 || up[0].Status.Finished != nil {
+		t.Fatalf("%+v", up)
+	}
+	if err := h.play(t, from.Add(2*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	if up = h.done(t)["up"]; len(up) != 1 || up[0].Status.Failed != "" || up[0].Status.Finished == nil {
+		t.Errorf("%+v", up[0].Status)
+	}
+	if len(h.cloud.stands) != 1 {
+		t.Errorf("%d stand: %v", len(h.cloud.stands), h.cloud.stands)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	from := at(t, "2027-01-10T09:00:00Z")
+	h := newHouse(t, "once", from)
+	done, err := New(h.opts).Once(t.Context(), "once-up", "ada")
+	if err != nil || done.Status.Failed != "" || done.Spec.By != "ada" || h.cloud.count(hook.Provision) != 1 {
+		t.Errorf("%v %+v", err, done)
+	}
+	if _, err := New(h.opts).Once(t.Context(), "noon", "ada"); err == nil || !strings.Contains(err.Error(), `"noon"`) {
+		t.Errorf("an entry that is none: %v", err)
+	}
+}
+
+// What somebody begins by hand while a controller runs is gone on with by that.
+func TestBegunByHand(t *testing.T) {
+	from := at(t, "2027-01-10T13:30:00Z")
+	h := newHouse(t, "by-hand", from)
+	spec, err := ByHand(h.opts.Schedule, "by-hand-batch", "ada", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := false
+	if err := h.play(t, from.Add(20*time.Minute), func(time.Time) bool {
+		if begun {
+			got := h.done(t)["batch"]
+			return got[0].Status.Finished != nil
+		}
+		begun = true
+		if _, err := h.k.OpenHandOver(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		return false
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := h.done(t)["batch"]
+	if len(got) != 1 || got[0].Status.Failed != "" || h.batch.runs != 1 {
+		t.Errorf("%d runs: %+v", h.batch.runs, got[0].Status)
+	}
+}
+
+// The matrix that is not known is asked for again, until no cell could begin any more.
+func TestMatrixThatIsNotKnown(t *testing.T) {
+	from := at(t, "2027-01-10T02:30:00Z")
+	h := newHouse(t, "unknown", from)
+	h.batch.fails = errors.New("no tags")
+	if err := h.play(t, from.Add(11*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	batch := h.done(t)["batch"][0].Status
+	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: the matrix is not known: no tags") {
+		t.Errorf("%+v", batch)
+	}
+}

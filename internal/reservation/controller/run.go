@@ -1,0 +1,129 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/calendar"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// Run goes on with what was begun and then by the clock, until ctx ends, which is no
+// error. What it was doing then is found by who comes after it.
+func (c *Controller) Run(ctx context.Context) error {
+	return c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+		after, err := c.resume(ctx, stop)
+		if err != nil {
+			return err
+		}
+		for {
+			next, err := c.opts.Schedule.Upcoming(after)
+			if err != nil {
+				return fmt.Errorf("see what is due: %w", err)
+			}
+			after = next[0].At
+			if err := c.agenda.wait(ctx, after); err != nil {
+				return err
+			}
+			for _, o := range next {
+				if o.At.Equal(after) {
+					if err := c.occur(ctx, stop, o, false); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	})
+}
+
+// Once does one hand-over now, by hand, to its end. Its window is as long as the entry's.
+// Where ctx ends before, it answers none.
+func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOver, error) {
+	spec, err := ByHand(c.opts.Schedule, entry, by, c.opts.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	var done *store.HandOver
+	err = c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+		h, err := c.open(ctx, spec)
+		if err != nil {
+			return err
+		}
+		l := c.start(ctx, stop, h)
+		select {
+		case <-l.done:
+			done = l.now()
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	return done, err
+}
+
+// ByHand is a hand-over that somebody begins.
+func ByHand(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
+	e, err := s.Entry(entry)
+	if err != nil {
+		return store.HandOverSpec{}, err //nolint:wrapcheck // names it
+	}
+	now = now.Truncate(time.Second)
+	return store.HandOverSpec{Entry: e.Name, Action: string(e.Action), At: metav1.NewTime(now), Until: metav1.NewTime(now.Add(e.Window)), By: by}, nil
+}
+
+// under runs what goes by the clock beside the sweep, and waits for all that was started.
+func (c *Controller) under(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
+	inner, stop := context.WithCancelCause(ctx)
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		c.sweep(inner, stop)
+	}()
+	end := c.agenda.begin()
+	err := work(inner, stop)
+	end()
+	stop(err)
+	<-swept
+	c.works.Wait()
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // it was told to end
+	}
+	return err
+}
+
+// occur begins what is due, or writes down that nobody did it in time.
+func (c *Controller) occur(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
+	h, err := c.open(ctx, store.HandOverSpec{Entry: o.Entry, Action: string(o.Action), At: metav1.NewTime(o.At.UTC()), Until: metav1.NewTime(o.Until.UTC())})
+	if err != nil || h.Status.Finished != nil {
+		return err
+	}
+	if !c.opts.Clock.Now().Before(o.Until) {
+		return c.missed(ctx, h)
+	}
+	if late {
+		c.opts.Log.Warn("late", "entry", o.Entry, "due", o.At.UTC())
+	}
+	c.start(ctx, stop, h)
+	return nil
+}
+
+// open writes down that a hand-over is begun. A store that is away is waited for.
+func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error) {
+	for {
+		h, err := c.opts.Store.OpenHandOver(ctx, spec)
+		if err == nil || !broker.Passing(err) {
+			return h, err //nolint:wrapcheck // says what it was doing
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
