@@ -55,7 +55,7 @@ type fileReleases struct {
 const (
 	// mostPrevious is more than a night has room for.
 	mostPrevious = 10
-	leastLimit   = time.Minute
+	leastLimit   = time.Second
 	mostLimit    = 24 * time.Hour
 	mostText     = 4096
 )
@@ -181,7 +181,7 @@ func (l *loader) duration(key, text string) time.Duration {
 	case err != nil:
 		l.add(ruleLimit, []string{key}, "%s: %q is no duration", key, text)
 	case d < leastLimit || d > mostLimit:
-		l.add(ruleLimit, []string{key}, "%s: %s can't be: it has to be from %s to %s", key, text, "1m", "24h")
+		l.add(ruleLimit, []string{key}, "%s: %s can't be: it has to be from %s to %s", key, text, "1s", "24h")
 	}
 	return d
 }

@@ -1,0 +1,225 @@
+package matrix_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+const example = "../../../examples/batch.yaml"
+
+func TestLoadTheExample(t *testing.T) {
+	t.Parallel()
+	got, err := matrix.Load(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &matrix.Config{
+		Previous: 2, Main: true, CellLimit: 150 * time.Minute, Teardown: 30 * time.Minute,
+		Releases: matrix.Releases{File: "releases.txt"}, Compat: "compat.yaml",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.Work() != 2*time.Hour {
+		t.Errorf("a cell has %s", got.Work())
+	}
+	if _, err := matrix.Load("none.yaml"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	tags := []string{"v0.9.0", "v0.22.0-rc.1", "v0.21.4", "nightly", "v0.22.0", "v0.22.0", "0.23.0", "v0.100.0-alpha", "v0.21.10", "", "v1"}
+	for _, tt := range []struct {
+		name     string
+		previous int
+		main     bool
+		tags     []string
+		want     string
+	}{
+		{"main and the newest", 1, true, tags, "main v0.22.0"},
+		{"numbers are compared, not texts; what is there twice counts once", 3, true, tags, "main v0.22.0 v0.21.10 v0.21.4"},
+		{"fewer than asked for", 10, true, tags, "main v0.22.0 v0.21.10 v0.21.4 v0.9.0"},
+		{"without main", 1, false, tags, "v0.22.0"},
+		{"main alone needs no tags", 0, true, nil, "main"},
+		{"no release", 1, true, []string{"v0.1.0-rc.1", "main"}, "no stable release is known among 2 tags"},
+		{"no tags", 1, true, nil, "no stable release is known among 0 tags"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := matrix.Versions(&matrix.Config{Previous: tt.previous, Main: tt.main}, tt.tags)
+			text := strings.Join(got, " ")
+			if err != nil {
+				if text = err.Error(); got != nil || !errors.Is(err, matrix.ErrNoReleases) {
+					t.Errorf("%v, %v", got, err)
+				}
+			}
+			if text != tt.want && (err == nil || !strings.HasPrefix(text, tt.want)) {
+				t.Errorf("got %s, want %s", text, tt.want)
+			}
+		})
+	}
+}
+
+func floorsOf(list ...floors.Floor) *floors.Floors { return &floors.Floors{Floors: list} }
+
+func floor(lane registry.Cloud, release string, intents ...registry.Intent) floors.Floor {
+	return floors.Floor{Lane: lane, Intents: intents, MinRelease: release, Reason: "a reason"}
+}
+
+func TestCells(t *testing.T) {
+	t.Parallel()
+	both := registry.Reservation{Name: "gcp-h100", Cloud: registry.GCP, NightlyIntents: registry.Intents()}
+	tags := []string{"v0.22.0", "v0.21.4", "v0.18.0"}
+	versions := []string{"main", "v0.22.0", "v0.21.4"}
+	for _, tt := range []struct {
+		name             string
+		row              registry.Reservation
+		versions         []string
+		floors           *floors.Floors
+		want, held, fail string
+	}{
+		{
+			"version outer, intent inner", both, versions, floorsOf(),
+			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "", "",
+		},
+		{
+			"below a floor", both, versions, floorsOf(floor(registry.GCP, "v0.22.0", registry.Training)),
+			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/inference", "v0.21.4/training", "",
+		},
+		{
+			"a floor of another lane", both, versions, floorsOf(floor(registry.AWS, "v0.22.0", registry.Training)),
+			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "", "",
+		},
+		{
+			"the next release is awaited", both, versions, floorsOf(floor(registry.GCP, "v0.23.0", registry.Intents()...)),
+			"main/training main/inference", "v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "",
+		},
+		{
+			"an over-high floor stops the whole lane", both, versions, floorsOf(floor(registry.GCP, "v0.24.0", registry.Training)),
+			"", "", "over-high: there is no release v0.24.0",
+		},
+		{
+			"but no other lane", registry.Reservation{Name: "a", Cloud: registry.AWS}, versions, floorsOf(floor(registry.GCP, "v0.24.0", registry.Training)),
+			"main/training v0.22.0/training v0.21.4/training", "", "",
+		},
+		{
+			"a floor that was skipped in the tags", both, versions, floorsOf(floor(registry.GCP, "v0.21.0", registry.Training)),
+			"", "", "over-high",
+		},
+		{"floors that were not read", both, versions, nil, "", "", "no floors were read"},
+		{"a floor that is no release", both, versions, floorsOf(floor(registry.GCP, "v1.x", registry.Training)), "", "", "inconclusive"},
+		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(registry.GCP, "v1.x", registry.Training)), "", "", "no stable release"},
+		{"main alone has no floor", both, []string{"main"}, floorsOf(floor(registry.GCP, "v9.0.0", registry.Training)), "main/training main/inference", "", ""},
+		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `"master" is no release`},
+		{"no versions", both, nil, floorsOf(), "", "", "no versions"},
+		{"an intent that is none", registry.Reservation{Name: "a", Cloud: registry.AWS, NightlyIntents: []registry.Intent{"serving"}}, versions, floorsOf(), "", "", `no intent "serving"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			lane, err := matrix.Cells(tt.row, tt.versions, matrix.Floors{Floors: tt.floors, Tags: tags})
+			var cells, held []string
+			for _, c := range lane.Cells {
+				cells = append(cells, c.Name())
+				if c.Outcome != matrix.Pending {
+					t.Errorf("%s is %s", c.Name(), c.Outcome)
+				}
+			}
+			for _, h := range lane.HeldBack {
+				held = append(held, h.Version+"/"+string(h.Intent))
+				if h.Why == "" {
+					t.Errorf("%s is held back without a reason", held)
+				}
+			}
+			if got := strings.Join(cells, " "); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if got := strings.Join(held, " "); got != tt.held {
+				t.Errorf("held back %s, want %s", got, tt.held)
+			}
+			if tt.fail == "" && err != nil || tt.fail != "" && (err == nil || !strings.Contains(err.Error(), tt.fail)) {
+				t.Errorf("the error is %v, want %q", err, tt.fail)
+			}
+		})
+	}
+}
+
+func TestARowWithoutCells(t *testing.T) {
+	t.Parallel()
+	off := registry.Reservation{Name: "aws-h100", Cloud: registry.AWS, NightlyIntents: []registry.Intent{}}
+	lane, err := matrix.Cells(off, []string{"main"}, matrix.Floors{Floors: floorsOf()})
+	if err != nil || len(lane.Cells) > 0 || !strings.Contains(lane.Why, "kept off") {
+		t.Errorf("%+v, %v", lane, err)
+	}
+	held := registry.Reservation{Name: "gcp-h100", Cloud: registry.GCP}
+	lane, err = matrix.Cells(held, []string{"v0.1.0"}, matrix.Floors{Floors: floorsOf(floor(registry.GCP, "v0.2.0", registry.Training)), Tags: []string{"v0.1.0"}})
+	if err != nil || len(lane.Cells) > 0 || len(lane.HeldBack) != 1 || !strings.Contains(lane.Why, "all of it") {
+		t.Errorf("%+v, %v", lane, err)
+	}
+}
+
+func TestCutoff(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2026, 11, 21, 9, 50, 0, 0, time.UTC)
+	if got, want := matrix.Cutoff(until, 150*time.Minute), time.Date(2026, 11, 21, 7, 20, 0, 0, time.UTC); !got.Equal(want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestSum(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                               "pending there are no cells",
+		"passed passed":                  "passed 2 passed",
+		"passed pending":                 "pending 1 passed, 1 pending",
+		"failed running":                 "pending 1 running, 1 failed",
+		"passed failed passed":           "failed 2 passed, 1 failed: v1/training: why",
+		"passed timed-out":               "failed 1 passed, 1 timed-out: v1/training: why",
+		"passed interrupted":             "failed 1 passed, 1 interrupted: v1/training: why",
+		"passed not-started":             "failed 1 passed, 1 not-started: v1/training: why",
+		"blocked blocked":                "blocked 2 blocked: v0/training: why",
+		"passed blocked superseded":      "blocked 1 passed, 1 superseded, 1 blocked: v1/training: why",
+		"blocked failed":                 "failed 1 blocked, 1 failed: v1/training: why",
+		"passed superseded":              "superseded 1 passed, 1 superseded: v1/training: why",
+		"passed something":               "something 1 passed: v1/training: why",
+		"failed timed-out interrupted":   "failed 1 interrupted, 1 timed-out, 1 failed: v0/training: why",
+		"passed not-started not-started": "failed 1 passed, 2 not-started: v1/training: why",
+	} {
+		var cells []matrix.Cell
+		for i, o := range strings.Fields(text) {
+			c := matrix.Cell{Version: fmt.Sprintf("v%d", i), Intent: registry.Training, Outcome: matrix.Outcome(o)}
+			if c.Outcome != matrix.Passed {
+				c.Why = "why"
+			}
+			cells = append(cells, c)
+		}
+		result, why := matrix.Sum(cells)
+		if got := string(result) + " " + why; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEveryRuleIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/batch.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range matrix.Rules() {
+		if !strings.Contains(string(page), "`"+rule.Name+"`") {
+			t.Errorf("docs/batch.md does not have rule %s", rule.Name)
+		}
+	}
+}
