@@ -234,3 +234,25 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ in, want string }{
+		"as it is":        {"0/2 nodes are available", "0/2 nodes are available"},
+		"two lines":       {"a\n\tb\n", "a\n\tb"},
+		"a terminal's":    {"a\x1b[2Jb\r", "a [2Jb"},
+		"not UTF-8":       {"a\xff", "a?"},
+		"too long":        {strings.Repeat("x", MaxWhy+1), strings.Repeat("x", MaxWhy-6) + " (cut)"},
+		"cut in a letter": {strings.Repeat("ä", MaxWhy), strings.Repeat("ä", (MaxWhy-6)/2) + " (cut)"},
+	} {
+		got := Brief(tt.in)
+		if got != tt.want {
+			t.Errorf("%s: got %q", name, got)
+		}
+		r := answered(Test)
+		r.Result = &Result{Verdict: Failed, Why: got}
+		if _, err := ParseResponse([]byte(text(t, r)), asked(Test)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -39,6 +40,14 @@ const (
 // versions that a test is of.
 var versions = regexp.MustCompile(`^(main|v(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2})$`)
 
+// CheckVersion says whether a test may be of that.
+func CheckVersion(version string) error {
+	if !versions.MatchString(version) {
+		return fmt.Errorf("%.40q is neither main nor vX.Y.Z", version)
+	}
+	return nil
+}
+
 func (p *problems) result(r Result) {
 	switch r.Verdict {
 	case Passed:
@@ -57,4 +66,19 @@ func (p *problems) result(r Result) {
 	}
 	p.add(len(r.Why) > MaxWhy, "result: why has %d bytes, it may have %d", len(r.Why), MaxWhy)
 	p.add(strings.ContainsFunc(r.Why, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "result: why has control characters")
+}
+
+// Brief makes a why of a text: without control characters, cut at MaxWhy.
+func Brief(text string) string {
+	const cut = " (cut)"
+	text = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(text, "?")))
+	if len(text) <= MaxWhy {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxWhy-len(cut)], "") + cut
 }

@@ -54,7 +54,9 @@ func (r Request) validate() error {
 	}
 	p.add(r.Verb == Provision && r.Intent == "", "provision is for an intent: it is missing")
 	p.add(r.Verb == Test && r.Intent == "", "test is of an intent: it is missing")
-	p.add(r.Verb == Test && !versions.MatchString(r.Version), "test is of a version: %.40q is neither main nor vX.Y.Z", r.Version)
+	if err := CheckVersion(r.Version); err != nil && r.Verb == Test {
+		p = append(p, fmt.Errorf("test is of a version: %w", err))
+	}
 	p.add(r.Verb != Test && r.Version != "", "%s is of no version, and %.40q is one", r.Verb, r.Version)
 	p.add(r.Verb.changes() && r.Lease.Token == 0, "%s needs the token of a lease", r.Verb)
 	return errors.Join(p...)

@@ -69,6 +69,9 @@ func (p *Provider) Provision(ctx context.Context, r hook.Request) (d hook.Deploy
 	if err != nil {
 		return hook.Deployment{}, err
 	}
+	if defect, err := p.defect(ctx, r); defect != nil || err != nil {
+		return hook.Deployment{}, instead(defect, err)
+	}
 	handle, err := p.start(ctx, r.Deployment, hardware)
 	if err != nil {
 		return hook.Deployment{}, fmt.Errorf("%w: %w", hook.ErrTemporary, err)
@@ -143,6 +146,9 @@ func (p *Provider) Teardown(ctx context.Context, r hook.Request) (err error) {
 	rec, err := p.record(r.Deployment)
 	if rec == nil || err != nil {
 		return err
+	}
+	if defect, err := p.defect(ctx, r); defect != nil || err != nil {
+		return instead(defect, err)
 	}
 	if rec.Reservation != r.Reservation.Name || rec.Owner != r.Owner {
 		return fmt.Errorf("deployment %s is of reservation %s and of owner %s, not of %s and %s: it is left alone", rec.Name, rec.Reservation, rec.Owner, r.Reservation.Name, r.Owner)
