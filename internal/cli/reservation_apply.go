@@ -57,7 +57,7 @@ func specs(reg *registry.Registry) map[string]store.Spec {
 	for _, row := range reg.Reservations {
 		out[row.Name] = store.Spec{
 			Slug: row.Slug, Cloud: string(row.Cloud), ReservationID: row.ReservationID,
-			Accelerator: row.Accelerator, GPUCount: row.GPUCount,
+			Accelerator: row.Accelerator, GPUCount: row.GPUCount, NodeCount: row.NodeCount,
 		}
 	}
 	return out

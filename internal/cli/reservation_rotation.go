@@ -2,20 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/reservation/readiness"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/rotation"
 )
@@ -41,13 +34,12 @@ Before something is stood up, nothing may stand: what does blocks, and is named.
 
 // rotationFlags are what both ways need.
 type rotationFlags struct {
-	store                 *storeFlags
-	file, schedule, only  string
-	hooks                 *string
-	dry                   bool
-	nodes, passes         int
-	readyWithin, interval time.Duration
-	out                   *format
+	store                *storeFlags
+	file, schedule, only string
+	hooks                *string
+	dry                  bool
+	ready                readyFlags
+	out                  *format
 }
 
 func addRotationFlags(cmd *cobra.Command) *rotationFlags {
@@ -94,59 +86,12 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	if err != nil {
 		return nil, err
 	}
-	home, err := lab.Home()
+	ready, err := f.ready.await(s, client)
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, err
 	}
-	out.Rotation = rotation.New(rotation.Options{
-		Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: time.Now,
-		Ready: f.ready(s, client, filepath.Join(home, "readiness")),
-	})
+	out.Rotation = rotation.New(rotation.Options{Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: time.Now, Ready: ready})
 	return out, nil
-}
-
-// ready looks at a deployment until it is the same and ready so many times in a row.
-func (f *rotationFlags) ready(s Streams, client *hook.Client, logs string) func(context.Context, registry.Reservation, string, hook.Lease) error {
-	return func(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error {
-		if err := os.MkdirAll(logs, 0o700); err != nil {
-			return fmt.Errorf("log the readiness of %s: %w", name, err)
-		}
-		log, err := os.OpenFile(filepath.Join(logs, name+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("log the readiness of %s: %w", name, err)
-		}
-		defer log.Close()
-		nodes := row.NodeCount
-		if f.nodes > 0 {
-			nodes = f.nodes
-		}
-		_, err = readiness.Await(ctx, readiness.Options{
-			Expect: readiness.Expect{Nodes: nodes, GPUs: row.GPUCount, Passes: f.passes},
-			Within: f.readyWithin, Between: f.interval, Log: io.MultiWriter(log, attempts{s.Err, name, f.passes}), Clock: hook.MachineClock(),
-			Census: func(ctx context.Context) (hook.Nodes, error) { return client.Census(ctx, row, name, l) },
-		})
-		return err //nolint:wrapcheck // says what it was doing
-	}
-}
-
-// attempts tells people about each look at a deployment: it is written lines of JSON.
-type attempts struct {
-	to     io.Writer
-	name   string
-	passes int
-}
-
-func (a attempts) Write(line []byte) (int, error) {
-	var look readiness.Attempt
-	if err := json.Unmarshal(line, &look); err != nil {
-		return 0, fmt.Errorf("read an attempt: %w", err)
-	}
-	why := ""
-	if len(look.Why) > 0 {
-		why = ": " + strings.Join(look.Why, "; ")
-	}
-	_, err := fmt.Fprintf(a.to, "%s  %s ready in %d of %d looks%s\n", look.Ended.UTC().Format("15:04:05"), a.name, look.Passes, a.passes, why)
-	return len(line), err //nolint:wrapcheck // the caller says what it was doing
 }
 
 // eveningNotice is how long who has it in the evening keeps it.
@@ -160,10 +105,7 @@ store could not be asked.`,
 	}
 	f := addRotationFlags(cmd)
 	notice := cmd.Flags().Duration("notice", eveningNotice, "how long a holder keeps it in the evening")
-	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "nodes that a deployment has to have (without: node-count of the registry)")
-	cmd.Flags().IntVar(&f.passes, "passes", 2, "looks in a row that have to find it ready, with the same nodes")
-	cmd.Flags().DurationVar(&f.readyWithin, "ready-within", time.Hour, "how long it may take to be ready")
-	cmd.Flags().DurationVar(&f.interval, "ready-every", 15*time.Second, "pause between two looks")
+	f.ready.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -38,21 +39,6 @@ type Rotation interface {
 	Clean(ctx context.Context, row registry.Reservation, by string, byHand bool) (rotation.Outcome, error)
 }
 
-// Leg is what the batch does at one reservation.
-type Leg struct {
-	Row registry.Reservation
-	// Cells are as they were written down.
-	Cells []matrix.Cell
-	// Cutoff is until when a cell may begin; Until is when all work ends.
-	Cutoff, Until time.Time
-	// Record writes them down.
-	Record func(ctx context.Context, cells []matrix.Cell) error
-	// Newer tells that a newer batch of the reservation has begun.
-	Newer func() bool
-	// Waiting notes that it waits for others; see agenda.
-	Waiting func(until time.Time) (done func())
-}
-
 // Batch is the nightly work.
 type Batch interface {
 	// Plan says what the night runs at a reservation; none is an answer, too.
@@ -61,7 +47,7 @@ type Batch interface {
 	Cutoff(until time.Time) time.Time
 	// Run does a leg, and answers its cells as they are then. Its error is of what kept it
 	// from going on.
-	Run(ctx context.Context, l Leg) ([]matrix.Cell, error)
+	Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error)
 }
 
 // Options of a Controller.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
@@ -115,7 +116,7 @@ func (o *oneCell) Plan(context.Context, registry.Reservation) ([]matrix.Cell, er
 	return []matrix.Cell{{Version: floors.Main, Intent: registry.Training, Outcome: matrix.Pending}}, o.fails
 }
 
-func (o *oneCell) Run(ctx context.Context, l Leg) ([]matrix.Cell, error) {
+func (o *oneCell) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
 	done := l.Waiting(l.Cutoff)
 	g, err := o.b.Acquire(ctx, broker.Request{Reservations: []string{l.Row.Name}, Wait: true, Ticket: lease.Ticket{Holder: "team-x/nightly", Period: lease.Spans(time.Minute)}})
 	done()

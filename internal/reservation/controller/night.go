@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/rotation"
@@ -28,9 +28,7 @@ func (c *Controller) night(ctx context.Context, l *ledger, row registry.Reservat
 	record := func(ctx context.Context, cells []matrix.Cell) error {
 		return l.write(ctx, func(s *store.HandOverStatus) { s.Row(row.Name).Cells = slices.Clone(cells) })
 	}
-	within, cancel := clock.WithEnd(ctx, c.opts.Clock, spec.Until.Time)
-	defer cancel()
-	cells, err = c.opts.Batch.Run(within, Leg{
+	cells, err = c.opts.Batch.Run(ctx, batch.Leg{
 		Row: row, Cells: cells, Cutoff: c.opts.Batch.Cutoff(spec.Until.Time), Until: spec.Until.Time,
 		Record: record, Waiting: c.agenda.Waiting,
 		Newer: func() bool { return c.supersedes(row.Name).After(spec.At.Time) },

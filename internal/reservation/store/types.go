@@ -28,6 +28,7 @@ type Spec struct {
 	ReservationID string `json:"reservationID,omitempty"`
 	Accelerator   string `json:"accelerator,omitempty"`
 	GPUCount      int    `json:"gpuCount,omitempty"`
+	NodeCount     int    `json:"nodeCount,omitempty"`
 	// NeedsNoCleaning: what is released is free at once. What expires never is.
 	NeedsNoCleaning bool `json:"needsNoCleaning,omitempty"`
 }

@@ -1,0 +1,103 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
+)
+
+var startStore func() (*storetest.Store, error)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
+		startStore = sync.OnceValues(start)
+		return m.Run()
+	}))
+}
+
+func config(t *testing.T) *rest.Config {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the upstream programs")
+	}
+	s, err := startStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Config
+}
+
+func TestOneLeadsAtATime(t *testing.T) {
+	c := config(t)
+	first, stop := context.WithCancel(t.Context())
+	leads, ended := make(chan string, 8), make(chan error, 2)
+	lead := func(ctx context.Context, who string) {
+		ended <- Lead(ctx, c, Options{Namespace: "default", Identity: who, Duration: 2 * time.Second}, func(ctx context.Context) error {
+			leads <- who
+			<-ctx.Done()
+			leads <- "no more " + who
+			return nil
+		})
+	}
+	go lead(first, "a")
+	if got := <-leads; got != "a" {
+		t.Fatal(got)
+	}
+	second, end := context.WithCancel(t.Context())
+	defer end()
+	go lead(second, "b")
+	err := Lead(t.Context(), c, Options{Namespace: "default", Identity: "c", Duration: 2 * time.Second, Within: time.Second}, func(context.Context) error {
+		t.Error("two lead")
+		return nil
+	})
+	if !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), ": a") {
+		t.Errorf("who can not lead is told %v", err)
+	}
+	stop()
+	if got := <-leads; got != "no more a" {
+		t.Errorf("%s before a has ended", got)
+	}
+	if got := <-leads; got != "b" {
+		t.Error(got)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("who was told to end: %v", err)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWorkThatFails(t *testing.T) {
+	broken := errors.New("broken")
+	err := Lead(t.Context(), config(t), Options{Namespace: "kube-public", Identity: "a", Duration: 2 * time.Second}, func(context.Context) error { return broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Who can not renew does no more work, before anybody else may.
+func TestLost(t *testing.T) {
+	c := rest.CopyConfig(config(t))
+	away := make(chan struct{})
+	c.Wrap(func(rt http) http { return cut{rt, away} })
+	err := Lead(t.Context(), c, Options{Namespace: "kube-system", Identity: "a", Duration: 2 * time.Second}, func(ctx context.Context) error {
+		close(away)
+		<-ctx.Done()
+		return nil
+	})
+	if !errors.Is(err, ErrLost) {
+		t.Errorf("%v", err)
+	}
+}
