@@ -24,8 +24,8 @@ schedule.yaml, says when people have it and when the nightly batch does.`,
 		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s), newReservationClean(s),
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
 		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
-		newReservationMetrics(s),
-		newReservationApply(s), newReservationStore(s), newReservationHook(s),
+		newReservationMetrics(s), newReservationAccess(s),
+		newReservationRun(s), newReservationApply(s), newReservationStore(s), newReservationHook(s),
 	)
 	return cmd
 }

@@ -1,0 +1,90 @@
+package access
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
+)
+
+var startStore func() (*storetest.Store, error)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
+		startStore = sync.OnceValues(start)
+		return m.Run()
+	}))
+}
+
+// An API server with Kubeflow Trainer's own definition takes the job, with no field that
+// it does not know, and refuses one with a field that is wrong.
+func TestTrainJobIsOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the upstream programs")
+	}
+	s, err := startStore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile("../../lab/manifest/trainer/crds/trainer.kubeflow.org_trainjobs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &unstructured.Unstructured{}
+	if err := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096).Decode(&crd.Object); err != nil {
+		t.Fatal(err)
+	}
+	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	if _, err := client.Resource(crds).Create(t.Context(), crd, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	jobs := client.Resource(schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}).Namespace("default")
+	create := func(object map[string]any) error {
+		_, err := jobs.Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		return err //nolint:wrapcheck // the test says what it was doing
+	}
+	row := registry.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(2 * time.Minute); ; <-poll.C {
+		err := create(job(t, row))
+		if err == nil {
+			break
+		}
+		if !apierrors.IsNotFound(err) || time.Now().After(end) { // not served yet
+			t.Fatal(err)
+		}
+	}
+	wrong := job(t, row)
+	wrong["spec"].(map[string]any)["trainer"].(map[string]any)["nodes"] = int64(2) //nolint:forcetypeassert // the job has it
+	if err := create(wrong); err == nil || !strings.Contains(err.Error(), `unknown field "spec.trainer.nodes"`) {
+		t.Errorf("a wrong one: %v", err)
+	}
+	got, err := jobs.List(t.Context(), metav1.ListOptions{LabelSelector: "firstlight.dev/reservation=aws-h100"})
+	if err != nil || len(got.Items) != 1 {
+		t.Fatalf("%v %v", got, err)
+	}
+	nodes, _, _ := unstructured.NestedInt64(got.Items[0].Object, "spec", "trainer", "numNodes")
+	gpus, _, _ := unstructured.NestedFieldNoCopy(got.Items[0].Object, "spec", "trainer", "resourcesPerNode", "limits", "nvidia.com/gpu")
+	if nodes != 2 || gpus != int64(8) {
+		t.Errorf("it has %d nodes with %v GPUs", nodes, gpus)
+	}
+}

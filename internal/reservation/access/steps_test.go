@@ -1,0 +1,93 @@
+package access
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/reservation/registry"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		access  Access
+		row     registry.Reservation
+		service Service
+	}{
+		"training":          {Access{Reservation: "aws-h100", Intent: registry.Training, Kubeconfig: "/home/ada/aws.kubeconfig"}, registry.Reservation{Cloud: registry.AWS, GPUCount: 8, NodeCount: 2}, Service{}},
+		"training-unstated": {Access{Reservation: "kind-h100", Intent: registry.Training, Kubeconfig: "/home/ada's/a b"}, registry.Reservation{Cloud: registry.Kind, GPUCount: 1}, Service{}},
+		"inference":         {Access{Reservation: "gcp-h100", Intent: registry.Inference, Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{}},
+		"inference-service": {Access{Reservation: "gcp-h100", Intent: registry.Inference, Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{"llm", "frontend", "8080"}},
+		"no-intent":         {Access{Reservation: "gcp-h100", Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, err := tt.access.WithSteps(tt.row, tt.service)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			for _, s := range a.Steps {
+				b.WriteString("# " + s.Title + "\n" + s.Commands + "\n\n")
+			}
+			path := filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), b.String()); diff != "" {
+				t.Errorf("(-golden +got; -update writes it anew)\n%s", diff)
+			}
+			if out, err := shell(t, b.String()); err != nil { // with kubectl and curl that do nothing
+				t.Errorf("a shell says: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func shell(t *testing.T, text string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "bash", "-euc", "kubectl() { cat > /dev/null; }; curl() { :; }\n"+text).CombinedOutput()
+	return string(out), err //nolint:wrapcheck // the caller says what it was doing
+}
+
+func TestParseService(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Service{
+		"llm/frontend:8000": {"llm", "frontend", "8000"},
+		"llm/frontend":      {}, "frontend:80": {}, "a/b:http": {}, "a/b:80; rm -rf /": {}, "": {}, "A/b:80": {},
+	} {
+		got, err := ParseService(text)
+		if got != want || (err == nil) != (want != Service{}) {
+			t.Errorf("%q is %v, %v", text, got, err)
+		}
+	}
+}
+
+// job is what the first step of training would create.
+func job(t *testing.T, row registry.Reservation) map[string]any {
+	t.Helper()
+	text, err := trainJob(Access{Reservation: row.Name}, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{}
+	if err := yaml.UnmarshalStrict([]byte(text), &out); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package access
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// mark is the first line of what is written here, and so what may be written over.
+const mark = "# written by firstlight reservation access: it holds no credential\n"
+
+// ErrOthers refuses to write over a file that somebody else has written.
+var ErrOthers = errors.New("it is there already, and firstlight did not write it: remove it, or name another file")
+
+// Write writes the kubeconfig for its user's eyes only, at once, and notes its path.
+func (a Access) Write(path string) (Access, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return a, fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	old, err := os.ReadFile(path)
+	switch {
+	case err == nil && !bytes.HasPrefix(old, []byte(mark)):
+		return a, fmt.Errorf("write the kubeconfig %s: %w", path, ErrOthers)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return a, fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return a, fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // 0600 from the start
+	if err != nil {
+		return a, fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
+	_, err = tmp.Write(append([]byte(mark), a.Config...))
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return a, fmt.Errorf("write the kubeconfig %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return a, fmt.Errorf("write the kubeconfig: %w", err)
+	}
+	a.Kubeconfig = path
+	return a, nil
+}
