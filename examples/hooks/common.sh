@@ -44,6 +44,8 @@ config=$(field '.reservation["cluster-config-path"]')
 intent=$(field .intent)
 name=$(field .deployment)
 token=$(field .lease.token)
+version=$(field .version)
+tests=$(field '.reservation["test-config-dir"]')
 
 # Nodes of the reservation: those that have GPUs, or should.
 readonly NODES=${FIRSTLIGHT_NODE_SELECTOR:-nvidia.com/gpu.present=true}
@@ -59,6 +61,47 @@ census() {
     cordoned: (.spec.unschedulable // false),
     gpus: (.status.allocatable["nvidia.com/gpu"] // "0" | tonumber)
   }]}' <<<"$list")"
+}
+
+# result VERDICT CHECKS EVIDENCE WHY: what a test came to.
+result() {
+  answer "$(jq -cn --arg verdict "$1" --argjson checks "$2" --arg evidence "$3" --arg why "$4" '
+    ($why | gsub("[\u0000-\u0008\u000b-\u001f\u007f]"; " ") | if utf8bytelength > 2048 then .[0:500] + " (cut)" else . end) as $why
+    | {result: ({verdict: $verdict, checks: $checks} + (if $evidence == "" then {} else {evidence: $evidence} end) + (if $why == "" then {} else {why: $why} end))}')"
+}
+
+# The checks of a report that saw something, and what was not passed, with its reason.
+readonly SEEN='[.steps[].checks[] | select(.verdict == "passed" or .verdict == "failed")] | length'
+readonly WRONG='[.steps[] | select(.verdict != "passed" and .verdict != "not-applicable")
+  | .name as $step | (.checks | map(select(.verdict != "passed" and .verdict != "not-applicable") | "\($step)/\(.gate) \(.verdict): \(.reason)")) as $checks
+  | if $checks == [] then "\($step) \(.verdict): \(.reason)" else $checks[] end] | join("; ")'
+
+# validate KUBECONFIG: the cluster's test is what the version's own firstlight says of it. In the
+# directory with the reservation's tests there are INTENT.site.yaml and INTENT.recipe.yaml.
+validate() {
+  local program=firstlight kept report verdict checks status=0
+  if [[ -n ${FIRSTLIGHT_VERSIONS:-} ]]; then program=$FIRSTLIGHT_VERSIONS/$version/firstlight; fi
+  if [[ -z ${FIRSTLIGHT_VERSIONS:-} && $version != main ]] || ! command -v "$program" >/dev/null; then
+    result unobserved 0 "" "there is no program of version $version: it would be ${FIRSTLIGHT_VERSIONS:-\$FIRSTLIGHT_VERSIONS}/$version/firstlight"
+    return
+  fi
+  mkdir -p "${FIRSTLIGHT_EVIDENCE:?}"
+  kept=$(mktemp -d "$FIRSTLIGHT_EVIDENCE/$name-$version-$intent.XXXXXX")
+  log "validating $name with $program for $intent"
+  report=$("$program" validate --intent "$intent" --kubeconfig "$1" --site "$tests/$intent.site.yaml" --recipe "$tests/$intent.recipe.yaml" \
+    --evidence "$kept/evidence" --artifacts "$kept/artifacts" --fresh --output json) || status=$?
+  if ((status > 3 || status == 2)); then fail "validating $name ended with exit status $status"; fi
+  verdict=$(jq -r '.verdict // empty' <<<"$report" 2>/dev/null) || verdict=
+  if [[ -z $verdict ]]; then
+    result unobserved 0 "$kept" "validating $name ended with exit status $status and without a report"
+    return
+  fi
+  checks=$(jq "$SEEN" <<<"$report")
+  case $status/$verdict in
+    0/passed) if ((checks > 0)); then result passed "$checks" "$kept" ""; else result unobserved 0 "$kept" "it passed, and no check has seen anything"; fi ;;
+    1/failed) result failed "$checks" "$kept" "$(jq -r "$WRONG" <<<"$report")" ;;
+    *) result unobserved "$checks" "$kept" "$verdict, exit status $status: $(jq -r "$WRONG" <<<"$report")" ;;
+  esac
 }
 
 # passing FILE: an error that may go better later.

@@ -78,6 +78,7 @@ func newBench(t *testing.T, program string, cloud registry.Cloud) *bench {
 	}
 	given := map[string]string{
 		"PATH": filepath.Join(here, "testdata", "bin") + ":" + os.Getenv("PATH"), "HOME": stub, "TMPDIR": stub, "STUB": stub,
+		"FIRSTLIGHT_VERSIONS": filepath.Join(stub, "versions"), "FIRSTLIGHT_EVIDENCE": filepath.Join(stub, "evidence"),
 		"AWS_REGION": "us-east-1", "FIRSTLIGHT_TOKENS_TABLE": "tokens",
 		"CLOUDSDK_CORE_PROJECT": "example", "FIRSTLIGHT_LOCATION": "us-central1-a", "FIRSTLIGHT_TOKENS_BUCKET": "gs://tokens",
 	}
@@ -90,7 +91,7 @@ func newBench(t *testing.T, program string, cloud registry.Cloud) *bench {
 		clock: c, stub: stub,
 		row: registry.Reservation{
 			Name: "some-h100", Slug: "ah1", Cloud: cloud, ReservationID: "cr-1", Accelerator: "h100", GPUCount: 8, NodeCount: 2,
-			ClusterConfigPath: filepath.Join(here, "testdata", "clusters", program+".yaml"),
+			ClusterConfigPath: filepath.Join(here, "testdata", "clusters", program+".yaml"), TestConfigDir: "tests/some",
 		},
 	}
 	b.Client = hook.New(hook.Options{
@@ -184,6 +185,112 @@ func TestExamples(t *testing.T) {
 			all, err = b.Discover(ctx, tt.cloud, &b.row, later)
 			if err != nil || len(all) != 0 {
 				t.Errorf("discover: %v %+v", err, all)
+			}
+		})
+	}
+}
+
+// version makes the program of one.
+func (b *bench) version(t *testing.T, version string) {
+	t.Helper()
+	player, err := filepath.Abs(filepath.Join("testdata", "bin", "firstlight"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(b.stub, "versions", version)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(player, filepath.Join(dir, "firstlight")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reports as validate writes them: a step that passed and two that may not have.
+func report(verdict, health, gang string) string {
+	return `{"run":"r","verdict":"` + verdict + `","steps":[
+		{"name":"snapshot","verdict":"passed","reason":"","checks":[{"gate":"snapshot","verdict":"passed","reason":""}]},
+		{"name":"health","verdict":"` + health + `","reason":"a component","checks":[{"gate":"operator","verdict":"` + health + `","reason":"1 of 2 pods\n are ready"}]},
+		{"name":"gang","verdict":"` + gang + `","reason":"health is not passed","checks":[]}]}`
+}
+
+func TestTest(t *testing.T) {
+	for program, cloud := range map[string]registry.Cloud{"eks": registry.AWS, "gke": registry.GCP} {
+		t.Run(program, func(t *testing.T) {
+			b := newBench(t, program, cloud)
+			ctx := t.Context()
+			lease := hook.Lease{Token: token, Holder: "batch"}
+			test := func(version string, l hook.Lease) (hook.Result, error) {
+				return b.Test(ctx, b.row, version, registry.Training, name, l)
+			}
+			if _, err := test("v1.2.0", lease); err == nil || !strings.Contains(err.Error(), "there is no cluster "+name) {
+				t.Errorf("of what is not there: %v", err)
+			}
+			if _, err := b.Provision(ctx, b.row, registry.Training, name, lease); err != nil {
+				t.Fatal(err)
+			}
+			b.version(t, "v1.2.0")
+
+			for _, tt := range []struct {
+				name, report, status string
+				want                 hook.Result // without its evidence
+				err                  string
+			}{
+				{"passed", report("passed", "passed", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 2}, ""},
+				{"what is not applicable is no failure", report("passed", "not-applicable", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 1}, ""},
+				{"failed", report("failed", "failed", "blocked"), "1", hook.Result{
+					Verdict: hook.Failed, Checks: 2, Why: "health/operator failed: 1 of 2 pods\n are ready; gang blocked: health is not passed",
+				}, ""},
+				{"unobserved", report("unobserved", "unobserved", "passed"), "3", hook.Result{
+					Verdict: hook.Unobserved, Checks: 1, Why: "unobserved, exit status 3: health/operator unobserved: 1 of 2 pods\n are ready",
+				}, ""},
+				{"a status that says otherwise", report("passed", "passed", "passed"), "1", hook.Result{
+					Verdict: hook.Unobserved, Checks: 2, Why: "passed, exit status 1:",
+				}, ""},
+				{"a pass of nothing", `{"verdict":"passed","steps":[]}`, "0", hook.Result{Verdict: hook.Unobserved, Why: "it passed, and no check has seen anything"}, ""},
+				{"no report", "", "3", hook.Result{Verdict: hook.Unobserved, Why: "validating " + name + " ended with exit status 3 and without a report"}, ""},
+				{"a long reason", strings.Replace(report("failed", "failed", "passed"), "1 of 2", strings.Repeat("x", 3000), 1), "1", hook.Result{
+					Verdict: hook.Failed, Checks: 2, Why: "health/operator failed: " + strings.Repeat("x", 476) + " (cut)",
+				}, ""},
+				{"bad input", "", "2", hook.Result{}, "ended with exit status 2"},
+				{"interrupted", "", "130", hook.Result{}, "ended with exit status 130"},
+			} {
+				b.touch(t, "report.json", tt.report)
+				b.touch(t, "status", tt.status)
+				got, err := test("v1.2.0", lease)
+				if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("%s: got %v, want %q", tt.name, err, tt.err)
+					continue
+				}
+				if err != nil {
+					continue
+				}
+				if !strings.HasPrefix(got.Evidence, filepath.Join(b.stub, "evidence", name+"-v1.2.0-training.")) {
+					t.Errorf("%s: the evidence is at %s", tt.name, got.Evidence)
+				}
+				got.Evidence, got.Why = "", strings.TrimSpace(got.Why)
+				if got != tt.want {
+					t.Errorf("%s: got %+v", tt.name, got)
+				}
+			}
+			if want := "--site tests/some/training.site.yaml --recipe tests/some/training.recipe.yaml"; b.calls(t, want) != 10 {
+				t.Errorf("called %d times with %s", b.calls(t, want), want)
+			}
+
+			got, err := test("v1.1.0", lease)
+			if err != nil || got.Verdict != hook.Unobserved || !strings.Contains(got.Why, "there is no program of version v1.1.0") {
+				t.Errorf("a version that is not there: %+v, %v", got, err)
+			}
+			other := b.row
+			other.Name = "other-h100"
+			if _, err := b.Test(ctx, other, "v1.2.0", registry.Training, name, lease); err == nil || !strings.Contains(err.Error(), "it is left alone") {
+				t.Errorf("another reservation's: %v", err)
+			}
+			if _, err := test("v1.2.0", hook.Lease{Token: token - 1}); err == nil || !strings.Contains(err.Error(), "is stale") {
+				t.Errorf("a token that is stale: %v", err)
+			}
+			if left, err := filepath.Glob(filepath.Join(b.stub, "tmp.*")); err != nil || len(left) > 0 {
+				t.Errorf("kubeconfigs are left: %v, %v", left, err)
 			}
 		})
 	}
