@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
@@ -40,57 +42,135 @@ func (r *run) open(ctx context.Context) (context.Context, context.CancelCauseFun
 	return ctx, func(cause error) { stop(cause); end() }
 }
 
-// acquire stands in the queue until the reservation is the cell's. What it waits for is
-// written down whenever that changes.
-func (r *run) acquire(ctx context.Context, c *matrix.Cell) (broker.Grant, error) {
-	open, end := r.open(ctx)
-	defer end(nil)
-	var done func()
-	defer func() {
-		if done != nil {
-			done()
-		}
-	}()
-	var failed error
+// turn is a place in the queue.
+type turn struct {
+	end context.CancelCauseFunc
+	// over is why nobody waits any more, when that is so.
+	open context.Context //nolint:containedctx // the wait's, which is asked why it has ended
+	// queued is closed when it stands in the queue, or has got what it waits for.
+	queued chan struct{}
+	// places has the newest, if it was not looked at yet.
+	places chan broker.Place
+	got    chan got
+}
+
+type got struct {
+	grants []broker.Grant
+	err    error
+}
+
+// queue begins to wait for the reservation in a cell's name.
+func (r *run) queue(ctx context.Context, c *matrix.Cell) *turn {
+	t := &turn{queued: make(chan struct{}), places: make(chan broker.Place, 1), got: make(chan got, 1)}
+	t.open, t.end = r.open(ctx)
+	queued := sync.OnceFunc(func() { close(t.queued) })
 	priority, _ := lease.PriorityOf(lease.Nightly) // it is one of the classes
-	grants, err := r.opts.Broker.Acquire(open, broker.Request{
+	req := broker.Request{
 		Reservations: []string{r.Row.Name}, Wait: true,
 		Ticket: lease.Ticket{
 			Holder: r.Holder(), Purpose: c.Name(), Class: lease.Nightly, Priority: priority, Period: lease.Spans(r.opts.Period),
 		},
 		Progress: func(places []broker.Place) {
-			if places[0].Position == 0 {
-				return
+			select {
+			case <-t.places:
+			default:
 			}
-			if done == nil {
-				done = r.Waiting(r.Cutoff)
-			}
-			if failed = r.waits(open, c, places[0]); failed != nil {
-				end(failed)
-			}
+			t.places <- places[0]
+			queued()
 		},
-	})
+	}
+	go func() {
+		defer queued()
+		grants, err := r.opts.Broker.Acquire(t.open, req)
+		t.got <- got{grants, err}
+	}()
+	return t
+}
+
+// queueNext gets into the queue for the next cell while the reservation is still held, so
+// that nobody of a lower class comes in between.
+func (r *run) queueNext(ctx context.Context) {
+	i := slices.IndexFunc(r.cells, func(c matrix.Cell) bool { return !c.Outcome.Ended() })
+	if i < 0 || r.turn != nil || r.isClosed(ctx) {
+		return
+	}
+	r.turn = r.queue(ctx, &r.cells[i])
+	timer := time.NewTimer(r.opts.Period / 3) // nobody renews the lease now
+	defer timer.Stop()
+	select {
+	case <-r.turn.queued:
+	case <-timer.C:
+	}
+}
+
+// leave gives up a place in the queue that nobody needs.
+func (r *run) leave(ctx context.Context) error {
+	if r.turn == nil {
+		return nil
+	}
+	t := r.turn
+	r.turn = nil
+	t.end(nil)
+	if g := <-t.got; g.err == nil {
+		return r.release(ctx, g.grants[0].Token, "it is not needed any more")
+	}
+	return nil
+}
+
+// acquire waits in the queue until the reservation is the cell's. What it waits for is
+// written down whenever that changes.
+func (r *run) acquire(ctx context.Context, c *matrix.Cell) (broker.Grant, error) {
+	if r.turn == nil {
+		r.turn = r.queue(ctx, c)
+	}
+	var goOn func()
+	defer func() {
+		if goOn != nil {
+			goOn()
+		}
+	}()
+	for {
+		select {
+		case p := <-r.turn.places:
+			if p.Position == 0 {
+				continue
+			}
+			if err := r.waits(ctx, c, p); err != nil {
+				return broker.Grant{}, err // who runs the leg leaves the queue
+			}
+			if goOn == nil {
+				goOn = r.Waiting(r.Cutoff)
+			}
+		case g := <-r.turn.got:
+			t := r.turn
+			r.turn = nil
+			defer t.end(nil)
+			return r.granted(ctx, c, t.open, g)
+		}
+	}
+}
+
+// granted is what came of the wait.
+func (r *run) granted(ctx context.Context, c *matrix.Cell, open context.Context, g got) (broker.Grant, error) { //nolint:revive // open is what is asked, not what is worked under
 	switch {
-	case err == nil:
+	case g.err == nil:
 		r.busy = ""
-		return grants[0], nil
-	case failed != nil:
-		return broker.Grant{}, failed
+		return g.grants[0], nil
 	case ctx.Err() != nil && !over(ctx):
 		return broker.Grant{}, context.Cause(ctx)
 	case over(open) || errors.Is(context.Cause(open), errNotNow):
 		return broker.Grant{}, errNotNow
-	case errors.Is(err, broker.ErrLost):
-		r.log.WarnContext(ctx, "it queues again", "cell", c.Name(), "why", err)
+	case errors.Is(g.err, broker.ErrLost):
+		r.log.WarnContext(ctx, "it queues again", "cell", c.Name(), "why", g.err)
 		return broker.Grant{}, errNotNow
 	default:
-		return broker.Grant{}, err //nolint:wrapcheck // says what it was doing
+		return broker.Grant{}, g.err
 	}
 }
 
 // waits says what a cell waits for. Of one whose attempt was lost that is what counts.
 func (r *run) waits(ctx context.Context, c *matrix.Cell, p broker.Place) error {
-	why := r.reason(ctx, p)
+	why := r.reason(ctx, c, p)
 	if why == "" || why == r.busy {
 		return nil
 	}
@@ -104,7 +184,7 @@ func (r *run) waits(ctx context.Context, c *matrix.Cell, p broker.Place) error {
 }
 
 // reason is why a reservation is not free; empty: it is about to be, or it can't be asked.
-func (r *run) reason(ctx context.Context, p broker.Place) string {
+func (r *run) reason(ctx context.Context, c *matrix.Cell, p broker.Place) string {
 	now, err := r.opts.Store.Fresh(ctx, r.Row.Name)
 	if err != nil {
 		return ""
@@ -116,7 +196,7 @@ func (r *run) reason(ctx context.Context, p broker.Place) string {
 		return fmt.Sprintf("it is dirty, and could not be cleaned in %d attempts: %s", d.Attempts, clip(d.Failure))
 	case d != nil && p.State == lease.Dirty:
 		return fmt.Sprintf("it is dirty since %s: %s", d.Since.UTC().Format(time.RFC3339), clip(d.Why))
-	case l != nil && now.Status.Now() == lease.Leased && !l.Offered():
+	case l != nil && now.Status.Now() == lease.Leased && !l.Offered() && (l.Holder != r.Holder() || l.Purpose != c.Name()):
 		return fmt.Sprintf("%s has it%s", l.Holder, forPurpose(l.Purpose))
 	default:
 		return ""

@@ -35,6 +35,7 @@ func (r *run) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) error
 	case errors.Is(err, errNotNow):
 		return r.giveBack(ctx, g.Token, "there is no time left to begin "+c.Name())
 	case err == nil:
+		r.queueNext(ctx)
 		return r.giveBack(ctx, g.Token, fmt.Sprintf("%s is %s", c.Name(), c.Outcome))
 	case errors.As(err, new(*recordError)):
 		return errors.Join(err, r.release(ctx, g.Token, err.Error()))

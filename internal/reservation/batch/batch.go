@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -108,6 +109,7 @@ func (b *Batch) Run(ctx context.Context, leg Leg) ([]matrix.Cell, error) {
 	for i := 0; err == nil && i < len(r.cells); i++ {
 		err = r.cell(working, &r.cells[i])
 	}
+	err = errors.Join(err, r.leave(working))
 	if ctx.Err() != nil && !over(ctx) {
 		return r.written, context.Cause(ctx)
 	}
@@ -121,6 +123,8 @@ type run struct {
 	cells, written []matrix.Cell
 	// busy says what the leg waits for; empty: nothing.
 	busy string
+	// turn is its place in the queue, if it has one.
+	turn *turn
 	log  *slog.Logger
 }
 

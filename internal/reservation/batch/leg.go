@@ -82,6 +82,7 @@ func (r *run) resume(ctx context.Context) error {
 	if held == 0 {
 		return nil
 	}
+	r.queueNext(ctx)
 	return r.giveBack(ctx, held, "whoever had it is gone")
 }
 
@@ -127,13 +128,17 @@ func (r *run) cell(ctx context.Context, c *matrix.Cell) error {
 // closed tells that no cell begins any more, and gives what is left its outcome.
 func (r *run) closed(ctx context.Context) (bool, error) {
 	switch {
+	case !r.isClosed(ctx):
+		return false, nil
 	case r.Newer():
 		return true, r.conclude(ctx, matrix.Superseded, "a newer batch has begun")
-	case !r.opts.Clock.Now().Before(r.Cutoff) || over(ctx):
-		return true, r.conclude(ctx, matrix.NotStarted, "no cell begins after "+r.Cutoff.UTC().Format(time.RFC3339))
 	default:
-		return false, nil
+		return true, r.conclude(ctx, matrix.NotStarted, "no cell begins after "+r.Cutoff.UTC().Format(time.RFC3339))
 	}
+}
+
+func (r *run) isClosed(ctx context.Context) bool {
+	return r.Newer() || !r.opts.Clock.Now().Before(r.Cutoff) || over(ctx)
 }
 
 // conclude ends what is left. What waited for the reservation was blocked, and what follows
