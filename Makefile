@@ -20,6 +20,7 @@ test:
 	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/e2e)
 	$(GO) test -timeout 60m -count=1 ./internal/e2e/recipes
 	$(GO) test -timeout 60m -count=1 ./internal/e2e/validate
+	$(GO) test -timeout 60m -count=1 ./internal/e2e/reservation
 	$(GO) test -timeout 60m -count=1 -parallel 3 ./internal/e2e
 
 ## soak: what takes too long for every change: 20 seeds, 30 kills, 100,000 operations on leases

@@ -1,0 +1,57 @@
+package reservation_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The store goes away: a lease can not be renewed, so its command is ended, before
+// anybody else could have the reservation. No other test runs meanwhile.
+func TestLostLease(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	held := begin(t, "acquire", "lost", "--as", "ada", "--period", "3s", "--", "sh", "-c", "echo $$ > "+pid+".new; mv "+pid+".new "+pid+"; exec sleep 600")
+	eventually(t, "the command runs", func() bool { _, err := os.Stat(pid); return err == nil })
+	raw, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proc := filepath.Join("/proc", strings.TrimSpace(string(raw)))
+	if _, err := os.Stat(proc); err != nil {
+		t.Fatalf("the command does not run: %v", err)
+	}
+	if v := who(t, "lost"); v.State != "leased" || v.Lease.Holder != "ada" {
+		t.Fatalf("while the command runs, it is %+v", v)
+	}
+	reservation(t, 0, []string{"store", "down"})
+	r := held.end(t)
+	if r.Code != 3 || !strings.Contains(r.Stderr, "the command was stopped") || !strings.Contains(r.Stderr, "the lease could not be renewed") {
+		t.Errorf("exit %d: %s", r.Code, r.Stderr)
+	}
+	if _, err := os.Stat(proc); !os.IsNotExist(err) {
+		t.Errorf("the command still runs: %v", err)
+	}
+
+	// What the store kept is there again, and nobody has lost a lease for the restart: the
+	// next who waits watches for a whole period before it takes it for silent.
+	v := who(t, "lost")
+	if v.State != "leased" || v.Lease.Holder != "ada" {
+		t.Errorf("after the restart it is %+v", v)
+	}
+	next := begin(t, "acquire", "lost", "--as", "eve", "--wait", "5m", "-o", "json")
+	eventually(t, "ada's lease has expired", func() bool { return who(t, "lost").State == "dirty" })
+	clean(t, "lost")
+	if got := acquired(t, next.end(t)); len(got) != 1 || got[0].Token <= v.Token {
+		t.Errorf("eve has %+v after %d", got, v.Token)
+	}
+	var what []string
+	for _, h := range who(t, "lost").Recent {
+		what = append(what, h.What+" "+h.Who)
+	}
+	if !strings.Contains(strings.Join(what, ", "), "expired ada, ") {
+		t.Errorf("the history is %v", what)
+	}
+	reservation(t, 0, []string{"release", "lost"})
+	clean(t, "lost")
+}

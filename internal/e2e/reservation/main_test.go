@@ -1,0 +1,217 @@
+package reservation_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/e2e/binary"
+)
+
+var (
+	program binary.Firstlight
+	// files are the flags that name the registry, the schedule and the hooks.
+	registry, schedule, hooks string
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Fprintln(os.Stderr, "e2e: not run with -short")
+		os.Exit(0)
+	}
+	os.Exit(run(m))
+}
+
+// run runs the tests beside one store, and ends whatever they have left, also where they
+// have failed.
+func run(m *testing.M) (code int) {
+	dir, err := os.MkdirTemp("", "firstlight-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx := context.Background()
+	defer func() {
+		if err := errors.Join(endAll(ctx), left(dir), os.RemoveAll(dir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}()
+	if program, err = binary.Build(ctx, dir); err == nil {
+		err = prepare(ctx, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// prepare writes the files, starts the store (its programs may have to be built), and
+// puts the registry into it.
+func prepare(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, 75*time.Minute)
+	defer cancel()
+	registry, schedule, hooks = "testdata/reservations.yaml", "../../../examples/schedule.yaml", filepath.Join(dir, "hooks.yaml")
+	text := fmt.Sprintf("apiVersion: hooks.firstlight.dev/v1\nowner: team-e2e\nhooks:\n  - cloud: kind\n    command: [%q, reservation, hook, lab]\n    environment: [FIRSTLIGHT_HOME]\n", program.Path)
+	if err := os.WriteFile(hooks, []byte(text), 0o600); err != nil {
+		return err //nolint:wrapcheck // names the file
+	}
+	if r := program.Run(ctx, "reservation", "apply", "--file", registry); r.Code != 0 || strings.Count(r.Stdout, "created") != 6 {
+		return fmt.Errorf("reservation apply exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	return nil
+}
+
+// endAll ends labs that a test has left standing, and the store.
+func endAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	var errs []error
+	labs, err := os.ReadDir(filepath.Join(program.Home, "labs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	for _, l := range labs {
+		errs = append(errs, fmt.Errorf("lab %s was left", l.Name()))
+		if r := program.Run(ctx, "lab", "down", "--name", l.Name()); r.Code != 0 {
+			errs = append(errs, fmt.Errorf("lab down exited %d: %s", r.Code, r.Stderr))
+		}
+	}
+	if r := program.Run(ctx, "reservation", "store", "down"); r.Code != 0 {
+		errs = append(errs, fmt.Errorf("store down exited %d: %s", r.Code, r.Stderr))
+	}
+	return errors.Join(errs...)
+}
+
+// left names processes of the tests that still run: all have the directory in their arguments.
+func left(dir string) error {
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return err //nolint:wrapcheck // the pattern is good
+	}
+	for _, name := range all {
+		line, err := os.ReadFile(name)
+		if err == nil && strings.Contains(string(line), dir) {
+			err = errors.Join(err, fmt.Errorf("%s still runs: %s", filepath.Dir(name), strings.ReplaceAll(string(line), "\x00", " ")))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !strings.Contains(err.Error(), "no such process") {
+			return err
+		}
+	}
+	return nil
+}
+
+// reservation runs a subcommand; its exit code has to be as wanted, and what it says has
+// to have the words.
+func reservation(t *testing.T, code int, args []string, words ...string) binary.Result {
+	t.Helper()
+	r := program.Run(t.Context(), append([]string{"reservation"}, args...)...)
+	if r.Code != code {
+		t.Fatalf("reservation %s exited %d, want %d\n%s%s", strings.Join(args, " "), r.Code, code, r.Stdout, r.Stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.Stdout+r.Stderr, w) {
+			t.Errorf("reservation %s does not say %q\n%s%s", strings.Join(args, " "), w, r.Stdout, r.Stderr)
+		}
+	}
+	return r
+}
+
+// grant is a lease as -o json shows it.
+type grant struct {
+	Reservation, Holder string
+	Token               int64
+}
+
+// acquired is what acquire -o json or take -o json prints.
+func acquired(t *testing.T, r binary.Result) []grant {
+	t.Helper()
+	var list []grant
+	if err := json.Unmarshal([]byte(r.Stdout), &list); err == nil {
+		return list
+	}
+	var one grant
+	if err := json.Unmarshal([]byte(r.Stdout), &one); err != nil {
+		t.Fatalf("it is no grant: %v\n%s%s", err, r.Stdout, r.Stderr)
+	}
+	return []grant{one}
+}
+
+// shown is a reservation as who -o json shows it.
+type shown struct {
+	State string
+	Token int64
+	Lease *struct {
+		Holder string
+		Open   bool
+	}
+	Dirt *struct {
+		Why    string
+		ByHand bool
+	}
+	Queue  []struct{ Holder, Class string }
+	Recent []struct{ What, Who, Why string }
+}
+
+func who(t *testing.T, name string) shown {
+	t.Helper()
+	r := reservation(t, 0, []string{"who", name, "-o", "json"})
+	var v shown
+	if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
+		t.Fatalf("%v\n%s", err, r.Stdout)
+	}
+	return v
+}
+
+// clean vouches for what was released: no hook stands behind these rows.
+func clean(t *testing.T, name string) {
+	t.Helper()
+	reservation(t, 0, []string{"clean", name, "--why", "a test says so"})
+}
+
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(3 * time.Minute); !f(); <-poll.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// begun is a command that runs.
+type begun struct {
+	cmd  *exec.Cmd
+	done chan binary.Result
+}
+
+func begin(t *testing.T, args ...string) begun {
+	t.Helper()
+	b := begun{program.Command(t.Context(), append([]string{"reservation"}, args...)...), make(chan binary.Result, 1)}
+	go func() { b.done <- binary.Finish(b.cmd) }()
+	return b
+}
+
+// end waits for it.
+func (b begun) end(t *testing.T) binary.Result {
+	t.Helper()
+	select {
+	case r := <-b.done:
+		return r
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("%v does not end", b.cmd.Args)
+		return binary.Result{}
+	}
+}
