@@ -119,5 +119,5 @@ func (p *Program) teller(ctx context.Context, r Request) func(string) {
 		return nil
 	}
 	log := p.Log.With("hook", string(r.Cloud), "verb", string(r.Verb), "of", r.Deployment, "attempt", r.Attempt)
-	return func(line string) { log.InfoContext(ctx, line) }
+	return func(line string) { log.DebugContext(ctx, line) }
 }

@@ -163,7 +163,7 @@ func TestEnvironmentIsRestricted(t *testing.T) {
 	given := map[string]string{"PATH": os.Getenv("PATH"), "REGION": "us-east-1", "KEY": "s3cret-value\nsecond-line", "OTHER": "x"}
 	p.Lookup = func(name string) (string, bool) { v, ok := given[name]; return v, ok }
 	var logged bytes.Buffer
-	p.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	p.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	out, err := run(t, t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
