@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/reservation/agenda"
 	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
@@ -78,7 +79,7 @@ type Options struct {
 // Controller does hand-overs.
 type Controller struct {
 	opts   Options
-	agenda *agenda
+	agenda *agenda.Agenda
 
 	mu     sync.Mutex
 	active map[string]int       // reservations that are being worked at
@@ -105,7 +106,7 @@ func New(opts Options) *Controller {
 		}
 	}
 	return &Controller{
-		opts: opts, agenda: newAgenda(opts.Clock),
+		opts: opts, agenda: agenda.New(opts.Clock),
 		active: map[string]int{}, known: map[string]time.Time{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
 	}
 }

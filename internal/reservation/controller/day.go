@@ -37,7 +37,7 @@ func (c *Controller) day(ctx context.Context, l *ledger, row registry.Reservatio
 		if err != nil || done {
 			return err
 		}
-		if err := c.agenda.wait(ctx, next); err != nil {
+		if err := c.agenda.Wait(ctx, next); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ func (c *Controller) cells(ctx context.Context, l *ledger, row registry.Reservat
 		if next.After(c.opts.Batch.Cutoff(spec.Until.Time)) {
 			return nil, end(blocked, fmt.Sprintf("the matrix is not known: %v", err))
 		}
-		if err := c.agenda.wait(ctx, next); err != nil {
+		if err := c.agenda.Wait(ctx, next); err != nil {
 			return nil, err
 		}
 	}

@@ -39,7 +39,7 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 		return left == 0
 	}
 	work := func(f func() error) {
-		end := c.agenda.begin()
+		end := c.agenda.Begin()
 		c.works.Go(func() {
 			defer end()
 			err := f()

@@ -26,7 +26,7 @@ func (c *Controller) Run(ctx context.Context) error {
 				return fmt.Errorf("see what is due: %w", err)
 			}
 			after = next[0].At
-			if err := c.agenda.wait(ctx, after); err != nil {
+			if err := c.agenda.Wait(ctx, after); err != nil {
 				return err
 			}
 			for _, o := range next {
@@ -83,7 +83,7 @@ func (c *Controller) under(ctx context.Context, work func(context.Context, conte
 		defer close(swept)
 		c.sweep(inner, stop)
 	}()
-	end := c.agenda.begin()
+	end := c.agenda.Begin()
 	err := work(inner, stop)
 	end()
 	stop(err)

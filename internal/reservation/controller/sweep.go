@@ -73,7 +73,7 @@ func (c *Controller) look(ctx context.Context, r *store.Reservation, said map[st
 			due = time.Time{}
 		}
 	}
-	c.agenda.set(r.Name, due)
+	c.agenda.Set(r.Name, due)
 }
 
 func (c *Controller) warn(ctx context.Context, r *store.Reservation) {
@@ -97,7 +97,7 @@ func (c *Controller) cleanAt(name string) time.Time {
 
 // startCleaning takes down what a lease has left.
 func (c *Controller) startCleaning(ctx context.Context, row registry.Reservation, d *lease.Dirt) {
-	done, end := c.at(row.Name), c.agenda.begin()
+	done, end := c.at(row.Name), c.agenda.Begin()
 	c.works.Go(func() {
 		defer end()
 		defer done()
@@ -119,7 +119,7 @@ func (c *Controller) startCleaning(ctx context.Context, row registry.Reservation
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.clean[row.Name] = next
-		c.agenda.set(row.Name, next)
+		c.agenda.Set(row.Name, next)
 	})
 }
 

@@ -1,4 +1,6 @@
-package controller
+// Package agenda knows what is being worked on, and until when everything else waits: so
+// that a clock can jump over the hours in which nothing is due.
+package agenda
 
 import (
 	"context"
@@ -8,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 )
 
-// agenda knows what is being worked on, and until when everything else waits.
-type agenda struct {
+// Agenda is what somebody has to do. Its methods may be called from many goroutines.
+type Agenda struct {
 	clock clock.Clock
 
 	mu      sync.Mutex
@@ -23,13 +25,13 @@ func newAgenda(c clock.Clock) *agenda {
 	return &agenda{clock: c, waits: map[int64]time.Time{}, dues: map[string]time.Time{}}
 }
 
-// begin notes that something is being worked on, until the answer is called.
-func (a *agenda) begin() (end func()) {
+// Begin notes that something is being worked on, until the answer is called.
+func (a *Agenda) Begin() (end func()) {
 	a.add(1)
 	return sync.OnceFunc(func() { a.add(-1) })
 }
 
-func (a *agenda) add(n int) {
+func (a *Agenda) add(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.working += n
@@ -37,7 +39,7 @@ func (a *agenda) add(n int) {
 }
 
 // Waiting notes that somebody at work waits for others, at the longest until t.
-func (a *agenda) Waiting(t time.Time) (done func()) {
+func (a *Agenda) Waiting(t time.Time) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.working--
@@ -53,14 +55,14 @@ func (a *agenda) Waiting(t time.Time) (done func()) {
 	})
 }
 
-// wait is for a time of day; who waits was at work and is again.
-func (a *agenda) wait(ctx context.Context, t time.Time) error {
+// Wait is for a time of day; who waits was at work and is again.
+func (a *Agenda) Wait(ctx context.Context, t time.Time) error {
 	defer a.Waiting(t)()
 	return a.clock.Until(ctx, t) //nolint:wrapcheck // the cause of the context's end
 }
 
-// set notes when something is due at a reservation; zero: nothing is.
-func (a *agenda) set(name string, t time.Time) {
+// Set notes when something is due at a reservation; zero: nothing is.
+func (a *Agenda) Set(name string, t time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.dues[name].Equal(t) {
@@ -70,9 +72,9 @@ func (a *agenda) set(name string, t time.Time) {
 	a.dues[name] = t
 }
 
-// state tells whether nothing is being worked on and nothing is due, what is due next, and
+// State tells whether nothing is being worked on and nothing is due, what is due next, and
 // a number that changes with either.
-func (a *agenda) state() (idle bool, next time.Time, changes int64) {
+func (a *Agenda) State() (idle bool, next time.Time, changes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	earlier := func(t time.Time) {
