@@ -21,8 +21,9 @@ type Agenda struct {
 	changes int64
 }
 
-func newAgenda(c clock.Clock) *agenda {
-	return &agenda{clock: c, waits: map[int64]time.Time{}, dues: map[string]time.Time{}}
+// New makes an agenda that is empty.
+func New(c clock.Clock) *Agenda {
+	return &Agenda{clock: c, waits: map[int64]time.Time{}, dues: map[string]time.Time{}}
 }
 
 // Begin notes that something is being worked on, until the answer is called.
