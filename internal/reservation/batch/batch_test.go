@@ -365,10 +365,10 @@ func TestALeaseThatIsLostUntilTheCutoff(t *testing.T) {
 		}
 		return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
 	}
+	waiting := make(chan time.Time, 1)
+	n.leg.Waiting = func(until time.Time) func() { waiting <- until; return func() {} }
 	ended := n.start(t.Context()) // nobody cleans
-	n.until("it queues again", func() bool {
-		return n.last() != nil && strings.HasPrefix(n.last()[0].Why, "its lease was lost") && len(n.state().Queue) == 1
-	})
+	<-waiting
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
