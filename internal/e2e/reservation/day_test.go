@@ -30,9 +30,20 @@ func rotation(t *testing.T, code int, way string, args []string, words ...string
 }
 
 // janitor looks, and changes nothing.
-func janitor(t *testing.T, code int, words ...string) {
+func janitor(t *testing.T) binary.Result {
 	t.Helper()
-	reservation(t, code, []string{"janitor", "--file", registry1(t), "--hooks", hooks, "--older-than", "0s"}, words...)
+	return program.Run(t.Context(), "reservation", "janitor", "--file", registry1(t), "--hooks", hooks, "--older-than", "0s")
+}
+
+// janitorFinds holds what it says against words, and its exit code.
+func janitorFinds(t *testing.T, code int, words ...string) {
+	t.Helper()
+	r := janitor(t)
+	for _, w := range words {
+		if r.Code != code || !strings.Contains(r.Stdout, w) {
+			t.Errorf("janitor exited %d, want %d, %q:\n%s%s", r.Code, code, w, r.Stdout, r.Stderr)
+		}
+	}
 }
 
 // registry1 is the registry with the row alone that has a hook: each cloud of a registry is
@@ -87,7 +98,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	reservation(t, 0, []string{"history", byDay}, "blocked", culprit)
 	reservation(t, 0, []string{"metrics"}, `firstlight_reservation_blocked{reservation="by-day"} 1`, `firstlight_reservation_transitions_total{reservation="by-day",what="blocked"} 1`)
 	reservation(t, 1, []string{"acquire", byDay}, "is dirty", "rotation down --reservation by-day")
-	janitor(t, 1, culprit, "blocked", "rotation down --reservation by-day")
+	janitorFinds(t, 1, culprit, "blocked", "rotation down --reservation by-day")
 	rotation(t, 1, "up", nil, "it is dirty", culprit)
 	rotation(t, 1, "down", nil, "by-day: blocked", "rotation down --reservation by-day") // by the clock nobody's to take down
 	lab := program.Run(t.Context(), "lab", "status", "--name", culprit)
@@ -98,7 +109,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	if v := who(t, byDay); v.State != "free" {
 		t.Fatalf("recovered, it is %+v", v)
 	}
-	janitor(t, 0, "nothing stands")
+	janitorFinds(t, 0, "nothing stands")
 	if list, err := os.ReadDir(filepath.Join(program.Home, "labs")); err != nil || len(list) > 0 {
 		t.Errorf("labs are left: %v %v", list, err)
 	}
@@ -117,6 +128,9 @@ func aDay(t *testing.T) {
 	reservation(t, 0, []string{"extend", byDay, "--by", "30m"}, "by-day is yours until")
 	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the limit") // the evening needs its window
 	hasAccess(t, ada)
+	if r := janitor(t); !strings.Contains(r.Stdout, "fl-day-r6-") || strings.Contains(r.Stdout, "  remove  ") {
+		t.Errorf("what ada has is to be removed:\n%s%s", r.Stdout, r.Stderr)
+	}
 	rotation(t, 1, "down", nil, "by-day: asked: ada has it until")
 	reservation(t, 0, []string{"renew", byDay}, "asks for it by")
 
@@ -133,7 +147,7 @@ func aDay(t *testing.T) {
 		t.Errorf("in the evening it is %+v", v)
 	}
 	rotation(t, 0, "down", nil, "by-day: nothing")
-	janitor(t, 0, "nothing stands")
+	janitorFinds(t, 0, "nothing stands")
 }
 
 // hasAccess is what the holder types: it reaches the lab by an identity that is not in the file.

@@ -62,15 +62,35 @@ func run(m *testing.M) (code int) {
 func prepare(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, 75*time.Minute)
 	defer cancel()
-	registry, schedule, hooks = "testdata/reservations.yaml", "../../../examples/schedule.yaml", filepath.Join(dir, "hooks.yaml")
+	registry, schedule, hooks = "testdata/reservations.yaml", filepath.Join(dir, "schedule.yaml"), filepath.Join(dir, "hooks.yaml")
+	if err := os.WriteFile(schedule, []byte(scheduleFor(time.Now().UTC())), 0o600); err != nil {
+		return err //nolint:wrapcheck // names the file
+	}
 	text := fmt.Sprintf("apiVersion: hooks.firstlight.dev/v1\nowner: team-e2e\nhooks:\n  - cloud: kind\n    command: [%q, reservation, hook, lab]\n    environment: [FIRSTLIGHT_HOME]\n", program.Path)
 	if err := os.WriteFile(hooks, []byte(text), 0o600); err != nil {
 		return err //nolint:wrapcheck // names the file
 	}
-	if r := program.Run(ctx, "reservation", "apply", "--file", registry); r.Code != 0 || strings.Count(r.Stdout, "created") != 6 {
+	if r := program.Run(ctx, "reservation", "apply", "--file", registry); r.Code != 0 || strings.Count(r.Stdout, "created") != 7 {
 		return fmt.Errorf("reservation apply exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	return nil
+}
+
+// scheduleFor has nothing to do now, nor for hours: no test meets the clock. The evening
+// has a window of 1h30m, two hours before the night.
+func scheduleFor(now time.Time) string {
+	at := func(hours int) string {
+		t := now.Add(time.Duration(hours) * time.Hour)
+		return fmt.Sprintf("%d %d * * *", t.Minute(), t.Hour())
+	}
+	return fmt.Sprintf(`zone: UTC
+entries:
+  - {name: morning-up, action: up, cron: %q, window: 1h}
+  - {name: evening-down, action: down, cron: %q, window: 1h30m}
+  - {name: nightly-batch, action: batch, cron: %q, window: 3h}
+margins:
+  - {from: evening-down, to: nightly-batch, at-least: 30m}
+`, at(8), at(12), at(14))
 }
 
 // endAll ends labs that a test has left standing, and the store.
