@@ -99,7 +99,7 @@ func TestRulesInPrometheus(t *testing.T) {
 			var scrapes atomic.Int64
 			c := &following{store: func() *memory { return tt.store(scrapes.Add(1)) }}
 			r := prometheus.NewRegistry()
-			r.MustRegister(c)
+			r.MustRegister(c, leads(name != "ill"))
 			web := httptest.NewServer(promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 			t.Cleanup(web.Close)
 			p := startPrometheus(t, web.URL)
@@ -127,6 +127,15 @@ func TestRulesInPrometheus(t *testing.T) {
 	if len(every) < 12 {
 		t.Errorf("the rules are %v: the search is broken", every)
 	}
+}
+
+// leads is told beside the store by firstlight reservation run.
+func leads(yes bool) prometheus.Collector {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 where this controller works."})
+	if yes {
+		g.Set(1)
+	}
+	return g
 }
 
 // following collects of another store each time.
