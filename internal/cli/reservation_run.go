@@ -19,7 +19,6 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/leader"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/releases"
 	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -32,7 +31,6 @@ type runFlags struct {
 	once, listen, namespace      string
 	ready                        readyFlags
 	notice, warn                 time.Duration
-	clock                        string
 	grace, period, poll, leading time.Duration
 	out                          *format
 }
@@ -69,12 +67,11 @@ could not be asked or another controller may lead.`,
 	flags.DurationVar(&f.notice, "notice", eveningNotice, "how long a holder keeps it in the evening")
 	flags.DurationVar(&f.warn, "warn", 30*time.Minute, "how long before the end of a lease its holder is told")
 	f.ready.add(cmd)
-	flags.StringVar(&f.clock, "clock", "", "file of a clock that jumps: for rehearsals")
 	flags.DurationVar(&f.grace, "grace", 30*time.Second, "how long a lease of which the term is over is watched before it ends")
 	flags.DurationVar(&f.period, "period", time.Minute, "within what time leases that it works under are renewed")
 	flags.DurationVar(&f.poll, "poll", time.Second, "how often what is over is looked for")
 	flags.DurationVar(&f.leading, "leader-elect-lease-duration", 15*time.Second, "after what silence another controller may work")
-	for _, name := range []string{"clock", "grace", "period", "poll"} {
+	for _, name := range []string{"grace", "period", "poll"} {
 		if err := flags.MarkHidden(name); err != nil {
 			panic(err) // the flag was added above
 		}
@@ -145,11 +142,9 @@ func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
 	if _, err := kept.Apply(ctx, specs(reg)); err != nil {
 		return nil, explainStore(err)
 	}
-	r := &running{config: config, store: kept, schedule: times, clock: clock.Machine(), identity: identity()}
-	if f.clock != "" {
-		if r.clock, err = clock.Open(f.clock); err != nil {
-			return nil, infrastructure(err)
-		}
+	r := &running{config: config, store: kept, schedule: times, identity: identity()}
+	if r.clock, err = f.store.clock(); err != nil {
+		return nil, err
 	}
 	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
 	r.Controller, err = f.controller(s, r, reg, night)
@@ -174,7 +169,7 @@ func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, nig
 			Batch: batch.New(batch.Options{
 				Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, Period: f.period, Log: r.log,
 			}),
-			source: releases.Source{Config: night, Path: f.batch},
+			config: night, path: f.batch,
 		},
 	}), nil
 }
