@@ -24,7 +24,7 @@ schedule.yaml, says when people have it and when the nightly batch does.`,
 		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s), newReservationClean(s),
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
 		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
-		newReservationMetrics(s), newReservationAccess(s),
+		newReservationMetrics(s), newReservationAccess(s), newReservationBatch(s), newReservationFloors(s),
 		newReservationRun(s), newReservationApply(s), newReservationStore(s), newReservationHook(s),
 	)
 	return cmd

@@ -28,44 +28,48 @@ func tags(ctx context.Context, from matrix.Releases, dir string) ([]string, erro
 		if err != nil {
 			return nil, err
 		}
-		return Tags(data), nil
+		return ParseTags(command(from.Command), data)
 	}
-	data, err := yamlfile.Read(within(dir, from.File))
-	if err == nil && len(data) > yamlfile.MaxSize {
-		err = fmt.Errorf("%s: %w", from.File, errLarge)
-	}
+	path := within(dir, from.File)
+	data, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
 	}
-	return Tags(data), nil
+	return ParseTags(path, data)
 }
 
-// Tags are the lines of a text that are not empty, without the blanks around them.
-func Tags(data []byte) []string {
+func command(words []string) string { return strings.Join(words, " ") }
+
+// ParseTags are the lines of a text that are not empty, without the blanks around them; name
+// is for messages.
+func ParseTags(name string, data []byte) ([]string, error) {
+	if len(data) > yamlfile.MaxSize {
+		return nil, fmt.Errorf("%s: %w", name, errLarge)
+	}
 	var out []string
 	for line := range strings.Lines(string(data)) {
 		if tag := strings.TrimSpace(line); tag != "" {
 			out = append(out, tag)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // errLarge: half a list is none.
 var errLarge = fmt.Errorf("it says more than %d MiB", yamlfile.MaxSize>>20)
 
-func ask(ctx context.Context, command []string, dir string) ([]byte, error) {
+func ask(ctx context.Context, words []string, dir string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askWithin, fmt.Errorf("it was ended after %s", askWithin))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	var log tail
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, &log, endWithin
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", command[0], err)
+		return nil, fmt.Errorf("run %s: %w", words[0], err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("run %s: %w", command[0], err)
+		return nil, fmt.Errorf("run %s: %w", words[0], err)
 	}
 	data, err := io.ReadAll(io.LimitReader(out, yamlfile.MaxSize+1))
 	if len(data) > yamlfile.MaxSize {
@@ -73,7 +77,7 @@ func ask(ctx context.Context, command []string, dir string) ([]byte, error) {
 		err = errLarge
 	}
 	if err = errors.Join(err, cmd.Wait()); err != nil {
-		return nil, fmt.Errorf("run %s: %w%s", strings.Join(command, " "), errors.Join(context.Cause(ctx), err), log.said())
+		return nil, fmt.Errorf("run %s: %w%s", command(words), errors.Join(context.Cause(ctx), err), log.said())
 	}
 	return data, nil
 }
