@@ -90,7 +90,7 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.Rotation = rotation.New(rotation.Options{Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: time.Now, Ready: ready})
+	out.Rotation = rotation.New(rotation.Options{Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: out.leases.clock.Now, Ready: ready})
 	return out, nil
 }
 
@@ -111,7 +111,7 @@ store could not be asked.`,
 		if err != nil {
 			return err
 		}
-		times, err := rotation.TimesOf(r.schedule, time.Now(), *notice)
+		times, err := rotation.TimesOf(r.schedule, r.leases.clock.Now(), *notice)
 		if err != nil {
 			return usage("%s: %w", f.schedule, err)
 		}
@@ -161,7 +161,7 @@ func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Dura
 	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil {
 		return now.Status.Lease.Notice.At.Time
 	}
-	return time.Now().Add(notice)
+	return r.leases.clock.Now().Add(notice)
 }
 
 // each does a piece of work for every reservation, and prints what came of it.

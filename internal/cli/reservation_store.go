@@ -14,19 +14,33 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/held"
 	"github.com/firstlight/firstlight/internal/reservation/keeper"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 // storeFlags say where reservations are kept.
-type storeFlags struct{ kubeconfig, context string }
+type storeFlags struct{ kubeconfig, context, clockFile string }
 
 func addStoreFlags(cmd *cobra.Command) *storeFlags {
 	f := &storeFlags{}
 	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "cluster that keeps the reservations (without: a store of firstlight's own on this machine, started on need)")
 	cmd.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig")
+	cmd.Flags().StringVar(&f.clockFile, "clock", "", "file of a clock that jumps: for rehearsals")
+	if err := cmd.Flags().MarkHidden("clock"); err != nil {
+		panic(err) // the flag was added one line above
+	}
 	return f
+}
+
+// clock is the machine's, or a rehearsal's.
+func (f *storeFlags) clock() (clock.Clock, error) {
+	if f.clockFile == "" {
+		return clock.Machine(), nil
+	}
+	c, err := clock.Open(f.clockFile)
+	return c, infrastructure(err)
 }
 
 // reservations is the store as a command sees it.
@@ -34,11 +48,16 @@ type reservations struct {
 	*broker.Broker
 	store *store.Kube
 	held  held.Dir
+	clock clock.Clock
 }
 
 // open reaches the store that the flags name.
 func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error) {
 	config, err := f.config(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.clock()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +69,7 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	if err != nil {
 		return nil, infrastructure(err)
 	}
-	return &reservations{Broker: broker.New(broker.Options{Store: k}), store: k, held: held.Dir(filepath.Join(home, "held"))}, nil
+	return &reservations{Broker: broker.New(broker.Options{Store: k, Clock: c}), store: k, held: held.Dir(filepath.Join(home, "held")), clock: c}, nil
 }
 
 func (f *storeFlags) config(ctx context.Context, s Streams) (*rest.Config, error) {

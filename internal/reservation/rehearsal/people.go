@@ -1,0 +1,75 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// term is how long people have what they queued for.
+const term = time.Hour
+
+// errGaveUp is why somebody waits no more.
+var errGaveUp = errors.New("it takes too long")
+
+// queue is for somebody who waits for reservations, has them for some time and gives them
+// back; never: he does not.
+func queue(at time.Time, who string, has time.Duration, reservations ...string) *event {
+	return &event{at: at, what: who + " queues for " + strings.Join(reservations, " and "), do: func(ctx context.Context, p *play) error {
+		ctx, giveUp := context.WithCancelCause(ctx)
+		p.quitter(who, func() { giveUp(errGaveUp) })
+		end := p.people.Begin()
+		p.crowd.Go(func() {
+			defer end()
+			if err := p.wait(ctx, who, has, reservations); err != nil && !errors.Is(err, errGaveUp) && ctx.Err() == nil {
+				p.find(found(who, fmt.Sprintf("%v: %v", reservations, err)))
+			}
+		})
+		return nil
+	}}
+}
+
+func (p *play) wait(ctx context.Context, who string, has time.Duration, reservations []string) error {
+	done := p.people.Waiting(time.Time{})
+	grants, err := p.broker.Acquire(ctx, broker.Request{
+		Reservations: reservations, Wait: true,
+		Ticket: lease.Ticket{Holder: who, Purpose: "benchmark", Term: lease.Spans(term), Limit: lease.Spans(2 * term)},
+	})
+	done()
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was doing
+	}
+	p.say("%s has %s", who, broker.Names(grants))
+	if has == never {
+		return nil
+	}
+	if err := p.people.Wait(ctx, p.clock.Now().Add(has)); err != nil {
+		return err //nolint:wrapcheck // the cause of its end
+	}
+	var errs []error
+	for _, g := range grants {
+		errs = append(errs, p.broker.Release(ctx, g.Reservation, g.Token, "done"))
+	}
+	p.say("%s gives %s back", who, broker.Names(grants))
+	return errors.Join(errs...)
+}
+
+func giveUp(at time.Time, who string) *event {
+	return &event{at: at, what: who + " gives up", do: func(_ context.Context, p *play) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.quitters[who]()
+		return nil
+	}}
+}
+
+func (p *play) quitter(who string, quit func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quitters[who] = quit
+}

@@ -1,0 +1,46 @@
+package rehearsal
+
+import (
+	"context"
+	"time"
+)
+
+// Names of the rehearsed reservations; see data/reservations.yaml.
+const (
+	trainingCloud  = "aws-h100"
+	inferenceCloud = "gcp-h100"
+	byHandOnly     = "aws-h200"
+)
+
+// event is something that somebody does.
+type event struct {
+	at   time.Time
+	what string
+	// when tells that its time has come, beside the time of day; nil: at once.
+	when func(ctx context.Context, p *play) (bool, error)
+	do   func(ctx context.Context, p *play) error
+	// done is set when it has happened.
+	done bool
+}
+
+// scene is what happens on one day, from its morning to the next, and what comes of it.
+type scene struct {
+	name   string
+	events func(morning time.Time) []*event
+	expect func(m morning) []finding
+}
+
+// clockTime is a time of the day that begins in the morning; hours from 0 to 14 are of the
+// next date.
+func clockTime(morning time.Time, hour, minute int) time.Time {
+	t := time.Date(morning.Year(), morning.Month(), morning.Day(), hour, minute, 0, 0, time.UTC)
+	if hour < morning.Hour() {
+		t = t.AddDate(0, 0, 1)
+	}
+	return t
+}
+
+// scenes are those of a week, in their order; a longer rehearsal begins again.
+func scenes() []scene {
+	return []scene{quietDay(), forgotten(), missedTeardown(), crash(), fullQueue(), brokenCloud(), twoControllers()}
+}
