@@ -211,7 +211,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-func TestEveryRuleIsDocumented(t *testing.T) {
+func TestEveryRuleAndOutcomeIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/batch.md")
 	if err != nil {
@@ -220,6 +220,11 @@ func TestEveryRuleIsDocumented(t *testing.T) {
 	for _, rule := range matrix.Rules() {
 		if !strings.Contains(string(page), "`"+rule.Name+"`") {
 			t.Errorf("docs/batch.md does not have rule %s", rule.Name)
+		}
+	}
+	for _, o := range matrix.Outcomes() {
+		if !strings.Contains(string(page), "`"+string(o)+"`") {
+			t.Errorf("docs/batch.md does not have outcome %s", o)
 		}
 	}
 }
