@@ -25,7 +25,7 @@ schedule.yaml, says when people have it and when the nightly batch does.`,
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
 		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
 		newReservationMetrics(s), newReservationAccess(s), newReservationBatch(s), newReservationFloors(s),
-		newReservationRun(s), newReservationApply(s), newReservationStore(s), newReservationHook(s),
+		newReservationRun(s), newReservationRehearse(s), newReservationApply(s), newReservationStore(s), newReservationHook(s),
 	)
 	return cmd
 }
