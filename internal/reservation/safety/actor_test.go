@@ -21,10 +21,14 @@ type actor struct {
 func (a *actor) act(ctx context.Context) {
 	for ctx.Err() == nil {
 		switch n := a.rng.IntN(100); {
-		case n < 36:
+		case n < 30:
 			a.hold(ctx)
-		case n < 62:
+		case n < 54:
 			a.cleanUp(ctx)
+		case n < 66:
+			a.visit(ctx, a.standing(a.rng))
+		case n < 72:
+			a.meddle(ctx, a.one())
 		case n < 98:
 			a.showOld(ctx)
 		default:
@@ -61,6 +65,10 @@ func (a *actor) hold(ctx context.Context) {
 		}
 	}
 	for i, name := range got.Got {
+		if a.rng.IntN(2) == 0 {
+			a.open(ctx, name, got.Tokens[i])
+			continue
+		}
 		end := op{Kind: release, On: []string{name}, Token: got.Tokens[i]}
 		switch n := a.rng.IntN(100); {
 		case n < 10:
@@ -111,8 +119,8 @@ func (a *actor) showOld(ctx context.Context) {
 	if !ok {
 		return
 	}
-	kinds := []kind{release, release, renew, check, check, finish, renewClean, fail}
-	a.do(ctx, op{Kind: kinds[a.rng.IntN(len(kinds))], On: []string{old.on}, Token: old.token})
+	kinds := []kind{release, release, renew, renew, check, check, check, finish, renewClean, fail, stand, handBack, handBack, impound, extend, notify}
+	a.do(ctx, a.timed(op{Kind: kinds[a.rng.IntN(len(kinds))], On: []string{old.on}, Token: old.token}))
 }
 
 // do writes an operation down, carries it out, and writes down how it was answered.
@@ -130,6 +138,9 @@ func (a *actor) do(ctx context.Context, o op) op {
 	a.note(o)
 	for i, name := range o.Got {
 		a.keep(name, o.Tokens[i])
+	}
+	if o.Kind == look && o.Saw.Token != 0 {
+		a.keep(o.On[0], o.Saw.Token)
 	}
 	return o
 }
@@ -175,6 +186,6 @@ func (a *actor) ask(ctx context.Context, o *op) error {
 	case fail:
 		return a.broker.FailClean(ctx, name, o.Token, "not clean")
 	default:
-		panic("no such operation: " + o.Kind)
+		return a.askByDay(ctx, o, ticket)
 	}
 }

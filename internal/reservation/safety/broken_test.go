@@ -28,6 +28,12 @@ const (
 	fastClock      defect = "fast-clock"        // leases expire in a tenth of their time
 	lastWriterWins defect = "last-writer-wins"  // what others wrote is written over
 	lostHistory    defect = "unwritten-history" // an end is not written down
+	takeKeepsToken defect = "take-keeps-token"  // who takes over has the token of who opened it
+	takeFromTaker  defect = "take-from-taker"   // what was taken is taken again
+	backKeepsToken defect = "back-keeps-token"  // who has handed it back is not refused
+	limitless      defect = "limitless"         // extensions pass the limit
+	impoundToFree  defect = "impound-to-free"   // what was found in use is free
+	dayUnfenced    defect = "day-unfenced"      // any token opens, extends, hands back, impounds
 )
 
 // handler is a broker with this defect.
@@ -47,6 +53,8 @@ func (d defect) handler(kept broker.Store, seed uint64, prefix string, often tim
 		return &unfenced{Broker: b, kept: kept}
 	case halfGroup:
 		return &halving{Broker: b}
+	case takeKeepsToken, takeFromTaker, backKeepsToken, limitless, impoundToFree, dayUnfenced:
+		return &byDayBroken{Broker: b, kept: kept, defect: d}
 	default:
 		return b
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // ofEveryChange are the defects that are driven for every change.
-var ofEveryChange = []defect{noFencing, expiryToFree, silentDrop}
+var ofEveryChange = []defect{noFencing, expiryToFree, silentDrop, takeKeepsToken, backKeepsToken}
 
 // Brokers that were broken on purpose are caught, each by the checks that are there
 // for it.
@@ -37,6 +37,12 @@ func TestBrokenBrokersAreCaught(t *testing.T) {
 		{defect: fastClock, checks: []string{"in-time"}},
 		{defect: lastWriterWins, checks: []string{"model", "waiters"}},
 		{defect: lostHistory, checks: []string{"history"}},
+		{defect: takeKeepsToken, checks: []string{"tokens", "model", "history"}},
+		{defect: takeFromTaker, checks: []string{"model", "history"}},
+		{defect: backKeepsToken, checks: []string{"model"}},
+		{defect: limitless, checks: []string{"model"}},
+		{defect: impoundToFree, checks: []string{"model", "history"}},
+		{defect: dayUnfenced, checks: []string{"model"}},
 	} {
 		name := string(c.defect)
 		if c.unruled {
@@ -71,7 +77,7 @@ func TestBrokenBrokersAreCaught(t *testing.T) {
 }
 
 // enough runs of 400 operations hit on any of these defects.
-const enough = 5
+const enough = 8
 
 // withoutRules lets the store take what its rules refuse, while the test lasts.
 func withoutRules(t *testing.T, st *storetest.Store) {

@@ -16,8 +16,11 @@ type told struct {
 	state  lease.State
 	token  int64 // the highest
 	holder string
-	mine   int64 // the token of the lease there is
-	taken  bool  // claimed
+	mine   int64  // the token of the lease there is
+	taken  bool   // claimed
+	opener string // who stood something up under it
+	open   bool
+	untold bool // it was handed back, and its token is one that no line has
 	waits  map[string]bool
 	lost   map[string]bool
 	claims map[string][]int64 // by who: what was granted for good, or to clean
@@ -59,12 +62,20 @@ func (h *told) read(t lease.Transition) {
 	}
 	h.n = t.N
 	from := h.state
+	h.learn(t)
 	if !h.step(t) {
 		h.object("history", "%+v when it was %s of %q (%d, claimed %t)", t, from, h.holder, h.mine, h.taken)
 	}
 	if t.To != h.state {
 		h.object("history", "%+v when it should be %s, from %s", t, h.state, from)
 		h.state = t.To
+	}
+}
+
+// learn takes the token of a lease that was handed back from the first line about it.
+func (h *told) learn(t lease.Transition) {
+	if h.untold && t.Token > h.token && t.Who == h.holder && t.What != lease.Taken {
+		h.mine, h.token, h.untold = t.Token, t.Token, false
 	}
 }
 
@@ -88,6 +99,19 @@ func (h *told) step(t lease.Transition) bool {
 		return offered
 	case lease.Extended, lease.Noticed:
 		return claimed
+	case lease.Opened:
+		ok := claimed && h.opener == ""
+		h.opener, h.open = t.Who, true
+		return ok
+	case lease.Taken:
+		ok := h.state == lease.Leased && h.taken && h.open && t.Token > h.token
+		h.holder, h.mine, h.token, h.open, h.untold = t.Who, t.Token, max(h.token, t.Token), false, false
+		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		return ok
+	case lease.HandedBack:
+		ok := claimed && h.opener != "" && !h.open
+		h.holder, h.mine, h.open, h.untold = h.opener, 0, true, true
+		return ok
 	case lease.Released:
 		to := lease.Dirty
 		if noClean(h.name) || t.To == lease.Free && t.Why != "done" { // or taken back before anybody was told
@@ -122,8 +146,8 @@ func (h *told) step(t lease.Transition) bool {
 		return h.over(cleaned, lease.Free)
 	case lease.CleanFailed:
 		return h.over(cleaned, lease.Dirty)
-	case lease.Blocked:
-		return h.over(h.state == lease.Free, lease.Dirty)
+	case lease.Blocked: // or impounded
+		return h.over(claimed || h.state == lease.Free && t.Token == 0, lease.Dirty)
 	default: // nothing is restored here
 		return false
 	}
@@ -135,20 +159,25 @@ func (h *told) grant(t lease.Transition, to lease.State) bool {
 		h.object("tokens", "%d is granted after %d", t.Token, h.token)
 	}
 	h.state, h.holder, h.mine, h.token, h.taken = to, t.Who, t.Token, t.Token, false
+	h.opener, h.open, h.untold = "", false, false
 	return ok
 }
 
 func (h *told) over(ok bool, to lease.State) bool {
 	h.state, h.holder, h.mine, h.taken = to, "", 0, false
+	h.opener, h.open, h.untold = "", false, false
 	return ok
 }
 
 // compare holds what the history tells against what there is.
 func (h *told) compare(r *lease.Record) {
+	if l := r.Lease; l != nil && h.untold && r.Token > h.token && l.Token == r.Token {
+		h.mine, h.token = l.Token, l.Token
+	}
 	if r.Now() != h.state || r.Token != h.token || r.Transitions != h.n {
 		h.object("history", "it tells %s, token %d, %d lines; there is %s, token %d, %d lines", h.state, h.token, h.n, r.Now(), r.Token, r.Transitions)
 	}
-	if r.Lease != nil && (r.Lease.Holder != h.holder || r.Lease.Token != h.mine || r.Lease.Offered() == h.taken) {
+	if r.Lease != nil && (r.Lease.Holder != h.holder || r.Lease.Token != h.mine || r.Lease.Offered() == h.taken || r.Lease.Opener != h.opener || r.Lease.Open != h.open) {
 		h.object("history", "it tells of %s with %d, claimed %t; there is %s with %d", h.holder, h.mine, h.taken, r.Lease.Holder, r.Lease.Token)
 	}
 	var waiting []string

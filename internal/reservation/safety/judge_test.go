@@ -86,19 +86,28 @@ func (d *driver) model(name string, ops []op, h *told) []finding {
 // something and not told, the store's history says what.
 func operations(name string, ops []op, h *told) []porcupine.Operation {
 	numbers := map[ending]int{}
+	number := func(k kind, token int64) int {
+		e := ending{kind: k, token: token}
+		if _, ok := numbers[e]; !ok {
+			numbers[e] = len(numbers)
+		}
+		return numbers[e]
+	}
 	clients := map[[2]int]int{}
+	seen := map[int64]bool{}
+	for _, o := range ops {
+		if o.Kind == look && o.On[0] == name {
+			seen[o.Saw.Token] = true
+		}
+	}
 	var out []porcupine.Operation
 	for _, o := range ops {
 		if !slices.Contains(o.On, name) {
 			continue
 		}
 		a := asked{op: o, token: o.Token, noClean: noClean(name), together: len(o.On) > 1}
-		if o.Kind == release || o.Kind == evict || o.Kind == finish || o.Kind == fail {
-			e := ending{kind: o.Kind, token: o.Token}
-			if _, ok := numbers[e]; !ok {
-				numbers[e] = len(numbers)
-			}
-			a.ending = numbers[e]
+		if slices.Contains(endingKinds, o.Kind) {
+			a.ending = number(o.Kind, o.Token)
 		}
 		c := [2]int{o.Worker, o.Client}
 		if _, ok := clients[c]; !ok {
@@ -107,9 +116,19 @@ func operations(name string, ops []op, h *told) []porcupine.Operation {
 		for _, r := range answersOf(name, o, h) {
 			out = append(out, porcupine.Operation{ClientId: clients[c], Input: a, Output: r, Call: o.Call, Return: o.Ret})
 		}
+		for _, token := range givenBack(o, h, seen) {
+			back := asked{op: o, token: token, released: h.fates[token] == left, ending: number(release, token)}
+			back.op.Kind = unused
+			out = append(out,
+				porcupine.Operation{ClientId: clients[c], Input: a, Output: answered{outcome: done, token: token}, Call: o.Call, Return: o.Ret},
+				porcupine.Operation{ClientId: clients[c], Input: back, Output: answered{outcome: done}, Call: o.Call, Return: o.Ret})
+		}
 	}
 	return out
 }
+
+// endingKinds are asked for again without another effect.
+var endingKinds = []kind{release, evict, impound, finish, fail, handBack}
 
 // ending is a request to end something, sent once or more often.
 type ending struct {
@@ -117,29 +136,43 @@ type ending struct {
 	token int64
 }
 
-// answersOf is what an operation has done to a reservation, as far as it is known.
-func answersOf(name string, o op, h *told) []answered {
-	if j := slices.Index(o.Got, name); j >= 0 {
-		return []answered{{outcome: done, token: o.Tokens[j]}}
+// givenBack are the tokens of what was granted and given back before anybody was told,
+// and that somebody saw who looked.
+func givenBack(o op, h *told, seen map[int64]bool) []int64 {
+	var out []int64
+	for _, token := range h.claims[o.Holder] {
+		if end := h.fates[token]; o.Kind == acquire && seen[token] && (end == lease.Returned || end == left) {
+			out = append(out, token)
+		}
 	}
+	return out
+}
+
+// answersOf is what an operation has done to a reservation, as far as it is known. What was
+// granted, and ended before anybody could be told, was asked for again.
+func answersOf(name string, o op, h *told) []answered {
 	var out []answered
+	told := slices.Index(o.Got, name)
+	if told >= 0 {
+		out = append(out, answered{outcome: done, token: o.Tokens[told], saw: o.Saw})
+	}
 	switch o.Kind {
-	case renew, check, renewClean:
-		if o.Outcome != done && o.Outcome != stale {
+	case renew, check, renewClean, extend, notify, look:
+		if !slices.Contains([]outcome{done, stale, limit, over}, o.Outcome) {
 			return nil // what was not answered has changed nothing
 		}
-	case acquire, clean:
+	case acquire, clean, take:
 		for _, token := range h.claims[o.Holder] {
-			if end := h.fates[token]; end != lease.Returned && end != left {
+			if end := h.fates[token]; end != lease.Returned && end != left && (told < 0 || token != o.Tokens[told]) {
 				out = append(out, answered{outcome: done, token: token})
 			}
 		}
-		if len(out) > 0 || o.Outcome != busy && o.Outcome != notDirty {
+		if len(out) > 0 || o.Outcome != busy && o.Outcome != notDirty && o.Outcome != notOpen {
 			return out
 		}
 	default: // it may have ended something, answered or not
 	}
-	return []answered{{outcome: o.Outcome}}
+	return []answered{{outcome: o.Outcome, saw: o.Saw}}
 }
 
 // answers that no broker may give.
@@ -216,7 +249,7 @@ func inTime(ops []op) []finding {
 			out = append(out, finding{Check: "in-time", Text: "dropped from a queue too soon: " + o.String()})
 		}
 		g := granted{on: o.On[0], token: o.Token}
-		if _, known := ended[g]; !known && slices.Contains([]kind{release, evict, finish, fail}, o.Kind) {
+		if _, known := ended[g]; !known && (slices.Contains(endingKinds, o.Kind) || o.Kind == stand) { // which ends by the time of day
 			ended[g] = o.Call // the first: they are in the order of their calls
 		}
 	}
@@ -261,7 +294,7 @@ func foreign(o op) bool { return o.Period == 0 && o.Kind != check }
 func waiters(ops []op, histories map[string]*told) []finding {
 	var out []finding
 	for _, o := range ops {
-		if o.Kind != acquire || o.Outcome == unanswered {
+		if o.Kind != acquire && o.Kind != take || o.Outcome == unanswered {
 			continue
 		}
 		for _, name := range o.On {

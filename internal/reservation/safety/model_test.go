@@ -27,16 +27,27 @@ type state struct {
 	phase   phase
 	token   int64
 	highest int64
+	stood   bool                 // something was stood up under it: it is open, or was taken
+	open    bool                 // held in the name of who stood it up, and may be taken
+	last    int64                // its end that extensions can not pass, µs
 	ended   [endings / 64]uint64 // what was done and may be asked again
 }
 
-func (s state) has(token int64) bool { return s.phase == isHeld && s.token == token }
+// A lease that was handed back has a token that nobody was told: 0 here, until somebody
+// looks.
+func (s state) untold() bool { return s.phase == isHeld && s.token == 0 }
+
+func (s state) has(token int64) bool { return s.phase == isHeld && s.token == token && token != 0 }
 func (s state) cleans(token int64) bool {
 	return s.phase == isCleaned && s.token == token
 }
 func (s state) marked(i int) bool { return s.ended[i/64]&(1<<(i%64)) != 0 }
 
-func (s state) to(p phase) state { s.phase, s.token = p, 0; return s }
+func (s state) to(p phase) state {
+	s.phase, s.token = p, 0
+	s.stood, s.open, s.last = false, false, 0
+	return s
+}
 
 func (s state) granted(p phase, token int64) state {
 	s.phase, s.token, s.highest = p, token, max(s.highest, token)
@@ -45,6 +56,10 @@ func (s state) granted(p phase, token int64) state {
 
 func (s state) end(p phase, i int) state {
 	s = s.to(p)
+	return s.mark(i)
+}
+
+func (s state) mark(i int) state {
 	s.ended[i/64] |= 1 << (i % 64)
 	return s
 }
@@ -56,11 +71,13 @@ type asked struct {
 	ending   int  // numbers the end that is asked for
 	noClean  bool // what is released is free
 	together bool // with another reservation
+	released bool // what is unused was released, and a release of it is done
 }
 
 type answered struct {
 	outcome outcome
 	token   int64
+	saw     terms
 }
 
 // may are the states after a step; none: it can not have been answered so.
@@ -88,6 +105,9 @@ func then(s state, a asked, r answered) []state {
 	case clean:
 		return begun(s, r)
 	case renew:
+		if r.outcome == over && !(s.has(a.token) && s.stood) {
+			return nil
+		}
 		return shown(s, s.has(a.token), r)
 	case renewClean:
 		return shown(s, s.cleans(a.token), r)
@@ -98,7 +118,7 @@ func then(s state, a asked, r answered) []state {
 			return ends(s, s.has(a.token), isFree, a, r)
 		}
 		return ends(s, s.has(a.token), isDirty, a, r)
-	case evict:
+	case evict, impound:
 		return ends(s, s.has(a.token), isDirty, a, r)
 	case finish:
 		return ends(s, s.cleans(a.token), isFree, a, r)
@@ -110,7 +130,7 @@ func then(s state, a asked, r answered) []state {
 		}
 		return []state{s}
 	default:
-		panic("no such operation: " + a.op.Kind)
+		return byDay(s, a, r)
 	}
 }
 
@@ -192,7 +212,14 @@ var model = (&porcupine.NondeterministicModel{
 	},
 	Hash: func(s any) uint64 {
 		v := s.(state)
-		return uint64(v.phase)*0x9e3779b97f4a7c15 ^ uint64(v.token)*0xbf58476d1ce4e5b9 ^ uint64(v.highest)
+		flags := uint64(0)
+		if v.stood {
+			flags |= 1 << 60
+		}
+		if v.open {
+			flags |= 1 << 61
+		}
+		return flags ^ uint64(v.phase)*0x9e3779b97f4a7c15 ^ uint64(v.token)*0xbf58476d1ce4e5b9 ^ uint64(v.highest)
 	},
 	DescribeOperation: func(in, out any) string {
 		a, r := in.(asked), out.(answered)
@@ -208,6 +235,13 @@ var model = (&porcupine.NondeterministicModel{
 	},
 	DescribeState: func(s any) string {
 		v := s.(state)
-		return fmt.Sprintf("%s %d (highest %d)", v.phase, v.token, v.highest)
+		text := fmt.Sprintf("%s %d (highest %d)", v.phase, v.token, v.highest)
+		switch {
+		case v.open:
+			text += ", open"
+		case v.stood:
+			text += ", taken"
+		}
+		return text
 	},
 }).ToModel()

@@ -30,6 +30,14 @@ const (
 	renewClean kind = "renew-clean"
 	finish     kind = "finish"
 	fail       kind = "fail"
+	stand      kind = "stand"
+	take       kind = "take"
+	handBack   kind = "hand-back"
+	impound    kind = "impound"
+	extend     kind = "extend"
+	notify     kind = "notify"
+	look       kind = "look"   // which token the store has
+	unused     kind = "unused" // nobody asks for it: a part of acquire
 )
 
 // outcome is how it was answered.
@@ -41,6 +49,9 @@ const (
 	busy       outcome = "busy"
 	stale      outcome = "stale"
 	notDirty   outcome = "not-dirty"
+	notOpen    outcome = "not-open"
+	limit      outcome = "limit"
+	over       outcome = "over"
 	lost       outcome = "lost"
 	gaveUp     outcome = "gave-up" // who asked did not wait any longer
 	unreached  outcome = "unreached"
@@ -57,6 +68,8 @@ type op struct {
 	Holder         string      `json:",omitempty"`
 	Period         int64       `json:",omitempty"` // ns
 	Wait           bool        `json:",omitempty"`
+	Ends, Last     int64       `json:",omitempty"` // that stand asks for, µs since 1970
+	By             int64       `json:",omitempty"` // that extend asks for, ns
 	Call           int64       // CLOCK_MONOTONIC, ns
 	Ret            int64       `json:",omitempty"`
 	Outcome        outcome     `json:",omitempty"`
@@ -64,6 +77,25 @@ type op struct {
 	State          lease.State `json:",omitempty"` // of what is busy
 	Err            string      `json:",omitempty"`
 	Got            []string    `json:",omitempty"` // reservations that Tokens are of
+	Saw            terms       `json:",omitzero"`  // of the lease that was answered
+}
+
+// terms are what is known of a lease that was stood up, or was seen.
+type terms struct {
+	Token int64 `json:",omitempty"`
+	Ends  int64 `json:",omitempty"` // µs since 1970
+	Last  int64 `json:",omitempty"`
+}
+
+func termsOf(l lease.Lease) terms {
+	t := terms{Token: l.Token}
+	if l.Ends != nil {
+		t.Ends = l.Ends.UnixMicro()
+	}
+	if l.Last != nil {
+		t.Last = l.Last.UnixMicro()
+	}
+	return t
 }
 
 func (o op) String() string {
@@ -98,6 +130,12 @@ func outcomeOf(err error) (outcome, lease.State) {
 		return stale, ""
 	case errors.Is(err, lease.ErrNotDirty):
 		return notDirty, ""
+	case errors.Is(err, lease.ErrNotOpen):
+		return notOpen, ""
+	case errors.Is(err, lease.ErrLimit):
+		return limit, ""
+	case errors.Is(err, lease.ErrOver):
+		return over, ""
 	case errors.Is(err, broker.ErrLost), errors.Is(err, lease.ErrNoTicket):
 		return lost, ""
 	case broker.Passing(err):

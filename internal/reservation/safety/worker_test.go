@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,7 @@ func noClean(name string) bool { return strings.HasSuffix(name, "-free") }
 type worker struct {
 	assignment
 	broker  handler
+	kept    broker.Store
 	journal *journal
 	often   time.Duration // it looks at what it waits for
 	phase   atomic.Int64
@@ -53,6 +55,7 @@ type worker struct {
 
 	mu  sync.Mutex
 	bag []shownOnce
+	up  []string // where something was stood up
 }
 
 // handler is a broker, or one that is broken.
@@ -67,6 +70,12 @@ type handler interface {
 	RenewClean(ctx context.Context, name string, token int64) (lease.Lease, error)
 	FinishClean(ctx context.Context, name string, token int64, why string) error
 	FailClean(ctx context.Context, name string, token int64, why string) error
+	Stand(ctx context.Context, name string, token int64, ends, last time.Time, why string) (lease.Lease, error)
+	Take(ctx context.Context, name string, t lease.Ticket) (lease.Lease, error)
+	HandBack(ctx context.Context, name string, token int64, why string) error
+	Impound(ctx context.Context, name string, token int64, why string) error
+	Extend(ctx context.Context, name string, token int64, by time.Duration, why string) (lease.Lease, error)
+	Notify(ctx context.Context, name string, token int64, by, why string, at time.Time) error
 	Tick(ctx context.Context, names ...string) error
 }
 
@@ -110,6 +119,7 @@ func work(ctx context.Context, path string) error {
 		defer func() { cancel(); <-ended }()
 		kept = c
 	}
+	w.kept = kept
 	w.broker = w.Defect.handler(kept, w.Seed, fmt.Sprintf("p%d", w.ID), w.often)
 	var all sync.WaitGroup
 	working, stop := context.WithCancel(ctx)
@@ -165,6 +175,25 @@ func (w *worker) old(rng *rand.Rand) (shownOnce, bool) {
 	}
 	newest := min(len(w.bag), 60) // most are of this phase
 	return w.bag[len(w.bag)-1-rng.IntN(newest)], true
+}
+
+// stands notes where something was stood up, and standing is where most people go.
+func (w *worker) stands(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.up = append(w.up[max(0, len(w.up)-4):], name)
+}
+
+func (w *worker) standing(rng *rand.Rand) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := w.active()
+	if len(w.up) > 0 && rng.IntN(3) > 0 {
+		if name := w.up[rng.IntN(len(w.up))]; slices.Contains(names, name) {
+			return name
+		}
+	}
+	return names[rng.IntN(len(names))]
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
