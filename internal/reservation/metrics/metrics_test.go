@@ -205,7 +205,7 @@ func TestHandOvers(t *testing.T) {
 	}{
 		"none": {want: ""},
 		"done yesterday, failed today": {
-			list: []*store.HandOver{handOver("down", "down", 25*time.Hour, time.Hour, true, ""), handOver("down", "down", time.Hour, time.Hour, true, "r: it still stands")},
+			list: []*store.HandOver{handOver("down", "down", 25*time.Hour, time.Hour, true, ""), handOver("down", "down", time.Hour, time.Hour, true, "r: it still stands", store.HandOverRow{Reservation: "r"})},
 			want: "handover_failed{entry=down} 1\nhandover_last_timestamp_seconds{entry=down,result=done} 1795172400\n" +
 				"handover_last_timestamp_seconds{entry=down,result=failed} 1795258800\nhandover_overdue{entry=down} 0",
 		},
@@ -326,7 +326,12 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 			func() { m.list[0].Status.Recent = nil },
 			"", 4,
 		},
-		{func() { m.list[0].Status.Recent = transitions(1, lease.Blocked) }, "{reservation=r,what=blocked} 1", 4},
+		{ // since it was seen with nothing, so much has happened that its status does not begin with it
+			func() {
+				m.pieces["r"] = transitions(1, lease.Queued)
+				m.list[0].Status.Recent = transitions(2, lease.Blocked)
+			}, "{reservation=r,what=blocked} 1 {reservation=r,what=queued} 1", 5,
+		},
 	} {
 		step.do()
 		if got := counts(c); got != step.want {

@@ -77,6 +77,7 @@ func ill(n int64) *memory {
 // A real Prometheus scrapes the collector and takes the example's rules: nothing is told
 // of a store that is well, and each rule tells of one that is not.
 func TestRulesInPrometheus(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs the upstream programs")
 	}
