@@ -105,7 +105,7 @@ func then(s state, a asked, r answered) []state {
 	case clean:
 		return begun(s, r)
 	case renew:
-		if r.outcome == over && !(s.has(a.token) && s.stood) {
+		if r.outcome == over && (!s.has(a.token) || !s.stood) {
 			return nil
 		}
 		return shown(s, s.has(a.token), r)

@@ -10,7 +10,7 @@ func byDay(s state, a asked, r answered) []state {
 	case handBack:
 		return handsBack(s, a, r)
 	case extend:
-		if r.outcome == done && s.stood && r.saw.Ends > s.last || r.outcome == limit && !(s.has(a.token) && s.stood) {
+		if r.outcome == done && s.stood && r.saw.Ends > s.last || r.outcome == limit && (!s.has(a.token) || !s.stood) {
 			return nil
 		}
 		return shown(s, s.has(a.token), r)
