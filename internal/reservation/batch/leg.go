@@ -54,6 +54,7 @@ func (r *run) resume(ctx context.Context) error {
 			c.Outcome, c.Why, changed = matrix.Pending, "whoever ran it was gone before it ended", true
 		case "":
 			c.Outcome = matrix.Pending
+		default:
 		}
 	}
 	if changed {

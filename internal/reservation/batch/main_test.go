@@ -45,6 +45,8 @@ type cloud struct {
 	calls  []string
 	// broken fails a verb so many times.
 	broken map[hook.Verb]int
+	// flaky, if set, says whether a call fails.
+	flaky func(v hook.Verb) bool
 	// tests answer by version and intent; without one it passes.
 	tests map[string]func(ctx context.Context) (hook.Result, error)
 	// provisions happens before something is stood up.
@@ -57,6 +59,9 @@ func (c *cloud) Owner() string { return "team-x" }
 
 func (c *cloud) call(v hook.Verb, of string) error {
 	c.calls = append(c.calls, fmt.Sprintf("%s %s", v, of))
+	if c.flaky != nil && c.flaky(v) {
+		return fmt.Errorf("%s: not now", v)
+	}
 	if c.broken[v] > 0 {
 		c.broken[v]--
 		return fmt.Errorf("%s: no permission", v)
@@ -152,7 +157,7 @@ func newNight(t *testing.T, cells ...string) *night {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "b-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-", ",", "").Replace(t.Name()))
+	name := "b-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(t.Name()))
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		t.Fatal(err)
 	}

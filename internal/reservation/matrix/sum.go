@@ -44,8 +44,8 @@ func counts(cells []Cell) string {
 		n[c.Outcome]++
 	}
 	var out []string
-	for i := len(order) - 1; i >= 0; i-- {
-		if o := order[i]; n[o] > 0 {
+	for _, o := range slices.Backward(order) {
+		if n[o] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[o], o))
 		}
 	}
