@@ -11,7 +11,7 @@ const unknown = -1
 
 // audit reads the whole history of a reservation, oldest first: lines are counted without a
 // gap, tokens grow with each grant, and nobody has it before the one before him has lost it.
-func audit(reservation string, all []lease.Transition) (leases int, out []finding) {
+func audit(reservation string, all []lease.Transition) (leases int, out []Finding) {
 	var n, granted, holding int64
 	var holder string
 	find := func(t lease.Transition, format string, args ...any) {

@@ -10,13 +10,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// finding is something that did not happen, or happened otherwise than it was to.
-type finding struct {
+// Finding is something that did not happen, or happened otherwise than it was to.
+type Finding struct {
 	Subject string `json:"subject"`
 	Why     string `json:"why"`
 }
 
-func found(subject, why string) finding { return finding{Subject: subject, Why: why} }
+func found(subject, why string) Finding { return Finding{Subject: subject, Why: why} }
 
 // morning is what is known of a day, from its morning to the next.
 type morning struct {
@@ -37,11 +37,11 @@ func (m morning) row(h *store.HandOver, reservation string) store.HandOverRow {
 }
 
 // allWell finds hand-overs and cells that did not go as on every day.
-func (m morning) allWell() []finding { return append(m.handedOver(), m.cells(nil)...) }
+func (m morning) allWell() []Finding { return append(m.handedOver(), m.cells(nil)...) }
 
 // handedOver finds what was not handed over, or not in its window.
-func (m morning) handedOver() []finding {
-	var out []finding
+func (m morning) handedOver() []Finding {
+	var out []Finding
 	for name, h := range map[string]*store.HandOver{"morning-up": m.up, "evening-down": m.down} {
 		switch {
 		case h == nil:
@@ -60,11 +60,11 @@ func (m morning) handedOver() []finding {
 }
 
 // cells finds those that did not pass, or not come to what they were to.
-func (m morning) cells(otherwise map[string]matrix.Outcome) []finding {
+func (m morning) cells(otherwise map[string]matrix.Outcome) []Finding {
 	if m.batch == nil || m.batch.Status.Finished == nil {
-		return []finding{found("nightly-batch", "it was not done to its end")}
+		return []Finding{found("nightly-batch", "it was not done to its end")}
 	}
-	var out []finding
+	var out []Finding
 	left := slices.Clone(m.wanted)
 	for _, row := range m.batch.Status.Rows {
 		for _, c := range row.Cells {
@@ -94,18 +94,18 @@ func (m morning) cells(otherwise map[string]matrix.Outcome) []finding {
 }
 
 // twice finds no cell that was begun again after it was lost.
-func (m morning) twice(reservation string) []finding {
+func (m morning) twice(reservation string) []Finding {
 	for _, c := range m.row(m.batch, reservation).Cells {
 		if c.Attempts > 1 && c.Outcome == matrix.Passed {
 			return nil
 		}
 	}
-	return []finding{found(reservation, "no cell was begun again after its controller was gone")}
+	return []Finding{found(reservation, "no cell was begun again after its controller was gone")}
 }
 
 // happened finds what did not happen to somebody's lease or ticket, in that order; to
 // anybody's where who is empty.
-func (m morning) happened(reservation, who string, what ...lease.What) []finding {
+func (m morning) happened(reservation, who string, what ...lease.What) []Finding {
 	left := what
 	for _, t := range m.history[reservation] {
 		if len(left) > 0 && t.What == left[0] && (who == "" || t.Who == who) {
@@ -115,7 +115,7 @@ func (m morning) happened(reservation, who string, what ...lease.What) []finding
 	if len(left) == 0 {
 		return nil
 	}
-	return []finding{found(reservation, fmt.Sprintf("%s: %v was to happen, in this order, and %v did not", orAnybody(who), what, left[0]))}
+	return []Finding{found(reservation, fmt.Sprintf("%s: %v was to happen, in this order, and %v did not", orAnybody(who), what, left[0]))}
 }
 
 func orAnybody(who string) string {
@@ -137,7 +137,7 @@ func (m morning) said(reservation string, what lease.What, text string) bool {
 }
 
 // inOrder finds who had it before his turn.
-func (m morning) inOrder(reservation string, want ...string) []finding {
+func (m morning) inOrder(reservation string, want ...string) []Finding {
 	var got []string
 	for _, t := range m.history[reservation] {
 		if t.What == lease.Claimed {
@@ -147,5 +147,5 @@ func (m morning) inOrder(reservation string, want ...string) []finding {
 	if slices.Equal(got, want) {
 		return nil
 	}
-	return []finding{found(reservation, fmt.Sprintf("%v had it in this order, and were to have it in this: %v", got, want))}
+	return []Finding{found(reservation, fmt.Sprintf("%v had it in this order, and were to have it in this: %v", got, want))}
 }

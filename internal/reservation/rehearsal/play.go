@@ -31,7 +31,7 @@ type play struct {
 	mu       sync.Mutex
 	memos    map[string]int64
 	quitters map[string]func()
-	wrong    []finding
+	wrong    []Finding
 }
 
 // say writes a line of the log, at the rehearsal's time.
@@ -42,7 +42,7 @@ func (p *play) say(format string, args ...any) {
 }
 
 // find notes something wrong.
-func (p *play) find(f finding) {
+func (p *play) find(f Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrong = append(p.wrong, f)
@@ -102,7 +102,7 @@ func (p *play) until(ctx context.Context, end time.Time, events []*event) error 
 	}
 	for _, e := range events {
 		if !e.done {
-			p.find(finding{Subject: e.what, Why: "it was to happen at " + e.at.Format(time.RFC3339) + ", and did not come to it"})
+			p.find(Finding{Subject: e.what, Why: "it was to happen at " + e.at.Format(time.RFC3339) + ", and did not come to it"})
 		}
 	}
 	return nil

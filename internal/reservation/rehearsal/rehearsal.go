@@ -45,14 +45,14 @@ type Report struct {
 	// Dir has the log of each controller, the grid, the metrics and the history.
 	Dir string `json:"dir"`
 	// Findings are of no one day.
-	Findings []finding `json:"findings"`
+	Findings []Finding `json:"findings"`
 }
 
 // Day is what one day came to.
 type Day struct {
 	Begins   time.Time `json:"begins"`
 	Scene    string    `json:"scene"`
-	Findings []finding `json:"findings"`
+	Findings []Finding `json:"findings"`
 }
 
 var errNoLeader = errors.New("no controller leads")
@@ -136,7 +136,7 @@ func (p *play) day(ctx context.Context, begins time.Time, s scene) (Day, error) 
 	if err != nil {
 		return Day{}, err
 	}
-	d := Day{Begins: begins, Scene: s.name, Findings: append([]finding{}, s.expect(m)...)}
+	d := Day{Begins: begins, Scene: s.name, Findings: append([]Finding{}, s.expect(m)...)}
 	for _, f := range d.Findings {
 		p.say("FINDING %s: %s", f.Subject, f.Why)
 	}

@@ -21,7 +21,7 @@ func quietDay() scene {
 				handBack(clockTime(m, 2, 45), inferenceCloud, "carol"),
 			}
 		},
-		expect: func(m morning) []finding {
+		expect: func(m morning) []Finding {
 			out := m.allWell()
 			out = append(out, m.happened(trainingCloud, "ada", lease.Taken, lease.HandedBack)...)
 			out = append(out, m.happened(trainingCloud, "bob", lease.Taken, lease.HandedBack)...)
@@ -41,7 +41,7 @@ func forgotten() scene {
 		events: func(m time.Time) []*event {
 			return []*event{take(clockTime(m, 16, 30), trainingCloud, "dave")}
 		},
-		expect: func(m morning) []finding {
+		expect: func(m morning) []Finding {
 			out := append(m.allWell(), m.happened(trainingCloud, "dave", lease.Taken, lease.Noticed)...)
 			if !m.any(trainingCloud, "dave", lease.Expired, lease.Evicted) {
 				out = append(out, found(trainingCloud, "dave forgot it, and his lease was not ended"))
@@ -66,7 +66,7 @@ func fullQueue() scene {
 				queue(clockTime(m, 3, 10), "judy", 10*time.Minute, byHandOnly, inferenceCloud),
 			}
 		},
-		expect: func(m morning) []finding {
+		expect: func(m morning) []Finding {
 			out := m.allWell()
 			for _, who := range []string{"erin", "frank", "ivan", "judy"} {
 				out = append(out, m.happened(byHandOnly, who, lease.Queued, lease.Claimed, lease.Released)...)

@@ -31,7 +31,7 @@ func missedTeardown() scene {
 				}},
 			}
 		},
-		expect: func(m morning) []finding {
+		expect: func(m morning) []Finding {
 			out := append(m.allWell(), m.happened(inferenceCloud, "", lease.Blocked, lease.Cleaned)...)
 			if !m.said(inferenceCloud, lease.Blocked, leftover) {
 				out = append(out, found("the guard", "it did not name "+leftover))
@@ -63,7 +63,7 @@ func crash() scene {
 				return err
 			}}}
 		},
-		expect: func(m morning) []finding { return append(m.allWell(), m.twice(trainingCloud)...) },
+		expect: func(m morning) []Finding { return append(m.allWell(), m.twice(trainingCloud)...) },
 	}
 }
 
@@ -102,7 +102,7 @@ func twoControllers() scene {
 				}},
 			}
 		},
-		expect: func(m morning) []finding { return append(m.allWell(), m.twice(trainingCloud)...) },
+		expect: func(m morning) []Finding { return append(m.allWell(), m.twice(trainingCloud)...) },
 	}
 }
 
@@ -122,7 +122,7 @@ func brokenCloud() scene {
 				}},
 			}
 		},
-		expect: func(m morning) []finding {
+		expect: func(m morning) []Finding {
 			out := m.handedOver()
 			if row := m.row(m.up, trainingCloud); row.Attempts < 3 {
 				out = append(out, found("morning-up of "+trainingCloud, fmt.Sprintf("two provisions failed, and it was tried %d times", row.Attempts)))

@@ -27,7 +27,7 @@ type event struct {
 type scene struct {
 	name   string
 	events func(morning time.Time) []*event
-	expect func(m morning) []finding
+	expect func(m morning) []Finding
 }
 
 // clockTime is a time of the day that begins in the morning; hours from 0 to 14 are of the
