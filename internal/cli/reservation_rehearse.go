@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,14 +33,20 @@ A week takes about a quarter of an hour on two cores.
 
 Exit codes: 0 all went as written, 1 something did not, 3 it could not be played.`,
 		Example: `  firstlight reservation rehearse
-  firstlight reservation rehearse --days 2 --dir /tmp/rehearsal`,
+  firstlight reservation rehearse --scene crash,missed-teardown --dir /tmp/rehearsal`,
 	}
-	days := cmd.Flags().Int("days", 7, "days, one scene each")
+	days := cmd.Flags().Int("days", 0, "days, one scene each (without: one for each scene)")
+	scenes := cmd.Flags().StringSlice("scene", nil, "only these scenes: "+strings.Join(rehearsal.Scenes(), ", "))
 	dir := cmd.Flags().String("dir", "", "a directory of its own (without: a new one below firstlight's)")
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *days < 1 {
+		if *days < 0 {
 			return usage("--days %d: want at least 1", *days)
+		}
+		for _, name := range *scenes {
+			if !slices.Contains(rehearsal.Scenes(), name) {
+				return usage("--scene %q is none; there are %s", name, strings.Join(rehearsal.Scenes(), ", "))
+			}
 		}
 		place, err := rehearsalDir(*dir)
 		if err != nil {
@@ -49,7 +56,7 @@ Exit codes: 0 all went as written, 1 something did not, 3 it could not be played
 		if err != nil {
 			return infrastructure(fmt.Errorf("find this program: %w", err))
 		}
-		report, err := rehearsal.Run(cmd.Context(), rehearsal.Options{Dir: place, Days: *days, Command: []string{self}, Log: s.Err})
+		report, err := rehearsal.Run(cmd.Context(), rehearsal.Options{Dir: place, Days: *days, Scenes: *scenes, Command: []string{self}, Log: s.Err})
 		if err != nil {
 			return infrastructure(fmt.Errorf("%w; its files are in %s", err, place))
 		}
@@ -94,7 +101,7 @@ func rehearsalDir(dir string) (string, error) {
 func rehearsalText(w io.Writer, r *rehearsal.Report) error {
 	var b strings.Builder
 	for i, d := range r.Days {
-		fmt.Fprintf(&b, "%s  %-6s  %s\n", d.Begins.Format("Mon 2 Jan"), passedOr(len(d.Findings) == 0, "FAILED"), d.Scene)
+		fmt.Fprintf(&b, "%s  %-6s  %s\n", d.Begins.Format("Mon 2 Jan"), passedOr(len(d.Findings) == 0, "FAILED"), d.Title)
 		for _, f := range r.Days[i].Findings {
 			fmt.Fprintf(&b, "                   %s: %s\n", f.Subject, f.Why)
 		}

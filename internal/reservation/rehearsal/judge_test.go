@@ -90,7 +90,7 @@ func TestWhatHappened(t *testing.T) {
 		})
 	}
 	// Each scene of the week finds it out when nothing of it happened.
-	for _, s := range scenes() {
+	for _, s := range week() {
 		quiet := goodDay()
 		cell := &quiet.batch.Status.Row(trainingCloud).Cells[0]
 		cell.Attempts = 1
@@ -98,5 +98,17 @@ func TestWhatHappened(t *testing.T) {
 		if got := s.expect(quiet); len(got) == 0 {
 			t.Errorf("%s: a day on which nothing of it happened is a good one", s.name)
 		}
+	}
+}
+
+func TestScenesByName(t *testing.T) {
+	if got, err := chosen(nil); err != nil || len(got) != 7 {
+		t.Errorf("%v %v", got, err)
+	}
+	if got, err := chosen([]string{"crash"}); err != nil || len(got) != 1 || got[0].name != "crash" {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err := chosen([]string{"crash", "flood"}); err == nil || !strings.Contains(err.Error(), "missed-teardown") {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,10 @@ import (
 type Options struct {
 	// Dir is its own directory: what it makes is below it.
 	Dir string
-	// Days are played, one scene a day.
-	Days int
+	// Scenes are the names of those that are played; none: all. Days is how many days, one
+	// scene each; 0: one for each scene.
+	Scenes []string
+	Days   int
 	// Command is this program.
 	Command []string
 	// Log takes what happens, for people.
@@ -52,6 +55,7 @@ type Report struct {
 type Day struct {
 	Begins   time.Time `json:"begins"`
 	Scene    string    `json:"scene"`
+	Title    string    `json:"title"`
 	Findings []Finding `json:"findings"`
 }
 
@@ -60,6 +64,10 @@ var errNoLeader = errors.New("no controller leads")
 // Run plays. The error is of what kept it from being played to its end; what went otherwise
 // than written is in the report.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
+	list, err := chosen(o.Scenes)
+	if err != nil {
+		return nil, err
+	}
 	p := &play{opts: o, dir: o.Dir, memos: map[string]int64{}, quitters: map[string]func(){}}
 	begun := time.Now()
 	if p.clock, err = clock.Open(p.clockPath()); err != nil {
@@ -81,8 +89,8 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return nil, err
 	}
 	r := &Report{Begins: begins, Dir: p.dir, Cells: map[string]int{}}
-	for i := range o.Days {
-		d, err := p.day(ctx, begins.AddDate(0, 0, i), scenes()[i%len(scenes())])
+	for i := range cmp.Or(o.Days, len(list)) {
+		d, err := p.day(ctx, begins.AddDate(0, 0, i), list[i%len(list)])
 		if err != nil {
 			return nil, fmt.Errorf("day %d: %w", i+1, err)
 		}
@@ -127,7 +135,7 @@ func (p *play) open(ctx context.Context) error {
 
 // day plays one scene, from shortly before the morning to shortly before the next.
 func (p *play) day(ctx context.Context, begins time.Time, s scene) (Day, error) {
-	p.say("== %s", s.name)
+	p.say("== %s", s.title)
 	end := begins.Add(24*time.Hour - 30*time.Minute)
 	if err := p.until(ctx, end, s.events(begins)); err != nil {
 		return Day{}, err
@@ -136,7 +144,7 @@ func (p *play) day(ctx context.Context, begins time.Time, s scene) (Day, error) 
 	if err != nil {
 		return Day{}, err
 	}
-	d := Day{Begins: begins, Scene: s.name, Findings: append([]Finding{}, s.expect(m)...)}
+	d := Day{Begins: begins, Scene: s.name, Title: s.title, Findings: append([]Finding{}, s.expect(m)...)}
 	for _, f := range d.Findings {
 		p.say("FINDING %s: %s", f.Subject, f.Why)
 	}

@@ -11,7 +11,7 @@ import (
 // has it after him; a third extends, as far as the night allows.
 func quietDay() scene {
 	return scene{
-		name: "people take it, hand it back and extend",
+		name: "quiet", title: "people take it, hand it back and extend",
 		events: func(m time.Time) []*event {
 			return []*event{
 				take(clockTime(m, 16, 0), trainingCloud, "ada"), handBack(clockTime(m, 18, 0), trainingCloud, "ada"),
@@ -37,7 +37,7 @@ func quietDay() scene {
 // forgotten is one on which somebody takes it and goes home.
 func forgotten() scene {
 	return scene{
-		name: "somebody takes it and forgets",
+		name: "forgotten", title: "somebody takes it and forgets",
 		events: func(m time.Time) []*event {
 			return []*event{take(clockTime(m, 16, 30), trainingCloud, "dave")}
 		},
@@ -55,7 +55,7 @@ func forgotten() scene {
 // forgets; before the batch somebody wants two at once.
 func fullQueue() scene {
 	return scene{
-		name: "a full queue, one who gives up, one who forgets, one who wants two",
+		name: "full-queue", title: "a full queue, one who gives up, one who forgets, one who wants two",
 		events: func(m time.Time) []*event {
 			at := func(minute int) time.Time { return clockTime(m, 16, minute) }
 			return []*event{

@@ -21,7 +21,7 @@ const leftover = "fl-left-over"
 // the guard finds it, an operator takes it down, and the batch goes on in its window.
 func missedTeardown() scene {
 	return scene{
-		name: "a teardown was missed: the guard blocks the batch until somebody takes it down",
+		name: "missed-teardown", title: "a teardown was missed: the guard blocks the batch until somebody takes it down",
 		events: func(m time.Time) []*event {
 			return []*event{
 				{at: clockTime(m, 3, 30), what: "a cluster stands on " + inferenceCloud + " for which nobody has a lease", do: leave(inferenceCloud)},
@@ -50,7 +50,7 @@ func missedTeardown() scene {
 // started.
 func crash() scene {
 	return scene{
-		name: "the controller is killed in the middle of a cell",
+		name: "crash", title: "the controller is killed in the middle of a cell",
 		events: func(m time.Time) []*event {
 			return []*event{{at: clockTime(m, 4, 0), what: "kill -9 of the controller, and a new one", when: running(trainingCloud), do: func(ctx context.Context, p *play) error {
 				c := p.leader(ctx)
@@ -71,7 +71,7 @@ func crash() scene {
 // last, and goes on when another has done its work: it may do nothing any more.
 func twoControllers() scene {
 	return scene{
-		name: "the controller stands still in the middle of a cell, and another takes over",
+		name: "two-controllers", title: "the controller stands still in the middle of a cell, and another takes over",
 		events: func(m time.Time) []*event {
 			var still *process
 			return []*event{
@@ -110,7 +110,7 @@ func twoControllers() scene {
 // a version does not pass.
 func brokenCloud() scene {
 	return scene{
-		name: "the cloud fails: two provisions, two teardowns, and one cell",
+		name: "broken-cloud", title: "the cloud fails: two provisions, two teardowns, and one cell",
 		events: func(m time.Time) []*event {
 			return []*event{
 				{at: m.Add(-time.Minute), what: "the cloud breaks", do: func(_ context.Context, p *play) error {

@@ -2,6 +2,9 @@ package rehearsal
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,9 +28,10 @@ type event struct {
 
 // scene is what happens on one day, from its morning to the next, and what comes of it.
 type scene struct {
-	name   string
-	events func(morning time.Time) []*event
-	expect func(m morning) []Finding
+	// name is what it is chosen by, title what it is about.
+	name, title string
+	events      func(morning time.Time) []*event
+	expect      func(m morning) []Finding
 }
 
 // clockTime is a time of the day that begins in the morning; hours from 0 to 14 are of the
@@ -40,7 +44,32 @@ func clockTime(morning time.Time, hour, minute int) time.Time {
 	return t
 }
 
-// scenes are those of a week, in their order; a longer rehearsal begins again.
-func scenes() []scene {
+// week are the scenes in their order; a longer rehearsal begins again.
+func week() []scene {
 	return []scene{quietDay(), forgotten(), missedTeardown(), crash(), fullQueue(), brokenCloud(), twoControllers()}
+}
+
+// Scenes are the names of those that there are.
+func Scenes() []string {
+	var out []string
+	for _, s := range week() {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// chosen are the scenes of these names, all without any. It fails on a name that is none.
+func chosen(names []string) ([]scene, error) {
+	if len(names) == 0 {
+		return week(), nil
+	}
+	var out []scene
+	for _, name := range names {
+		i := slices.Index(Scenes(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("there is no scene %q; there are %s", name, strings.Join(Scenes(), ", "))
+		}
+		out = append(out, week()[i])
+	}
+	return out, nil
 }

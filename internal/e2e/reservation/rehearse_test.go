@@ -1,0 +1,39 @@
+package reservation_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/reservation/rehearsal"
+)
+
+// A night in which the controller is killed in the middle of a cell; in the soak a week.
+func TestRehearsal(t *testing.T) {
+	t.Parallel()
+	args := []string{"reservation", "rehearse", "-o", "json", "--dir", filepath.Join(t.TempDir(), "rehearsal")}
+	days, cells := 7, 42
+	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
+		days, cells = 1, 6
+		args = append(args, "--scene", "crash")
+	}
+	r := program.Run(t.Context(), args...)
+	t.Log(r.Stderr)
+	var report rehearsal.Report
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+		t.Fatalf("exit %d: %v: %s", r.Code, err, r.Stdout)
+	}
+	ended := 0
+	for _, n := range report.Cells {
+		ended += n
+	}
+	if r.Code != 0 || !report.Passed || len(report.Days) != days || report.HandOvers != 3*days || ended != cells {
+		t.Errorf("exit %d: %+v", r.Code, report)
+	}
+	for _, name := range []string{"grid.html", "metrics.prom", "history.jsonl"} {
+		if info, err := os.Stat(filepath.Join(report.Dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
