@@ -18,12 +18,41 @@ func (p *play) conclude(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	p.crowd.Wait()
+	p.sendHome()
+	history, err := p.look(ctx, r, reg)
+	if err != nil {
+		return err
+	}
+	for name, reservation := range p.rest(ctx, reg) {
+		r.Findings = append(r.Findings, found(reservation, name+" still stands at the end"))
+	}
+	if err := p.count(ctx, r); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	r.Findings = append(r.Findings, p.wrong...)
+	p.mu.Unlock()
+	if err := p.keep(ctx, history); err != nil {
+		return err
+	}
+	r.Passed = len(r.Days) > 0 && len(r.Findings) == 0
+	for _, d := range r.Days {
+		r.Passed = r.Passed && len(d.Findings) == 0
+	}
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return p.write("report.json", string(raw)+"\n")
+}
+
+// look reads the history of every reservation, and answers all of it as lines of JSON.
+func (p *play) look(ctx context.Context, r *Report, reg *registry.Registry) (string, error) {
 	var lines bytes.Buffer
 	for _, row := range reg.Reservations {
 		all, err := p.store.History(ctx, row.Name, time.Time{})
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return "", err //nolint:wrapcheck // says what it was doing
 		}
 		n, findings := audit(row.Name, all)
 		if n == 0 && (row.DaytimeIntent != "" || len(row.Nightly()) > 0) {
@@ -34,14 +63,16 @@ func (p *play) conclude(ctx context.Context, r *Report) error {
 		for _, t := range all {
 			raw, err := json.Marshal(map[string]any{"reservation": row.Name, "transition": t})
 			if err != nil {
-				return fmt.Errorf("write the history: %w", err)
+				return "", fmt.Errorf("write the history: %w", err)
 			}
 			lines.Write(append(raw, '\n'))
 		}
 	}
-	for name, reservation := range p.rest(ctx, reg) {
-		r.Findings = append(r.Findings, found(reservation, name+" still stands at the end"))
-	}
+	return lines.String(), nil
+}
+
+// count sums up hand-overs and cells.
+func (p *play) count(ctx context.Context, r *Report) error {
 	hs, err := p.store.HandOvers(ctx, time.Time{})
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
@@ -54,21 +85,7 @@ func (p *play) conclude(ctx context.Context, r *Report) error {
 			}
 		}
 	}
-	p.mu.Lock()
-	r.Findings = append(r.Findings, p.wrong...)
-	p.mu.Unlock()
-	if err := p.keep(ctx, lines.String()); err != nil {
-		return err
-	}
-	r.Passed = len(r.Days) > 0 && len(r.Findings) == 0
-	for _, d := range r.Days {
-		r.Passed = r.Passed && len(d.Findings) == 0
-	}
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return p.write("report.json", string(raw)+"\n")
+	return nil
 }
 
 // rest is what stands, and where.

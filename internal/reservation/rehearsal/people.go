@@ -14,19 +14,22 @@ import (
 // term is how long people have what they queued for.
 const term = time.Hour
 
-// errGaveUp is why somebody waits no more.
-var errGaveUp = errors.New("it takes too long")
+// Why somebody waits no more.
+var (
+	errGaveUp = errors.New("it takes too long")
+	errOver   = errors.New("the rehearsal was over, and he had not come to it")
+)
 
 // queue is for somebody who waits for reservations, has them for some time and gives them
 // back; never: he does not.
 func queue(at time.Time, who string, has time.Duration, reservations ...string) *event {
 	return &event{at: at, what: who + " queues for " + strings.Join(reservations, " and "), do: func(ctx context.Context, p *play) error {
 		ctx, giveUp := context.WithCancelCause(ctx)
-		p.quitter(who, func() { giveUp(errGaveUp) })
+		p.quitter(who, giveUp)
 		end := p.people.Begin()
 		p.crowd.Go(func() {
 			defer end()
-			if err := p.wait(ctx, who, has, reservations); err != nil && !errors.Is(err, errGaveUp) && ctx.Err() == nil {
+			if err := p.wait(ctx, who, has, reservations); err != nil && !errors.Is(err, errGaveUp) {
 				p.find(found(who, fmt.Sprintf("%v: %v", reservations, err)))
 			}
 		})
@@ -63,13 +66,23 @@ func giveUp(at time.Time, who string) *event {
 	return &event{at: at, what: who + " gives up", do: func(_ context.Context, p *play) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.quitters[who]()
+		p.quitters[who](errGaveUp)
 		return nil
 	}}
 }
 
-func (p *play) quitter(who string, quit func()) {
+func (p *play) quitter(who string, quit context.CancelCauseFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.quitters[who] = quit
+}
+
+// sendHome ends whatever people still wait for, and returns when nobody does.
+func (p *play) sendHome() {
+	p.mu.Lock()
+	for _, quit := range p.quitters {
+		quit(errOver)
+	}
+	p.mu.Unlock()
+	p.crowd.Wait()
 }

@@ -30,7 +30,7 @@ type play struct {
 
 	mu       sync.Mutex
 	memos    map[string]int64
-	quitters map[string]func()
+	quitters map[string]context.CancelCauseFunc
 	wrong    []Finding
 }
 

@@ -49,12 +49,12 @@ func (p *play) firstlight(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // startController starts one more.
-func (p *play) startController(ctx context.Context) (*process, error) {
+func (p *play) startController(ctx context.Context) error {
 	c := &process{name: fmt.Sprintf("controller-%d", len(p.controllers)+1), ended: make(chan struct{})}
 	c.log = filepath.Join(p.dir, c.name+".log")
 	log, err := os.Create(c.log)
 	if err != nil {
-		return nil, fmt.Errorf("start a controller: %w", err)
+		return fmt.Errorf("start a controller: %w", err)
 	}
 	defer log.Close()
 	argv := append(append([]string{}, p.opts.Command...), "reservation", "run", "--listen", "127.0.0.1:0", "--clock", p.clockPath(),
@@ -63,14 +63,14 @@ func (p *play) startController(ctx context.Context) (*process, error) {
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = p.environ(), p.dir, log, log
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := c.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start a controller: %w", err)
+		return fmt.Errorf("start a controller: %w", err)
 	}
 	go func() {
 		c.err = c.cmd.Wait()
 		close(c.ended)
 	}()
 	p.controllers = append(p.controllers, c)
-	return c, nil
+	return nil
 }
 
 func (c *process) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) } // it may be gone

@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &play{opts: o, dir: o.Dir, memos: map[string]int64{}, quitters: map[string]func(){}}
+	p := &play{opts: o, dir: o.Dir, memos: map[string]int64{}, quitters: map[string]context.CancelCauseFunc{}}
 	begun := time.Now()
 	if p.clock, err = clock.Open(p.clockPath()); err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err := p.clock.Jump(begins.Add(-30 * time.Minute)); err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if _, err := p.startController(ctx); err != nil {
+	if err := p.startController(ctx); err != nil {
 		return nil, err
 	}
 	r := &Report{Begins: begins, Dir: p.dir, Cells: map[string]int{}}

@@ -59,8 +59,7 @@ func crash() scene {
 				}
 				c.stopped = true
 				c.kill()
-				_, err := p.startController(ctx)
-				return err
+				return p.startController(ctx)
 			}}}
 		},
 		expect: func(m morning) []Finding { return append(m.allWell(), m.twice(trainingCloud)...) },
@@ -76,8 +75,7 @@ func twoControllers() scene {
 			var still *process
 			return []*event{
 				{at: clockTime(m, 20, 0), what: "a second controller is started", do: func(ctx context.Context, p *play) error {
-					_, err := p.startController(ctx)
-					return err
+					return p.startController(ctx)
 				}},
 				{at: clockTime(m, 4, 0), what: "SIGSTOP of the controller", when: running(trainingCloud), do: func(ctx context.Context, p *play) error {
 					if still = p.leader(ctx); still == nil {
