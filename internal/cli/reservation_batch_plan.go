@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
+	"github.com/firstlight/firstlight/internal/reservation/floors"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
@@ -24,12 +25,14 @@ import (
 type batchPlan struct {
 	calendar.Occurrence
 	// Cutoff is until when a cell may begin.
-	Cutoff        time.Time     `json:"cutoff"`
-	CellLimit     string        `json:"cellLimit"`
-	TeardownLimit string        `json:"teardownLimit"`
-	Versions      []string      `json:"versions"`
-	Lanes         []plannedLane `json:"lanes"`
-	cellLimit     time.Duration
+	Cutoff        time.Time `json:"cutoff"`
+	CellLimit     string    `json:"cellLimit"`
+	TeardownLimit string    `json:"teardownLimit"`
+	// Versions may have fewer releases than Previous, where there are no more.
+	Versions  []string      `json:"versions"`
+	Previous  int           `json:"previous"`
+	Lanes     []plannedLane `json:"lanes"`
+	cellLimit time.Duration
 }
 
 // plannedLane is a reservation's part of it.
@@ -129,7 +132,7 @@ func (f *batchFlags) plan(ctx context.Context, s Streams) (*batchPlan, error) {
 		return nil, infrastructure(fmt.Errorf("%s: %w", f.batch, err))
 	}
 	p := &batchPlan{
-		Occurrence: next, Cutoff: night.Cutoff(next.Until), Versions: night.Versions,
+		Occurrence: next, Cutoff: night.Cutoff(next.Until), Versions: night.Versions, Previous: config.Previous,
 		CellLimit: calendar.Short(config.CellLimit), TeardownLimit: calendar.Short(config.Teardown), cellLimit: config.CellLimit,
 	}
 	for _, row := range rows {
@@ -194,7 +197,7 @@ func nextBatch(schedule *calendar.Schedule, after time.Time) (calendar.Occurrenc
 func printBatchPlan(w io.Writer, p *batchPlan) error {
 	fmt.Fprintf(w, "%s begins on %s, and its window ends at %s\n", p.Entry, p.At.UTC().Format("2006-01-02 15:04 MST"), p.Until.UTC().Format("15:04"))
 	fmt.Fprintf(w, "no cell begins after %s: one may take %s, %s of it for its teardown\n", p.Cutoff.UTC().Format("15:04"), p.CellLimit, p.TeardownLimit)
-	fmt.Fprintf(w, "versions: %s\n\n", strings.Join(p.Versions, ", "))
+	fmt.Fprintf(w, "versions: %s%s\n\n", strings.Join(p.Versions, ", "), p.fewer())
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "RESERVATION\tVERSION\tINTENT\tBEGINS")
 	for _, l := range p.Lanes {
@@ -212,6 +215,20 @@ func printBatchPlan(w io.Writer, p *batchPlan) error {
 		}
 	}
 	return tw.Flush() //nolint:wrapcheck // into memory
+}
+
+// fewer says that there are not as many releases as the file asks for.
+func (p *batchPlan) fewer() string {
+	n := 0
+	for _, v := range p.Versions {
+		if v != floors.Main {
+			n++
+		}
+	}
+	if n == p.Previous {
+		return ""
+	}
+	return fmt.Sprintf(" (previous is %d, and there are no more releases)", p.Previous)
 }
 
 func (p *batchPlan) begins(cell, sure int) string {

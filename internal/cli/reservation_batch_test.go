@@ -47,6 +47,7 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		return path
 	}
 	write("releases.txt", "v0.22.0\n")
+	few := write("few.yaml", "previous: 3\nmain: true\ncell-limit: 2h\nteardown-limit: 20m\nreleases: {file: releases.txt}")
 	write("high.yaml", "floors: [{lane: gcp, intents: [training], min-release: v9.0.0, reason: a}]")
 	const head = "previous: 1\nmain: true\ncell-limit: 2h\nteardown-limit: 20m\nreleases: "
 	high := write("floor.yaml", head+"{file: releases.txt}\ncompat: high.yaml")
@@ -62,6 +63,7 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		code        int
 		out, stderr string
 	}{
+		{plan(few), ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
 		{plan(high), ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
 		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
 		{plan(long), ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},

@@ -80,7 +80,7 @@ type Leg struct {
 	// Cutoff is until when a cell may begin; Until is when the window ends, and what is still
 	// being taken down is left to whoever cleans.
 	Cutoff, Until time.Time
-	// Limit is how long a cell may take before it is taken down.
+	// Limit is how long a cell may take before it is taken down; 0: as long as the window.
 	Limit time.Duration
 	// Record writes the cells down, before each step that follows from them. Its error ends
 	// the leg.
@@ -97,6 +97,9 @@ type Leg struct {
 // down last; or what keeps the leg from going on.
 func (b *Batch) Run(ctx context.Context, leg Leg) ([]matrix.Cell, error) {
 	r := &run{Batch: b, Leg: leg, cells: clone(leg.Cells), written: clone(leg.Cells), log: b.opts.Log.With("reservation", leg.Row.Name)}
+	if r.Limit <= 0 {
+		r.Limit = leg.Until.Sub(b.opts.Clock.Now())
+	}
 	if r.Newer == nil {
 		r.Newer = func() bool { return false }
 	}

@@ -467,3 +467,17 @@ func TestALegOfAReservationThatThereIsNot(t *testing.T) {
 		t.Errorf("%v: %+v", err, got)
 	}
 }
+
+// Without a limit of its own a cell has what is left of the window.
+func TestACellWithoutALimit(t *testing.T) {
+	n := newNight(t, "main/training", "main/inference")
+	n.leg.Limit = 0
+	n.cloud.tests["main/training"] = func(ctx context.Context) (hook.Result, error) {
+		if ctx.Err() != nil {
+			return hook.Result{}, context.Cause(ctx)
+		}
+		return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
+	}
+	n.want(n.run(), "passed 1", "passed 1")
+	n.free()
+}

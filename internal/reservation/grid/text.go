@@ -93,7 +93,7 @@ func (l Lane) without() string {
 	if leg.Cells > 0 || leg.Result == "" {
 		return ""
 	}
-	return fmt.Sprintf("no cells in the newest night: %s: %s", leg.Result, first(leg.Why))
+	return fmt.Sprintf("no cells in the newest night: %s: %s", leg.Result, matrix.Brief(leg.Why))
 }
 
 func (g *Grid) intents() []registry.Intent {
@@ -197,7 +197,7 @@ func (g *Grid) Findings() []Finding {
 				continue
 			}
 			if r.Newest != "" && r.Newest != matrix.Passed {
-				f := Finding{What: string(r.Newest), Reservation: l.Reservation, Name: r.Name(), Why: fmt.Sprintf("since %s, %s: %s", r.Since.Format(time.DateOnly), nights(r.Streak), first(r.Why))}
+				f := Finding{What: string(r.Newest), Reservation: l.Reservation, Name: r.Name(), Why: fmt.Sprintf("since %s, %s: %s", r.Since.Format(time.DateOnly), nights(r.Streak), matrix.Brief(r.Why))}
 				if c := r.last(); c != nil {
 					f.Evidence = c.Evidence
 				}
@@ -207,7 +207,7 @@ func (g *Grid) Findings() []Finding {
 				out = append(out, Finding{What: "flaky", Reservation: l.Reservation, Name: r.Name(), Why: r.Flaky})
 			}
 			if r.Stale != "" {
-				out = append(out, Finding{What: "stale", Reservation: l.Reservation, Name: r.Name(), Why: first(r.Stale)})
+				out = append(out, Finding{What: "stale", Reservation: l.Reservation, Name: r.Name(), Why: matrix.Brief(r.Stale)})
 			}
 		}
 		if why := l.without(); why != "" {
@@ -246,13 +246,4 @@ func (g *Grid) found(b *strings.Builder) {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", f.What, f.Reservation, name, why)
 	}
 	_ = tw.Flush() // into memory
-}
-
-// first is a reason's first line: what follows is a hook's log.
-func first(text string) string {
-	line, rest, more := strings.Cut(strings.TrimSpace(text), "\n")
-	if more && strings.TrimSpace(rest) != "" {
-		line += " [...]"
-	}
-	return line
 }

@@ -211,6 +211,20 @@ func TestSum(t *testing.T) {
 	}
 }
 
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "a": "a", " a\n": "a", "a\n  | b": "a [...]", "\n\na\n\n": "a",
+	} {
+		if got := matrix.Brief(text); got != want {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+	if _, why := matrix.Sum([]matrix.Cell{{Version: "main", Intent: registry.Training, Outcome: matrix.Failed, Why: "no\n  | log"}}); strings.Contains(why, "log") {
+		t.Errorf("a log is in %q", why)
+	}
+}
+
 func TestEveryRuleAndOutcomeIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/batch.md")

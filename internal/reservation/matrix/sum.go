@@ -24,7 +24,7 @@ func Sum(cells []Cell) (result Outcome, why string) {
 	if worst.Outcome != Passed {
 		why += ": " + worst.Name()
 		if worst.Why != "" {
-			why += ": " + worst.Why
+			why += ": " + Brief(worst.Why)
 		}
 	}
 	switch worst.Outcome {
@@ -54,6 +54,15 @@ func counts(cells []Cell) string {
 
 // Name is what a cell is called: v1.2.0/training.
 func (c Cell) Name() string { return c.Version + "/" + string(c.Intent) }
+
+// Brief is the first line of a reason: what follows is a hook's log.
+func Brief(why string) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(why), "\n")
+	if more && strings.TrimSpace(rest) != "" {
+		line += " [...]"
+	}
+	return line
+}
 
 // Outcomes are those that there are.
 func Outcomes() []Outcome { return slices.Clone(order) }
