@@ -9,11 +9,12 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
 // stores are both ways to reach one: each read asks, and a copy.
 func stores(t *testing.T, f func(t *testing.T, k *store.Kube, s Store)) {
-	k := kube(t)
+	k := shared.Kube(t)
 	t.Run("asked", func(t *testing.T) { f(t, k, k) })
 	t.Run("copied", func(t *testing.T) { f(t, k, cached(t, k)) })
 }
@@ -68,7 +69,7 @@ func TestAcquireRenewRelease(t *testing.T) {
 
 // Who waits is served in the order of its asking, the higher class first.
 func TestQueue(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	s := cached(t, k)
 	name := reservations(t, k, store.Spec{NeedsNoCleaning: true}, "queue")[0]
 	b := New(Options{Store: s, Poll: 5 * time.Millisecond})
@@ -97,7 +98,7 @@ func TestQueue(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		until(t, holder+" to wait", func() bool {
+		storetest.Until(t, holder+" to wait", func() bool {
 			q, err := b.Queue(t.Context(), name)
 			return err == nil && len(q) == i+1
 		})
@@ -113,7 +114,7 @@ func TestQueue(t *testing.T) {
 
 // Who stops waiting is gone from the queue, and takes nobody's turn.
 func TestLeavingTheQueue(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{}, "leave")[0]
 	b := New(Options{Store: k, Poll: 5 * time.Millisecond})
 	if _, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("ada")}); err != nil {
@@ -138,7 +139,7 @@ func TestLeavingTheQueue(t *testing.T) {
 // Of several reservations a holder gets all or none, however many ask for them in
 // whatever order.
 func TestGroups(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	names := reservations(t, k, store.Spec{NeedsNoCleaning: true}, "a", "b", "c")
 	var waiting sync.WaitGroup
 	var mu sync.Mutex
@@ -184,7 +185,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestGroupThatIsNotFree(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	names := reservations(t, k, store.Spec{}, "free", "taken")
 	b := New(Options{Store: k})
 	if _, err := b.Acquire(t.Context(), Request{Reservations: names[1:], Ticket: who("ada")}); err != nil {
@@ -201,20 +202,6 @@ func TestGroupThatIsNotFree(t *testing.T) {
 		}
 		if len(r.Status.Queue) > 0 || r.Status.Lease != nil && r.Status.Lease.Holder == "bob" {
 			t.Errorf("%s still knows of bob: %+v", n, r.Status)
-		}
-	}
-}
-
-func until(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(3 * time.Minute)
-	for !f() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

@@ -2,10 +2,8 @@ package broker
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,32 +14,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+// shared is the store that the tests of this package share.
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
-
-// kube reaches the store that the tests of this package share.
-func kube(t *testing.T) *store.Kube {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // cached is a broker's own copy of the store, while the test lasts.
 func cached(t *testing.T, k *store.Kube) *store.Cached {

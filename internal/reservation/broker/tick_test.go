@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
 // hands is a clock that a test sets: the time of day and what has elapsed.
@@ -69,7 +70,7 @@ type watch struct {
 
 func newWatch(t *testing.T, spec store.Spec) *watch {
 	t.Helper()
-	k := kube(t)
+	k := shared.Kube(t)
 	w := &watch{t: t, clock: &hands{now: time.Now()}, kube: k, store: &faulty{Store: k}, name: reservations(t, k, spec, "tick")[0]}
 	w.Broker = w.another()
 	return w
@@ -381,7 +382,7 @@ func TestWaiterOutlastsAnOutage(t *testing.T) {
 		_, err := b.Acquire(t.Context(), Request{Reservations: []string{w.name}, Ticket: who("bob"), Wait: true})
 		got <- err
 	}()
-	until(t, "the outage to be over", func() bool { mu.Lock(); defer mu.Unlock(); return looks > 12 })
+	storetest.Until(t, "the outage to be over", func() bool { mu.Lock(); defer mu.Unlock(); return looks > 12 })
 	if err := New(Options{Store: w.kube}).Release(t.Context(), w.name, token, "done"); err != nil {
 		t.Fatal(err)
 	}

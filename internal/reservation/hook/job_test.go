@@ -35,14 +35,7 @@ const namespace = "default"
 // writes the pod, and the status that a kubelet would.
 func cluster(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(s.Config)
+	client, err := kubernetes.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"flag"
 	"os"
 	"sync"
 	"testing"
@@ -14,15 +13,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+// shared is the store that the tests of this package share.
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // leakless fails a test that leaves goroutines.
 func leakless(t *testing.T) {

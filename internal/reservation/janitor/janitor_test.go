@@ -3,11 +3,9 @@ package janitor
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,15 +25,10 @@ var (
 	_ Hooks  = (*hook.Client)(nil)
 )
 
-var startStore func() (*storetest.Store, error)
+// shared is the store that the tests of this package share.
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // clouds is what stands, and what befalls who looks or tears down.
 type clouds struct {
@@ -92,17 +85,7 @@ type bench struct {
 
 func newBench(t *testing.T, name string) *bench {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := shared.Kube(t)
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package rotation
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -22,15 +21,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+// shared is the store that the tests of this package share.
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // cloud is one in memory, which does as it is told and remembers it.
 type cloud struct {
@@ -99,17 +93,7 @@ type day struct {
 
 func newDay(t *testing.T) *day {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := shared.Kube(t)
 	name := "rsv-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	d := &day{
 		cloud: &cloud{broken: map[hook.Verb]error{}}, k: k, b: broker.New(broker.Options{Store: k}), now: time.Now(),

@@ -52,7 +52,7 @@ func TestBrokenBrokersAreCaught(t *testing.T) {
 			if os.Getenv("FIRSTLIGHT_SOAK") == "" && !slices.Contains(ofEveryChange, c.defect) {
 				t.Skip("a defect like another: make soak")
 			}
-			st := shared(t)
+			st := shared.Store(t)
 			if c.unruled {
 				withoutRules(t, st)
 			}
@@ -116,7 +116,7 @@ func withoutRules(t *testing.T, st *storetest.Store) {
 		t.Fatal(err)
 	}
 	r.Status.Token = 1 << 40
-	until(t, "the rules to be gone", func() bool {
+	storetest.Until(t, "the rules to be gone", func() bool {
 		r.Status.Token--
 		saved, err := kube.Save(t.Context(), r)
 		if err == nil && r.Status.Token < 1<<40-1 {
@@ -127,18 +127,4 @@ func withoutRules(t *testing.T, st *storetest.Store) {
 		}
 		return false
 	})
-}
-
-func until(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(3 * time.Minute)
-	for !f() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }

@@ -127,7 +127,7 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until(t, "the store to be there again", func() bool {
+	storetest.Until(t, "the store to be there again", func() bool {
 		_, err := g.kube.List(t.Context())
 		return err == nil
 	})

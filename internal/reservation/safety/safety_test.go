@@ -45,7 +45,7 @@ func TestSafety(t *testing.T) {
 		p.Ops, p.Phases, p.Together, p.Outages, p.Every, p.Within = 100_000, 14, 7, 6, 6*time.Second, 100*time.Minute
 	}
 	begin := time.Now()
-	d := drive(t, shared(t), p)
+	d := drive(t, shared.Store(t), p)
 	took := time.Since(begin)
 	for _, f := range d.judge() {
 		t.Errorf("%s: %s", f.Check, f.Text)

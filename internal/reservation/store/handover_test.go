@@ -13,7 +13,7 @@ import (
 )
 
 func TestHandOver(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	ctx := t.Context()
 	at := time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC)
 	spec := store.HandOverSpec{Entry: "nightly-batch", Action: "batch", At: metav1.NewTime(at), Until: metav1.NewTime(at.Add(5 * time.Hour))}

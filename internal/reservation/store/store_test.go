@@ -68,7 +68,7 @@ func complete(t *testing.T, k *store.Kube, name string, want int) {
 }
 
 func TestConflict(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	r := reservation(t, k)
 	save(t, k, grown(r, 1))
 	if _, err := k.Save(t.Context(), grown(r, 1)); !errors.Is(err, store.ErrConflict) {
@@ -80,7 +80,7 @@ func TestConflict(t *testing.T) {
 func TestHistoryIsKept(t *testing.T) {
 	for _, step := range []int{1, 3, 31} {
 		t.Run(fmt.Sprint(step, " at a time"), func(t *testing.T) {
-			k := kube(t)
+			k := shared.Kube(t)
 			r := reservation(t, k)
 			n := 0
 			for n < 200 {
@@ -101,7 +101,7 @@ func TestHistoryIsKept(t *testing.T) {
 // Two that write at once keep the same piece of history, however much each adds: the
 // one whose write is refused was the first to keep it.
 func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	r := save(t, k, grown(reservation(t, k), 63))
 	other := r.DeepCopyObject().(*store.Reservation)
 	other.Status.Dirt = &lease.Dirt{Why: "changed meanwhile"}
@@ -115,7 +115,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 
 // What goes from the status to a piece while the history is read is not missed.
 func TestHistoryIsReadWhileItGrows(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	r := reservation(t, k)
 	name := r.Name
 	written := make(chan error, 1)
@@ -152,7 +152,7 @@ func TestHistoryIsReadWhileItGrows(t *testing.T) {
 
 // The API server refuses what a broken broker would write.
 func TestRules(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	good := func(t *testing.T) *store.Reservation {
 		t.Helper()
 		r := grown(reservation(t, k), 3)
@@ -189,13 +189,9 @@ func TestRules(t *testing.T) {
 }
 
 func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	r := save(t, k, grown(reservation(t, k), 64))
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := dynamic.NewForConfig(s.Config)
+	client, err := dynamic.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +209,7 @@ func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 
 // A copy forgets what was deleted as soon as somebody asks for it anew.
 func TestCopyOfWhatWasDeleted(t *testing.T) {
-	k := kube(t)
+	k := shared.Kube(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	c := store.NewCached(k)
 	ended, err := c.Run(ctx)

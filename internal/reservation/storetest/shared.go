@@ -1,0 +1,65 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// Shared is the store that the tests of a package share:
+//
+//	var shared storetest.Shared
+//
+//	func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+type Shared struct{ start func() (*Store, error) }
+
+// Main runs a package's tests and returns the exit code.
+func (s *Shared) Main(m *testing.M) int {
+	return Main(func(start func() (*Store, error)) int {
+		s.start = sync.OnceValues(start)
+		return m.Run()
+	})
+}
+
+// Store is started for the first test that wants it. With -short, who wants it is skipped.
+func (s *Shared) Store(tb testing.TB) *Store {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("needs the upstream programs")
+	}
+	st, err := s.start()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return st
+}
+
+// Kube reaches the store.
+func (s *Shared) Kube(tb testing.TB) *store.Kube {
+	tb.Helper()
+	k, err := store.NewKube(s.Store(tb).Config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return k
+}
+
+// within bounds a wait: for minutes, since machines are busy.
+const within = 3 * time.Minute
+
+// Until waits until f is true, and fails where that never is.
+func Until(tb testing.TB, what string, f func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(within)
+	for !f() {
+		select {
+		case <-tick.C:
+		case <-end:
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
