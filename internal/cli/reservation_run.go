@@ -113,7 +113,7 @@ func (f *runFlags) run(ctx context.Context, s Streams) error {
 		return r.Run(ctx) //nolint:wrapcheck // says what it was doing
 	})
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was told to end
+		return &exitError{code: ExitPassed} // it was told to end
 	}
 	return infrastructure(err)
 }

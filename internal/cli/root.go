@@ -27,6 +27,9 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	if err != nil && !started { // what cobra itself refuses: arguments, flags that exclude each other
 		err = usage("%w", err)
 	}
+	if e, ok := errors.AsType[*exitError](err); ok && e.code == ExitPassed {
+		return ExitPassed // to be ended is how it ends
+	}
 	if ctx.Err() != nil {
 		fmt.Fprintln(s.Err, "firstlight: interrupted")
 		return ExitInterrupted

@@ -81,6 +81,8 @@ func (v View) held() (Verdict, string) {
 		return "", ""
 	case l.Token == d.Token && v.Record.Now() == lease.Leased:
 		return Kept, fmt.Sprintf("lease %d of %s is live", l.Token, l.Holder)
+	case l.Stands == d.Token && v.Record.Now() == lease.Leased:
+		return Kept, fmt.Sprintf("it stands for people, under lease %d of %s", l.Token, l.Holder)
 	case v.Record.Now() == lease.Cleaning && l.Token == v.Cleaning:
 		return "", ""
 	case v.Record.Now() == lease.Cleaning:
@@ -116,10 +118,13 @@ func (v View) ended() string {
 	return text
 }
 
+// goesOn are transitions of a lease that do not end it.
+var goesOn = []lease.What{lease.Offered, lease.Claimed, lease.Noticed, lease.Extended, lease.Opened, lease.Taken, lease.HandedBack}
+
 // endOf finds the end of a lease in a history.
 func endOf(history []lease.Transition, token int64) *lease.Transition {
 	for _, t := range slices.Backward(history) {
-		if t.Token == token && t.What != lease.Noticed && t.What != lease.Extended && t.What != lease.Claimed && t.What != lease.Offered {
+		if t.Token == token && !slices.Contains(goesOn, t.What) {
 			return &t
 		}
 	}

@@ -54,6 +54,8 @@ func TestDecide(t *testing.T) {
 		{"not in the store", func(v *View) { v.Record = nil }, Kept, "not in the store and the registry"},
 		{"not in the registry", func(v *View) { v.Known = false }, Kept, "not in the store and the registry"},
 		{"live", func(v *View) { v.Record = held(lease.Leased, 7, "ada", true) }, Kept, "lease 7 of ada is live"},
+		{"taken by somebody by day", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.Stands = 7 }, Kept, "it stands for people, under lease 9 of ada"},
+		{"of another day", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.Stands = 8 }, Blocked, "ada has the reservation"},
 		{"another has it", func(v *View) { v.Record = held(lease.Leased, 9, "bob", true) }, Blocked, "bob has the reservation under lease 9"},
 		{"being cleaned", func(v *View) { v.Record = held(lease.Cleaning, 9, "rotation", true) }, Kept, "rotation is cleaning the reservation"},
 		{"being cleaned by another than us", func(v *View) { v.Record, v.Cleaning = held(lease.Cleaning, 9, "rotation", true), 8 }, Kept, "rotation is cleaning"},

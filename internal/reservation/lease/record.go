@@ -78,6 +78,8 @@ type Lease struct {
 	// taken it.
 	Opener string `json:"opener,omitempty"`
 	Open   bool   `json:"open,omitempty"`
+	// Stands is the token under which it was stood up: who takes it over has another.
+	Stands int64 `json:"stands,omitempty"`
 	// Notice asks the holder to end earlier.
 	Notice *Notice `json:"notice,omitempty"`
 }

@@ -20,7 +20,7 @@ func (r *Record) Stand(token int64, ends, last time.Time, why string, now time.T
 		return *l, nil
 	}
 	l.Period.Duration, l.Ends, l.Last = 0, at(ends), at(last)
-	l.Opener, l.Open = l.Holder, true
+	l.Opener, l.Open, l.Stands = l.Holder, true, l.Token
 	l.Heard++
 	l.prolong(now)
 	r.note(now, Opened, l.Holder, l.Token, why)
