@@ -3,7 +3,6 @@ package batch
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,15 +25,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+// shared is the store that the tests of this package share.
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // cloud is one in memory. It does as it is told, and remembers how many deployments stood
 // at once.
@@ -142,17 +136,7 @@ type night struct {
 // newNight is one of five hours, in which a cell may take one.
 func newNight(t *testing.T, cells ...string) *night {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := shared.Kube(t)
 	c, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +160,11 @@ func newNight(t *testing.T, cells ...string) *night {
 		Broker: n.b, Store: k, Hooks: n.cloud, Clean: n.rot.Clean, Clock: c, Poll: 10 * time.Millisecond, Pause: time.Millisecond,
 		Ready: func(context.Context, registry.Reservation, string, hook.Lease) error { return nil },
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("written down last: %+v", n.last())
+		}
+	})
 	now := c.Now()
 	n.leg = Leg{
 		Row: registry.Reservation{Name: name, Slug: "r1", Cloud: registry.AWS}, Limit: time.Hour, Cutoff: now.Add(4 * time.Hour), Until: now.Add(5*time.Hour + time.Minute),
@@ -272,19 +261,10 @@ func (n *night) state() *store.Status {
 	return &r.Status
 }
 
-// until polls until something holds.
+// until waits until something holds.
 func (n *night) until(what string, holds func() bool) {
 	n.t.Helper()
-	deadline := time.After(2 * time.Minute)
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	for !holds() {
-		select {
-		case <-ticker.C:
-		case <-deadline:
-			n.t.Fatalf("%s: not within 2 minutes: %+v %+v", what, n.last(), n.state())
-		}
-	}
+	storetest.Until(n.t, what, holds)
 }
 
 // want compares outcomes, attempts and reasons: "passed 1", "failed 1 why".

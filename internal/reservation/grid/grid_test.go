@@ -5,25 +5,20 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/reservation/grid"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/reservation/yamlfile/yamlfiletest"
 )
-
-var update = flag.Bool("update", false, "write the goldens anew")
 
 var begin = time.Date(2026, 11, 1, 4, 0, 0, 0, time.UTC)
 
@@ -231,13 +226,13 @@ func TestOutput(t *testing.T) {
 	if err := errors.Join(g.Text(&text), g.HTML(&page)); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "grid.txt", text.Bytes())
-	golden(t, "grid.html", page.Bytes())
+	yamlfiletest.Golden(t, "testdata/grid.txt", text.String())
+	yamlfiletest.Golden(t, "testdata/grid.html", page.String())
 	raw, err := json.MarshalIndent(g, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "grid.json", append(raw, '\n'))
+	yamlfiletest.Golden(t, "testdata/grid.json", string(raw)+"\n")
 	for _, bad := range []string{"<insufficient", "http://", "https://", "ZgotmplZ", "<script"} {
 		if strings.Contains(page.String(), bad) {
 			t.Errorf("the page has %s", bad)
@@ -264,22 +259,5 @@ func TestThePageIsWellFormed(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", name, diff)
 	}
 }
