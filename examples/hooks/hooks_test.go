@@ -61,7 +61,7 @@ type bench struct {
 	stub string
 }
 
-func newBench(t *testing.T, program string, cloud registry.Cloud) *bench {
+func newBench(t *testing.T, program string, cloud registry.Cloud, without ...string) *bench {
 	t.Helper()
 	for _, needed := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(needed); err != nil {
@@ -81,6 +81,9 @@ func newBench(t *testing.T, program string, cloud registry.Cloud) *bench {
 		"FIRSTLIGHT_VERSIONS": filepath.Join(stub, "versions"), "FIRSTLIGHT_EVIDENCE": filepath.Join(stub, "evidence"),
 		"AWS_REGION": "us-east-1", "FIRSTLIGHT_TOKENS_TABLE": "tokens",
 		"CLOUDSDK_CORE_PROJECT": "example", "FIRSTLIGHT_LOCATION": "us-central1-a", "FIRSTLIGHT_TOKENS_BUCKET": "gs://tokens",
+	}
+	for _, name := range without {
+		delete(given, name)
 	}
 	h := hook.Hook{Cloud: cloud, Command: []string{filepath.Join(here, program)}, Limits: hook.DefaultLimits()}
 	for n := range given {
@@ -293,6 +296,25 @@ func TestTest(t *testing.T) {
 				t.Errorf("kubeconfigs are left: %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// Without programs of versions there is the one on PATH, and it is main's.
+func TestTestOfMainAlone(t *testing.T) {
+	b := newBench(t, "eks", registry.AWS, "FIRSTLIGHT_VERSIONS")
+	lease := hook.Lease{Token: token, Holder: "batch"}
+	if _, err := b.Provision(t.Context(), b.row, registry.Training, name, lease); err != nil {
+		t.Fatal(err)
+	}
+	b.touch(t, "report.json", report("passed", "passed", "passed"))
+	b.touch(t, "status", "0")
+	for version, want := range map[string]hook.Verdict{"main": hook.Passed, "v1.2.0": hook.Unobserved} {
+		if got, err := b.Test(t.Context(), b.row, version, registry.Training, name, lease); err != nil || got.Verdict != want {
+			t.Errorf("%s: %+v, %v", version, got, err)
+		}
+	}
+	if b.calls(t, "firstlight validate") != 1 {
+		t.Errorf("validate was called %d times", b.calls(t, "firstlight validate"))
 	}
 }
 

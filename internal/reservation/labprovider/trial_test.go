@@ -87,6 +87,23 @@ func (n *night) clean(t *testing.T) {
 	}
 }
 
+// placed are the UIDs of a test's pods that have a node.
+func (n *night) placed(t *testing.T) []types.UID {
+	t.Helper()
+	pods, err := n.cluster.Client.CoreV1().Pods(kube.NamespaceOf(runID)).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	var out []types.UID
+	for _, pod := range pods.Items {
+		if pod.Spec.NodeName != "" {
+			out = append(out, pod.UID)
+		}
+	}
+	return out
+}
+
 func (n *night) uncordon(t *testing.T) {
 	t.Helper()
 	nodes, err := gpuNodes(t.Context(), n.cluster)
@@ -132,7 +149,12 @@ func fails(t *testing.T, r hook.Result, verdict hook.Verdict, why ...string) {
 // scheduler's own reason.
 func TestTrial(t *testing.T) {
 	n := newNight(t)
-	passed(t, n.test(t), 7)
+	resp, status := asHook(t, n.r, nil)
+	if status != 0 || resp.Result == nil {
+		t.Fatalf("status %d, %s", status, resp.Error)
+	}
+	passed(t, *resp.Result, 7)
+	n.clean(t)
 
 	inference, err := newTrial(n.cluster, *n.r.Reservation, 0).run(t.Context(), registry.Inference)
 	if err != nil {
@@ -152,15 +174,40 @@ func TestTrial(t *testing.T) {
 		t.Errorf("it was slow for %s", took)
 	}
 
+	// One that is killed leaves its pods to the next; one that is ended removes them.
+	n.write(t, "{reservation: aws-h100, times: 2, defect: slow, for: 5m}")
+	asHook(t, n.r, func() bool { return len(n.placed(t)) == 2 })
+	killed := n.placed(t)
+	if len(killed) != 2 {
+		t.Fatalf("what was killed has left %v: nothing is shown", killed)
+	}
+	interrupted := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := n.Test(ctx, n.r)
+		ended <- err
+	}()
+	await(t, "pods of the next", func() bool {
+		pods := n.placed(t)
+		return len(pods) == 2 && pods[0] != killed[0] && pods[1] != killed[1]
+	})
+	cancel(interrupted)
+	if err := <-ended; !errors.Is(err, interrupted) {
+		t.Errorf("what was ended: %v", err)
+	}
+	n.clean(t)
+
 	n.write(t, "{reservation: aws-h100, times: 1, defect: cordoned}")
 	fails(t, n.test(t), hook.Failed, "not placed: the gang of 2 pods", "unschedulable")
 	n.uncordon(t)
 
 	n.write(t, "{reservation: aws-h100, times: 1, defect: hang}")
-	ended := errors.New("at its limit")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, ended)
-	defer cancel()
-	if result, err := n.Test(ctx, n.r); !errors.Is(err, ended) {
+	limit := errors.New("at its limit")
+	bounded, stop := context.WithTimeoutCause(t.Context(), time.Second, limit)
+	defer stop()
+	if result, err := n.Test(bounded, n.r); !errors.Is(err, limit) {
 		t.Errorf("what hangs: %+v, %v", result, err)
 	}
 
