@@ -42,7 +42,7 @@ and it has not run for days. By when, and why then, is in the JSON and on the pa
 		if err != nil {
 			return explainStore(err)
 		}
-		g := grid.Of(all, grid.Options{Now: time.Now().UTC().Truncate(time.Second), Nights: *nights, Thresholds: thresholds})
+		g := grid.Of(all, grid.Options{Now: r.clock.Now().UTC().Truncate(time.Second), Nights: *nights, Thresholds: thresholds})
 		return writeWhole(s.Out, func(w io.Writer) error {
 			switch out.value {
 			case "json":

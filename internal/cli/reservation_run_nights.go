@@ -18,13 +18,12 @@ type nights struct {
 }
 
 // Plan says what the night runs at a reservation.
-func (n nights) Plan(ctx context.Context, row registry.Reservation) ([]matrix.Cell, error) {
+func (n nights) Plan(ctx context.Context, row registry.Reservation) (matrix.Lane, error) {
 	night, err := batch.PrepareOf(ctx, n.config, filepath.Dir(n.path))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return matrix.Lane{}, err //nolint:wrapcheck // says what it was doing
 	}
-	lane, err := night.Lane(row)
-	return lane.Cells, err //nolint:wrapcheck // says what it was doing
+	return night.Lane(row) //nolint:wrapcheck // says what it was doing
 }
 
 // Cutoff is until when a cell may begin.

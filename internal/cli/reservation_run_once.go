@@ -58,6 +58,9 @@ func handOverText(w io.Writer, h *store.HandOver) error {
 			b = fmt.Appendf(b, ": %s", row.Why)
 		}
 		b = append(b, '\n')
+		for _, c := range row.HeldBack {
+			b = fmt.Appendf(b, "  %-24s held back: %s\n", c.Version+"/"+string(c.Intent), c.Why)
+		}
 		for _, c := range row.Cells {
 			b = fmt.Appendf(b, "  %-24s %s", c.Version+"/"+string(c.Intent), c.Outcome)
 			if c.Why != "" {

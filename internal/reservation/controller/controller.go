@@ -42,8 +42,9 @@ type Rotation interface {
 
 // Batch is the nightly work.
 type Batch interface {
-	// Plan says what the night runs at a reservation; none is an answer, too.
-	Plan(ctx context.Context, row registry.Reservation) ([]matrix.Cell, error)
+	// Plan says what the night runs at a reservation, and what it holds back; no cells are an
+	// answer, too.
+	Plan(ctx context.Context, row registry.Reservation) (matrix.Lane, error)
 	// Cutoff is until when a cell may begin in a window that ends then.
 	Cutoff(until time.Time) time.Time
 	// Run does a leg, and answers its cells as they are then. Its error is of what kept it

@@ -36,6 +36,9 @@ func TestByTheClock(t *testing.T) {
 			}
 		}
 	}
+	if held := got["batch"][0].Status.Rows[0].HeldBack; len(held) != 1 || held[0].Why == "" {
+		t.Errorf("what was held back is not known: %v", held)
+	}
 	if h.batch.runs != 3 || h.cloud.count(hook.Provision) != 4 || h.cloud.count(hook.Teardown) != 3 {
 		t.Errorf("%d batches, %v", h.batch.runs, h.cloud.calls)
 	}

@@ -120,7 +120,7 @@ func (c *Controller) log(spec store.HandOverSpec, row registry.Reservation, o ro
 
 // failed says what a row of a day's hand-over lacks; empty: nothing.
 func failed(r store.HandOverRow) string {
-	if settled(rotation.Result(r.Result)) || r.Result == passed {
+	if settled(rotation.Result(r.Result)) || r.Result == passed || r.Result == superseded {
 		return ""
 	}
 	if r.Result == "" {

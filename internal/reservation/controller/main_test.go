@@ -112,8 +112,11 @@ type oneCell struct {
 
 func (*oneCell) Cutoff(until time.Time) time.Time { return until.Add(-time.Hour) }
 
-func (o *oneCell) Plan(context.Context, registry.Reservation) ([]matrix.Cell, error) {
-	return []matrix.Cell{{Version: floors.Main, Intent: registry.Training, Outcome: matrix.Pending}}, o.fails
+func (o *oneCell) Plan(context.Context, registry.Reservation) (matrix.Lane, error) {
+	return matrix.Lane{
+		Cells:    []matrix.Cell{{Version: floors.Main, Intent: registry.Training, Outcome: matrix.Pending}},
+		HeldBack: []matrix.HeldBack{{Version: "v1.0.0", Intent: registry.Training, Why: "it is below its floor"}},
+	}, o.fails
 }
 
 func (o *oneCell) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 )
 
 const (
-	passed  = string(matrix.Passed)
-	blocked = string(matrix.Blocked)
+	passed     = string(matrix.Passed)
+	blocked    = string(matrix.Blocked)
+	superseded = string(matrix.Superseded) // a newer one does it
 )
 
 // night does the batch at one reservation.
@@ -62,16 +64,16 @@ func (c *Controller) cells(ctx context.Context, l *ledger, row registry.Reservat
 		})
 	}
 	for attempt := 1; ; attempt++ {
-		cells, err := c.opts.Batch.Plan(ctx, row)
+		lane, err := c.opts.Batch.Plan(ctx, row)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case err == nil && len(cells) == 0:
-			return nil, end(string(rotation.Nothing), "the matrix has no cell for it")
+		case err == nil && len(lane.Cells) == 0:
+			return nil, end(string(rotation.Nothing), cmp.Or(lane.Why, "the matrix has no cell for it"))
 		case err == nil:
-			return cells, l.write(ctx, func(s *store.HandOverStatus) {
+			return lane.Cells, l.write(ctx, func(s *store.HandOverStatus) {
 				r := s.Row(row.Name)
-				r.Cloud, r.Cells = string(row.Cloud), cells
+				r.Cloud, r.Cells, r.HeldBack = string(row.Cloud), lane.Cells, lane.HeldBack
 			})
 		}
 		c.opts.Log.Warn("the matrix is not known", "entry", spec.Entry, "reservation", row.Name, "why", err, "attempt", attempt)

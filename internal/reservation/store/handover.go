@@ -54,8 +54,9 @@ type HandOverRow struct {
 	Token      int64        `json:"token,omitempty"`
 	Attempts   int          `json:"attempts,omitempty"`
 	Ended      *metav1.Time `json:"ended,omitempty"`
-	// Cells are the batch's.
-	Cells []matrix.Cell `json:"cells,omitempty"`
+	// Cells are the batch's; HeldBack are those that floors keep from being run.
+	Cells    []matrix.Cell     `json:"cells,omitempty"`
+	HeldBack []matrix.HeldBack `json:"heldBack,omitempty"`
 }
 
 // HandOverList is a list of them.
@@ -87,7 +88,7 @@ func (h *HandOver) Clone() *HandOver {
 	for i := range c.Status.Rows {
 		row := &c.Status.Rows[i]
 		row.Ended = row.Ended.DeepCopy()
-		row.Cells = slices.Clone(row.Cells)
+		row.Cells, row.HeldBack = slices.Clone(row.Cells), slices.Clone(row.HeldBack)
 		for j := range row.Cells {
 			row.Cells[j].Started, row.Cells[j].Ended = row.Cells[j].Started.DeepCopy(), row.Cells[j].Ended.DeepCopy()
 		}
