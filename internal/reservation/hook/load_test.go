@@ -35,13 +35,14 @@ func TestTheExample(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	c, err := Parse("hooks.yaml", []byte(good+"    limits:\n      provision: {time: 90m}\n      census: {attempts: 1, backoff: 0s}\n"))
+	c, err := Parse("hooks.yaml", []byte(good+"    limits:\n      provision: {time: 90m}\n      census: {attempts: 1, backoff: 0s}\n      test: {time: 30m}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := c.Hooks[registry.AWS].Limits
 	if d := DefaultLimits(); l[Provision] != (Limit{90 * time.Minute, d[Provision].Attempts, d[Provision].Backoff}) ||
-		l[Census] != (Limit{d[Census].Time, 1, 0}) || l[Teardown] != d[Teardown] {
+		l[Census] != (Limit{d[Census].Time, 1, 0}) || l[Teardown] != d[Teardown] ||
+		l[Test] != (Limit{30 * time.Minute, 1, d[Test].Backoff}) {
 		t.Errorf("limits %+v", l)
 	}
 }
