@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ could not be asked or another controller may lead.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.file, "file", "reservations.yaml", "the registry; it is applied to the store")
 	flags.StringVar(&f.schedule, "schedule", "schedule.yaml", "the times")
-	flags.StringVar(&f.batch, "batch", "batch.yaml", "what the nightly batch runs")
+	flags.StringVar(&f.batch, "batch", "batch.yaml", "what the nightly batch runs, where the schedule has one")
 	flags.StringVar(&f.once, "once", "", "do this entry of the schedule now, and end")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9478", "address of /metrics, /status, /healthz and /readyz; empty: none")
 	flags.StringVar(&f.namespace, "namespace", "default", "where the Lease of the controllers is kept")
@@ -122,7 +123,11 @@ func (f *runFlags) run(ctx context.Context, s Streams) error {
 func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
 	reg, errReg := reservationFile(s, f.file, registry.Parse)
 	times, errTimes := reservationFile(s, f.schedule, calendar.Parse)
-	night, errNight := reservationFile(s, f.batch, matrix.Parse)
+	var night *matrix.Config // nil: the schedule has no batch
+	var errNight error
+	if errTimes == nil && slices.ContainsFunc(times.Entries(), func(e calendar.Entry) bool { return e.Action == calendar.Batch }) {
+		night, errNight = reservationFile(s, f.batch, matrix.Parse)
+	}
 	if err := errors.Join(errReg, errTimes, errNight); err != nil {
 		return nil, usage("%w", err)
 	}
@@ -162,16 +167,16 @@ func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, nig
 		return nil, err
 	}
 	days := rotation.New(rotation.Options{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, Period: f.period, Ready: ready})
-	return controller.New(controller.Options{
+	o := controller.Options{
 		Registry: reg, Schedule: r.schedule, Store: r.store, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
 		Notice: f.notice, Warn: f.warn, Every: f.poll,
-		Batch: nights{
-			Batch: batch.New(batch.Options{
-				Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, Period: f.period, Log: r.log,
-			}),
-			config: night, path: f.batch,
-		},
-	}), nil
+	}
+	if night != nil {
+		o.Batch = nights{path: f.batch, config: night, Batch: batch.New(batch.Options{
+			Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, Period: f.period, Log: r.log,
+		})}
+	}
+	return controller.New(o), nil
 }
 
 // identity tells this controller from all others.

@@ -54,7 +54,7 @@ func (c *Controller) night(ctx context.Context, l *ledger, row registry.Reservat
 // while there is time to begin one.
 func (c *Controller) cells(ctx context.Context, l *ledger, row registry.Reservation) ([]matrix.Cell, error) {
 	spec := l.now().Spec
-	if have := l.row(row.Name); len(have.Cells) > 0 || have.Ended != nil {
+	if have := l.row(row.Name); c.opts.Batch != nil && (len(have.Cells) > 0 || have.Ended != nil) {
 		return have.Cells, nil
 	}
 	end := func(result, why string) error {
@@ -62,6 +62,9 @@ func (c *Controller) cells(ctx context.Context, l *ledger, row registry.Reservat
 			r := s.Row(row.Name)
 			r.Cloud, r.Result, r.Why, r.Ended = string(row.Cloud), result, why, c.stamp()
 		})
+	}
+	if c.opts.Batch == nil {
+		return nil, end(blocked, "this controller runs no batch")
 	}
 	for attempt := 1; ; attempt++ {
 		lane, err := c.opts.Batch.Plan(ctx, row)

@@ -89,7 +89,7 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// killed is a store that goes on without this process.
+// What was begun by who is gone is begun again, and one stands in the end.
 func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHouse(t, "killed", from)
@@ -179,5 +179,22 @@ func TestMatrixThatIsNotKnown(t *testing.T) {
 	batch := h.done(t)["batch"][0].Status
 	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: the matrix is not known: no tags") {
 		t.Errorf("%+v", batch)
+	}
+}
+
+// A controller without a batch says so, and does all the rest.
+func TestNoBatch(t *testing.T) {
+	from := at(t, "2027-01-10T02:30:00Z")
+	h := newHouse(t, "none", from)
+	h.opts.Batch = nil
+	if err := h.play(t, from.Add(13*time.Hour), nil); err != nil {
+		t.Fatal(err)
+	}
+	got := h.done(t)
+	if batch := got["batch"][0].Status; !strings.Contains(batch.Failed, "runs no batch") {
+		t.Errorf("%+v", batch)
+	}
+	if len(got["up"]) != 1 {
+		t.Errorf("%v", got)
 	}
 }
