@@ -2,10 +2,8 @@ package access
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,26 +18,14 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // An API server with Kubeflow Trainer's own definition takes the job, with no field that
 // it does not know, and refuses one with a field that is wrong.
 func TestTrainJobIsOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := shared.Store(t)
 	client, err := dynamic.NewForConfig(s.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -26,15 +25,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // cloud is one in memory.
 type cloud struct {
@@ -167,17 +160,7 @@ margins:
 
 func newHouse(t *testing.T, name string, from time.Time) *house {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := shared.Kube(t)
 	cl, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
 	if err != nil {
 		t.Fatal(err)

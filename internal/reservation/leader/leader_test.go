@@ -3,10 +3,8 @@ package leader
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,26 +13,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 func config(t *testing.T) *rest.Config {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Config
+	return shared.Store(t).Config
 }
 
 func TestOneLeadsAtATime(t *testing.T) {

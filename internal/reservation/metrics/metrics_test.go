@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,15 +24,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-var startStore func() (*storetest.Store, error)
+var shared storetest.Shared
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(storetest.Main(func(start func() (*storetest.Store, error)) int {
-		startStore = sync.OnceValues(start)
-		return m.Run()
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // noon is when the tests of package metrics look.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -21,14 +21,7 @@ func TestRealStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the upstream programs")
 	}
-	s, err := startStore()
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := store.NewKube(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := shared.Kube(t)
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "r"}, Spec: store.Spec{Cloud: "gcp", NeedsNoCleaning: true}}); err != nil {
 		t.Fatal(err)
 	}
