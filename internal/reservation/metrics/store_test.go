@@ -18,9 +18,6 @@ import (
 // The real store, with more history than a status has room for: what a second collector
 // that was just started tells is what the first tells that has gone on counting.
 func TestRealStore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
 	k := shared.Kube(t)
 	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "r"}, Spec: store.Spec{Cloud: "gcp", NeedsNoCleaning: true}}); err != nil {
 		t.Fatal(err)
