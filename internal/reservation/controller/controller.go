@@ -84,7 +84,8 @@ type Controller struct {
 
 	mu     sync.Mutex
 	active map[string]int       // reservations that are being worked at
-	known  map[string]time.Time // hand-overs that were begun here, and when they were due
+	known  map[string]time.Time // hand-overs that there are, and when they were due
+	begun  map[string]*ledger   // those that were begun here
 	newest map[string]time.Time // when the newest batch of a reservation was due
 	clean  map[string]time.Time // when something dirty is cleaned again
 	works  sync.WaitGroup
@@ -108,7 +109,7 @@ func New(opts Options) *Controller {
 	}
 	return &Controller{
 		opts: opts, agenda: agenda.New(opts.Clock),
-		active: map[string]int{}, known: map[string]time.Time{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
+		active: map[string]int{}, known: map[string]time.Time{}, begun: map[string]*ledger{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
 	}
 }
 

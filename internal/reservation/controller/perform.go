@@ -23,10 +23,24 @@ func (c *Controller) rows(action calendar.Action) []registry.Reservation {
 	return out
 }
 
+// begin makes the ledger of a hand-over; what was begun already is not begun again.
+func (c *Controller) begin(h *store.HandOver) (l *ledger, again bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l, again = c.begun[h.Name]; !again {
+		l = newLedger(c.opts.Store, h)
+		c.begun[h.Name] = l
+	}
+	return l, again
+}
+
 // start goes on with a hand-over, all reservations at once, and finishes it after the
 // last. What keeps one from being written down ends the controller.
 func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *ledger {
-	l := newLedger(c.opts.Store, h)
+	l, again := c.begin(h)
+	if again {
+		return l
+	}
 	action := calendar.Action(h.Spec.Action)
 	rows := c.rows(action)
 	c.note(h, rows)
@@ -125,6 +139,7 @@ func (c *Controller) prune(ctx context.Context) error {
 		if at.Before(oldest) {
 			old = append(old, name)
 			delete(c.known, name)
+			delete(c.begun, name)
 		}
 	}
 	c.mu.Unlock()

@@ -198,3 +198,32 @@ func TestNoBatch(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// The sweep, which goes on with what was begun by hand, may come upon a hand-over that is
+// just being begun: it was begun twice, and the two took it from each other.
+func TestBegunOnce(t *testing.T) {
+	from := at(t, "2027-01-10T09:00:00Z")
+	h := newHouse(t, "twice", from)
+	spec, err := ByHand(h.opts.Schedule, "twice-up", "ada", from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.k.OpenHandOver(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(h.opts)
+	stop := func(err error) { t.Errorf("the controller is ended: %v", err) }
+	first := c.start(t.Context(), stop, o)
+	if err := c.byHand(t.Context(), stop); err != nil {
+		t.Fatal(err)
+	}
+	if second := c.start(t.Context(), stop, o.Clone()); second != first {
+		t.Error("it was begun twice")
+	}
+	<-first.done
+	c.works.Wait()
+	if n := h.cloud.count(hook.Provision); n != 1 {
+		t.Errorf("%d were stood up", n)
+	}
+}

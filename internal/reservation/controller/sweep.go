@@ -130,11 +130,11 @@ func (c *Controller) byHand(ctx context.Context, stop context.CancelCauseFunc) e
 		return err //nolint:wrapcheck // says what it was doing
 	}
 	for _, h := range list {
-		c.mu.Lock()
-		_, known := c.known[h.Name]
-		c.mu.Unlock()
-		if known || h.Status.Finished != nil {
+		if h.Status.Finished != nil || c.isBegun(h.Name) {
 			continue
+		}
+		if _, err := c.opts.Schedule.Entry(h.Spec.Entry); err != nil {
+			continue // of another schedule
 		}
 		if !c.opts.Clock.Now().Before(h.Spec.Until.Time) {
 			if err := c.missed(ctx, h); err != nil {
@@ -146,4 +146,10 @@ func (c *Controller) byHand(ctx context.Context, stop context.CancelCauseFunc) e
 		c.start(ctx, stop, h)
 	}
 	return nil
+}
+
+func (c *Controller) isBegun(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begun[name] != nil
 }
