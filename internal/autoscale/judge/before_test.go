@@ -187,6 +187,22 @@ func controlNegatives() []negative {
 		{name: "a pod", hop: seen.HopFlat, suspect: "pod .*worker-x", says: "created without load", change: func(_ *seen.Setup, st *seen.State) {
 			st.Pods = append(st.Pods, pod(seen.RoleWorker, "worker-x", "", 15, 0))
 		}},
+		{name: "a pod in the place of one that was deleted", hop: seen.HopFlat, verdict: check.Passed, change: func(_ *seen.Setup, st *seen.State) {
+			for i := range st.Pods {
+				if st.Pods[i].Role == seen.RoleWorker {
+					st.Pods[i].Deleting = at(14)
+				}
+			}
+			st.Pods = append(st.Pods, pod(seen.RoleWorker, "worker-x", "", 15, 0))
+		}},
+		{name: "a pod before another is deleted", hop: seen.HopFlat, suspect: "pod .*worker-x", says: "there were 2 replicas then", change: func(_ *seen.Setup, st *seen.State) {
+			for i := range st.Pods {
+				if st.Pods[i].Role == seen.RoleWorker {
+					st.Pods[i].Deleting = at(16)
+				}
+			}
+			st.Pods = append(st.Pods, pod(seen.RoleWorker, "worker-x", "", 15, 0))
+		}},
 		{name: "a claim", hop: seen.HopFlat, suspect: "NodeClaim claim-node-x", says: "created without load", change: func(_ *seen.Setup, st *seen.State) {
 			ordered(st, stranger("none"), "node-x", 15)
 		}},

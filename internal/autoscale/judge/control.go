@@ -80,7 +80,7 @@ func flat(l look) Result {
 		return l.unknown(l.hpaRef(), few)
 	}
 	highest := slices.MaxFunc(readings, func(a, b seen.Reading) int { return cmp.Compare(a.Value, b.Value) })
-	return l.pass(to, l.hpaRef(), "%s of at most %s (target %s): nothing scaled, no node came in %s%s", count(len(readings), "reading"), l.value(highest.Value), l.value(l.setup.Scale.Target), seconds(to.Sub(from)), l.other())
+	return l.pass(to, l.hpaRef(), "%s of at most %s (target %s): nothing scaled, no node came in %s%s%s", count(len(readings), "reading"), l.value(highest.Value), l.value(l.setup.Scale.Target), seconds(to.Sub(from)), l.inPlace(in), l.other())
 }
 
 // tooFew says that a window proves nothing: too little was read in it, or the
@@ -118,7 +118,9 @@ const noLoad = "find out what scaled it without load: the value's series, the HP
 func (l look) scaled(in func(time.Time) bool, until time.Time) []check.Finding {
 	out := l.wanted(in, until)
 	for _, p := range only(l.role(seen.RoleWorker), func(p seen.Pod) bool { return in(p.First) }) {
-		out = append(out, finding(suspect(p.Ref), suspect(p.Ref)+" was created without load", noLoad))
+		if n := len(l.workersAt(p.First)); n > l.least() {
+			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s was created without load: there were %s then, and the least is %d", suspect(p.Ref), count(n, "replica"), l.least()), noLoad))
+		}
 	}
 	for _, c := range only(l.st.Claims, func(c seen.Claim) bool { return c.Ours && in(c.First) && !l.forOthers(c) }) {
 		out = append(out, finding("NodeClaim "+c.Name, "NodeClaim "+c.Name+" of "+c.Pool+" was created without load", noLoad))
@@ -127,6 +129,24 @@ func (l look) scaled(in func(time.Time) bool, until time.Time) []check.Finding {
 		out = append(out, finding(suspect(n.Ref), suspect(n.Ref)+" of "+n.Pool+" came without load", noLoad))
 	}
 	return out
+}
+
+// workersAt are the replicas that there were at a time, without those that were being
+// deleted or were over: one that comes in the place of another is not more.
+func (l look) workersAt(t time.Time) []seen.Pod {
+	return only(l.role(seen.RoleWorker), func(p seen.Pod) bool {
+		ended := func(at time.Time) bool { return !at.IsZero() && !at.After(t) }
+		return !p.First.After(t) && !ended(p.Deleting) && !ended(p.Deleted) && p.Phase != "Failed" && p.Phase != "Succeeded"
+	})
+}
+
+// inPlace says how many replicas came in the place of others in a window.
+func (l look) inPlace(in func(time.Time) bool) string {
+	n := len(only(l.role(seen.RoleWorker), func(p seen.Pod) bool { return in(p.First) }))
+	if n == 0 {
+		return ""
+	}
+	return " (" + count(n, "replica") + " came in the place of others that were deleted)"
 }
 
 // wanted says that the metric or the HPA asked for more in the window.
