@@ -8,10 +8,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"k8s.io/klog/v2"
+
 	"github.com/firstlight/firstlight/internal/cli"
 )
 
 func main() {
+	klog.SetLogger(klog.Logger{}) // what client-go has to say comes back as errors; in a terminal it is noise
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	stop()
