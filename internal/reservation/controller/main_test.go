@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,6 +130,9 @@ func (o *oneCell) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
 	return l.Cells, o.b.Release(ctx, l.Row.Name, g[0].Token, "done")
 }
 
+// houses counts them.
+var houses atomic.Int64
+
 // house is a controller with all that it needs, and a clock that jumps.
 type house struct {
 	opts  Options
@@ -161,6 +166,7 @@ margins:
 func newHouse(t *testing.T, name string, from time.Time) *house {
 	t.Helper()
 	k := shared.Kube(t)
+	name += "-" + strconv.FormatInt(houses.Add(1), 36) // tests may be run again beside the same store
 	cl, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +236,8 @@ func (h *house) busy(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	s := &r.Status
-	return s.Lease.Offered() || s.Now() == lease.Free && len(s.Queue) > 0 || s.Now() == lease.Dirty && !s.Dirt.ByHand && s.Dirt.Attempts == 0
+	renewed := s.Lease != nil && s.Lease.Period.Duration > 0
+	return renewed || s.Lease.Offered() || s.Now() == lease.Free && len(s.Queue) > 0 || s.Now() == lease.Dirty && !s.Dirt.ByHand && s.Dirt.Attempts == 0
 }
 
 // done are the hand-overs of this house, by their entry.

@@ -20,15 +20,15 @@ func TestGoesOn(t *testing.T) {
 	from := at(t, "2027-01-10T14:30:00Z") // half an hour into the window
 	h := newHouse(t, "goes-on", from)
 	for _, spec := range []store.HandOverSpec{
-		{Entry: "goes-on-up", Action: "up", At: metav1.NewTime(from.Add(-24*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-21 * time.Hour))},
-		{Entry: "goes-on-batch", Action: "batch", At: metav1.NewTime(from.Add(-11*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-5*time.Hour - 40*time.Minute))},
+		{Entry: h.name + "-up", Action: "up", At: metav1.NewTime(from.Add(-24*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-21 * time.Hour))},
+		{Entry: h.name + "-batch", Action: "batch", At: metav1.NewTime(from.Add(-11*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-5*time.Hour - 40*time.Minute))},
 	} {
 		o, err := h.k.OpenHandOver(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if spec.Action == "batch" {
-			o.Status.Row("goes-on").Cells = []matrix.Cell{{Version: "main", Intent: "training", Outcome: matrix.Running, Token: 1}, {Version: "v1.0.0", Intent: "training", Outcome: matrix.Pending}}
+			o.Status.Row(h.name).Cells = []matrix.Cell{{Version: "main", Intent: "training", Outcome: matrix.Running, Token: 1}, {Version: "v1.0.0", Intent: "training", Outcome: matrix.Pending}}
 			if _, err := h.k.SaveHandOver(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 func TestOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
 	h := newHouse(t, "once", from)
-	done, err := New(h.opts).Once(t.Context(), "once-up", "ada")
+	done, err := New(h.opts).Once(t.Context(), h.name+"-up", "ada")
 	if err != nil || done.Status.Failed != "" || done.Spec.By != "ada" || h.cloud.count(hook.Provision) != 1 {
 		t.Errorf("%v %+v", err, done)
 	}
@@ -144,7 +144,7 @@ func TestOnce(t *testing.T) {
 func TestBegunByHand(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
 	h := newHouse(t, "by-hand", from)
-	spec, err := ByHand(h.opts.Schedule, "by-hand-batch", "ada", from)
+	spec, err := ByHand(h.opts.Schedule, h.name+"-batch", "ada", from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestNoBatch(t *testing.T) {
 func TestBegunOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
 	h := newHouse(t, "twice", from)
-	spec, err := ByHand(h.opts.Schedule, "twice-up", "ada", from)
+	spec, err := ByHand(h.opts.Schedule, h.name+"-up", "ada", from)
 	if err != nil {
 		t.Fatal(err)
 	}
