@@ -23,9 +23,9 @@ test:
 	$(GO) test -timeout 60m -count=1 ./internal/e2e/reservation
 	$(GO) test -timeout 60m -count=1 -parallel 3 ./internal/e2e
 
-## soak: what takes too long for every change: 20 seeds, 30 kills, 100,000 operations on leases
+## soak: what takes too long for every change: 20 seeds, 30 kills, 100,000 operations on leases, a week and a year of reservations
 soak:
-	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -p 1 -parallel 3 -v ./internal/reservation/safety ./internal/e2e/...
+	FIRSTLIGHT_SOAK=1 $(GO) test -timeout 180m -count=1 -p 1 -parallel 3 -v ./internal/reservation/safety ./internal/reservation/controller ./internal/e2e/...
 
 ## lint: golangci-lint and go vet, pinned in tools/go.mod
 lint:
