@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 // controllerServer shows a controller to Prometheus, to kubelets and to people.
 type controllerServer struct {
 	server  *http.Server
+	log     *slog.Logger
 	leading atomic.Bool
 }
 
@@ -37,7 +39,7 @@ const closeWithin = 5 * time.Second
 
 // serveController listens on an address; empty: nowhere.
 func serveController(ctx context.Context, address string, r *running) (*controllerServer, error) {
-	c := &controllerServer{}
+	c := &controllerServer{log: r.log}
 	if address == "" {
 		return c, nil
 	}
@@ -87,5 +89,7 @@ func (c *controllerServer) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin) //nolint:forbidigo // the caller's is over
 	defer cancel()
-	_ = c.server.Shutdown(ctx) // it ends with the process
+	if err := c.server.Shutdown(ctx); err != nil {
+		c.log.Warn("whoever asked for metrics was cut off", "why", err)
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestWrongFiles(t *testing.T) {
 	t.Parallel()
-	yamlfiletest.Wrong(t, 1, floors.Parse, floors.Rules())
+	yamlfiletest.Wrong(t, 15, floors.Parse, floors.Rules())
 }
 
 func TestAFileMaySayThatThereAreNone(t *testing.T) {
