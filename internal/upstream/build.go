@@ -15,119 +15,185 @@ import (
 	"time"
 )
 
-// build is the building of one program.
+// build is the build of a batch.
 type build struct {
-	builder Builder
-	group   group
-	program program
-	flags   []string
-	begin   time.Time
-	events  func(Event)
+	builder  Builder
+	batch    batch
+	flags    []string
+	dir      string // of the programs in the cache
+	programs Programs
+	events   func(Event)
+
+	begin       time.Time
+	compiling   time.Time
+	done, total int
 }
 
-// run builds the program into a scratch module and moves it to path.
-func (j build) run(ctx context.Context, path string) (err error) {
-	scratch, err := os.MkdirTemp(filepath.Dir(filepath.Dir(path)), ".build-")
+// outDir is where go build puts programs, in the scratch directory.
+const outDir = "out"
+
+// takeInterval is the pause between two looks for programs that are linked.
+const takeInterval = 200 * time.Millisecond
+
+// run builds the batch in a scratch module.
+func (j *build) run(ctx context.Context) (err error) {
+	// The lock is held: what is there already was left by one that was killed.
+	prefix := ".build-" + filepath.Base(j.dir) + "-"
+	stale, err := filepath.Glob(filepath.Join(j.builder.root(), prefix+"*"))
+	for _, dir := range stale {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
 	if err != nil {
-		return fmt.Errorf("build %s: %w", j.program.Name, err)
+		return fmt.Errorf("build %s: %w", j.names(), err)
+	}
+	scratch, err := os.MkdirTemp(j.builder.root(), prefix)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", j.names(), err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	for name, content := range map[string][]byte{"go.mod": j.group.mod, "go.sum": j.group.sum} {
+	for name, content := range map[string][]byte{"go.mod": j.batch.mod, "go.sum": j.batch.sum} {
 		if err := os.WriteFile(filepath.Join(scratch, name), content, 0o600); err != nil {
-			return fmt.Errorf("build %s: %w", j.program.Name, err)
+			return fmt.Errorf("build %s: %w", j.names(), err)
 		}
 	}
-	total, err := j.count(ctx, scratch)
-	if err != nil {
+	// The linker's directory is beside the programs': go build can rename them.
+	for _, dir := range []string{outDir, "tmp"} {
+		path := filepath.Join(scratch, dir)
+		// Without the set-group-ID bit that a directory inherits: go build would copy into it.
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o700)); err != nil { //nolint:gosec // a directory
+			return fmt.Errorf("build %s: %w", j.names(), err)
+		}
+	}
+	if err := j.count(ctx, scratch); err != nil {
 		return err
 	}
-	binary := filepath.Join(scratch, j.program.Name)
-	if err := j.compile(ctx, scratch, binary, total); err != nil {
-		return err
-	}
-	if !usable(binary) {
-		return fmt.Errorf("build %s: the compiler succeeded without a program", j.program.Name)
-	}
-	if err := os.Rename(binary, path); err != nil {
-		return fmt.Errorf("build %s: %w", j.program.Name, err)
-	}
-	j.tell(Built, total, total, "")
-	return nil
+	return j.compile(ctx, scratch)
 }
 
-func (j build) tell(s State, done, total int, detail string) {
-	j.events(Event{
-		Program: j.program.Name, State: s, Done: done, Total: total,
-		Elapsed: j.builder.Clock.Since(j.begin), Detail: detail,
-	})
+// tell reports progress in the name of the program that is next.
+func (j *build) tell(detail string) {
+	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: j.elapsed(), Detail: detail}
+	if j.done >= minSample && j.done < j.total {
+		spent := j.builder.Clock.Since(j.compiling)
+		e.Remaining = time.Duration(float64(spent) / float64(j.done) * float64(j.total-j.done)).Round(time.Second)
+	}
+	j.events(e)
 }
+
+// minSample are the packages after which the speed is taken as known: the standard
+// library's come first and are small.
+const minSample = 50
 
 // count asks how many packages are to be compiled: those that Go's build cache
 // does not have. It downloads the modules on the way.
-func (j build) count(ctx context.Context, dir string) (int, error) {
-	j.tell(Building, 0, 0, "reading the module")
+func (j *build) count(ctx context.Context, dir string) error {
+	j.tell("reading the module")
 	args := append([]string{"list", "-deps", "-f", `{{if .Stale}}{{.StaleReason}}{{"\n"}}{{end}}`}, j.flags...)
-	cmd := j.command(ctx, dir, append(args, j.program.Package)...)
+	cmd := j.command(ctx, dir, append(args, j.packages()...)...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	tail, err := j.follow(cmd, func(line string) {
 		if what, ok := strings.CutPrefix(line, "go: downloading "); ok {
-			j.tell(Building, 0, 0, "downloading "+what)
+			j.tell("downloading " + what)
 		}
 	})
 	if err != nil {
-		return 0, j.failed(ctx, "list its packages", err, tail)
+		return j.failed(ctx, "list its packages", err, tail)
 	}
-	n := 0
 	for reason := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
 		if reason != "" && !strings.Contains(reason, "available in build cache") {
-			n++
+			j.total++
 		}
-	}
-	return n, nil
-}
-
-// compile runs go build; -v makes it name each package as it compiles it.
-func (j build) compile(ctx context.Context, dir, binary string, total int) error {
-	args := append([]string{"build", "-v", "-o", binary}, j.flags...)
-	cmd := j.command(ctx, dir, append(args, j.program.Package)...)
-	done := 0
-	detail := func() string {
-		if done >= total {
-			return "linking"
-		}
-		return "compiling"
-	}
-	j.tell(Building, 0, total, detail())
-	tail, err := j.follow(cmd, func(line string) {
-		if line == "" || strings.ContainsAny(line, ": \t") {
-			return // not the name of a package
-		}
-		done = min(done+1, total)
-		j.tell(Building, done, total, detail())
-	})
-	if err != nil {
-		return j.failed(ctx, "compile", err, tail)
 	}
 	return nil
 }
 
+// compile runs go build; -v makes it name each package as it compiles it.
+func (j *build) compile(ctx context.Context, dir string) error {
+	j.compiling = j.builder.Clock.Now()
+	args := append([]string{"build", "-v", "-o", filepath.Join(dir, outDir) + string(filepath.Separator)}, j.flags...)
+	cmd := j.command(ctx, dir, append(args, j.packages()...)...)
+	lines, ended := make(chan string), make(chan error, 1)
+	var tail []string
+	go func() {
+		defer close(lines)
+		var err error
+		tail, err = j.follow(cmd, func(line string) { lines <- line })
+		ended <- err
+	}()
+	tick := j.builder.Clock.NewTicker(takeInterval)
+	defer tick.Stop()
+	var takeErr error
+	j.tell("compiling")
+	for open := true; open; {
+		select {
+		case line, ok := <-lines:
+			open = ok
+			if !ok || !namesPackage(line) {
+				continue
+			}
+			j.done = min(j.done+1, j.total)
+			j.tell(j.doing())
+		case <-tick.C():
+			if takeErr == nil {
+				takeErr = j.take(dir)
+			}
+		}
+	}
+	buildErr := <-ended
+	if err := errors.Join(takeErr, j.take(dir)); err != nil {
+		return err
+	}
+	if buildErr != nil {
+		return j.failed(ctx, "compile", buildErr, tail)
+	}
+	for _, p := range j.batch.programs {
+		if !j.programs.files[p.Name].finished() {
+			return fmt.Errorf("build %s: the compiler succeeded without a program", p.Name)
+		}
+	}
+	return nil
+}
+
+// namesPackage: go build -v names each package that it compiles on a line of its own.
+func namesPackage(line string) bool { return line != "" && !strings.ContainsAny(line, ": \t") }
+
+func (j *build) doing() string {
+	if j.done >= j.total {
+		return "linking"
+	}
+	return "compiling"
+}
+
+func (j *build) packages() []string {
+	var packages []string
+	for _, p := range j.batch.programs {
+		packages = append(packages, p.Package)
+	}
+	return packages
+}
+
+// compilerGC makes the compiler collect garbage a quarter as often: a fifth less CPU
+// time for about 200 MiB more memory (measured on k8s.io/client-go/kubernetes).
+const compilerGC = "GOGC=400"
+
 // command is a go command in the scratch module, without the user's settings
 // of how to build.
-func (j build) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+func (j *build) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, j.builder.Go, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PWD="+dir, "CGO_ENABLED=0", "GOWORK=off", "GO111MODULE=on", "GOFLAGS=-mod=readonly")
+	cmd.Env = append(goEnv(), "PWD="+dir, "GOTMPDIR="+filepath.Join(dir, "tmp"), compilerGC)
 	// The compilers are children of the go command: they end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }
 
 // follow runs the command, calling line for each line of its standard error,
-// and returns the last of them.
-func (j build) follow(cmd *exec.Cmd, line func(string)) (tail []string, err error) {
+// and returns the last of
+// them that are no names of packages.
+func (j *build) follow(cmd *exec.Cmd, line func(string)) (tail []string, err error) {
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -138,46 +204,24 @@ func (j build) follow(cmd *exec.Cmd, line func(string)) (tail []string, err erro
 	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		line(lines.Text())
+		if namesPackage(lines.Text()) {
+			continue // progress, which would push the error out
+		}
 		const keep = 15
 		if tail = append(tail, lines.Text()); len(tail) > keep {
 			tail = tail[1:]
 		}
-		line(lines.Text())
 	}
 	_, _ = io.Copy(io.Discard, stderr) // what a line too long has left: the command must not block
 	return tail, cmd.Wait()
 }
 
 // failed is the error of a build, with what the compiler said and what to do.
-func (j build) failed(ctx context.Context, what string, err error, tail []string) error {
+func (j *build) failed(ctx context.Context, what string, err error, tail []string) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("build %s: %s: %w", j.program.Name, what, context.Cause(ctx))
+		return fmt.Errorf("build %s: %s: %w", j.next(), what, context.Cause(ctx))
 	}
 	text := strings.Join(tail, "\n  ")
-	return fmt.Errorf("build %s: %s: %w:\n  %s\n%s", j.program.Name, what, err, text, remedy(text))
-}
-
-// remedy says what to do about the usual reasons.
-func remedy(output string) string {
-	has := func(signs ...string) bool {
-		for _, s := range signs {
-			if strings.Contains(output, s) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("dial tcp", "i/o timeout", "no such host", "connection refused", "TLS handshake", "403 Forbidden", "502 Bad Gateway"):
-		return "The Go module proxy could not be reached: check the network and GOPROXY, then run the command again; what was downloaded is kept."
-	case has("no space left on device"):
-		return "The disk is full: Go's build cache needs about 5 GiB (go env GOCACHE GOMODCACHE), then run the command again."
-	case has("signal: killed", "cannot allocate memory"):
-		return "The machine ran out of memory: linking kube-apiserver takes about 3 GiB; free some and run the command again."
-	case has("checksum mismatch", "SECURITY ERROR"):
-		return "A module is not the one that was pinned: do not go on; check GOPROXY and whoever stands between."
-	case has("requires go >=", "toolchain not available"):
-		return "This Go is too old: install Go 1.26 or newer (https://go.dev/dl)."
-	}
-	return "Run the command again with the same pins; if it fails again, the lines above are the compiler's."
+	return fmt.Errorf("build %s: %s: %w:\n  %s\n%s", j.next(), what, err, text, remedy(text))
 }

@@ -19,17 +19,34 @@ type Builder struct {
 	// Go is the go command; empty means the one in PATH.
 	Go string
 	// Clock is time; nil means the real one.
-	Clock clock.PassiveClock
+	Clock clock.WithTicker
+
+	// toolchain names the Go version and the platform that it builds for; empty where
+	// there is no Go.
+	toolchain string
 }
 
 // ErrNoGo says that there is no Go to build with.
 var ErrNoGo = errors.New("no go command found: the pinned upstream programs are built from source with it; " +
-	"install Go 1.26 or newer (https://go.dev/dl) and put it in PATH")
+	"install Go 1.26 or newer (https://go.dev/dl) and put it in PATH, or import programs that were built elsewhere " +
+	"(firstlight lab programs import FILE)")
 
 // Ensure returns the programs that are asked for, by their names or by those of
-// their groups, building those that are not in the cache. It tells each step to
+// their groups, building those that are not in the cache. It reports each step to
 // events, from one goroutine; events may be nil.
 func (b Builder) Ensure(ctx context.Context, names []string, events func(Event)) (Programs, error) {
+	programs, err := b.Begin(ctx, names, events)
+	if err != nil {
+		return Programs{}, err
+	}
+	err = programs.Wait(ctx)
+	programs.Ended()
+	return programs, err
+}
+
+// Begin is Ensure that does not wait: each program can be had as soon as it is
+// built, in the order of the table (Programs.Path). The builds end with ctx.
+func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) (Programs, error) {
 	if events == nil {
 		events = func(Event) {}
 	}
@@ -40,43 +57,65 @@ func (b Builder) Ensure(ctx context.Context, names []string, events func(Event))
 	if t, err = t.only(names); err != nil {
 		return Programs{}, err
 	}
-	b, err = b.withDefaults()
+	b, err = b.withDefaults(ctx)
 	if err != nil {
 		return Programs{}, err
 	}
-	toolchain, err := b.toolchain(ctx)
-	if err != nil {
-		return Programs{}, err
-	}
+	programs := Programs{files: map[string]*file{}, ended: make(chan struct{})}
+	var missing []batch
 	for _, g := range t.Groups {
+		found, err := b.find(g)
+		if err != nil {
+			return Programs{}, err
+		}
 		for _, p := range g.Programs {
+			programs.files[p.Name] = newFile()
+			if path := found[p.Name]; path != "" {
+				events(Event{Program: p.Name, State: Cached})
+				programs.files[p.Name].finish(path, nil)
+				continue
+			}
 			events(Event{Program: p.Name, State: Queued})
 		}
-	}
-	paths := map[string]string{}
-	for _, g := range t.Groups {
-		for _, p := range g.Programs {
-			path, err := b.ensure(ctx, toolchain, g, p, events)
-			if err != nil {
-				events(Event{Program: p.Name, State: Failed, Detail: err.Error()})
-				return Programs{}, err
-			}
-			paths[p.Name] = path
+		left := g.without(found)
+		if len(left.Programs) == 0 {
+			continue
 		}
+		if b.Go == "" {
+			return Programs{}, ErrNoGo
+		}
+		missing = append(missing, batches(left)...)
 	}
-	return NewPrograms(paths), nil
+	go func() {
+		defer close(programs.ended)
+		for i, m := range missing {
+			if err := b.build(ctx, m, programs, events); err != nil {
+				for _, rest := range missing[i:] {
+					programs.fail(rest.programs, err)
+				}
+				return
+			}
+		}
+	}()
+	return programs, nil
 }
 
-func (b Builder) withDefaults() (Builder, error) {
+func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
 	if b.Clock == nil {
 		b.Clock = clock.RealClock{}
 	}
 	if b.Go == "" {
 		path, err := exec.LookPath("go")
-		if err != nil {
-			return b, ErrNoGo
+		if err != nil && !errors.Is(err, exec.ErrNotFound) {
+			return b, fmt.Errorf("find the go command: %w", err)
 		}
-		b.Go = path
+		b.Go = path // empty: what was imported can still be used
+	}
+	if b.Go != "" {
+		var err error
+		if b.toolchain, err = toolchain(ctx, b.Go); err != nil {
+			return b, err
+		}
 	}
 	if b.CacheDir == "" {
 		b.CacheDir = os.Getenv("FIRSTLIGHT_CACHE")
@@ -96,39 +135,42 @@ func (b Builder) withDefaults() (Builder, error) {
 	return b, nil
 }
 
-// ensure returns the file of one program.
-func (b Builder) ensure(ctx context.Context, toolchain string, g group, p program, events func(Event)) (string, error) {
-	flags, err := g.flags(p)
+// find returns the files of those programs of a group that are built already, by
+// this Go or elsewhere (imported).
+func (b Builder) find(g group) (map[string]string, error) {
+	dirs, err := b.imported(g)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	dir := filepath.Join(b.CacheDir, "upstream", g.Name+"-"+key(g, flags, toolchain))
-	path := filepath.Join(dir, p.Name)
-	if usable(path) {
-		events(Event{Program: p.Name, State: Cached})
-		return path, nil
+	if b.Go != "" {
+		own, err := b.dir(g)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append([]string{own}, dirs...)
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", fmt.Errorf("build %s: make cache directory: %w", p.Name, err)
+	found := map[string]string{}
+	for _, p := range g.Programs {
+		for _, dir := range dirs {
+			if path := filepath.Join(dir, p.Name); found[p.Name] == "" && usable(path) {
+				found[p.Name] = path
+			}
+		}
 	}
-	begin := b.Clock.Now()
-	unlock, err := lock(ctx, dir+".lock", func() {
-		events(Event{Program: p.Name, State: Building, Elapsed: b.Clock.Since(begin), Detail: "waiting for another firstlight that builds it"})
-	})
-	if err != nil {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
-	}
-	defer unlock()
-	if usable(path) { // the other one built it
-		events(Event{Program: p.Name, State: Cached, Elapsed: b.Clock.Since(begin)})
-		return path, nil
-	}
-	job := build{builder: b, group: g, program: p, flags: flags, begin: begin, events: events}
-	if err := job.run(ctx, path); err != nil {
-		return "", err
-	}
-	return path, nil
+	return found, nil
 }
+
+// dir is where the programs of a group are, when this Go builds them.
+func (b Builder) dir(g group) (string, error) {
+	k, err := g.key()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(b.root(), g.Name+"-"+k+"-"+short(b.toolchain)), nil
+}
+
+// root is the directory of all built programs.
+func (b Builder) root() string { return filepath.Join(b.CacheDir, "upstream") }
 
 // usable says whether a built program is there.
 func usable(path string) bool {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tiny is a group whose module needs nothing but the standard library.
-func tiny(t *testing.T, source string) (group, program) {
+// tiny is a group of one program whose module needs nothing but the standard library.
+func tiny(t *testing.T, source string) batch {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -26,12 +26,13 @@ func tiny(t *testing.T, source string) (group, program) {
 	write("go.mod", "module example.com/tiny\n\ngo 1.24\n")
 	write("main.go", source)
 	mod := "module pins\n\ngo 1.24\n\nrequire example.com/tiny v1.2.3\n\nreplace example.com/tiny => " + dir + "\n"
-	return group{Name: "tiny", LDFlags: []string{"-X main.version=${VERSION}"}, mod: []byte(mod)}, program{Name: "tiny", Package: "example.com/tiny"}
+	programs := []program{{Name: "tiny", Package: "example.com/tiny", LDFlags: []string{"-X main.version=${VERSION}"}}}
+	return batch{group: group{Name: "tiny", Programs: programs, all: programs, mod: []byte(mod)}, programs: programs}
 }
 
 func builderFor(t *testing.T) Builder {
 	t.Helper()
-	b, err := Builder{CacheDir: t.TempDir()}.withDefaults()
+	b, err := Builder{CacheDir: t.TempDir()}.withDefaults(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +42,26 @@ func builderFor(t *testing.T) Builder {
 
 const hello = "package main\n\nvar version string\n\nfunc main() { println(version) }\n"
 
-func TestEnsureBuildsOnceAndThenFinds(t *testing.T) {
+// build builds a batch as Begin does, in this goroutine.
+func buildBatch(t *testing.T, b Builder, m batch, events func(Event)) (string, error) {
+	t.Helper()
+	programs := Programs{files: map[string]*file{}}
+	for _, p := range m.programs {
+		programs.files[p.Name] = newFile()
+	}
+	if err := b.build(t.Context(), m, programs, events); err != nil {
+		return "", err
+	}
+	return programs.Path(t.Context(), m.programs[0].Name)
+}
+
+func TestBuildsOnceAndThenFinds(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
-	g, p := tiny(t, hello)
+	m := tiny(t, hello)
 	var states []State
 	tell := func(e Event) { states = append(states, e.State) }
-	path, err := b.ensure(t.Context(), "go", g, p, tell)
+	path, err := buildBatch(t, b, m, tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +72,11 @@ func TestEnsureBuildsOnceAndThenFinds(t *testing.T) {
 	if last := states[len(states)-1]; last != Built {
 		t.Errorf("the last event is %s, want built", last)
 	}
+	if found, err := b.find(m.group); err != nil || found["tiny"] != path {
+		t.Errorf("found %v, %v; want %s", found, err, path)
+	}
 	states = nil
-	again, err := b.ensure(t.Context(), "go", g, p, tell)
-	if err != nil || again != path {
+	if again, err := buildBatch(t, b, m, tell); err != nil || again != path {
 		t.Errorf("second time: %s, %v; want %s", again, err, path)
 	}
 	if len(states) != 1 || states[0] != Cached {
@@ -69,7 +85,7 @@ func TestEnsureBuildsOnceAndThenFinds(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.ensure(t.Context(), "go", g, p, tell); err != nil || !usable(path) {
+	if _, err := buildBatch(t, b, m, tell); err != nil || !usable(path) {
 		t.Errorf("an empty file was not built anew: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(b.CacheDir, "upstream", ".build-*"))
@@ -78,11 +94,61 @@ func TestEnsureBuildsOnceAndThenFinds(t *testing.T) {
 	}
 }
 
-func TestEnsureSaysWhatTheCompilerSaid(t *testing.T) {
+// A program of a batch can be had while another does not build.
+func TestOneOfABatchFails(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
-	g, p := tiny(t, "package main\n\nfunc main() { undefinedThing() }\n")
-	_, err := b.ensure(t.Context(), "go", g, p, func(Event) {})
+	m := tiny(t, hello)
+	tinyDir := strings.TrimSpace(string(m.mod[strings.LastIndex(string(m.mod), "=> ")+3:]))
+	if err := os.MkdirAll(filepath.Join(tinyDir, "broken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tinyDir, "broken", "main.go"), []byte("package main\n\nfunc main() { undefinedThing() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.programs = append(m.programs, program{Name: "broken", Package: "example.com/tiny/broken"})
+	m.all, m.Programs = m.programs, m.programs
+	programs := Programs{files: map[string]*file{"tiny": newFile(), "broken": newFile()}}
+	err := b.build(t.Context(), m, programs, func(Event) {})
+	if err == nil || !strings.Contains(err.Error(), "undefinedThing") || !strings.Contains(err.Error(), "build broken") {
+		t.Errorf("error %v does not name the program and what the compiler said", err)
+	}
+	if path, err := programs.Path(t.Context(), "tiny"); err != nil || !usable(path) {
+		t.Errorf("the other program: %q, %v", path, err)
+	}
+}
+
+// go build names files after packages: two of the same name are built one after the other.
+func TestBatchesHaveNoNameTwice(t *testing.T) {
+	t.Parallel()
+	tab, err := loadTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range tab.Groups {
+		n := 0
+		for _, m := range batches(g) {
+			names := map[string]bool{}
+			for _, p := range m.programs {
+				n++
+				if names[p.binary()] {
+					t.Errorf("group %s: two programs are written to %s", g.Name, p.binary())
+				}
+				names[p.binary()] = true
+			}
+		}
+		if n != len(g.Programs) {
+			t.Errorf("group %s: %d programs in batches, want %d", g.Name, n, len(g.Programs))
+		}
+	}
+	if got := (program{Package: "go.etcd.io/etcd/server/v3"}).binary(); got != "server" {
+		t.Errorf("etcd is written to %q, go build says server", got)
+	}
+}
+
+func TestBuildErrorHasTheCompilersWords(t *testing.T) {
+	t.Parallel()
+	_, err := buildBatch(t, builderFor(t), tiny(t, "package main\n\nfunc main() { undefinedThing() }\n"), func(Event) {})
 	if err == nil || !strings.Contains(err.Error(), "undefinedThing") || !strings.Contains(err.Error(), "build tiny") {
 		t.Errorf("error %v does not name the program and what the compiler said", err)
 	}
@@ -91,13 +157,13 @@ func TestEnsureSaysWhatTheCompilerSaid(t *testing.T) {
 func TestBuildersTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := builderFor(t)
-	g, p := tiny(t, hello)
+	m := tiny(t, hello)
 	var mu sync.Mutex
 	built := 0
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			_, err := b.ensure(t.Context(), "go", g, p, func(e Event) {
+			_, err := buildBatch(t, b, m, func(e Event) {
 				mu.Lock()
 				defer mu.Unlock()
 				if e.State == Built {

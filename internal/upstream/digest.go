@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
+
+// digestSuffix ends the name of the file beside a program that has its digest.
+const digestSuffix = ".sha256"
 
 // Digest is the SHA-256 of a program's file, in hex. It is written down beside the file,
 // with the size and the time of the file that it is of, and read from there while
@@ -24,7 +28,7 @@ func Digest(path string) (string, error) {
 		return "", fmt.Errorf("read a program's digest: %w", err)
 	}
 	of := fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
-	note := path + ".sha256"
+	note := path + digestSuffix
 	if raw, err := os.ReadFile(note); err == nil {
 		if digest, rest, ok := strings.Cut(strings.TrimSpace(string(raw)), " "); ok && rest == of && len(digest) == 2*sha256.Size {
 			return digest, nil
@@ -35,18 +39,21 @@ func Digest(path string) (string, error) {
 		return "", fmt.Errorf("read a program's digest: %w", err)
 	}
 	digest := hex.EncodeToString(h.Sum(nil))
-	return digest, keep(note, digest+" "+of+"\n")
+	keep(note, digest+" "+of+"\n")
+	return digest, nil
 }
 
-// keep writes a note where that is allowed: a cache may be read-only.
-func keep(path, text string) error {
-	tmp := fmt.Sprintf("%s.%d", path, os.Getpid())
-	err := os.WriteFile(tmp, []byte(text), 0o600)
-	if err == nil {
-		err = os.Rename(tmp, path)
+// keep writes a note. The note only saves time: not to be able to write it is no error.
+func keep(path, text string) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return
 	}
-	if err != nil && !errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("keep a program's digest: %w", err)
+	_, err = io.WriteString(f, text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return nil
+	if err != nil {
+		_ = os.Remove(f.Name()) // so is this
+	}
 }

@@ -14,16 +14,18 @@ const (
 	Failed   State = "failed"
 )
 
-// Event tells how far the building of a program is.
+// Event reports how far the build of a program is.
 type Event struct {
 	Program string `json:"program"`
 	State   State  `json:"state"`
-	// Done and Total count packages compiled, of those that were not in Go's
-	// build cache. Total is 0 until it is known.
+	// Done and Total count packages compiled, of this program and of those that are
+	// compiled together with it. Total is 0 until it is known.
 	Done  int `json:"done"`
 	Total int `json:"total"`
-	// Elapsed is the time since this program's turn began.
-	Elapsed time.Duration `json:"elapsed"`
+	// Elapsed is the time since the compilation began. Remaining is an estimate from
+	// the packages that are left and the speed so far; 0: not known yet.
+	Elapsed   time.Duration `json:"elapsed"`
+	Remaining time.Duration `json:"remaining,omitempty"`
 	// Detail says what goes on: "downloading k8s.io/api v0.36.3", "linking".
 	Detail string `json:"detail,omitempty"`
 }

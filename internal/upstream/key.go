@@ -4,26 +4,50 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 )
 
-// key names what a program is built from: pins, flags and toolchain.
-func key(g group, flags []string, toolchain string) string {
+// key names what the programs of a group are built from: pins and the flags of all. The Go
+// version comes on top of it, see Builder.dir.
+func (g group) key() (string, error) {
+	flags, err := g.flags(g.all)
+	if err != nil {
+		return "", err
+	}
+	return short(string(g.mod), string(g.sum), strings.Join(flags, "\x00")), nil
+}
+
+// short is a hash of texts; no two lists of texts read the same.
+func short(parts ...string) string {
 	h := sha256.New()
-	for _, part := range [][]byte{g.mod, g.sum, []byte(strings.Join(flags, "\x00")), []byte(toolchain)} {
-		fmt.Fprintf(h, "%d:", len(part)) // no two lists of parts read the same
-		h.Write(part)
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
+// goEnv is the environment of every go command: of the user's settings, none that says
+// what is built or how, for this machine.
+func goEnv() []string {
+	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GO111MODULE=on", "GOFLAGS=-mod=readonly",
+		"GOEXPERIMENT=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+}
+
 // toolchain names the Go version and the platform it builds for.
-func (b Builder) toolchain(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, b.Go, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64").Output()
+func toolchain(ctx context.Context, goCommand string) (string, error) {
+	cmd := exec.CommandContext(ctx, goCommand, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64")
+	cmd.Dir, cmd.Env = "/", append(goEnv(), "PWD=/") // a go.mod of the user's could name another toolchain
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", b.Go, err)
+		return "", fmt.Errorf("ask %s for its version: %w", goCommand, err)
 	}
 	return strings.Join(strings.Fields(string(out)), " "), nil
 }

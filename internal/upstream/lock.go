@@ -23,5 +23,5 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return func() { _ = held.Close() }, nil // nobody else is told how it went
+	return func() { _ = held.Close() }, nil
 }

@@ -57,8 +57,8 @@ func TestPinsNameEveryProgram(t *testing.T) {
 		}
 	}
 	want := []string{
-		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "prometheus-adapter",
-		"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper", "jobset", "kubeflow-trainer", "mpi-operator",
+		"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "prometheus", "alertmanager", "karpenter",
+		"prometheus-adapter", "kai-scheduler", "kai-binder", "kai-podgrouper", "jobset", "kubeflow-trainer", "mpi-operator",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
@@ -68,43 +68,59 @@ func TestPinsNameEveryProgram(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	g := group{
-		Name: "k", Tags: []string{"a", "b"}, LDFlags: []string{"-X v.Version=${VERSION}", "-X v.Major=${MAJOR} -X v.Minor=${MINOR}"},
+		Name: "k", Tags: []string{"a", "b"},
 		mod: []byte("module m\nrequire example.com/k v0.1.0\nrequire (\n\texample.com/k/cmd v1.36.3 // indirect\n)\n"),
 	}
-	got, err := g.flags(program{Name: "p", Package: "example.com/k/cmd/p"})
+	p := program{Name: "p", Package: "example.com/k/cmd/p", LDFlags: []string{"-X v.Version=${VERSION}", "-X v.Major=${MAJOR} -X v.Minor=${MINOR}"}}
+	got, err := g.flags([]program{p, {Name: "q", Package: "example.com/k/q"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-tags=a,b",
+		"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-tags=a,b",
+		"-ldflags=example.com/k/cmd/p=-s -w -X v.Version=v1.36.3 -X v.Major=1 -X v.Minor=36", "-ldflags=example.com/k/q=-s -w",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := g.flags(program{Name: "p", Package: "example.com/kk/p"}); err == nil {
+	if _, err := g.flags([]program{{Name: "p", Package: "example.com/kk/p"}}); err == nil {
 		t.Error("a package of no required module has flags")
 	}
 }
 
-// Whatever a program is built from changes its place in the cache.
+// Whatever a program is built from changes its place in the cache, and which of a
+// group's programs are asked for does not.
 func TestKeyTellsWhatProgramsAreBuiltFrom(t *testing.T) {
 	t.Parallel()
-	base := group{mod: []byte("mod"), sum: []byte("sum")}
-	want := key(base, []string{"-a"}, "go1")
-	for name, got := range map[string]string{
-		"pins":      key(group{mod: []byte("mod2"), sum: []byte("sum")}, []string{"-a"}, "go1"),
-		"checksums": key(group{mod: []byte("mod"), sum: []byte("sum2")}, []string{"-a"}, "go1"),
-		"boundary":  key(group{mod: []byte("mods"), sum: []byte("um")}, []string{"-a"}, "go1"),
-		"flags":     key(base, []string{"-b"}, "go1"),
-		"toolchain": key(base, []string{"-a"}, "go2"),
+	const mod = "module m\nrequire example.com/k v1.2.3\n"
+	all := []program{{Name: "p", Package: "example.com/k/p"}, {Name: "q", Package: "example.com/k/q"}}
+	keyOf := func(g group) string {
+		t.Helper()
+		k, err := g.key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	base := group{mod: []byte(mod), sum: []byte("sum"), all: all}
+	want := keyOf(base)
+	for name, other := range map[string]group{
+		"pins":      {mod: []byte(mod + "\n"), sum: []byte("sum"), all: all},
+		"checksums": {mod: []byte(mod), sum: []byte("sum2"), all: all},
+		"tags":      {mod: []byte(mod), sum: []byte("sum"), all: all, Tags: []string{"a"}},
+		"programs":  {mod: []byte(mod), sum: []byte("sum"), all: all[:1]},
 	} {
-		if got == want {
-			t.Errorf("another %s has the same key", name)
+		if keyOf(other) == want {
+			t.Errorf("another group (%s) has the same key", name)
 		}
 	}
-	if again := key(base, []string{"-a"}, "go1"); again != want {
-		t.Error("the same parts have another key")
+	one := base
+	one.Programs = all[:1]
+	if keyOf(one) != want {
+		t.Error("the key depends on which programs are asked for")
+	}
+	if short("ab", "c") == short("a", "bc") {
+		t.Error("two lists of texts have the same hash")
 	}
 }
 
@@ -119,8 +135,8 @@ func TestOnlyWhatIsAskedFor(t *testing.T) {
 	for name, c := range map[string]struct{ ask, want []string }{
 		"nothing":            {nil, nil},
 		"programs":           {[]string{"kai-binder", "etcd", "etcd"}, []string{"etcd", "kai-binder"}},
-		"a group":            {[]string{"kubernetes"}, []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}},
-		"a group and one of": {[]string{"kai", "kai-scheduler"}, []string{"kai-scheduler", "kai-binder", "kai-podgrouper"}},
+		"a group":            {[]string{"mpi"}, []string{"mpi-operator"}},
+		"a group and one of": {[]string{"adapter", "prometheus-adapter"}, []string{"prometheus-adapter"}},
 	} {
 		got, err := all.only(c.ask)
 		if err != nil {
@@ -142,7 +158,7 @@ func TestOnlyWhatIsAskedFor(t *testing.T) {
 	if _, err := all.only([]string{"etcd", "carpenter"}); err == nil || !strings.Contains(err.Error(), `"carpenter"`) || !strings.Contains(err.Error(), "karpenter") {
 		t.Errorf("an unknown name: %v, want what there is", err)
 	}
-	if diff := cmp.Diff(10, len(all.Groups)); diff != "" { // it was not altered
+	if diff := cmp.Diff(4, len(all.Groups)); diff != "" { // it was not altered
 		t.Error(diff)
 	}
 }
@@ -152,11 +168,11 @@ func TestProgramsAddUp(t *testing.T) {
 	first := NewPrograms(map[string]string{"a": "/a"})
 	both := first.With(NewPrograms(map[string]string{"b": "/b"}))
 	for _, name := range []string{"a", "b"} {
-		if path, err := both.Path(name); err != nil || path != "/"+name {
+		if path, err := both.Path(t.Context(), name); err != nil || path != "/"+name {
 			t.Errorf("%s is at %q, %v", name, path, err)
 		}
 	}
-	if _, err := first.Path("b"); err == nil {
+	if _, err := first.Path(t.Context(), "b"); err == nil {
 		t.Error("the first set has gained what was only added to a copy")
 	}
 }

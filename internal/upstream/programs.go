@@ -1,33 +1,102 @@
 package upstream
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"slices"
 )
 
-// Programs are built programs, by name.
+// Programs are built programs, or such as are being built, by name.
 type Programs struct {
-	paths map[string]string
+	files map[string]*file
+	// ended is closed when no build runs any more; nil where none ever did.
+	ended chan struct{}
+}
+
+// file is one program's file, once done is closed.
+type file struct {
+	done chan struct{}
+	path string
+	err  error
+}
+
+func newFile() *file { return &file{done: make(chan struct{})} }
+
+func (f *file) finish(path string, err error) {
+	f.path, f.err = path, err
+	close(f.done)
+}
+
+func (f *file) finished() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // NewPrograms makes Programs of files that exist already.
-func NewPrograms(paths map[string]string) Programs { return Programs{paths: paths} }
+func NewPrograms(paths map[string]string) Programs {
+	p := Programs{files: map[string]*file{}}
+	for name, path := range paths {
+		p.files[name] = newFile()
+		p.files[name].finish(path, nil)
+	}
+	return p
+}
 
 // With are these programs and others.
 func (p Programs) With(others Programs) Programs {
-	all := maps.Clone(p.paths)
+	all := maps.Clone(p.files)
 	if all == nil {
-		all = map[string]string{}
+		all = map[string]*file{}
 	}
-	maps.Copy(all, others.paths)
-	return Programs{paths: all}
+	maps.Copy(all, others.files)
+	return Programs{files: all}
 }
 
-// Path is a program's file.
-func (p Programs) Path(name string) (string, error) {
-	path, ok := p.paths[name]
+// Path is a program's file. It waits until the program is built.
+func (p Programs) Path(ctx context.Context, name string) (string, error) {
+	f, ok := p.files[name]
 	if !ok {
 		return "", fmt.Errorf("program %q is not among the pinned ones", name)
 	}
-	return path, nil
+	select {
+	case <-f.done:
+		return f.path, f.err
+	case <-ctx.Done():
+		if f.finished() { // both: what failed says more than that it ended
+			return f.path, f.err
+		}
+		return "", fmt.Errorf("build %s: %w", name, context.Cause(ctx))
+	}
+}
+
+// Wait waits until every program is built, and returns the first error.
+func (p Programs) Wait(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if _, err := p.Path(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Ended waits until no build of these programs runs any more: it was finished, or ended
+// with its context. Scratch files are deleted then.
+func (p Programs) Ended() {
+	if p.ended != nil {
+		<-p.ended
+	}
+}
+
+// fail ends the wait for those of these programs that are not built.
+func (p Programs) fail(programs []program, err error) {
+	for _, q := range programs {
+		if f := p.files[q.Name]; !f.finished() {
+			f.finish("", err)
+		}
+	}
 }

@@ -24,15 +24,17 @@ type table struct {
 type group struct {
 	Name     string    `yaml:"name"`
 	Tags     []string  `yaml:"tags"`
-	LDFlags  []string  `yaml:"ldflags"`
 	Programs []program `yaml:"programs"`
 
+	// all are the programs of the table, also where Programs are only some of them.
+	all      []program
 	mod, sum []byte
 }
 
 type program struct {
-	Name    string `yaml:"name"`
-	Package string `yaml:"package"`
+	Name    string   `yaml:"name"`
+	Package string   `yaml:"package"`
+	LDFlags []string `yaml:"ldflags"`
 }
 
 // loadTable reads the embedded table with its pins.
@@ -49,6 +51,7 @@ func loadTable() (table, error) {
 	}
 	for i := range t.Groups {
 		g := &t.Groups[i]
+		g.all = g.Programs
 		var modErr, sumErr error
 		g.mod, modErr = embedded.ReadFile("pins/" + g.Name + ".mod")
 		g.sum, sumErr = embedded.ReadFile("pins/" + g.Name + ".sum")
@@ -144,8 +147,29 @@ func (g group) pin(p program) (Pin, error) {
 	return best, nil
 }
 
-// flags are those of go build for a program.
-func (g group) flags(p program) ([]string, error) {
+// flags are those of go build for these programs of the group.
+func (g group) flags(programs []program) ([]string, error) {
+	// What a debugger needs is not written: a tenth of the compilers' time.
+	flags := []string{"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}
+	if len(g.Tags) > 0 {
+		flags = append(flags, "-tags="+strings.Join(g.Tags, ","))
+	}
+	for _, p := range programs {
+		fill, err := g.versions(p)
+		if err != nil {
+			return nil, err
+		}
+		ld := []string{"-s", "-w"}
+		for _, f := range p.LDFlags {
+			ld = append(ld, fill.Replace(f))
+		}
+		flags = append(flags, "-ldflags="+p.Package+"="+strings.Join(ld, " "))
+	}
+	return flags, nil
+}
+
+// versions fills ${VERSION}, ${MAJOR} and ${MINOR} of the pinned module that has the program.
+func (g group) versions(p program) (*strings.Replacer, error) {
 	pin, err := g.pin(p)
 	if err != nil {
 		return nil, err
@@ -154,15 +178,27 @@ func (g group) flags(p program) ([]string, error) {
 	if len(numbers) < 3 {
 		return nil, fmt.Errorf("program %s: version %q is not semantic", p.Name, pin.Version)
 	}
-	fill := strings.NewReplacer("${VERSION}", pin.Version, "${MAJOR}", numbers[0], "${MINOR}", numbers[1])
-	var ld strings.Builder
-	ld.WriteString("-s -w")
-	for _, f := range g.LDFlags {
-		ld.WriteString(" " + fill.Replace(f))
+	return strings.NewReplacer("${VERSION}", pin.Version, "${MAJOR}", numbers[0], "${MINOR}", numbers[1]), nil
+}
+
+// without are those programs of the group that are not found.
+func (g group) without(found map[string]string) group {
+	var left []program
+	for _, p := range g.Programs {
+		if found[p.Name] == "" {
+			left = append(left, p)
+		}
 	}
-	flags := []string{"-trimpath", "-buildvcs=false", "-ldflags=" + ld.String()}
-	if len(g.Tags) > 0 {
-		flags = append(flags, "-tags="+strings.Join(g.Tags, ","))
+	g.Programs = left
+	return g
+}
+
+// CheckNames refuses names that are of no pinned program or group.
+func CheckNames(names []string) error {
+	t, err := loadTable()
+	if err != nil {
+		return err
 	}
-	return flags, nil
+	_, err = t.only(names)
+	return err
 }

@@ -1,0 +1,149 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// batch are programs of one group that one run of go build makes: what they share
+// is compiled once, and a program is linked while the next is compiled.
+type batch struct {
+	group
+	programs []program
+}
+
+// batches divides a group so that no two programs of a batch get the same file
+// name from go build, which names them after their packages.
+func batches(g group) []batch {
+	var all []batch
+	for _, p := range g.Programs {
+		placed := false
+		for i := range all {
+			if !all[i].writes(p.binary()) {
+				all[i].programs = append(all[i].programs, p)
+				placed = true
+				break
+			}
+		}
+		if !placed {
+			all = append(all, batch{group: g, programs: []program{p}})
+		}
+	}
+	return all
+}
+
+func (b batch) writes(binary string) bool {
+	for _, p := range b.programs {
+		if p.binary() == binary {
+			return true
+		}
+	}
+	return false
+}
+
+var majorVersion = regexp.MustCompile(`^v[2-9][0-9]*$`)
+
+// binary is the file name that go build -o DIR/ gives the program: the last element
+// of its package's path, or the one before a major version.
+func (p program) binary() string {
+	dir, last := path.Split(p.Package)
+	if majorVersion.MatchString(last) {
+		return path.Base(dir)
+	}
+	return last
+}
+
+// build builds a batch, and makes each program available as soon as it is linked.
+func (b Builder) build(ctx context.Context, m batch, programs Programs, events func(Event)) (err error) {
+	job := build{builder: b, batch: m, programs: programs, begin: b.Clock.Now(), events: events}
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, p := range m.programs {
+			if !programs.files[p.Name].finished() {
+				events(Event{Program: p.Name, State: Failed, Detail: err.Error()})
+			}
+		}
+	}()
+	if job.dir, err = b.dir(m.group); err != nil {
+		return err
+	}
+	if job.flags, err = m.flags(m.programs); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(job.dir, 0o750); err != nil {
+		return fmt.Errorf("build %s: make cache directory: %w", m.Name, err)
+	}
+	unlock, err := lock(ctx, job.dir+".lock", func() { job.tell("waiting for another firstlight that builds it") })
+	if err != nil {
+		return fmt.Errorf("build %s: %w", m.Name, err)
+	}
+	defer unlock()
+	if job.foundMeanwhile(); len(job.batch.programs) == 0 {
+		return nil
+	}
+	return job.run(ctx)
+}
+
+// foundMeanwhile takes those programs that another firstlight built while this one
+// waited for its turn.
+func (j *build) foundMeanwhile() {
+	left := j.batch.programs[:0:0]
+	for _, p := range j.batch.programs {
+		if path := filepath.Join(j.dir, p.Name); usable(path) {
+			j.events(Event{Program: p.Name, State: Cached, Elapsed: j.elapsed()})
+			j.programs.files[p.Name].finish(path, nil)
+			continue
+		}
+		left = append(left, p)
+	}
+	j.batch.programs = left
+}
+
+// take moves what go build has linked so far from the scratch directory to the
+// cache. go build renames a program into place when it is whole.
+func (j *build) take(scratch string) error {
+	var errs []error
+	for _, p := range j.batch.programs {
+		f := j.programs.files[p.Name]
+		from, to := filepath.Join(scratch, outDir, p.binary()), filepath.Join(j.dir, p.Name)
+		if f.finished() || !usable(from) {
+			continue
+		}
+		if err := os.Rename(from, to); err != nil {
+			errs = append(errs, fmt.Errorf("build %s: %w", p.Name, err))
+			continue
+		}
+		j.events(Event{Program: p.Name, State: Built, Done: j.done, Total: j.total, Elapsed: j.elapsed()})
+		f.finish(to, nil)
+	}
+	return errors.Join(errs...)
+}
+
+// next is the first program that is not there yet, in whose name progress is reported.
+func (j *build) next() string {
+	for _, p := range j.batch.programs {
+		if !j.programs.files[p.Name].finished() {
+			return p.Name
+		}
+	}
+	return j.batch.programs[len(j.batch.programs)-1].Name
+}
+
+func (j *build) names() string {
+	var names []string
+	for _, p := range j.batch.programs {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (j *build) elapsed() time.Duration { return j.builder.Clock.Since(j.begin) }

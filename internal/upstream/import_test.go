@@ -1,0 +1,171 @@
+package upstream
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// cached is a builder whose cache has a file in the place of etcd.
+func cached(t *testing.T) Builder {
+	t.Helper()
+	b := builderFor(t)
+	tab, err := loadTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := tab.groupOf("etcd")
+	dir, err := b.dir(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("a program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func exported(t *testing.T) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	if _, err := cached(t).Export(t.Context(), []string{"etcd"}, &archive, nil); err != nil {
+		t.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+// What was exported is found on a machine that has no Go, as the same file.
+func TestImportedProgramsNeedNoGo(t *testing.T) {
+	archive := exported(t)
+	t.Setenv("PATH", t.TempDir())
+	b := Builder{CacheDir: t.TempDir()}
+	if _, err := b.Ensure(t.Context(), []string{"etcd"}, nil); !errors.Is(err, ErrNoGo) {
+		t.Fatalf("before the import: %v, want ErrNoGo", err)
+	}
+	m, err := b.Import(t.Context(), bytes.NewReader(archive))
+	if err != nil || len(m.Programs) != 1 || !strings.HasPrefix(m.Toolchain, "go1") {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	programs, err := b.Ensure(t.Context(), []string{"etcd"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := programs.Path(t.Context(), "etcd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "a program" || !usable(path) {
+		t.Errorf("%s has %q, %v", path, raw, err)
+	}
+	if _, err := b.Ensure(t.Context(), []string{"etcd", "kwok"}, nil); !errors.Is(err, ErrNoGo) {
+		t.Errorf("a program that was not imported: %v, want ErrNoGo", err)
+	}
+}
+
+// An archive that is not what its manifest says, or not for here, changes nothing.
+func TestImportRefuses(t *testing.T) {
+	t.Parallel()
+	archive := exported(t)
+	other := "windows"
+	for name, c := range map[string]struct {
+		change func(m *Manifest, files map[string]string)
+		want   string
+	}{
+		"another program":      {func(_ *Manifest, f map[string]string) { f["etcd"] = "A program" }, "SHA-256"},
+		"a shorter one":        {func(_ *Manifest, f map[string]string) { f["etcd"] = "a" }, "of 1 bytes"},
+		"one more":             {func(_ *Manifest, f map[string]string) { f["kwok"] = "x" }, "more in it"},
+		"none of those named":  {func(_ *Manifest, f map[string]string) { delete(f, "etcd") }, "EOF"},
+		"another platform":     {func(m *Manifest, _ map[string]string) { m.OS = other }, "are for " + other + "/" + runtime.GOARCH},
+		"other pins":           {func(m *Manifest, _ map[string]string) { m.Programs[0].Key = "0000" }, "built from pins 0000"},
+		"a path":               {func(m *Manifest, _ map[string]string) { m.Programs[0].Program = "../etcd" }, "unknown program"},
+		"the same twice":       {func(m *Manifest, _ map[string]string) { m.Programs = append(m.Programs, m.Programs[0]) }, "there twice"},
+		"no program":           {func(m *Manifest, _ map[string]string) { m.Programs = nil }, "no programs"},
+		"a size out of bounds": {func(m *Manifest, _ map[string]string) { m.Programs[0].Size = maxProgram + 1 }, "invalid size"},
+		"another schema":       {func(m *Manifest, _ map[string]string) { m.Schema = "v9" }, "schema"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := Builder{CacheDir: t.TempDir()}
+			_, err := b.Import(t.Context(), bytes.NewReader(repacked(t, archive, c.change)))
+			if !errors.Is(err, ErrArchive) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want ErrArchive with %q", err, c.want)
+			}
+			if files, err := filepath.Glob(filepath.Join(b.CacheDir, "upstream", "*", "*")); err != nil || len(files) > 0 {
+				t.Errorf("left behind: %v, %v", files, err)
+			}
+		})
+	}
+	for name, raw := range map[string][]byte{"empty": nil, "cut": archive[:len(archive)/2], "text": []byte("programs")} {
+		if _, err := (Builder{CacheDir: t.TempDir()}).Import(t.Context(), bytes.NewReader(raw)); !errors.Is(err, ErrArchive) {
+			t.Errorf("%s: %v, want ErrArchive", name, err)
+		}
+	}
+	if _, err := (Builder{CacheDir: t.TempDir()}).Import(t.Context(), bytes.NewReader(repacked(t, archive, func(*Manifest, map[string]string) {}))); err != nil {
+		t.Errorf("an archive that was packed again as it is: %v", err)
+	}
+}
+
+// repacked is an archive with changes.
+func repacked(t *testing.T, archive []byte, change func(*Manifest, map[string]string)) []byte {
+	t.Helper()
+	unpacked, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m Manifest
+	files := map[string]string{}
+	for in := tar.NewReader(unpacked); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		raw, readErr := io.ReadAll(in)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		if h.Name == archiveManifest {
+			if err := json.Unmarshal(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		files[h.Name] = string(raw)
+	}
+	change(&m, files)
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	w := tar.NewWriter(packed)
+	add := func(name, text string) {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(archiveManifest, string(raw))
+	for _, name := range []string{"etcd", "kwok"} {
+		if text, ok := files[name]; ok {
+			add(name, text)
+		}
+	}
+	if err := errors.Join(w.Close(), packed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
