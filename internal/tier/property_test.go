@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/tier"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -46,9 +47,7 @@ func TestSelectsExactlyWhatDiffers(t *testing.T) {
 	for name, tt := range trees() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() || race {
-				tt.n /= 10
-			}
+			tt.n = max(2, tt.n/suite.Pick(30, 3, 1))
 			before := measureAll(t, tt.files)
 			outcomes := cellsOf(t, tt.files)
 			count := map[string]int{}
@@ -183,6 +182,9 @@ func TestLeafSelectsFew(t *testing.T) {
 			t.Parallel()
 			if name != "generated" && name != "ours" {
 				t.Skip("too small, or broken")
+			}
+			if name == "ours" {
+				suite.Require(t, suite.All)
 			}
 			most, n := 0.0, 0
 			for i := range 100 {

@@ -1,6 +1,7 @@
-// Package labtest is a whole lab for tests of conformance checks: a control plane of
-// the upstream programs with a simulated cluster, in the test's own process, as its
-// kubeconfig and its site file show it. Only tests import it.
+// Package labtest gives tests a whole lab: a control plane of the upstream programs with
+// a simulated cluster, as its kubeconfig and its site file show it. Where the run has a
+// pool of labs (PoolEnv) it is one of these, else one in the test's own process. Only
+// tests import it.
 package labtest
 
 import (
@@ -26,14 +27,20 @@ import (
 // Lab is one that is up.
 type Lab struct {
 	handle  *lab.Handle
+	pooled  *pooled
 	Cluster *kube.Cluster
 	Site    *site.Site
 	Profile *profile.Profile
 }
 
-// Start starts a lab that ends with the test.
+// Start gives the test a lab of its own until it ends, with these extras at least.
 func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	t.Helper()
+	if p := borrow(t, spec, extras); p != nil {
+		l := &Lab{handle: p.handle, pooled: p}
+		l.open(t)
+		return l
+	}
 	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
 		return upstream.Builder{}.Ensure(ctx, names, nil)
 	}
@@ -67,8 +74,23 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	if err := l.handle.WaitReady(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
+	l.open(t)
+	return l
+}
+
+// Retire keeps the lab from being given to another test: what this one does to it
+// outlasts the test, such as series in Prometheus. It does nothing outside a pool.
+func (l *Lab) Retire() {
+	if l.pooled != nil {
+		l.pooled.retired = true
+	}
+}
+
+// open reads the lab's site and opens its cluster.
+func (l *Lab) open(t *testing.T) {
+	t.Helper()
 	var err error
-	if l.Site, err = site.Load(filepath.Join(dir, embedded.SiteFile)); err != nil {
+	if l.Site, err = site.Load(filepath.Join(l.handle.Dir, embedded.SiteFile)); err != nil {
 		t.Fatal(err)
 	}
 	if l.Profile, err = profile.Load(l.Site.Profile); err != nil {
@@ -77,7 +99,6 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	if l.Cluster, err = kube.Open(l.Site.Reach.Kubernetes.Kubeconfig, ""); err != nil {
 		t.Fatal(err)
 	}
-	return l
 }
 
 // Open is the lab's cluster as a check's Deps want it.

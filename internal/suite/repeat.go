@@ -1,0 +1,40 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+)
+
+// stallReasons are what a verdict of unobserved says where the observation itself
+// measured that the machine did not let firstlight run.
+var stallReasons = []string{
+	"firstlight itself did not get to run for", // gate inference
+	"of the metric in a window of",             // the chain's control run
+}
+
+// Stalled says whether the reason of an unobserved verdict is that the machine stalled,
+// by the observation's own measure.
+func Stalled(reason string) bool {
+	for _, r := range stallReasons {
+		if strings.Contains(reason, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRepeats is how often an observation of a stalled machine is made again.
+const maxRepeats = 2
+
+// Repeat calls observe, and again at most twice while it returns a reason that Stalled
+// knows, saying so in the test's log. Any other outcome is final.
+func Repeat(tb testing.TB, observe func() (stalled string)) {
+	tb.Helper()
+	for n := 0; ; n++ {
+		reason := observe()
+		if !Stalled(reason) || n == maxRepeats {
+			return
+		}
+		tb.Logf("%s (%s)", RepeatedMark, reason)
+	}
+}

@@ -1,0 +1,149 @@
+// Command run runs the test suite and says where its time goes.
+//
+// It runs in phases: unit tests with the race detector; live tests, which run upstream
+// programs, side by side and on a pool of labs that they share, and beside them end-to-end
+// tests; and alone those that measure latencies. What took longest is printed at the end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/suite"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := 0
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		code = 1
+	}
+	stop()
+	os.Exit(code)
+}
+
+// options are the flags.
+type options struct {
+	only    string // the name of one phase
+	profile string // file of the profile
+	timeout time.Duration
+	live    int // live test packages at once
+}
+
+// has says whether a phase of these names is to be run.
+func (o options) has(names ...string) bool { return o.only == "" || slices.Contains(names, o.only) }
+
+var errFailed = errors.New("tests failed")
+
+func run(ctx context.Context) error {
+	o, err := readOptions()
+	if err != nil {
+		return err
+	}
+	endToEnd, others, err := listPackages(ctx)
+	if err != nil {
+		return err
+	}
+	pool, err := makePool(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.close(context.WithoutCancel(ctx))
+
+	begin, level := time.Now(), suite.Current()
+	r := newRecorder(os.Stdout, pool.dir, o.profile != "")
+	runner := &runner{options: o, pool: pool, recorder: r}
+	err = runner.all(ctx, endToEnd, others)
+	r.slowest(20) // of a run that was interrupted, too
+	if err != nil {
+		return err
+	}
+	if o.profile != "" {
+		if err := r.writeProfile(o.profile, level); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(r.out, "\nmake %s took %s\n%s\n", level, time.Since(begin).Round(time.Second), r.counts())
+	if runner.failed.Load() {
+		return errFailed
+	}
+	return r.complete(o.phases())
+}
+
+// readOptions reads the flags.
+func readOptions() (options, error) {
+	var o options
+	flag.StringVar(&o.only, "phase", "", "run this phase alone: unit, live, e2e, alone")
+	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
+	flag.DurationVar(&o.timeout, "timeout", 60*time.Minute, "limit of one test package")
+	flag.IntVar(&o.live, "live", 3, "live test packages that run side by side: they wait more than they work, and each lab takes about 14 of the 128 inotify instances that a user usually has")
+	flag.Parse()
+	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd, phaseAlone}, o.only) {
+		return o, fmt.Errorf("invalid -phase %q: want unit, live, e2e or alone", o.only)
+	}
+	return o, nil
+}
+
+// phases are those that must have passed a test.
+func (o options) phases() []string {
+	if o.only != "" {
+		return []string{o.only}
+	}
+	return []string{phaseUnit, phaseLive, phaseRace, phaseEndToEnd, phaseAlone}
+}
+
+// runner runs phases.
+type runner struct {
+	options  options
+	pool     *pool
+	recorder *recorder
+	failed   atomic.Bool
+}
+
+// all runs the phases that the options ask for. Tests that fail end nothing.
+func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
+	o := r.options
+	beside, alone := endToEndPhases(endToEnd)
+	if o.has(phaseUnit, phaseLive) {
+		if err := r.do(ctx, unitPhase(others)); err != nil { // it also finds the live tests
+			return err
+		}
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	if o.has(phaseLive) {
+		group.Go(func() error { return r.do(groupCtx, livePhases(r.recorder.liveTests, o.live)...) })
+	}
+	if o.has(phaseEndToEnd) {
+		group.Go(func() error { return r.do(groupCtx, beside) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if !o.has(phaseAlone) {
+		return nil
+	}
+	// Idle labs still use CPU time.
+	return errors.Join(r.pool.endLabs(ctx), r.do(ctx, alone))
+}
+
+func (r *runner) do(ctx context.Context, phases ...phase) error {
+	for _, p := range phases {
+		if err := p.run(ctx, r.options, r.pool, r.recorder); errors.Is(err, errFailed) {
+			r.failed.Store(true)
+		} else if err != nil {
+			return fmt.Errorf("phase %s: %w", p.name, err)
+		}
+	}
+	return nil
+}

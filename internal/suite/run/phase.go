@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// phase is one run of go test.
+type phase struct {
+	name     string
+	args     []string
+	packages []string
+	// labs: its tests borrow from the pool.
+	labs bool
+}
+
+// The names of the phases.
+const (
+	phaseUnit     = "unit"
+	phaseLive     = "live"
+	phaseRace     = "race"
+	phaseEndToEnd = "e2e"
+	phaseAlone    = "alone"
+)
+
+// raceLive is the package whose live tests also run with the race detector.
+const raceLive = "github.com/firstlight/firstlight/internal/reservation/broker"
+
+// The phases, in the order in which they run.
+
+// unitPhase runs every test that needs no upstream program, and skips the others.
+func unitPhase(packages []string) phase {
+	return phase{name: phaseUnit, args: []string{"-race", "-short", "-ldflags=-s -w"}, packages: packages}
+}
+
+// livePhases run those tests that the first phase skipped: they run upstream programs.
+func livePhases(live map[string][]string, sideBySide int) []phase {
+	normal := phase{name: phaseLive, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide)}}
+	race := phase{name: phaseRace, labs: true, args: []string{"-count=1", "-race"}}
+	var names []string
+	for _, pkg := range slices.Sorted(maps.Keys(live)) {
+		if pkg == raceLive {
+			race.packages = append(race.packages, pkg)
+			race.args = append(race.args, runOnly(live[pkg]))
+			continue
+		}
+		normal.packages = append(normal.packages, pkg)
+		names = append(names, live[pkg]...)
+	}
+	normal.args = append(normal.args, runOnly(names))
+	return []phase{normal, race}
+}
+
+// measures is the package that walks gates: they measure latencies.
+const measures = "github.com/firstlight/firstlight/internal/e2e"
+
+// endToEndPhases run the built binary: first, beside live tests, those packages that
+// measure no latencies; then, when nothing else loads the machine, the one that does.
+func endToEndPhases(packages []string) (beside, alone phase) {
+	beside = phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=1"}}
+	alone = phase{name: phaseAlone, labs: true, args: []string{"-count=1", "-parallel=4"}}
+	for _, p := range packages {
+		if p == measures {
+			alone.packages = append(alone.packages, p)
+		} else {
+			beside.packages = append(beside.packages, p)
+		}
+	}
+	return beside, alone
+}
+
+func runOnly(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	return "-run=^(" + strings.Join(names, "|") + ")$"
+}
+
+// run runs the phase's tests and records each.
+func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) error {
+	if len(p.packages) == 0 {
+		return fmt.Errorf("no packages for phase %s; refusing to report a pass", p.name)
+	}
+	begin := time.Now()
+	r.printf("== %s: %d packages\n", p.name, len(p.packages))
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, p.args...) // go vet is part of make lint
+	if r.profiled {                                                                                    // go test keeps no result of tests that ran under -exec
+		args = append(args, "-exec="+pool.timer())
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
+	cmd.Env = append(os.Environ(), pool.env(p)...)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("run tests: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("run tests: %w", err)
+	}
+	readErr := r.read(p.name, out)
+	err = cmd.Wait()
+	r.printf("== %s took %s\n", p.name, time.Since(begin).Round(time.Second))
+	if _, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		return errors.Join(errFailed, readErr)
+	}
+	return errors.Join(err, readErr)
+}
