@@ -32,22 +32,21 @@ import (
 // boskosModule is the peer that is measured beside ours.
 const boskosModule = "sigs.k8s.io/boskos@v0.0.0-20250908171729-5e4ab7284e90"
 
-// measureBoskos has as many workers take and give back as ours, of as many resources,
-// kept by the same API server.
-func (b *bench) measureBoskos(ctx context.Context, s *storetest.Store) (float64, error) {
+// openBoskos starts it with as many resources as there are workers, kept by the same API
+// server; its round takes one and gives it back.
+func (b *bench) openBoskos(ctx context.Context, s *storetest.Store) (do round, stop func(), err error) {
 	fmt.Fprintln(os.Stderr, "bench: boskos (built the first time)")
 	program, source, err := b.buildBoskos(ctx)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	if err := applyFile(ctx, s, filepath.Join(source, "deployments", "base", "crd.yaml")); err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	base, stop, err := b.startBoskos(ctx, program, s)
+	base, halt, err := b.startBoskos(ctx, program, s)
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	defer stop()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: leaseWorkers}}
 	var again atomic.Int64
 	// Its copy of the store is behind its own writes: what was just acquired "is owned by
@@ -65,21 +64,24 @@ func (b *bench) measureBoskos(ctx context.Context, s *storetest.Store) (float64,
 		}
 		return nil
 	}
-	defer func() { b.say("boskos: requests that had to be made again: %d", again.Load()) }()
-	return b.race(boskosAcquire, boskosRelease, func(worker int, lap func(string, func() error) error) error {
+	stop = func() {
+		halt()
+		b.say("boskos: requests that had to be made again: %d", again.Load())
+	}
+	return func(worker int, acquire, release func(func() error) error) error {
 		owner := fmt.Sprintf("worker-%d", worker)
 		var got struct {
 			Name string `json:"name"`
 		}
-		if err := lap(boskosAcquire, func() error {
+		if err := acquire(func() error {
 			return insist("/acquire", url.Values{"type": {"bench"}, "state": {"free"}, "dest": {"busy"}, "owner": {owner}}, &got)
 		}); err != nil {
 			return err
 		}
-		return lap(boskosRelease, func() error {
+		return release(func() error {
 			return insist("/release", url.Values{"name": {got.Name}, "dest": {"free"}, "owner": {owner}}, nil)
 		})
-	})
+	}, stop, nil
 }
 
 func ask(ctx context.Context, client *http.Client, to string, query url.Values, into any) error {

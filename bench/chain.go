@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -25,19 +26,16 @@ const (
 )
 
 // measureChain proves the autoscaling chain n times on one lab.
-func (b *bench) measureChain(ctx context.Context) error {
-	if _, err := b.timed(ctx, nil, "lab", "up", "--name", "bench-chain", "--with", "karpenter"); err != nil {
+func (b *bench) measureChain(ctx context.Context) (err error) {
+	const name = "bench-chain"
+	defer func() { err = errors.Join(err, b.labDown(ctx, name)) }()
+	if _, err := b.timed(ctx, nil, "lab", "up", "--name", name, "--with", "karpenter"); err != nil {
 		return err
 	}
-	defer func() {
-		if _, err := b.timed(context.WithoutCancel(ctx), nil, "lab", "down", "--name", "bench-chain"); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		}
-	}()
 	for i := range b.n {
 		fmt.Fprintf(os.Stderr, "bench: chain %d of %d\n", i+1, b.n)
 		var out bytes.Buffer
-		took, err := b.timed(ctx, &out, "autoscale", "-o", "json", "--lab", "bench-chain", "--evidence", b.dir)
+		took, err := b.timed(ctx, &out, "autoscale", "-o", "json", "--lab", name, "--evidence", b.dir)
 		if err != nil {
 			return err
 		}

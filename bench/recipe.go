@@ -63,7 +63,7 @@ func (b *bench) measureRecipes(ctx context.Context) error {
 			return err
 		}
 	}
-	took := median(b.samples[recipeAll])
+	took := median(b.samples.get(b.part, recipeAll))
 	b.say("%d recipes, %d pods: %.1f recipes/s, %.0f pods/s", len(last.Recipes), last.Pods, float64(len(last.Recipes))/took, float64(last.Pods)/took)
 	return b.oneByOne(ctx, last, took)
 }
@@ -82,7 +82,7 @@ func (b *bench) oneByOne(ctx context.Context, all scheduleReport, took float64) 
 		b.add(part, seconds)
 	}
 	each := took / float64(len(all.Recipes))
-	b.say("a control plane a recipe takes %.0f times as long as a shared one", median(b.samples[part])/each)
+	b.say("a control plane a recipe takes %.0f times as long as a shared one", median(b.samples.get(b.part, part))/each)
 	return nil
 }
 
@@ -100,10 +100,6 @@ func (b *bench) schedule(ctx context.Context, part string, args ...string) (sche
 	b.add(part, r.Seconds-r.StartSeconds)
 	b.add(part[:len(part)-len(", control plane up")]+", whole command", whole)
 	return r, nil
-}
-
-func (b *bench) say(format string, args ...any) {
-	b.said = append(b.said, fmt.Sprintf(format, args...))
 }
 
 // biggerTree writes a copy of our recipes with leaves for numbers of nodes, until

@@ -9,29 +9,40 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
 )
 
-// What is measured of reservations. Brokers here are the library that every command
-// uses, two of them, each with its own copy; Boskos is its own binary, asked as its
-// clients do. Both keep what they know at the same API server.
+// What is measured of reservations is what commands do: broker.Open makes the broker of
+// each `+"`reservation acquire` and `reservation release`"+`, with or without --wait, and
+// broker.OpenCached that of `+"`reservation run`"+`. What is left out is the start of a process
+// and its TLS handshake. Boskos is its own binary, asked as its clients do. Both keep what
+// they know at the same API server, and take turns, so that other load meets both.
 const (
-	leaseWorkers    = 8   // each has what it takes and gives back for itself
-	leaseRounds     = 150 // of one worker
+	leaseWorkers    = 8  // each has what it takes and gives back for itself
+	leaseRounds     = 50 // of one worker in a turn
+	leaseTurns      = 3
 	manyRows        = 10_000
 	manyWaiters     = 1_000
 	crowded         = 50 // reservations that the waiters stand before
 	manyAsked       = 200
+	handOvers       = 50
 	leaseAcquire    = "reservation: acquire"
 	leaseRelease    = "reservation: release"
+	copiedAcquire   = "reservation: acquire, as reservation run"
+	copiedRelease   = "reservation: release, as reservation run"
 	boskosAcquire   = "boskos: acquire"
 	boskosRelease   = "boskos: release"
-	crowdedList     = "reservation: list, 10,000 and 1,000 waiting"
+	handOver        = "reservation: released until the next has it"
+	crowdedList     = "reservation: list as run, 10,000 and 1,000 waiting"
+	crowdedHolders  = "reservation: holders, 10,000 and 1,000 waiting"
 	crowdedAcquire  = "reservation: acquire, 10,000 and 1,000 waiting"
 	leaseThroughput = "reservation: acquired and released a second"
 )
@@ -46,86 +57,137 @@ func (b *bench) measureReservations(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 		}
 	}()
-	k, err := store.NewKube(s.Config)
-	if err != nil {
+	r := &leases{bench: b, config: s.Config}
+	if _, r.kube, err = broker.Open(s.Config, broker.Options{}); err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
+	if err := r.apply(ctx); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer func() { stop(); running.Wait() }()
-	brokers, err := twoBrokers(ctx, k, &running)
+	controller, copied, ended, err := broker.OpenCached(ctx, s.Config, broker.Options{Clock: clock.Machine()})
+	if err != nil {
+		stop()
+		return err //nolint:wrapcheck // says what it was doing
+	}
+	defer func() { stop(); <-ended }()
+	theirs, halt, err := b.openBoskos(ctx, s)
 	if err != nil {
 		return err
 	}
-	ours, err := b.measureLeases(ctx, k, brokers)
+	err = r.compare(ctx, controller, theirs)
+	halt()
 	if err != nil {
 		return err
 	}
-	theirs, err := b.measureBoskos(ctx, s)
-	if err != nil {
+	if err := r.measureHandOver(ctx); err != nil {
 		return err
 	}
-	b.say("%s: %.0f, boskos: %.0f, ratio %.2f (%d workers)", leaseThroughput, ours, theirs, ours/theirs, leaseWorkers)
-	b.ratios = append(b.ratios, ratio{name: "reservation/boskos, acquired and released a second", value: ours / theirs})
-	return b.measureCrowd(ctx, k, brokers)
+	return r.measureCrowd(ctx, copied)
 }
 
-func twoBrokers(ctx context.Context, k *store.Kube, running *sync.WaitGroup) ([]*broker.Broker, error) {
-	var out []*broker.Broker
-	for range 2 {
-		c := store.NewCached(k)
-		ended, err := c.Run(ctx)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // says what it was doing
-		}
-		running.Go(func() { <-ended })
-		out = append(out, broker.New(broker.Options{Store: c}))
-	}
-	return out, nil
+// leases measures reservations in one store.
+type leases struct {
+	*bench
+	config *rest.Config
+	kube   *store.Kube
 }
 
-// measureLeases has workers take and give back, and tells how many a second they did.
-func (b *bench) measureLeases(ctx context.Context, k *store.Kube, brokers []*broker.Broker) (float64, error) {
-	var names []string
+// command is the broker of a command, of which there is one for each step.
+func (r *leases) command() (*broker.Broker, error) {
+	br, _, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
+	return br, err //nolint:wrapcheck // says what it was doing
+}
+
+func ofWorker(worker int) string { return fmt.Sprintf("bench-%d", worker) }
+func ofMany(i int) string        { return fmt.Sprintf("many-%05d", i) }
+
+// inCrowd is a free reservation among the many that is asked for.
+func inCrowd(i int) string { return ofMany(crowded + i*7) }
+
+// apply makes the reservations that are taken, as `+"`reservation apply`"+` does.
+func (r *leases) apply(ctx context.Context) error {
+	rows := map[string]store.Spec{"bench-next": {NeedsNoCleaning: true}}
 	for i := range leaseWorkers {
-		names = append(names, fmt.Sprintf("bench-%d", i))
+		rows[ofWorker(i)] = store.Spec{NeedsNoCleaning: true}
 	}
-	if err := createAll(ctx, k, names); err != nil {
-		return 0, err
+	for i := range crowded {
+		rows[ofMany(i)] = store.Spec{NeedsNoCleaning: true}
 	}
-	return b.race(leaseAcquire, leaseRelease, func(worker int, lap func(string, func() error) error) error {
-		br, name := brokers[worker%len(brokers)], names[worker]
-		var got []broker.Grant
-		if err := lap(leaseAcquire, func() (err error) {
-			got, err = br.Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(worker)})
+	for i := range manyAsked {
+		rows[inCrowd(i)] = store.Spec{NeedsNoCleaning: true}
+	}
+	_, err := r.kube.Apply(ctx, rows)
+	return err //nolint:wrapcheck // says what it was doing
+}
+
+// compare has commands, the controller and Boskos take turns at taking and giving back.
+func (r *leases) compare(ctx context.Context, copied *broker.Broker, theirs round) error {
+	for range leaseTurns {
+		n, err := r.race(leaseAcquire, leaseRelease, r.leaseRound(ctx, r.command))
+		if err != nil {
 			return err
+		}
+		r.add(leaseThroughput, n)
+		if n, err = r.race(copiedAcquire, copiedRelease, r.leaseRound(ctx, func() (*broker.Broker, error) { return copied, nil })); err != nil {
+			return err
+		}
+		r.add(copiedThroughput, n)
+		if n, err = r.race(boskosAcquire, boskosRelease, theirs); err != nil {
+			return err
+		}
+		r.add(boskosThroughput, n)
+	}
+	r.say("reservations: %d workers, %d turns", leaseWorkers, leaseTurns)
+	return nil
+}
+
+// leaseRound takes and gives back what a worker has for itself.
+func (r *leases) leaseRound(ctx context.Context, open func() (*broker.Broker, error)) round {
+	return func(worker int, acquire, release func(func() error) error) error {
+		name := ofWorker(worker)
+		var got []broker.Grant
+		if err := acquire(func() error {
+			br, err := open()
+			if err != nil {
+				return err
+			}
+			got, err = br.Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(worker)})
+			return err //nolint:wrapcheck // says what it was doing
 		}); err != nil {
 			return err
 		}
-		return lap(leaseRelease, func() error { return br.Release(ctx, name, got[0].Token, "") })
-	})
+		return release(func() error {
+			br, err := open()
+			if err != nil {
+				return err
+			}
+			return br.Release(ctx, name, got[0].Token, "") //nolint:wrapcheck // says what it was doing
+		})
+	}
 }
 
 func ticket(worker int) lease.Ticket {
 	return lease.Ticket{Holder: fmt.Sprintf("worker-%d", worker), Purpose: "bench", Period: lease.Spans(time.Minute)}
 }
 
-// race has all workers do their rounds at once, notes how long each lap took, and tells
-// how many rounds a second there were.
-func (b *bench) race(first, second string, round func(worker int, lap func(string, func() error) error) error) (float64, error) {
+// round takes and gives back once; it does either within the function that times it.
+type round func(worker int, first, second func(func() error) error) error
+
+// race has all workers do their rounds at once, notes how long each half of a round took,
+// and tells how many rounds a second there were.
+func (b *bench) race(first, second string, do round) (float64, error) {
 	var mu sync.Mutex
-	lap := func(name string, f func() error) error {
-		began := time.Now()
-		err := f()
-		took := time.Since(began).Seconds()
-		mu.Lock()
-		defer mu.Unlock()
-		b.add(name, took)
-		return err
-	}
-	for _, name := range []string{first, second} { // in this order, whoever is first
-		b.order = append(b.order, name)
-		b.samples[name] = nil
+	lap := func(name string) func(func() error) error {
+		return func(f func() error) error {
+			began := time.Now()
+			err := f()
+			took := time.Since(began).Seconds()
+			mu.Lock()
+			defer mu.Unlock()
+			b.add(name, took)
+			return err
+		}
 	}
 	errs := make([]error, leaseWorkers)
 	var workers sync.WaitGroup
@@ -133,7 +195,7 @@ func (b *bench) race(first, second string, round func(worker int, lap func(strin
 	for w := range leaseWorkers {
 		workers.Go(func() {
 			for range leaseRounds {
-				if errs[w] = round(w, lap); errs[w] != nil {
+				if errs[w] = do(w, lap(first), lap(second)); errs[w] != nil {
 					return
 				}
 			}
@@ -141,6 +203,52 @@ func (b *bench) race(first, second string, round func(worker int, lap func(strin
 	}
 	workers.Wait()
 	return leaseWorkers * leaseRounds / time.Since(began).Seconds(), errors.Join(errs...)
+}
+
+// measureHandOver measures the time from a release to the grant to the next in the queue.
+func (r *leases) measureHandOver(ctx context.Context) error {
+	const name = "bench-next"
+	take := func(wait bool, told func()) ([]broker.Grant, error) {
+		br, err := r.command()
+		if err != nil {
+			return nil, err
+		}
+		return br.Acquire(ctx, broker.Request{ //nolint:wrapcheck // says what it was doing
+			Reservations: []string{name}, Ticket: ticket(0), Wait: wait, Progress: func([]broker.Place) { told() },
+		})
+	}
+	got, err := take(false, func() {})
+	if err != nil {
+		return err
+	}
+	for range handOvers {
+		standing, taken := make(chan struct{}), make(chan error, 1)
+		var next []broker.Grant
+		go func() {
+			var err error
+			next, err = take(true, sync.OnceFunc(func() { close(standing) }))
+			taken <- err
+		}()
+		select {
+		case <-standing:
+		case err := <-taken:
+			return errors.Join(err, errors.New("it did not have to wait"))
+		}
+		br, err := r.command()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := br.Release(ctx, name, got[0].Token, ""); err != nil {
+			return err //nolint:wrapcheck // says what it was doing
+		}
+		if err := <-taken; err != nil {
+			return err
+		}
+		r.add(handOver, time.Since(began).Seconds())
+		got = next
+	}
+	return nil
 }
 
 // createAll makes reservations that need no cleaning, several at a time.
@@ -152,7 +260,7 @@ func createAll(ctx context.Context, k *store.Kube, names []string) error {
 		makers.Go(func() {
 			for name := range work {
 				r := &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: store.Spec{NeedsNoCleaning: true}}
-				if _, err := k.Create(ctx, r); err != nil {
+				if _, err := k.Create(ctx, r); err != nil && !apierrors.IsAlreadyExists(err) {
 					select {
 					case errs <- err:
 					default: // one says enough
@@ -175,59 +283,97 @@ func createAll(ctx context.Context, k *store.Kube, names []string) error {
 }
 
 // measureCrowd lists and acquires where there are many, and many wait.
-func (b *bench) measureCrowd(ctx context.Context, k *store.Kube, brokers []*broker.Broker) error {
+func (r *leases) measureCrowd(ctx context.Context, copied *store.Cached) error {
 	var names []string
 	for i := range manyRows {
-		names = append(names, fmt.Sprintf("many-%05d", i))
+		names = append(names, ofMany(i))
 	}
 	fmt.Fprintf(os.Stderr, "bench: %d reservations, %d waiting before %d of them\n", manyRows, manyWaiters, crowded)
-	if err := createAll(ctx, k, names); err != nil {
+	if err := createAll(ctx, r.kube, names); err != nil {
 		return err
 	}
-	waiting, leave := context.WithCancel(ctx)
-	var waiters sync.WaitGroup
-	defer func() { leave(); waiters.Wait() }()
-	for i := range crowded {
-		if _, err := brokers[0].Acquire(ctx, broker.Request{Reservations: names[i : i+1], Ticket: lease.Ticket{Holder: "holder"}}); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
-		}
-	}
-	standing := make(chan struct{}, manyWaiters)
-	for i := range manyWaiters {
-		told := sync.OnceFunc(func() { standing <- struct{}{} })
-		waiters.Go(func() {
-			_, _ = brokers[i%len(brokers)].Acquire(waiting, broker.Request{ // it ends when it is told to
-				Reservations: []string{names[i%crowded]}, Ticket: ticket(i), Wait: true, Progress: func([]broker.Place) { told() },
-			})
-		})
-	}
-	for range manyWaiters {
-		select {
-		case <-standing:
-		case <-ctx.Done():
-			return context.Cause(ctx) //nolint:wrapcheck // an interrupt
-		}
+	leave, err := r.crowd(ctx)
+	defer leave()
+	if err != nil {
+		return err
 	}
 	for i := range manyAsked {
+		if i%40 == 0 { // it is slow
+			if err := r.timedList(ctx, crowdedHolders, r.kube.List); err != nil {
+				return err
+			}
+		}
+		if err := r.timedList(ctx, crowdedList, copied.List); err != nil {
+			return err
+		}
 		began := time.Now()
-		list, err := brokers[1].List(ctx)
+		br, err := r.command()
+		if err != nil {
+			return err
+		}
+		got, err := br.Acquire(ctx, broker.Request{Reservations: []string{inCrowd(i)}, Ticket: ticket(i)})
 		if err != nil {
 			return err //nolint:wrapcheck // says what it was doing
 		}
-		b.add(crowdedList, time.Since(began).Seconds())
-		if len(list) < manyRows {
-			return fmt.Errorf("%d reservations are listed, not %d", len(list), manyRows)
-		}
-		name := names[crowded+i*7]
-		began = time.Now()
-		got, err := brokers[i%len(brokers)].Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(i)})
-		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
-		}
-		b.add(crowdedAcquire, time.Since(began).Seconds())
-		if err := brokers[i%len(brokers)].Release(ctx, name, got[0].Token, ""); err != nil {
+		r.add(crowdedAcquire, time.Since(began).Seconds())
+		if err := br.Release(ctx, inCrowd(i), got[0].Token, ""); err != nil {
 			return err //nolint:wrapcheck // says what it was doing
 		}
 	}
 	return nil
+}
+
+func (r *leases) timedList(ctx context.Context, name string, list func(context.Context) ([]*store.Reservation, error)) error {
+	began := time.Now()
+	all, err := list(ctx)
+	if err != nil {
+		return err
+	}
+	r.add(name, time.Since(began).Seconds())
+	if len(all) < manyRows {
+		return fmt.Errorf("%d reservations are listed, not %d", len(all), manyRows)
+	}
+	return nil
+}
+
+// crowd has commands wait, each with a broker of its own, until leave is called.
+func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var waiters sync.WaitGroup
+	leave = func() { cancel(); waiters.Wait() }
+	br, err := r.command()
+	if err != nil {
+		return leave, err
+	}
+	for i := range crowded {
+		if _, err := br.Acquire(ctx, broker.Request{Reservations: []string{ofMany(i)}, Ticket: lease.Ticket{Holder: "holder"}}); err != nil {
+			return leave, err //nolint:wrapcheck // says what it was doing
+		}
+	}
+	standing := make(chan error, manyWaiters)
+	for i := range manyWaiters {
+		told := sync.OnceFunc(func() { standing <- nil })
+		waiters.Go(func() {
+			br, err := r.command()
+			if err == nil {
+				_, err = br.Acquire(ctx, broker.Request{
+					Reservations: []string{ofMany(i % crowded)}, Ticket: ticket(i), Wait: true, Progress: func([]broker.Place) { told() },
+				})
+			}
+			if ctx.Err() == nil { // nothing is released while they wait
+				standing <- fmt.Errorf("waiter %d waits no more: %w", i, err)
+			}
+		})
+	}
+	for range manyWaiters {
+		select {
+		case err := <-standing:
+			if err != nil {
+				return leave, err
+			}
+		case <-ctx.Done():
+			return leave, context.Cause(ctx) //nolint:wrapcheck // an interrupt
+		}
+	}
+	return leave, nil
 }
