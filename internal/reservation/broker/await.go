@@ -4,21 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// await stands in the queues until all reservations are offered at once, and claims
+// await waits in the queues until all reservations are offered at once, and claims
 // them. What can not be claimed after all (a ticket before this one came for it in
 // between) is waited for again, and what was claimed is given back meanwhile. A store
-// that is away for a while is waited for, too.
+// that is away for a while is waited for, too. A single reservation is queued for already.
 func (b *Broker) await(ctx context.Context, names []string, t lease.Ticket, req Request) ([]Grant, error) {
-	if err := b.queue(ctx, names, t); err != nil {
-		return nil, err
+	if len(names) > 1 {
+		if err := b.queue(ctx, names, t); err != nil {
+			return nil, err
+		}
 	}
-	w := waiter{Broker: b, names: names, ticket: t, Request: req, heardAt: b.clock.Elapsed()}
+	w := waiter{Broker: b, from: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1)}
+	w.known = w.from.Interrupted()
+	w.beat = b.clock.Elapsed() + rand.N(t.Wait()/heartbeats+1) //nolint:gosec // those who began to wait together do not write together
+	if req.Wait {
+		defer w.follow(ctx)()
+	}
 	for {
 		grants, err := w.look(ctx)
 		if len(grants) == len(names) {
@@ -27,7 +36,7 @@ func (b *Broker) await(ctx context.Context, names []string, t lease.Ticket, req 
 		if err != nil && (!req.Wait || ctx.Err() != nil || !Passing(err)) {
 			return nil, err
 		}
-		if err := pause(ctx, b.opts.Poll); err != nil {
+		if err := w.rest(ctx, err != nil); err != nil {
 			return nil, fmt.Errorf("waiting for %v: %w", names, err)
 		}
 	}
@@ -37,16 +46,72 @@ func (b *Broker) await(ctx context.Context, names []string, t lease.Ticket, req 
 type waiter struct {
 	*Broker
 	Request
-	names   []string
-	ticket  lease.Ticket
-	told    []Place
-	heardAt time.Duration
+	names  []string
+	ticket lease.Ticket
+	told   []Place
+	// from is the store, or a copy of what is waited for; changed has a value when that
+	// has changed.
+	from    copied
+	changed chan struct{}
+	known   uint64 // interruptions of from
+	// beat is when the store has to be told again that the waiter is there.
+	beat time.Duration
 }
+
+// follow reads from a copy that a watch keeps new. Where the watch is cut, the copy
+// itself asks the API server every few seconds.
+func (w *waiter) follow(ctx context.Context) (stop func()) {
+	c, stop := w.store.Follow(ctx, w.names, func() {
+		select {
+		case w.changed <- struct{}{}:
+		default: // it is known already
+		}
+	})
+	if c != nil {
+		w.from, w.known = c, c.Interrupted()
+	}
+	return stop
+}
+
+// heartbeats are how many there are in the time that a waiter may be silent: one may
+// fail, and is tried again for half of that time.
+const heartbeats = 2
+
+// heard sets the next heartbeat, a little sooner for some.
+func (w *waiter) heard() {
+	every := w.ticket.Wait() / heartbeats
+	w.beat = w.clock.Elapsed() + every - rand.N(every/8+1) //nolint:gosec // spreads writes, hides nothing
+}
+
+// rest waits until something may have changed: what is waited for, or the time that is
+// left to a holder or to the next heartbeat.
+func (w *waiter) rest(ctx context.Context, failed bool) error {
+	changed, most := w.changed, w.opts.Poll
+	if failed {
+		changed = nil // news that can not be read are no reason to ask again at once
+	} else {
+		most = min(most, max(w.beat-w.clock.Elapsed(), soonest))
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// soonest bounds how often a waiter looks.
+const soonest = time.Millisecond
 
 // look sees how the ticket stands, claims what can be, and says that the waiter is there.
 func (w *waiter) look(ctx context.Context) ([]Grant, error) {
-	places, err := w.places(ctx, w.names, w.ticket.ID)
+	places, list, err := w.places(ctx)
+	w.attend(w.from, &w.known)
 	if err != nil {
+		w.deafTo(err)
 		return nil, err
 	}
 	if w.Progress != nil && !slices.Equal(places, w.told) {
@@ -54,7 +119,7 @@ func (w *waiter) look(ctx context.Context) ([]Grant, error) {
 		w.told = places
 	}
 	if i := slices.IndexFunc(places, func(p Place) bool { return p.Position != 0 }); i < 0 {
-		grants, err := w.claim(ctx, w.names, w.ticket.ID)
+		grants, err := w.claim(ctx)
 		if err != nil || len(grants) == len(w.names) {
 			return grants, err
 		}
@@ -62,13 +127,17 @@ func (w *waiter) look(ctx context.Context) ([]Grant, error) {
 		p := places[i]
 		return nil, &BusyError{Reservation: p.Reservation, State: p.State, Holder: p.Holder, Waiting: p.Position - 1}
 	}
-	if now := w.clock.Elapsed(); now-w.heardAt > w.ticket.Wait()/3 {
-		if err := w.heard(ctx, w.names, w.ticket); err != nil {
+	if w.clock.Elapsed() >= w.beat {
+		if err := w.sayHere(ctx); err != nil {
 			return nil, err
 		}
-		w.heardAt = now
+		w.heard()
 	}
-	return nil, w.Tick(ctx, w.names...)
+	var errs []error
+	for _, r := range list {
+		errs = append(errs, w.tick(ctx, r))
+	}
+	return nil, errors.Join(errs...)
 }
 
 func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) error {
@@ -83,60 +152,58 @@ func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) erro
 // ErrLost says that a ticket was dropped because this process was not heard of.
 var ErrLost = errors.New("the place in the queue was lost")
 
-// places looks where a ticket stands.
-func (b *Broker) places(ctx context.Context, names []string, id string) ([]Place, error) {
+// places looks where the ticket is in each queue, and answers what it read.
+func (w *waiter) places(ctx context.Context) ([]Place, []*store.Reservation, error) {
 	var out []Place
-	for _, name := range names {
-		place, ok, err := b.place(ctx, name, id, false)
-		if err == nil && !ok { // or it is not known here yet
-			place, ok, err = b.place(ctx, name, id, true)
-		}
+	var list []*store.Reservation
+	for _, name := range w.names {
+		r, err := w.from.Get(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err //nolint:wrapcheck // says what it was doing
+		}
+		place, ok := placeIn(r, w.ticket.ID)
+		if !ok && w.from.Copied() { // it is not known there yet
+			if r, err = w.store.Fresh(ctx, name); err != nil {
+				return nil, nil, err //nolint:wrapcheck // says what it was doing
+			}
+			place, ok = placeIn(r, w.ticket.ID)
 		}
 		if !ok {
-			return nil, fmt.Errorf("%w: nothing was heard of the ticket %s for %s in time", ErrLost, id, name)
+			return nil, nil, fmt.Errorf("%w: nothing was heard of the ticket %s for %s in time", ErrLost, w.ticket.ID, name)
 		}
-		out = append(out, place)
+		out, list = append(out, place), append(list, r)
 	}
-	return out, nil
+	return out, list, nil
 }
 
-func (b *Broker) place(ctx context.Context, name, id string, fresh bool) (Place, bool, error) {
-	read := b.store.Get
-	if fresh {
-		read = b.store.Fresh
-	}
-	r, err := read(ctx, name)
-	if err != nil {
-		return Place{}, false, err //nolint:wrapcheck // says what it was doing
-	}
-	p := Place{Reservation: name, State: r.Status.Now()}
+// placeIn is where a ticket is in the queue of a reservation; false: nowhere.
+func placeIn(r *store.Reservation, id string) (Place, bool) {
+	p := Place{Reservation: r.Name, State: r.Status.Now()}
 	if l := r.Status.Lease; l != nil {
 		p.Holder = l.Holder
 		if l.ID == id {
-			return p, true, nil
+			return p, true
 		}
 	}
 	i, waits := r.Status.Position(id)
 	p.Position = i + 1
-	return p, waits, nil
+	return p, waits
 }
 
 // claim takes all that is offered; fewer than all, and nothing is kept.
-func (b *Broker) claim(ctx context.Context, names []string, id string) ([]Grant, error) {
+func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 	var out []Grant
-	for _, name := range names {
+	for _, name := range w.names {
 		var got lease.Lease
-		err := b.change(ctx, name, func(r *lease.Record, now time.Time) (err error) {
-			got, err = r.Claim(id, now)
+		err := w.changeFrom(ctx, w.from, name, func(r *lease.Record, now time.Time) (err error) {
+			got, err = r.Claim(w.ticket.ID, now)
 			return err //nolint:wrapcheck // decided on below
 		})
 		if errors.Is(err, lease.ErrNotOffered) {
-			return nil, b.giveBack(ctx, out)
+			return nil, w.giveBack(ctx, out)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("claim %s: %w", name, err), b.giveBack(ctx, out))
+			return nil, errors.Join(fmt.Errorf("claim %s: %w", name, err), w.giveBack(ctx, out))
 		}
 		out = append(out, Grant{Reservation: name, Lease: got})
 	}
@@ -155,9 +222,10 @@ func (b *Broker) giveBack(ctx context.Context, grants []Grant) error {
 	return errors.Join(errs...)
 }
 
-func (b *Broker) heard(ctx context.Context, names []string, t lease.Ticket) error {
-	for _, name := range names {
-		err := b.change(ctx, name, func(r *lease.Record, _ time.Time) error { return r.Heard(t.ID) })
+// sayHere writes that the waiter is still there.
+func (w *waiter) sayHere(ctx context.Context) error {
+	for _, name := range w.names {
+		err := w.changeFrom(ctx, w.from, name, func(r *lease.Record, _ time.Time) error { return r.Heard(w.ticket.ID) })
 		if errors.Is(err, lease.ErrNoTicket) {
 			return fmt.Errorf("%w: of %s", ErrLost, name)
 		}

@@ -13,13 +13,25 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is where reservations are kept. What Get and List answer may be old; Fresh is
-// not. Save refuses with store.ErrConflict what was made from an old version.
+// Store is where reservations are kept. A store.Kube is one, and so is a store.Cached.
 type Store interface {
-	Get(ctx context.Context, name string) (*store.Reservation, error)
+	copied
 	Fresh(ctx context.Context, name string) (*store.Reservation, error)
 	List(ctx context.Context) ([]*store.Reservation, error)
+	// Save refuses with store.ErrConflict what was made from an old version.
 	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
+	// Follow is a copy of some reservations, and calls changed when one of them changes,
+	// until stop is called. Without a copy the store is asked each time.
+	Follow(ctx context.Context, names []string, changed func()) (c *store.Cached, stop func())
+}
+
+// copied is what is read: the store, or a copy of it.
+type copied interface {
+	Get(ctx context.Context, name string) (*store.Reservation, error)
+	// Copied tells whether what Get (and List) answer may be old.
+	Copied() bool
+	// Interrupted grows when a copy could not be kept new. Nobody could be heard of then.
+	Interrupted() uint64
 }
 
 // Clock is time, twice: of day, for people and tokens; and since some moment, which no
@@ -37,7 +49,8 @@ type Options struct {
 	// Grace is how long a lease that is not renewed, and whose term is over, is watched
 	// before it expires (30 s).
 	Grace time.Duration
-	// Poll is how often somebody who waits looks (250 ms).
+	// Poll is how often somebody who waits looks at its copy of what it waits for, beside
+	// the moments when that changes (1 s).
 	Poll time.Duration
 	// ID makes the identity of a ticket; nil: random.
 	ID func() string
@@ -49,8 +62,9 @@ type Broker struct {
 	clock Clock
 	opts  Options
 
-	mu      sync.Mutex
-	watched map[string]watched
+	mu          sync.Mutex
+	watched     map[string]watched
+	interrupted uint64 // of the store, as far as it is known here
 }
 
 // New makes a broker.
@@ -62,7 +76,7 @@ func New(opts Options) *Broker {
 		opts.Grace = 30 * time.Second
 	}
 	if opts.Poll == 0 {
-		opts.Poll = 250 * time.Millisecond
+		opts.Poll = time.Second
 	}
 	if opts.ID == nil {
 		opts.ID = newID
@@ -81,29 +95,52 @@ func (c machineClock) Now() time.Time         { return c.started.Round(0).Add(c.
 type step func(r *lease.Record, now time.Time) error
 
 // retryWithin bounds the pause before a change is made again: as long as others
-// write, one of them gets through.
-const retryWithin = 20 * time.Millisecond
+// write, one of them gets through. It doubles with each conflict, doublings times at
+// most: where many write, and the API server is slow, most would write in vain.
+const (
+	retryWithin = 20 * time.Millisecond
+	doublings   = 4
+)
 
 // troubled bounds the pause where the API server did not answer.
 const troubled = time.Second
 
-// change makes a step and writes what came of it. A step that is refused may have
-// changed the record, too. What is not written may be told only of what the API server
-// has now: a copy may be old.
+// change makes a step on a record; see changeFrom.
 func (b *Broker) change(ctx context.Context, name string, s step) error {
-	read, fresh := b.store.Get, false
+	return b.changeFrom(ctx, b.store, name, s)
+}
+
+// changeFrom makes a step on what a copy has.
+func (b *Broker) changeFrom(ctx context.Context, from copied, name string, s step) error {
+	return b.changeObject(ctx, from, name, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
+}
+
+// asked is the store where each read asks the API server.
+type asked struct{ Store }
+
+func (a asked) Get(ctx context.Context, name string) (*store.Reservation, error) {
+	return a.Fresh(ctx, name) //nolint:wrapcheck // says what it was doing
+}
+func (a asked) Copied() bool { return false }
+
+// changeObject makes a step and writes the result. A step that is refused may have
+// changed the record, too. What is not written may be told only of what the API server
+// has now: a copy may be old, and is made again from there. A step that was made on what
+// the API server has now is not read again.
+func (b *Broker) changeObject(ctx context.Context, from copied, name string, s func(r *store.Reservation, now time.Time) error) error {
+	within := retryWithin
 	for {
-		r, err := read(ctx, name)
+		r, err := from.Get(ctx, name)
 		if err != nil {
 			b.deafTo(err)
 			return ended(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Clone()
-		refused := s(&next.Status.Record, b.clock.Now())
+		refused := s(&next, b.clock.Now())
 		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
-		if (same || refused != nil) && !fresh {
-			read, fresh = b.store.Fresh, true
+		if (same || refused != nil) && from.Copied() {
+			from = asked{b.store}
 			continue
 		}
 		if same {
@@ -119,12 +156,12 @@ func (b *Broker) change(ctx context.Context, name string, s step) error {
 			return ended(ctx, err)
 		}
 		// Whether it was written or not: the step is made again on what there is now.
-		read, fresh = b.store.Fresh, true
-		within := retryWithin
-		if !conflict {
-			within = troubled
+		from = asked{b.store}
+		wait := within
+		if within = min(2*within, retryWithin<<doublings); !conflict {
+			wait = troubled
 		}
-		if err := pause(ctx, rand.N(within)); err != nil { //nolint:gosec // spreads attempts, hides nothing
+		if err := pause(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts, hides nothing
 			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}

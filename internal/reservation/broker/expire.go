@@ -38,9 +38,25 @@ func (b *Broker) deafTo(err error) {
 	if errors.Is(err, store.ErrConflict) || !Passing(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
+	b.watchAnew()
+}
+
+// watchAnew gives everything that is watched a full period from now.
+func (b *Broker) watchAnew() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.watched)
+}
+
+// attend watches everything anew where a copy was interrupted since it was so many times.
+func (b *Broker) attend(c copied, known *uint64) {
+	n := c.Interrupted()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n != *known {
+		*known = n
+		clear(b.watched)
+	}
 }
 
 // Tick ends what is over: leases that were not renewed, cleaners and waiters of which
@@ -65,6 +81,7 @@ func (b *Broker) Tick(ctx context.Context, names ...string) error {
 		}
 		list = append(list, r)
 	}
+	b.attend(b.store, &b.interrupted)
 	var errs []error
 	for _, r := range list {
 		if err := b.tick(ctx, r); err != nil {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 // Renew says that the holder is still there, and tells how the lease stands.
@@ -17,15 +18,21 @@ func (b *Broker) Renew(ctx context.Context, name string, token int64) (lease.Lea
 
 // Extend lets a lease end later by so much.
 func (b *Broker) Extend(ctx context.Context, name string, token int64, by time.Duration, why string) (lease.Lease, error) {
-	r, err := b.store.Fresh(ctx, name)
+	var got lease.Lease
+	var to time.Time // stated once, of what the API server has: a request that comes twice extends once
+	first := true
+	err := b.changeObject(ctx, asked{b.store}, name, func(r *store.Reservation, now time.Time) (err error) {
+		if l := r.Status.Lease; first && l != nil && l.Ends != nil {
+			to = l.Ends.Add(by)
+		}
+		first = false
+		got, err = r.Status.Extend(token, to, why, now)
+		return err //nolint:wrapcheck // below
+	})
 	if err != nil {
-		return lease.Lease{}, fmt.Errorf("extend %s: %w", name, err)
+		return got, fmt.Errorf("extend %s: %w", name, err)
 	}
-	var to time.Time
-	if l := r.Status.Lease; l != nil && l.Ends != nil {
-		to = l.Ends.Add(by)
-	}
-	return b.lease(ctx, "extend", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Extend(token, to, why, now) })
+	return got, nil
 }
 
 func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Record, time.Time) (lease.Lease, error)) (lease.Lease, error) {
@@ -42,12 +49,13 @@ func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Re
 
 // Release gives a reservation back. What has to be cleaned is dirty then.
 func (b *Broker) Release(ctx context.Context, name string, token int64, why string) error {
-	r, err := b.store.Get(ctx, name)
+	err := b.changeObject(ctx, b.store, name, func(r *store.Reservation, now time.Time) error {
+		return r.Status.Release(token, r.Spec.NeedsNoCleaning, why, now)
+	})
 	if err != nil {
 		return fmt.Errorf("release %s: %w", name, err)
 	}
-	clean := r.Spec.NeedsNoCleaning
-	return b.do(ctx, "release", name, func(r *lease.Record, now time.Time) error { return r.Release(token, clean, why, now) })
+	return nil
 }
 
 func (b *Broker) do(ctx context.Context, doing, name string, s step) error {

@@ -49,6 +49,17 @@ func (f *faulty) Get(ctx context.Context, name string) (*store.Reservation, erro
 	return f.Store.Get(ctx, name)
 }
 
+// Copied is true where a test says what is read: it may be old.
+func (f *faulty) Copied() bool { return f.get != nil || f.Store.Copied() }
+
+// Follow has no copy where a test says what is read.
+func (f *faulty) Follow(ctx context.Context, names []string, changed func()) (*store.Cached, func()) {
+	if f.get != nil {
+		return nil, func() {}
+	}
+	return f.Store.Follow(ctx, names, changed)
+}
+
 func (f *faulty) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
 	if f.save != nil {
 		if err := f.save(r); err != nil {

@@ -1,16 +1,17 @@
 package controller
 
 import (
-	"os"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // Every hand-over of a year is made at its time, once, also where the clocks are changed.
 // Without the soak: the fortnight around the change to winter time.
 func TestAYear(t *testing.T) {
 	from, days := at(t, "2027-10-24T12:00:00Z"), 14
-	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
+	if suite.Current() == suite.Soak {
 		from, days = at(t, "2027-01-01T12:00:00Z"), 365
 	}
 	h := newHouse(t, "year", from)

@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // asHook makes a request of the hook as a process, and kills it when until says so.
@@ -66,9 +67,7 @@ func await(t *testing.T, what string, f func() bool) {
 
 // The whole life of a deployment, killed on the way.
 func TestDeployment(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	p := provider(t)
 	const name = "fl-day-ah1-x"
 	provision := request(hook.Provision, name, first)

@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 const nightly = "fl-n-ah1-x"
@@ -30,9 +31,7 @@ type night struct {
 
 func newNight(t *testing.T) *night {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	n := &night{Provider: provider(t), r: request(hook.Test, nightly, first)}
 	n.r.Reservation.GPUCount, n.r.Reservation.NodeCount, n.r.Version = 8, 2, "v1.2.0"
 	t.Cleanup(func() {

@@ -30,8 +30,8 @@ type Record struct {
 	// Queue are those who wait, first come first.
 	Queue []Ticket `json:"queue,omitempty"`
 	// Transitions is how many there were ever; Recent are the newest, oldest first.
-	Transitions int64        `json:"transitions,omitempty"`
-	Recent      []Transition `json:"recent,omitempty"`
+	Transitions int64   `json:"transitions,omitempty"`
+	Recent      History `json:"recent,omitempty"`
 }
 
 // Ticket is somebody's place in a queue.

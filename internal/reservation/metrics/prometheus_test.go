@@ -25,6 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -78,9 +79,7 @@ func ill(n int64) *memory {
 // of a store that is well, and each rule tells of one that is not.
 func TestRulesInPrometheus(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
+	suite.Live(t)
 	raw, err := os.ReadFile(rules)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +180,7 @@ func startPrometheus(t *testing.T, target string) *prom {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := programs.Path("prometheus")
+	path, err := programs.Path(t.Context(), "prometheus")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package safety
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // ofEveryChange are the defects that are driven for every change.
@@ -49,8 +49,8 @@ func TestBrokenBrokersAreCaught(t *testing.T) {
 			name += ", without the rules of the store"
 		}
 		t.Run(name, func(t *testing.T) {
-			if os.Getenv("FIRSTLIGHT_SOAK") == "" && !slices.Contains(ofEveryChange, c.defect) {
-				t.Skip("a defect like another: make soak")
+			if !slices.Contains(ofEveryChange, c.defect) {
+				suite.Require(t, suite.All)
 			}
 			st := shared.Store(t)
 			if c.unruled {

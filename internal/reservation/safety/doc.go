@@ -10,6 +10,6 @@
 // answers can be those of one reservation, and the store's history is read line by line.
 // Brokers that were broken on purpose do the same, and have to be caught.
 //
-// Environment: FIRSTLIGHT_SOAK=1 makes 100,000 operations of 3,000;
+// Environment: FIRSTLIGHT_TESTS=all makes 3,000 operations of 1,000, soak 100,000;
 // FIRSTLIGHT_SAFETY_SEED chooses what happens.
 package safety

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // fixed is a clock that is so far ahead.
@@ -99,9 +100,7 @@ func (g *granting) tidy(name string, ahead time.Duration) {
 // again, and not after a backup was restored that knows nothing of the newest tokens,
 // not even where the clock was wrong once and the tokens are ahead of it since.
 func TestNoTokenIsGrantedAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the upstream programs")
-	}
+	suite.Live(t)
 	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "copy")
 	g := &granting{t: t, given: map[granted]bool{}}
 	names := []string{"right", "ahead", "held"}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // seed chooses what happens; another each time, unless it is given.
@@ -40,8 +42,8 @@ func (d *driver) kept() string {
 // No two holders at once, tokens that grow, nobody lost, whatever is killed, stopped,
 // asked twice or late, and whatever the clocks say.
 func TestSafety(t *testing.T) {
-	p := plan{Seed: seed(t), Ops: 3000, Workers: 3, Actors: 10, Phases: 1, Together: 5, Outages: 1, Every: 2 * time.Second, Within: 10 * time.Minute}
-	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
+	p := plan{Seed: seed(t), Ops: suite.Pick(1000, 3000, 3000), Workers: 3, Actors: 10, Phases: 1, Together: 5, Outages: 1, Every: 2 * time.Second, Within: 10 * time.Minute}
+	if suite.Current() == suite.Soak {
 		p.Ops, p.Phases, p.Together, p.Outages, p.Every, p.Within = 100_000, 14, 7, 6, 6*time.Second, 100*time.Minute
 	}
 	begin := time.Now()

@@ -51,7 +51,11 @@ func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, erro
 			continue
 		}
 		r := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{managed: "true"}}, Spec: rows[name]}
-		if _, err := k.Create(ctx, r); err != nil {
+		made, err := k.Create(ctx, r)
+		if err != nil {
+			return out, err
+		}
+		if _, err := k.bring(ctx, made, rows[name]); err != nil {
 			return out, err
 		}
 		out = append(out, Applied{Name: name, What: "created"})
@@ -62,18 +66,24 @@ func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, erro
 
 // bring writes a spec until nobody else wrote in between.
 func (k *Kube) bring(ctx context.Context, r *Reservation, spec Spec) (Applied, error) {
+	what := "unchanged"
 	for {
 		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not the registry's to say
-		if r.Spec == spec && r.Labels[managed] != "" {
-			return Applied{Name: r.Name, What: "unchanged"}, nil
+		same := r.Spec == spec && r.Labels[managed] != ""
+		if same && len(r.ManagedFields) == 0 {
+			return Applied{Name: r.Name, What: what}, nil
 		}
 		next := *r
 		next.Spec = spec
+		next.ManagedFields = untracked()
 		next.Labels = map[string]string{managed: "true"}
 		maps.Copy(next.Labels, r.Labels)
 		_, err := k.Update(ctx, &next)
+		if err == nil && !same {
+			what = "changed"
+		}
 		if err == nil {
-			return Applied{Name: r.Name, What: "changed"}, nil
+			return Applied{Name: r.Name, What: what}, nil
 		}
 		if !errors.Is(err, ErrConflict) {
 			return Applied{}, err
@@ -83,6 +93,11 @@ func (k *Kube) bring(ctx context.Context, r *Reservation, spec Spec) (Applied, e
 		}
 	}
 }
+
+// untracked makes the API server forget who wrote which field, and not begin again until
+// somebody uses server-side apply. To track that is a fifth of the cost of a write of a
+// status, and brokers have no use for it.
+func untracked() []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }
 
 // retire deletes what nobody uses: exactly the version that was looked at.
 func (k *Kube) retire(ctx context.Context, r *Reservation) (Applied, error) {

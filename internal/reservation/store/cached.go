@@ -9,40 +9,114 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 )
 
-// Cached keeps a copy of all reservations, which a watch keeps new, for those that ask
+// Cached keeps a copy of reservations, which a watch keeps new, for those that ask
 // often. What it answers may be old: a change that is made from it is refused as
 // one, and made again from Fresh.
+//
+// A copy is believed for silentFor without news; after that a read asks the API server.
+// So a watch that is cut is noticed, and so is an API server that does not answer.
 type Cached struct {
 	*Kube
-	informer cache.SharedIndexInformer
+	// all has every reservation; nil: each of one has the reservation of its name.
+	all cache.SharedIndexInformer
+	one map[string]cache.SharedIndexInformer
 
 	mu sync.Mutex
 	// mine are the versions that were written or read here and that the watch may not
 	// have brought yet.
 	mine map[string]*Reservation
+	// news is when the API server was last heard of; of a reservation, or, with the empty
+	// name, of any.
+	news map[string]time.Time
+	// interrupted counts the times that a list, a watch or a read failed.
+	interrupted uint64
+	// newest is the highest version that was ever seen.
+	newest uint64
+	// restored: versions went back. The store was restored from a backup, and what is
+	// known here is of another history: nothing is answered from the copy any more.
+	restored bool
 }
 
-// NewCached makes a copy; Run fills it.
-func NewCached(k *Kube) *Cached {
-	c := &Cached{Kube: k, mine: map[string]*Reservation{}}
-	c.informer = cache.NewSharedIndexInformer(&cache.ListWatch{
+// silentFor is how long a copy is believed without news of the API server.
+const silentFor = 5 * time.Second
+
+// NewCached makes a copy of the reservations with these names, or of all; Run fills it.
+func NewCached(k *Kube, names ...string) *Cached {
+	c := &Cached{Kube: k, mine: map[string]*Reservation{}, news: map[string]time.Time{}, one: map[string]cache.SharedIndexInformer{}}
+	if len(names) == 0 {
+		c.all = c.informer("")
+		return c
+	}
+	for _, name := range names {
+		c.one[name] = c.informer(name)
+	}
+	return c
+}
+
+// informer lists and watches one reservation, or with the empty name all.
+func (c *Cached) informer(name string) cache.SharedIndexInformer {
+	client := c.client
+	only := func(opts *metav1.ListOptions) {
+		if name != "" {
+			opts.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
+		}
+	}
+	var mu sync.Mutex
+	cut := false // the last watch could not be opened
+	from := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			list := &ReservationList{}
-			err := k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list)
-			return list, err
+			only(&opts)
+			opts.ResourceVersion, opts.ResourceVersionMatch = "", "" // what there is now, not what a cache has
+			return c.list(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if cut { // the store may be another one now: list, and compare
+				cut = false
+				return nil, apierrors.NewResourceExpired("the API server was away")
+			}
+			only(&opts)
 			opts.Watch = true
-			return k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
+			w, err := client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
+			if err != nil {
+				cut = true
+				c.interrupt()
+			}
+			return w, err
 		},
-	}, &Reservation{}, 0, nil)
-	return c
+	}
+	i := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(from, listsOnly{}), &Reservation{}, 0, nil)
+	_, _ = i.AddEventHandler(handler(func(r *Reservation) { c.heardOf(r) })) // it fails only for one that has ended
+	return i
+}
+
+// listsOnly has an informer list, not stream, what there is: a list has a version that
+// can be compared.
+type listsOnly struct{}
+
+// IsWatchListSemanticsUnSupported is what client-go asks.
+func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
+
+// handler calls f with each reservation that a watch brings.
+func handler(f func(r *Reservation)) cache.ResourceEventHandler {
+	tell := func(obj any) {
+		if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = gone.Obj
+		}
+		if r, ok := obj.(*Reservation); ok {
+			f(r)
+		}
+	}
+	return cache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, obj any) { tell(obj) }, DeleteFunc: tell}
 }
 
 // errNoCopy says that the first list did not come.
@@ -50,30 +124,143 @@ var errNoCopy = errors.New("the API server has not listed the reservations")
 
 // Run keeps the copy until ctx ends. It returns when the copy is there.
 func (c *Cached) Run(ctx context.Context) (ended <-chan struct{}, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.informer.RunWithContext(ctx)
-	}()
-	if !cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced) {
+	done := c.start(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), c.synced) {
 		return done, errors.Join(errNoCopy, context.Cause(ctx))
 	}
 	return done, nil
 }
 
+func (c *Cached) start(ctx context.Context) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	for _, i := range c.informers() {
+		running.Go(func() { i.RunWithContext(ctx) })
+	}
+	go func() {
+		defer close(done)
+		running.Wait()
+	}()
+	return done
+}
+
+func (c *Cached) informers() []cache.SharedIndexInformer {
+	if c.all != nil {
+		return []cache.SharedIndexInformer{c.all}
+	}
+	var out []cache.SharedIndexInformer
+	for _, i := range c.one {
+		out = append(out, i)
+	}
+	return out
+}
+
+func (c *Cached) synced() bool {
+	return !slices.ContainsFunc(c.informers(), func(i cache.SharedIndexInformer) bool { return !i.HasSynced() })
+}
+
+// of is the informer that has a reservation; nil: there is none.
+func (c *Cached) of(name string) cache.SharedIndexInformer {
+	if c.all != nil {
+		return c.all
+	}
+	return c.one[name]
+}
+
+// Copied is true: what Get and List answer may be old.
+func (c *Cached) Copied() bool { return true }
+
+// Interrupted counts the times that the API server could not be asked. Where it grows,
+// nobody could be heard of in between.
+func (c *Cached) Interrupted() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.interrupted
+}
+
+func (c *Cached) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted++
+}
+
+// heardOf notes news that a watch has brought.
+func (c *Cached) heardOf(r *Reservation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.newest = max(c.newest, version(r))
+	c.hear(r.Name)
+}
+
+func (c *Cached) hear(name string) {
+	now := time.Now()
+	c.news[name], c.news[""] = now, now
+}
+
+// list asks for reservations, and compares the version of the answer with those that
+// were seen before: it can not be older.
+func (c *Cached) list(ctx context.Context, opts metav1.ListOptions) (*ReservationList, error) {
+	c.mu.Lock()
+	before := c.newest
+	c.mu.Unlock()
+	list := &ReservationList{}
+	err := c.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.interrupted++
+		return nil, explain(err, "list reservations")
+	}
+	at := number(list.ResourceVersion)
+	if at < before {
+		c.distrust()
+	}
+	c.newest = max(c.newest, at)
+	for i := range list.Items {
+		c.hear(list.Items[i].Name)
+	}
+	c.hear("")
+	return list, nil
+}
+
+// distrust ends the belief in the copy, for good.
+func (c *Cached) distrust() {
+	c.restored = true
+	c.interrupted++
+	clear(c.mine)
+}
+
+func (c *Cached) isRestored() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.restored
+}
+
+// silent tells that nothing was heard for so long that a copy is not believed.
+func (c *Cached) silent(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.restored || time.Since(c.news[name]) > silentFor
+}
+
 // Get is the newest version known here. It must not be changed.
 func (c *Cached) Get(ctx context.Context, name string) (*Reservation, error) {
-	if r := c.known(name); r != nil {
+	about := name
+	if c.all != nil {
+		about = "" // one watch brings them all: news of one is of all
+	}
+	if r := c.known(name); r != nil && !c.silent(about) {
 		return r, nil
 	}
 	return c.Fresh(ctx, name)
 }
 
 func (c *Cached) known(name string) *Reservation {
-	obj, ok, err := c.informer.GetStore().GetByKey(name)
 	var seen *Reservation
-	if ok && err == nil {
-		seen, _ = obj.(*Reservation)
+	if i := c.of(name); i != nil {
+		if obj, ok, err := i.GetStore().GetByKey(name); ok && err == nil {
+			seen, _ = obj.(*Reservation)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +274,10 @@ func (c *Cached) known(name string) *Reservation {
 
 // version is a resource version as the number that it is: KEP-5504 says that they can
 // be compared.
-func version(r *Reservation) uint64 {
-	n, err := strconv.ParseUint(r.ResourceVersion, 10, 64)
+func version(r *Reservation) uint64 { return number(r.ResourceVersion) }
+
+func number(version string) uint64 {
+	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return 0
 	}
@@ -97,23 +286,31 @@ func version(r *Reservation) uint64 {
 
 // Fresh asks the API server.
 func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
+	before := c.known(name) // the answer can not be older
 	r, err := c.Kube.Get(ctx, name)
 	if errors.Is(err, ErrNotFound) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.mine, name)
+		c.hear("")
 	}
 	if err != nil {
 		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before != nil && before.UID == r.UID && version(r) < version(before) {
+		c.distrust()
 	}
 	c.remember(r)
 	return r, nil
 }
 
+// remember must be called with mu held.
 func (c *Cached) remember(r *Reservation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old := c.mine[r.Name]; old == nil || old.UID != r.UID || version(old) < version(r) {
+	c.hear(r.Name)
+	c.newest = max(c.newest, version(r))
+	if old := c.mine[r.Name]; !c.restored && c.of(r.Name) != nil && (old == nil || old.UID != r.UID || version(old) < version(r)) {
 		c.mine[r.Name] = r
 	}
 }
@@ -122,14 +319,27 @@ func (c *Cached) remember(r *Reservation) {
 func (c *Cached) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	out, err := c.Kube.Save(ctx, r)
 	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.remember(out)
 	}
 	return out, err
 }
 
 // List is all of them as they are known here, in order of their names. They must not be changed.
-func (c *Cached) List(context.Context) ([]*Reservation, error) {
-	keys := c.informer.GetStore().ListKeys()
+func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
+	if c.all == nil || !c.all.HasSynced() {
+		return c.Kube.List(ctx)
+	}
+	if c.silent("") { // ask for as little as shows that the API server, and what it keeps, answers
+		if _, err := c.list(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+			return nil, err
+		}
+	}
+	if c.isRestored() {
+		return c.Kube.List(ctx)
+	}
+	keys := c.all.GetStore().ListKeys()
 	out := make([]*Reservation, 0, len(keys))
 	for _, k := range keys {
 		if r := c.known(k); r != nil {
@@ -140,15 +350,36 @@ func (c *Cached) List(context.Context) ([]*Reservation, error) {
 	return out, nil
 }
 
-// Changed calls f for each change that the watch brings, until the copy ends.
-func (c *Cached) Changed(f func(name string)) error {
-	tell := func(obj any) {
-		if r, ok := obj.(*Reservation); ok {
-			f(r.Name)
+// Follow calls changed after each change to one of these reservations that the watch
+// brings, until stop is called. What it answers is the copy.
+func (c *Cached) Follow(_ context.Context, names []string, changed func()) (followed *Cached, stop func()) {
+	var undo []func()
+	for _, i := range c.informers() {
+		reg, err := i.AddEventHandler(handler(func(r *Reservation) {
+			if slices.Contains(names, r.Name) {
+				changed()
+			}
+		}))
+		if err == nil { // else the copy has ended, and each read asks
+			undo = append(undo, func() { _ = i.RemoveEventHandler(reg) })
 		}
 	}
-	_, err := c.informer.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{
-		AddFunc: tell, UpdateFunc: func(_, obj any) { tell(obj) }, DeleteFunc: tell,
-	}, time.Duration(0))
-	return err //nolint:wrapcheck // only of an informer that has ended
+	return c, func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+}
+
+// Follow makes a copy of these reservations alone, and calls changed after each change
+// to one of them. It lasts until stop is called.
+func (k *Kube) Follow(ctx context.Context, names []string, changed func()) (followed *Cached, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := NewCached(k, names...)
+	_, unfollow := c.Follow(ctx, names, changed)
+	ended := c.start(ctx)
+	wait, enough := context.WithTimeout(ctx, silentFor)
+	defer enough()
+	cache.WaitForCacheSync(wait.Done(), c.synced) // until it is there each read asks
+	return c, func() { unfollow(); cancel(); <-ended }
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -29,29 +30,65 @@ var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // established bounds the wait for the API server to serve the kinds.
 const established = 2 * time.Minute
 
+// served annotates the last definition with the digest of all, after the API server
+// has served them.
+const served = "firstlight.dev/served"
+
 // Install makes a cluster a store: it applies the definitions and returns when they
-// are served. Where they are already, it changes nothing but what differs.
+// are served. Where these are served already it is one read: commands call it each time.
 func Install(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("install the store of reservations: %w", err)
 	}
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(crds), 4096)
-	var names []string
-	for {
-		u := &unstructured.Unstructured{}
-		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return fmt.Errorf("install the store of reservations: %w", err)
-		}
+	all, err := decodeDefinitions()
+	if err != nil {
+		return err
+	}
+	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(crds))
+	is, err := client.Resource(definitions).Get(ctx, last.GetName(), metav1.GetOptions{})
+	if err == nil && is.GetAnnotations()[served] == digest {
+		return nil
+	}
+	apply := func(u *unstructured.Unstructured) error {
 		opts := metav1.ApplyOptions{FieldManager: "firstlight", Force: true}
 		if _, err := client.Resource(definitions).Apply(ctx, u.GetName(), u, opts); err != nil {
 			return fmt.Errorf("install the store of reservations: apply %s: %w", u.GetName(), err)
 		}
+		return nil
+	}
+	var names []string
+	for _, u := range all {
+		if err := apply(u); err != nil {
+			return err
+		}
 		names = append(names, u.GetName())
 	}
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) {
+	if err := awaitServed(ctx, config, client, names); err != nil {
+		return err
+	}
+	last.SetAnnotations(map[string]string{served: digest})
+	return apply(last)
+}
+
+func decodeDefinitions() ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(crds), 4096)
+	var all []*unstructured.Unstructured
+	for {
+		u := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&u.Object); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("install the store of reservations: %w", err)
+		}
+		all = append(all, u)
+	}
+}
+
+// awaitServed returns when the API server serves the kinds.
+func awaitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) {
 		for _, name := range names {
 			u, err := client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
 			if err != nil || !isEstablished(u) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,10 +117,27 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 		}
 		r.Status.Recent = slices.Clone(r.Status.Recent[keepRecent:])
 	}
-	out := &Reservation{}
-	err := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").Body(r).Do(ctx).Into(out)
-	return out, explain(err, "change reservation "+r.Name)
+	result := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").SetHeader("Accept", metadataOnly).Body(r).Do(ctx)
+	if err := result.Error(); err != nil { // in the API server's own words
+		return nil, explain(err, "change reservation "+r.Name)
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return nil, explain(err, "change reservation "+r.Name)
+	}
+	var answer struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, fmt.Errorf("change reservation %s: read the answer: %w", r.Name, err)
+	}
+	out := *r
+	out.ObjectMeta = answer.Metadata
+	return &out, nil
 }
+
+// metadataOnly asks for the new version alone: the rest is what was sent.
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 // archive keeps transitions that were committed before: a step never adds as many as
 // stay. The name has the time of the first, which a restored store may have again.
@@ -176,3 +194,9 @@ func explain(err error, doing string) error {
 
 // Fresh is Get: each read asks the API server.
 func (k *Kube) Fresh(ctx context.Context, name string) (*Reservation, error) { return k.Get(ctx, name) }
+
+// Copied is false: what Get and List answer is what the API server has now.
+func (k *Kube) Copied() bool { return false }
+
+// Interrupted is 0: where the API server can not be asked, the request says so.
+func (k *Kube) Interrupted() uint64 { return 0 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // Shared is the store that the tests of a package share:
@@ -26,9 +27,7 @@ func (s *Shared) Main(m *testing.M) int {
 // Store is started for the first test that wants it. With -short, who wants it is skipped.
 func (s *Shared) Store(tb testing.TB) *Store {
 	tb.Helper()
-	if testing.Short() {
-		tb.Skip("needs the upstream programs")
-	}
+	suite.Live(tb)
 	st, err := s.start()
 	if err != nil {
 		tb.Fatal(err)

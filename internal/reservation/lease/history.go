@@ -1,0 +1,109 @@
+package lease
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// History is a list of transitions, oldest first. In JSON each is one line of text:
+//
+//	N AT WHAT TO TOKEN WHO WHY
+//
+// An API server walks every field of an object several times in each write, and a
+// status has up to 64 transitions: as objects they were most of the cost of a write.
+type History []Transition
+
+// absent stands for an empty field.
+const absent = "-"
+
+var (
+	escaper   = strings.NewReplacer("%", "%25", " ", "%20")
+	unescaper = strings.NewReplacer("%20", " ", "%2D", "-", "%25", "%")
+)
+
+func escape(field string) string {
+	switch field {
+	case "":
+		return absent
+	case absent:
+		return "%2D"
+	default:
+		return escaper.Replace(field)
+	}
+}
+
+func unescape(field string) string {
+	if field == absent {
+		return ""
+	}
+	return unescaper.Replace(field)
+}
+
+// MarshalJSON writes a line of text for each transition.
+func (h History) MarshalJSON() ([]byte, error) {
+	lines := make([]string, len(h))
+	for i, t := range h {
+		when := absent
+		if !t.At.IsZero() {
+			when = t.At.UTC().Format(metav1.RFC3339Micro)
+		}
+		lines[i] = strings.Join([]string{
+			strconv.FormatInt(t.N, 10), when, escape(string(t.What)), escape(string(t.To)), strconv.FormatInt(t.Token, 10), escape(t.Who), t.Why,
+		}, " ")
+	}
+	return json.Marshal(lines) //nolint:wrapcheck // strings always marshal
+}
+
+// UnmarshalJSON reads lines of text, or the objects that were written before there were
+// lines.
+func (h *History) UnmarshalJSON(raw []byte) error {
+	var lines []string
+	if err := json.Unmarshal(raw, &lines); err != nil {
+		var objects []Transition
+		if json.Unmarshal(raw, &objects) != nil {
+			return fmt.Errorf("invalid history: must be a list of lines: %w", err)
+		}
+		*h = objects
+		return nil
+	}
+	out := make(History, len(lines))
+	for i, line := range lines {
+		var err error
+		if out[i], err = parseTransition(line); err != nil {
+			return fmt.Errorf("invalid line %q of a history: %w", line, err)
+		}
+	}
+	if *h = out; lines == nil {
+		*h = nil
+	}
+	return nil
+}
+
+// fields of a line; the last, why, may have spaces.
+const fields = 7
+
+func parseTransition(line string) (Transition, error) {
+	f := strings.SplitN(line, " ", fields)
+	if len(f) != fields {
+		return Transition{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO WHY", fields)
+	}
+	n, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil {
+		return Transition{}, err //nolint:wrapcheck // the caller names the line
+	}
+	t := Transition{N: n, What: What(unescape(f[2])), To: State(unescape(f[3])), Who: unescape(f[5]), Why: f[6]}
+	if f[1] != absent {
+		when, err := time.Parse(metav1.RFC3339Micro, f[1])
+		if err != nil {
+			return Transition{}, err //nolint:wrapcheck // the caller names the line
+		}
+		t.At = metav1.NewMicroTime(when.Local()) // as other times of a record are read
+	}
+	t.Token, err = strconv.ParseInt(f[4], 10, 64)
+	return t, err //nolint:wrapcheck // the caller names the line
+}

@@ -1,0 +1,75 @@
+package lease
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What is written as lines of text is read as it was, whatever people write in it.
+func TestHistoryRoundTrip(t *testing.T) {
+	when := metav1.NewMicroTime(time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.Local)) //nolint:gosmopolitan // as it is read
+	for name, tr := range map[string]Transition{
+		"usual":            {N: 7, At: when, What: Claimed, To: Leased, Who: "ada@host", Token: 1767225600000, Why: "debugging NCCL"},
+		"nothing":          {},
+		"no reason":        {N: 1, At: when, What: Released, To: Dirty, Who: "ada"},
+		"spaces":           {N: 1, At: when, What: Queued, To: Free, Who: " ada  lovelace ", Why: " two  spaces "},
+		"like the escapes": {N: 1, At: when, What: Queued, To: Free, Who: "50%20 %2D %25 -", Why: "% -"},
+		"absent":           {N: 1, At: when, What: Queued, To: Free, Who: "-", Why: "-"},
+		"lines":            {N: 1, At: when, What: Evicted, To: Dirty, Who: "a\nb\tc", Why: "one\ntwo \"three\" \u00fc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := json.Marshal(Record{Recent: History{tr, tr}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got Record
+			if err := json.Unmarshal(raw, &got); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got.Recent, History{tr, tr}) {
+				t.Errorf("%s\nis read as %+v\nwant       %+v", raw, got.Recent[0], tr)
+			}
+		})
+	}
+}
+
+// A status that was written before there were lines is read, too.
+func TestHistoryOfObjectsIsRead(t *testing.T) {
+	want := History{{N: 3, At: metav1.NewMicroTime(time.Unix(1767225600, 0)), What: Claimed, To: Leased, Who: "ada", Token: 5, Why: "training"}}
+	raw, err := json.Marshal([]Transition(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Record
+	if err := json.Unmarshal([]byte(`{"recent":`+string(raw)+`}`), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Recent, want) {
+		t.Errorf("%+v, want %+v", got.Recent, want)
+	}
+}
+
+// A line that can not be read is an error: history that is dropped would be lost.
+func TestHistoryThatCannotBeRead(t *testing.T) {
+	for _, line := range []string{
+		"", "1 - claimed leased 5 ada", "x - claimed leased 5 ada why", "1 noon claimed leased 5 ada why", "1 - claimed leased x ada why",
+	} {
+		raw, err := json.Marshal([]string{line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var h History
+		if err := json.Unmarshal(raw, &h); err == nil || !strings.Contains(err.Error(), "invalid line") {
+			t.Errorf("%q: %v, %+v", line, err, h)
+		}
+	}
+	var h History
+	if err := json.Unmarshal([]byte(`[{"n":"one"}]`), &h); err == nil {
+		t.Errorf("an object that is none: %+v", h)
+	}
+}
