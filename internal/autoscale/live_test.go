@@ -29,6 +29,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -43,9 +44,7 @@ type bench struct {
 
 // TestLive is all that a lab is needed for: it is started once.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	b := start(t)
 	t.Run("Settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("Track", func(t *testing.T) { testTrack(t, b) })
@@ -62,7 +61,7 @@ func start(t *testing.T) *bench {
 	dir := t.TempDir()
 	go func() {
 		ended <- embedded.Supervise(ctx, embedded.Options{
-			Name: "autoscale-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraKarpenter},
+			Name: "autoscale-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraAdapter, component.ExtraKarpenter},
 			Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()

@@ -76,10 +76,7 @@ func (l *Lab) gain(ctx context.Context, name string) error {
 	l.mu.Unlock()
 	conf.With = append(slices.Clone(conf.With), name)
 
-	ctx, cancel := context.WithTimeoutCause(ctx, l.opts.StartTimeout,
-		fmt.Errorf("%s was not ready within %s", name, l.opts.StartTimeout))
-	defer cancel()
-	steps := append([]step{there(component.APIServer)}, l.extraSteps(conf, name)...)
+	steps := append([]step{there(component.APIServer), there(component.Prometheus)}, l.extraSteps(conf, name)...)
 	if err := runSteps(ctx, steps); err != nil {
 		for _, c := range slices.Backward(conf.Extra(name)) {
 			l.sup.Remove(c.Name)
@@ -107,6 +104,9 @@ func (l *Lab) extraSteps(conf component.Config, name string) []step {
 	steps = append(steps, l.own(name+"-defaults", namesOf(conf.Extra(name)), func(ctx context.Context) error {
 		return l.createAfter(ctx, name)
 	}))
+	if name == component.ExtraAdapter {
+		steps = append(steps, l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics))
+	}
 	for _, c := range conf.Extra(name) {
 		steps = append(steps, step{name: c.Name, needs: c.Needs, run: func(ctx context.Context) error {
 			return l.startComponent(ctx, c)

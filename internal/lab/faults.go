@@ -107,7 +107,7 @@ func (l *Lab) restart(ctx context.Context, c component.Component, f component.Fa
 		l.sup.Halt(c.Name, changeGrace)
 		return nil
 	}
-	spec, err := l.spec(c)
+	spec, err := l.spec(ctx, c)
 	if err != nil {
 		return err
 	}

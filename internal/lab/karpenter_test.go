@@ -126,7 +126,7 @@ func testKarpenter(t *testing.T, r *running) {
 // requireExtra looks at how the lab tells of what it gained.
 func requireExtra(t *testing.T, r *running) {
 	t.Helper()
-	if diff := cmp.Diff([]string{component.ExtraKarpenter}, r.Status().Info.With); diff != "" {
+	if diff := cmp.Diff([]string{component.ExtraAdapter, component.ExtraKarpenter}, r.Status().Info.With); diff != "" {
 		t.Errorf("status tells of %s", diff)
 	}
 	all := r.Components()

@@ -30,8 +30,8 @@ type Options struct {
 	Profiling bool
 	// With are the extras that the lab starts with; see component.Extras.
 	With []string
-	// Programs brings the upstream programs of these names; it may take minutes
-	// the first time, and tells how far it is with Lab.Tell.
+	// Programs brings the upstream programs of these names, which may still be being
+	// built: each is waited for when it is to be started. Progress goes to Lab.Tell.
 	Programs func(ctx context.Context, names []string) (upstream.Programs, error)
 	// NetworkReady, if set, is called as soon as the lab's addresses are known,
 	// before and while anything is built or started. Info has no RestConfig yet.
@@ -65,6 +65,8 @@ type Lab struct {
 	// up is closed when the lab is ready, stopping when it is told to end.
 	up, stopping chan struct{}
 	stopOnce     sync.Once
+	// building ends the builds of programs that the lab has not got yet.
+	building context.CancelFunc
 
 	mu       sync.Mutex
 	conf     component.Config
@@ -125,7 +127,7 @@ func New(opts Options) (*Lab, error) {
 	l := &Lab{
 		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
 		gaining: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
-		launched: map[string]component.Component{},
+		launched: map[string]component.Component{}, building: func() {},
 	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})
 	return l, nil
@@ -155,8 +157,10 @@ func (l *Lab) Stop(context.Context) error {
 	l.event(Event{Kind: KindStopping})
 	l.sup.Close()
 	l.mu.Lock()
-	net := l.net
+	net, programs, stopBuilding := l.net, l.programs, l.building
 	l.mu.Unlock()
+	stopBuilding()
+	programs.Ended()
 	if net != nil {
 		net.close()
 	}

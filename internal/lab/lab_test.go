@@ -172,6 +172,7 @@ func TestLab(t *testing.T) {
 		{"logs come through the API server", testLogs},
 		{"alerts arrive until the route is missing", testAlerts},
 		{"gangs", testGangs},
+		{"the adapter serves metrics", testAdapter},
 		{"Karpenter orders nodes and takes them away", testKarpenter},
 		{"KAI schedules by queues", testKAI},
 		{"Kubeflow Trainer trains", testTrainer},
@@ -197,8 +198,8 @@ func TestLab(t *testing.T) {
 
 func testReady(t *testing.T, r *running) {
 	st := r.Status()
-	if st.State != StateReady || len(st.Components) != 8 {
-		t.Errorf("the lab is %s with %d components, want ready with 8", st.State, len(st.Components))
+	if st.State != StateReady || len(st.Components) != 7 {
+		t.Errorf("the lab is %s with %d components, want ready with 7", st.State, len(st.Components))
 	}
 	for _, c := range st.Components {
 		if c.State != process.Ready || !c.Identity.Alive() || c.Restarts != 0 || !strings.HasPrefix(c.Address, r.info.Subnet+".") {

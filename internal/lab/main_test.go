@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -75,9 +76,7 @@ func testCommand(t *testing.T) SpawnOptions {
 // any deadline runs.
 func needPrograms(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	if err := built(); err != nil {
 		t.Fatal(err)
 	}

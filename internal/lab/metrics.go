@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
-	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
 const (
@@ -29,15 +27,16 @@ const (
 
 // metricsServices are the registrations of the metrics APIs.
 func (l *Lab) metricsServices(f component.Faults) ([]*unstructured.Unstructured, error) {
-	v := l.manifestValues()
-	if f.APIServiceUnavailable {
-		v.AdapterPort = nobodyListens
-	}
-	ca, err := os.ReadFile(l.conf.PKI().Cert(pki.CA))
+	l.mu.Lock()
+	conf := l.conf
+	l.mu.Unlock()
+	v, err := extraValues(conf)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics APIs: %w", err)
 	}
-	v.CA = ca
+	if f.APIServiceUnavailable {
+		v.AdapterPort = nobodyListens
+	}
 	return manifest.APIServices(v)
 }
 

@@ -78,7 +78,7 @@ func (n *network) claimPorts(ctx context.Context) error {
 		wanted{port: &p.Etcd, usual: 2379}, wanted{port: &p.EtcdPeer, usual: 2380}, wanted{port: &p.APIServer, usual: 6443},
 		wanted{port: &p.ControllerManager, usual: 10257}, wanted{port: &p.Scheduler, usual: 10259}, wanted{port: &p.Kwok, usual: 10250},
 		wanted{port: &p.Prometheus, usual: 9090}, wanted{port: &p.Alertmanager, usual: 9093},
-		wanted{port: &p.Adapter, usual: 6444}, wanted{port: &p.AlertWebhook, usual: 9094}, wanted{port: &p.EtcdHTTP, usual: 2381},
+		wanted{port: &p.AlertWebhook, usual: 9094}, wanted{port: &p.EtcdHTTP, usual: 2381},
 		wanted{port: &p.PodNetwork, usual: 9095},
 	)
 }
@@ -87,6 +87,8 @@ func (n *network) claimPorts(ctx context.Context) error {
 func (n *network) claimExtra(ctx context.Context, name string) error {
 	p := &n.ports
 	switch name {
+	case component.ExtraAdapter:
+		return n.claim(ctx, wanted{port: &p.Adapter, usual: 6444})
 	case component.ExtraKarpenter:
 		return n.claim(ctx, wanted{port: &p.KarpenterHealth, everywhere: true}, wanted{port: &p.KarpenterMetrics, everywhere: true})
 	case component.ExtraKAI:

@@ -62,7 +62,7 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 				return err
 			}
 			return poll(ctx, "creating "+obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) (bool, error) {
-				_, err := r.Create(ctx, obj, metav1.CreateOptions{})
+				err := createOne(ctx, r, obj)
 				if err == nil || apierrors.IsAlreadyExists(err) {
 					return true, nil
 				}
@@ -73,14 +73,29 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 	return group.Wait()
 }
 
-// createObjects is the step component.Objects: all that kwok, Prometheus and
-// the adapter need of the API before they start.
+// custom are the kinds of resources that are the lab's own definitions.
+var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true}
+
+// createOne creates an object. Of a kind that is new, an API server delays what is
+// created by two seconds (for others that may not know the kind yet), and not what is
+// applied.
+func createOne(ctx context.Context, r dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
+	if custom[obj.GetKind()] {
+		_, err := r.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "firstlight-lab"})
+		return err
+	}
+	_, err := r.Create(ctx, obj, metav1.CreateOptions{})
+	return err
+}
+
+// createObjects is the step component.Objects: all that kwok and Prometheus need of
+// the API before they start.
 func (l *Lab) createObjects(ctx context.Context) error {
 	crds, err := manifest.CRDs()
 	if err != nil {
 		return err
 	}
-	roles, err := manifest.Roles(l.manifestValues())
+	roles, err := manifest.Roles()
 	if err != nil {
 		return err
 	}
@@ -97,12 +112,6 @@ func (l *Lab) createObjects(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// createGatewayAPI is the step stepGateways: the kinds and the class that the world's
-// gateways serve. The kinds are large, and nothing else of the start waits for them.
-func (l *Lab) createGatewayAPI(ctx context.Context) error {
-	return l.createExtra(ctx, l.conf, "gateway")
 }
 
 // registerMetrics hands the metrics APIs to the adapter, which answers by now,
@@ -127,10 +136,6 @@ func (l *Lab) registerMetrics(ctx context.Context) error {
 	return nil
 }
 
-func (l *Lab) manifestValues() manifest.Values {
-	return manifest.Values{Address: l.conf.Address, AdapterPort: l.conf.Ports.Adapter}
-}
-
 // extraValues are what the objects of extras are filled with, under a configuration
 // that may be ahead of the lab's.
 func extraValues(conf component.Config) (manifest.Values, error) {
@@ -139,7 +144,7 @@ func extraValues(conf component.Config) (manifest.Values, error) {
 		return manifest.Values{}, fmt.Errorf("read the lab's authority: %w", err)
 	}
 	return manifest.Values{
-		Address: conf.Address, CA: ca, JobSetWebhookPort: conf.Ports.JobSetWebhook, TrainerWebhookPort: conf.Ports.TrainerWebhook,
+		Address: conf.Address, CA: ca, AdapterPort: conf.Ports.Adapter, JobSetWebhookPort: conf.Ports.JobSetWebhook, TrainerWebhookPort: conf.Ports.TrainerWebhook,
 	}, nil
 }
 

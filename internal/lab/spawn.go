@@ -22,6 +22,9 @@ type SpawnOptions struct {
 	Name, Dir string
 	// Owned: the lab stops when this process dies or closes the handle.
 	Owned bool
+	// OwnerFile, if set, is read by the lab's process in place of a pipe of this one:
+	// the lab stops when it reaches EOF. Not with Owned.
+	OwnerFile *os.File
 	// Command is what to run, before the flags --name, --dir and --owner-fd;
 	// empty means this program's own "lab supervise".
 	Command []string
@@ -132,6 +135,10 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 			return nil, nil, nil, errors.Join(fmt.Errorf("start lab %s: %w", opts.Name, err), log.Close())
 		}
 		owner, extra, files = &Owner{pipe: write}, []*os.File{read}, append(files, read)
+	} else if opts.OwnerFile != nil {
+		extra = []*os.File{opts.OwnerFile}
+	}
+	if len(extra) > 0 {
 		const firstExtraFD = 3
 		argv = append(argv, "--owner-fd="+strconv.Itoa(firstExtraFD))
 	}

@@ -65,7 +65,7 @@ func awaitGone(t *testing.T, h *Handle, st Status) {
 		t.Error(err)
 	}
 	requireGone(t, st.Info.ID)
-	requirePortsFree(t, st, 8+len(st.Info.With)) // of extras, only Karpenter is used here
+	requirePortsFree(t, st, 7+len(st.Info.With)) // of extras, only Karpenter is used here
 }
 
 func TestTwoLabsSideBySide(t *testing.T) {

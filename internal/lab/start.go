@@ -16,12 +16,21 @@ import (
 // lab's site is written, long before the lab is ready.
 const StepHosts = "hosts"
 
+// StepCluster is the step after which the control plane works and shows the world's
+// nodes. What watches the cluster (Prometheus, Alertmanager) may still be coming up,
+// or being built.
+const StepCluster = "cluster"
+
+// startLate are the components whose programs may still be being built when the lab
+// starts. The others start together: a control plane that had nodes, and for a minute no
+// kwok that keeps them, did not get the world's DaemonSets ready.
+var startLate = []string{component.Prometheus, component.Alertmanager}
+
 // Names of the steps of a start that are no component.
 const (
-	stepMetrics  = "metrics-apis"
-	stepGateways = "gateway-api"
-	stepWorld    = "world"
-	stepCanary   = "canary"
+	stepMetrics = "metrics-apis"
+	stepWorld   = "world"
+	stepCanary  = "canary"
 )
 
 // Start brings the lab up and returns when it is ready. After an error, Stop
@@ -51,17 +60,28 @@ func (l *Lab) start(ctx context.Context) error {
 		}
 		l.event(Event{Kind: KindStep, Name: StepHosts})
 	}
-	programs, err := l.opts.Programs(ctx, namesOf(component.All(l.conf)))
+	building, stop := context.WithCancel(ctx)
+	programs, err := l.opts.Programs(building, namesOf(component.All(l.conf)))
 	if err != nil {
+		stop()
 		return err
 	}
 	l.mu.Lock()
-	l.programs, l.started = programs, l.opts.Clock.Now()
+	l.programs, l.building = programs, stop
+	everyLabs := l.conf
 	l.mu.Unlock()
-
-	ctx, cancel := context.WithTimeoutCause(ctx, l.opts.StartTimeout,
-		fmt.Errorf("the lab was not ready within %s", l.opts.StartTimeout))
-	defer cancel()
+	everyLabs.With = nil
+	for _, c := range component.All(everyLabs) {
+		if slices.Contains(startLate, c.Name) {
+			continue
+		}
+		if _, err := programs.Path(ctx, c.Name); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.started = l.opts.Clock.Now()
+	l.mu.Unlock()
 	return runSteps(ctx, l.steps())
 }
 
@@ -131,16 +151,19 @@ func (l *Lab) steps() []step {
 		worldNeeds = component.Objects
 		steps = append(steps,
 			l.own(component.Objects, []string{component.APIServer}, l.createObjects),
-			l.own(stepMetrics, []string{component.Adapter}, l.registerMetrics),
-			l.own(stepGateways, []string{component.APIServer}, l.createGatewayAPI),
 		)
 	}
+	clusterNeeds := []string{stepCanary}
 	if l.opts.WorldReady != nil {
+		clusterNeeds = append(clusterNeeds, stepWorld)
 		steps = append(steps, l.own(stepWorld, []string{worldNeeds}, func(ctx context.Context) error {
 			info := l.info()
 			info.RestConfig = l.rest
 			return l.opts.WorldReady(ctx, info)
 		}))
+	}
+	if l.conf.Purpose == component.Everything {
+		steps = append(steps, l.own(StepCluster, clusterNeeds, func(context.Context) error { return nil }))
 	}
 	return steps
 }
@@ -149,6 +172,8 @@ func (l *Lab) steps() []step {
 func (l *Lab) own(name string, needs []string, run func(context.Context) error) step {
 	return step{name: name, needs: needs, run: func(ctx context.Context) error {
 		begin := l.opts.Clock.Now()
+		ctx, cancel := l.bounded(ctx, name)
+		defer cancel()
 		if err := run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -157,11 +182,20 @@ func (l *Lab) own(name string, needs []string, run func(context.Context) error) 
 	}}
 }
 
+// bounded is the context of one step of a start. The time that its program takes to
+// be built is not counted.
+func (l *Lab) bounded(ctx context.Context, step string) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, l.opts.StartTimeout, fmt.Errorf("%s was not ready within %s", step, l.opts.StartTimeout))
+}
+
+// startComponent starts a component as soon as its program is built.
 func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
-	spec, err := l.spec(c)
+	spec, err := l.spec(ctx, c)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := l.bounded(ctx, c.Name)
+	defer cancel()
 	l.mu.Lock()
 	ports := portsOf(l.conf.Ports, c.Name)
 	l.mu.Unlock()
@@ -180,7 +214,14 @@ func orderable() (string, error) {
 }
 
 // spec writes a component's files, says how to run it, and notes that it is.
-func (l *Lab) spec(c component.Component) (process.Spec, error) {
+func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, error) {
+	l.mu.Lock()
+	programs := l.programs
+	l.mu.Unlock()
+	path, err := programs.Path(ctx, c.Name)
+	if err != nil {
+		return process.Spec{}, err
+	}
 	for path, content := range c.Files {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			return process.Spec{}, fmt.Errorf("configure %s: %w", c.Name, err)
@@ -192,12 +233,8 @@ func (l *Lab) spec(c component.Component) (process.Spec, error) {
 		}
 	}
 	l.mu.Lock()
-	path, err := l.programs.Path(c.Name)
 	l.launched[c.Name] = c
 	l.mu.Unlock()
-	if err != nil {
-		return process.Spec{}, err
-	}
 	ready, err := prober(c.Probe)
 	if err != nil {
 		return process.Spec{}, err

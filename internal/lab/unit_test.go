@@ -270,7 +270,7 @@ func TestDownOfADeadLab(t *testing.T) {
 
 func TestUnknownProgram(t *testing.T) {
 	t.Parallel()
-	if _, err := (upstream.NewPrograms(nil)).Path("etcd"); err == nil {
+	if _, err := (upstream.NewPrograms(nil)).Path(t.Context(), "etcd"); err == nil {
 		t.Error("a program that was not built has a path")
 	}
 }

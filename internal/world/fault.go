@@ -41,7 +41,7 @@ type FaultKind struct {
 	// {link} and {pdu} taken from the target, that a finding must match: its suspect,
 	// or, at a hop of the chain, its message.
 	Suspect string `json:"suspect,omitempty"`
-	// Needs is what the lab must have beyond what every lab has: karpenter, kai, trainer.
+	// Needs is what the lab must have beyond what every lab has: adapter, gateway, karpenter, kai, trainer.
 	Needs string `json:"needs,omitempty"`
 	// Variation: not a defect. Expect is the verdict it must give.
 	Variation bool   `json:"variation,omitempty"`

@@ -18,12 +18,12 @@ const autoscale = "autoscale"
 func metricFaults() []FaultKind {
 	return []FaultKind{
 		{
-			Kind: "adapter-down", Gate: autoscale, Hop: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "adapter-down", Gate: autoscale, Hop: "adapter", Needs: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "prometheus-adapter does not run", Suspect: `(?i)prometheus-adapter`,
 			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.AdapterDown = true },
 		},
 		{
-			Kind: "apiservice-unavailable", Gate: autoscale, Hop: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "apiservice-unavailable", Gate: autoscale, Hop: "adapter", Needs: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "the metrics APIs' APIServices lead to a port where nobody listens", Suspect: `(?i)APIService.*metrics\.k8s\.io`,
 			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.APIServiceUnavailable = true },
 		},
@@ -35,7 +35,7 @@ func metricFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "adapter-rule-wrong", Gate: autoscale, Hop: "served", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "adapter-rule-wrong", Gate: autoscale, Hop: "served", Needs: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "the adapter's power rules ask for a series that is not there", Suspect: `(?i)gpu_power_usage|adapter`,
 			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.AdapterRuleWrong = true },
 		},

@@ -37,7 +37,7 @@ func conformanceFaults() []FaultKind {
 			},
 		},
 		{
-			Kind: "service-rule-wrong", Gate: conformance, Requirement: "ai_service_metrics", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Kind: "service-rule-wrong", Gate: conformance, Requirement: "ai_service_metrics", Needs: "adapter", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "the adapter's rules for inference servers ask for series that no server has: what a service says of itself is in Prometheus, and no autoscaler can read it",
 			Suspect: `custom\.metrics\.k8s\.io`,
 			apply:   func(d *draft, _ target, _ Fault) { d.Autoscale.ServiceRuleWrong = true },

@@ -3,7 +3,7 @@ package world
 // gatewayFaults are those of the gateways that the world plays.
 func gatewayFaults() []FaultKind {
 	gateway := func(k FaultKind, set func(*Gateway, Fault)) FaultKind {
-		k.Gate, k.Requirement, k.TargetForm, k.DefaultTarget = conformance, "ai_inference", FormCluster, FormCluster
+		k.Gate, k.Requirement, k.Needs, k.TargetForm, k.DefaultTarget = conformance, "ai_inference", "gateway", FormCluster, FormCluster
 		k.apply = func(d *draft, _ target, f Fault) { set(&d.Gateway, f) }
 		return k
 	}

@@ -6,23 +6,18 @@ import (
 	"testing"
 	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
-
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/access"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
 	t.Run("Passes", func(t *testing.T) {
 		j, obs := observe(t, l, "live-passes")
@@ -41,6 +36,7 @@ func TestLive(t *testing.T) {
 	})
 	for kind, suspect := range map[string]string{"device-leak": "gpu-01/container toolkit", "claim-leaks-to-sibling": "gpu-01/DRA driver"} {
 		t.Run(kind, func(t *testing.T) {
+			suite.RequireFault(t, "internal/conformance/access TestLive", kind)
 			defer l.Fault(t, world.Fault{Kind: kind})()
 			j, _ := observe(t, l, "live-"+kind)
 			if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != suspect {
@@ -50,13 +46,15 @@ func TestLive(t *testing.T) {
 	}
 	// It looks at one node, which has its slice: whether all have is dra_support's.
 	t.Run("SliceMissing", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer l.Fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-01"})()
 		if j, _ := observe(t, l, "live-slice"); j.Verdict != check.Passed || !strings.Contains(j.Reason, "gpu-02") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
 	})
 	t.Run("LeastPrivilege", func(t *testing.T) {
-		c := newCheck(guest(t, l), "live-least")
+		suite.Require(t, suite.All)
+		c := newCheck(l.Guest(t, access.Rules()), "live-least")
 		rec := &labtest.Recorder{}
 		if err := c.Observe(t.Context(), rec); err != nil {
 			t.Fatal(err)
@@ -70,9 +68,8 @@ func TestLive(t *testing.T) {
 // TestOneGPU: neither this check nor dra_support needs a second GPU, and neither
 // takes one that is held.
 func TestOneGPU(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Require(t, suite.All)
+	suite.Live(t)
 	spec, err := world.SpecOf("a3-highgpu-1g", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -91,34 +88,6 @@ func TestOneGPU(t *testing.T) {
 	both("one-free", check.Passed, "")
 	l.Hold(t, l.Site.Inventory.Nodes[0].Name, 1)
 	both("one-held", check.Unobserved, "pod default/somebody-")
-}
-
-// guest is the lab's cluster for a user who may do what the check's Rules say and
-// nothing else.
-func guest(t *testing.T, l *labtest.Lab) *labtest.Lab {
-	t.Helper()
-	const name = "conformance-guest"
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: access.Rules()}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
-	}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	cfg := rest.CopyConfig(l.Cluster.Config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
-	cluster, err := kube.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := *l
-	other.Cluster = cluster
-	return &other
 }
 
 func newCheck(l *labtest.Lab, run string) *access.Check {

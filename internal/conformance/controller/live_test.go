@@ -13,17 +13,16 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/controller"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 // TestLive is all that a lab is needed for: it is started once.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraTrainer)
 	t.Run("PartiallyShown", func(t *testing.T) {
 		j, _ := observe(t, l, controller.Deps{RunID: "live-partial"})
@@ -32,6 +31,7 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("NoWayToKill", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		j, _ := observe(t, l, controller.Deps{RunID: "live-no-way", Disruptive: true})
 		if j.Verdict != check.Unobserved || !strings.HasPrefix(j.Reason, "partially shown: ") || !strings.Contains(j.Reason, "no pod of this cluster") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
@@ -46,6 +46,7 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("ControllerIsAPod", func(t *testing.T) { testControllerIsAPod(t, l) })
 	t.Run("NeverEnds", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		operators, err := controller.Operators()
 		if err != nil {
 			t.Fatal(err)

@@ -7,23 +7,20 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
 	t.Run("Passes", func(t *testing.T) {
 		j, obs := observe(t, l, "live-passes")
@@ -36,6 +33,7 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("SliceMissing", func(t *testing.T) {
+		suite.RequireFault(t, "internal/conformance/dra TestLive", "dra-slice-missing")
 		defer l.Fault(t, world.Fault{Kind: "dra-slice-missing", Target: "gpu-02"})()
 		j, _ := observe(t, l, "live-slice")
 		if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" {
@@ -43,6 +41,7 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("GPUGone", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer l.Fault(t, world.Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu0"})()
 		j, _ := observe(t, l, "live-gone")
 		if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-01" {
@@ -51,6 +50,7 @@ func TestLive(t *testing.T) {
 	})
 	for _, other := range []string{"device-leak", "claim-leaks-to-sibling"} {
 		t.Run(other, func(t *testing.T) {
+			suite.Require(t, suite.All)
 			defer l.Fault(t, world.Fault{Kind: other})()
 			if j, _ := observe(t, l, "live-"+other); j.Verdict != check.Passed {
 				t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
@@ -58,11 +58,17 @@ func TestLive(t *testing.T) {
 		})
 	}
 	for _, kind := range []string{"free-devices", "claim-with-a-pod"} {
-		t.Run("Interrupted/"+kind, func(t *testing.T) { interrupted(t, l, kind) })
+		t.Run("Interrupted/"+kind, func(t *testing.T) {
+			if kind != "claim-with-a-pod" {
+				suite.Require(t, suite.All)
+			}
+			interrupted(t, l, kind)
+		})
 	}
 	t.Run("LeastPrivilege", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		const run = "live-least"
-		c := newCheck(guest(t, l), run)
+		c := newCheck(l.Guest(t, dra.Rules()), run)
 		rec := &labtest.Recorder{}
 		if err := c.Observe(t.Context(), rec); err != nil {
 			t.Fatal(err)
@@ -74,6 +80,7 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("Again", func(t *testing.T) { againAfterACrash(t, l) })
 	t.Run("Held", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		l.Hold(t, "gpu-01", 1)
 		j, _ := observe(t, l, "live-held")
 		if j.Verdict != check.Passed {
@@ -145,34 +152,6 @@ func againAfterACrash(t *testing.T, l *labtest.Lab) {
 
 func newCheck(l *labtest.Lab, run string) *dra.Check {
 	return dra.New(l.Site, l.Profile, dra.Deps{Cluster: l.Open, RunID: run, Patience: time.Minute})
-}
-
-// guest is the lab's cluster for a user who may do what the check's Rules say and
-// nothing else.
-func guest(t *testing.T, l *labtest.Lab) *labtest.Lab {
-	t.Helper()
-	const name = "conformance-guest"
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: dra.Rules()}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
-	}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	cfg := rest.CopyConfig(l.Cluster.Config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
-	cluster, err := kube.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := *l
-	other.Cluster = cluster
-	return &other
 }
 
 // observe runs the check and judges it from what it recorded.

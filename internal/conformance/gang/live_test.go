@@ -6,14 +6,13 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
 	observe := func(t *testing.T, run string) check.Judgement {
 		t.Helper()
@@ -35,12 +34,14 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("OneNode", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 8)
 		if j := observe(t, "live-one-node"); j.Verdict != check.Passed {
 			t.Fatalf("%+v", j)
 		}
 	})
 	t.Run("NobodyHeedsGangs", func(t *testing.T) {
+		suite.RequireFault(t, "internal/conformance/gang TestLive", "half-gang")
 		defer l.Fault(t, world.Fault{Kind: "half-gang"})()
 		if j := observe(t, "live-half"); j.Verdict != check.Failed {
 			t.Fatalf("%+v", j)

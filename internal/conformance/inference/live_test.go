@@ -14,16 +14,16 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/inference"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
-	l := labtest.Start(t, world.DefaultSpec(1))
+	suite.Live(t)
+	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraGateway)
 	t.Run("Passes", func(t *testing.T) {
 		j, obs := observe(t, l, "live-passes", time.Minute)
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "with a GPU each") {
@@ -39,6 +39,7 @@ func TestLive(t *testing.T) {
 		"route-ignores-headers":  "did not go where it leads",
 	} {
 		t.Run(fault, func(t *testing.T) {
+			suite.RequireFault(t, "internal/conformance/inference TestLive", fault)
 			defer l.Fault(t, world.Fault{Kind: fault})()
 			j, _ := observe(t, l, "live-"+fault, 10*time.Second)
 			if j.Verdict != check.Failed || !strings.Contains(j.Reason, says) || len(j.Findings) != 1 {
@@ -47,6 +48,7 @@ func TestLive(t *testing.T) {
 		})
 	}
 	t.Run("OneGPU", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7)
 		j, _ := observe(t, l, "live-one", time.Minute)
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "scripts took the place") {
@@ -66,6 +68,8 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("NoClass", func(t *testing.T) {
+		suite.Require(t, suite.All)
+		l.Retire() // it has no class any more
 		if err := l.Cluster.Dynamic.Resource(gatewayAPI("gatewayclasses")).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,17 +7,16 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/conformance/metrics"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
 	if l.Site.Telemetry.ScrapeInterval > site.Duration(2*time.Second) {
 		t.Fatalf("the lab is scraped every %s", l.Site.Telemetry.ScrapeInterval.D())
@@ -33,10 +32,12 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("ExporterDown", func(t *testing.T) {
+		suite.RequireFault(t, "internal/conformance/metrics TestLive", "exporter-down")
 		defer l.Fault(t, world.Fault{Kind: "exporter-down", Target: "gpu-02"})()
 		fails(t, l, "live-down", "gpu-02")
 	})
 	t.Run("OneGPU", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		l.Hold(t, "gpu-01", 8)
 		l.Hold(t, "gpu-02", 7)
 		j, _ := observe(t, l, "live-one")
@@ -46,6 +47,8 @@ func TestLive(t *testing.T) {
 	})
 	// The last: what it leaves in Prometheus is there for five minutes.
 	t.Run("Stale", func(t *testing.T) {
+		suite.RequireFault(t, "internal/conformance/metrics TestLive", "stale-series")
+		l.Retire()
 		defer l.Fault(t, world.Fault{Kind: "stale-series", Target: "gpu-01"})()
 		fails(t, l, "live-stale", "gpu-01")
 	})

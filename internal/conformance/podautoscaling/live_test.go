@@ -8,16 +8,16 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/conformance/podautoscaling"
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
-	l := labtest.Start(t, world.DefaultSpec(1))
+	suite.Live(t)
+	l := labtest.Start(t, world.DefaultSpec(1), component.ExtraAdapter)
 	t.Run("Passes", func(t *testing.T) {
 		j, obs := observe(t, l, "live-passes")
 		if j.Verdict != check.Passed {
@@ -29,6 +29,7 @@ func TestLive(t *testing.T) {
 		t.Log(j.Reason)
 	})
 	t.Run("TargetUnreachable", func(t *testing.T) {
+		suite.RequireFault(t, "internal/conformance/podautoscaling TestLive", "hpa-target-unreachable")
 		defer l.Fault(t, world.Fault{Kind: "hpa-target-unreachable"})()
 		j, _ := observe(t, l, "live-target")
 		if j.Verdict != check.Failed || !strings.Contains(j.Reason, "target") {
@@ -37,6 +38,7 @@ func TestLive(t *testing.T) {
 		t.Log(j.Reason)
 	})
 	t.Run("OneGPU", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		l.Hold(t, l.Site.Inventory.Nodes[0].Name, 7)
 		j, obs := observe(t, l, "live-one")
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "held no GPUs") {

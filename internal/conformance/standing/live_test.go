@@ -8,16 +8,13 @@ import (
 	"time"
 
 	nodev1 "k8s.io/api/node/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/disaggregated"
 	"github.com/firstlight/firstlight/internal/conformance/drivers"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/conformance/network"
 	"github.com/firstlight/firstlight/internal/conformance/pools"
 	"github.com/firstlight/firstlight/internal/conformance/sandbox"
@@ -25,7 +22,9 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/standing"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/conformance/vgpu"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/validate"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -36,11 +35,13 @@ const within = 60 * time.Second
 
 // TestLive: what a lab honestly has, as the role of a validation may see it.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	l := labtest.Start(t, world.DefaultSpec(2))
-	least := guest(t, l)
+	role, err := validate.Role(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := l.Guest(t, role.Rules)
 	deps := func(run string) standing.Deps {
 		return standing.Deps{Cluster: least.Open, RunID: run, Patience: time.Minute}
 	}
@@ -89,18 +90,21 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("NoNetworkDevices", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer l.Fault(t, world.Fault{Kind: "rdma-resource-missing", Target: "gpu-01"})()
 		if status, reason := observe(t, l, network.New(l.Site, l.Profile, deps("standing-rdma")), "standing-rdma"); status != submission.PartiallyImplemented || !strings.Contains(reason, "nodes: 1 of 2 have rdma/") {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})
 	t.Run("NetworkThroughDRA", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		defer publish(t, l, "gpu-01", "gpu-02")()
 		if status, reason := observe(t, l, network.New(l.Site, l.Profile, deps("standing-dranet")), "standing-dranet"); status != submission.Implemented || !strings.Contains(reason, "dra.net publishes the devices of all 2 nodes with 1 attributes (dra.net/rdma)") {
 			t.Errorf("%q: %s", status, reason)
 		}
 	})
 	t.Run("ClassOfNoSandbox", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		classes := l.Cluster.Client.NodeV1().RuntimeClasses()
 		if _, err := classes.Create(t.Context(), &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc"}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -116,6 +120,7 @@ func TestLive(t *testing.T) {
 		}
 	})
 	t.Run("NoFreeGPU", func(t *testing.T) {
+		suite.Require(t, suite.All)
 		for _, node := range []string{"gpu-01", "gpu-02"} {
 			l.Hold(t, node, 8)
 		}
@@ -159,35 +164,6 @@ func publish(t *testing.T, l *labtest.Lab, nodes ...string) (remove func()) {
 			t.Error(err)
 		}
 	}
-}
-
-// guest is the lab's cluster for a user with the role of a validation and nothing else.
-func guest(t *testing.T, l *labtest.Lab) *labtest.Lab {
-	t.Helper()
-	role, err := validate.Role(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: role.Name}},
-	}
-	if _, err := l.Cluster.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	cfg := rest.CopyConfig(l.Cluster.Config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: role.Name, Groups: []string{"system:authenticated"}}
-	cluster, err := kube.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := *l
-	other.Cluster = cluster
-	return &other
 }
 
 // observe runs a check and judges it from what it recorded; nothing of it is left but

@@ -68,7 +68,7 @@ func (c Config) Adapter() Component {
 		},
 		Files:     map[string]string{config: c.adapterConfig()},
 		Probe:     c.probe(c.Ports.Adapter, "/healthz"),
-		Needs:     []string{APIServer, Objects, Prometheus},
+		Needs:     []string{APIServer, Prometheus, ObjectsOf(ExtraAdapter)},
 		StopGrace: 5 * time.Second,
 	}
 }

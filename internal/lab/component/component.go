@@ -156,7 +156,7 @@ func All(c Config) []Component {
 	}
 	all := []Component{
 		c.Etcd(), c.APIServer(), c.ControllerManager(), c.Scheduler(),
-		c.Kwok(), c.Prometheus(), c.Alertmanager(), c.Adapter(),
+		c.Kwok(), c.Prometheus(), c.Alertmanager(),
 	}
 	for _, name := range c.With {
 		all = append(all, c.Extra(name)...)

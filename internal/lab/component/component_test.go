@@ -151,12 +151,12 @@ func TestExtras(t *testing.T) {
 	}{
 		"none":      {nil, ""},
 		"karpenter": {[]string{ExtraKarpenter}, "karpenter"},
-		"all":       {Extras(), "karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer mpi-operator"},
+		"all":       {Extras(), "prometheus-adapter karpenter kai-scheduler kai-binder kai-podgrouper jobset kubeflow-trainer mpi-operator"},
 	} {
 		conf := config()
 		conf.With = c.with
 		var names []string
-		for _, component := range All(conf)[8:] {
+		for _, component := range All(conf)[7:] {
 			names = append(names, component.Name)
 		}
 		if got := strings.Join(names, " "); got != c.want {

@@ -8,6 +8,11 @@ import (
 
 // The names of the extras: what a lab can have besides what every lab has.
 const (
+	// ExtraAdapter serves Prometheus' series as metrics APIs, for autoscalers.
+	ExtraAdapter = "adapter"
+	// ExtraGateway is the Gateway API, with a class that the world serves. It has no
+	// program: its definitions are large, and take an API server seconds to serve.
+	ExtraGateway = "gateway"
 	// ExtraKarpenter makes nodes for pods that find none, and takes them away again.
 	ExtraKarpenter = "karpenter"
 	// ExtraKAI schedules pods that ask for it, by queues.
@@ -20,7 +25,9 @@ const (
 )
 
 // Extras are the names of all extras.
-func Extras() []string { return []string{ExtraKarpenter, ExtraKAI, ExtraTrainer, ExtraMPI} }
+func Extras() []string {
+	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraTrainer, ExtraMPI}
+}
 
 // CheckExtras refuses a name that is no extra's.
 func CheckExtras(names []string) error {
@@ -35,6 +42,8 @@ func CheckExtras(names []string) error {
 // Extra returns the components of an extra; none when there is no such extra.
 func (c Config) Extra(name string) []Component {
 	switch name {
+	case ExtraAdapter:
+		return []Component{c.Adapter()}
 	case ExtraKarpenter:
 		return []Component{c.Karpenter()}
 	case ExtraKAI:

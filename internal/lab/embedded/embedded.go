@@ -63,8 +63,9 @@ type embedded struct {
 	// life ends what runs beside the World; running is what has to end then.
 	life    context.CancelFunc
 	running sync.WaitGroup
-	// mirror is read by who must not wait for mu.
+	// mirror, and told, which is control, are read where mu must not be waited for.
 	mirror atomic.Pointer[mirror]
+	told   atomic.Pointer[lab.Lab]
 }
 
 // Supervise runs the lab until it is stopped, its owner dies or ctx ends.
@@ -93,11 +94,10 @@ func Supervise(ctx context.Context, opts Options) error {
 	return nil
 }
 
+// tell reports the progress of a build. It does not take mu: whoever holds it may be
+// waiting for that build.
 func (e *embedded) tell(ev lab.Event) {
-	e.mu.Lock()
-	control := e.control
-	e.mu.Unlock()
-	if control != nil {
+	if control := e.told.Load(); control != nil {
 		control.Tell(ev)
 	}
 }
@@ -240,6 +240,7 @@ func (e *embedded) stop(ctx context.Context) error {
 func (e *embedded) handler(control *lab.Lab) http.Handler {
 	e.mu.Lock()
 	e.control = control
+	e.told.Store(control)
 	e.mu.Unlock()
 	return e.routes()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -33,9 +34,7 @@ type bench struct {
 
 // TestLab is all that a lab is needed for: it is started once.
 func TestLab(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	b := start(t)
 	t.Run("Mirror", func(t *testing.T) { testMirror(t, b) })
 	t.Run("Forward", func(t *testing.T) { testForward(t, b) })
@@ -45,18 +44,23 @@ func TestLab(t *testing.T) {
 	t.Run("Karpenter", func(t *testing.T) { testKarpenter(t, b) })
 }
 
+func programs(ctx context.Context, names []string) (upstream.Programs, error) {
+	return upstream.Builder{}.Ensure(ctx, names, nil)
+}
+
+func programsOf(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
+	return programs(ctx, names)
+}
+
 func start(t *testing.T) *bench {
 	t.Helper()
-	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
-		return upstream.Builder{}.Ensure(ctx, names, nil)
-	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	dir := t.TempDir()
 	go func() {
 		ended <- Supervise(ctx, Options{
-			Name: "embedded-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraKarpenter},
-			Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Name: "embedded-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraAdapter, component.ExtraKarpenter},
+			Programs: programsOf, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
 	t.Cleanup(func() {

@@ -5,19 +5,18 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/gang"
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/gate/training"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
 // TestOneGPU: a lab of one node with one GPU comes up, and what takes its sizes from
 // profile and site works on it.
 func TestOneGPU(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	spec, err := world.SpecOf("a3-highgpu-1g", 1)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // content is every manifest of this package.
 //
-//go:embed crds/*.yaml roles.yaml apiservices.yaml karpenter kai trainer mpi gateway
+//go:embed crds/*.yaml roles.yaml apiservices.yaml adapter karpenter kai trainer mpi gateway
 var content embed.FS
 
 // Values are what the manifests are filled with.
@@ -69,8 +69,8 @@ func readAll(pattern string, v Values) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// Roles are the roles of the lab's programs and the Service of prometheus-adapter.
-func Roles(v Values) ([]*unstructured.Unstructured, error) { return read("roles.yaml", v) }
+// Roles are the roles of the programs of every lab.
+func Roles() ([]*unstructured.Unstructured, error) { return read("roles.yaml", Values{}) }
 
 // APIServices hand the metrics APIs to prometheus-adapter.
 func APIServices(v Values) ([]*unstructured.Unstructured, error) { return read("apiservices.yaml", v) }

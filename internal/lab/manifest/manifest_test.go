@@ -14,17 +14,17 @@ import (
 func TestCopiesAreThePinnedModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pins, module, copies, prefix, originals string }{
-		{"kwok", "sigs.k8s.io/kwok", "crds/*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
-		{"karpenter", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.sh_*.yaml", "", "kwok/charts/crds"},
-		{"karpenter", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.kwok.sh_*.yaml", "", "kwok/apis/crds"},
-		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/crds/*.yaml", "", "deployments/kai-scheduler/crds"},
-		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/rbac/*.yaml", "", "deployments/kai-scheduler/templates/rbac"},
-		{"kai", "github.com/NVIDIA/KAI-scheduler", "kai/priorityclasses/*.yaml", "", "deployments/kai-scheduler/templates/priorityclasses"},
-		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/crds/trainer.kubeflow.org_*.yaml", "", "manifests/base/crds"},
-		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/rbac/role.yaml", "", "manifests/base/rbac"},
-		{"trainer", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
+		{"shared", "sigs.k8s.io/kwok", "crds/*.yaml", "kwok.x-k8s.io_", "kustomize/crd/bases"},
+		{"shared", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.sh_*.yaml", "", "kwok/charts/crds"},
+		{"shared", "sigs.k8s.io/karpenter", "karpenter/crds/karpenter.kwok.sh_*.yaml", "", "kwok/apis/crds"},
+		{"batch", "github.com/NVIDIA/KAI-scheduler", "kai/crds/*.yaml", "", "deployments/kai-scheduler/crds"},
+		{"batch", "github.com/NVIDIA/KAI-scheduler", "kai/rbac/*.yaml", "", "deployments/kai-scheduler/templates/rbac"},
+		{"batch", "github.com/NVIDIA/KAI-scheduler", "kai/priorityclasses/*.yaml", "", "deployments/kai-scheduler/templates/priorityclasses"},
+		{"batch", "github.com/kubeflow/trainer/v2", "trainer/crds/trainer.kubeflow.org_*.yaml", "", "manifests/base/crds"},
+		{"batch", "github.com/kubeflow/trainer/v2", "trainer/rbac/role.yaml", "", "manifests/base/rbac"},
+		{"batch", "github.com/kubeflow/trainer/v2", "trainer/after/*.yaml", "", "manifests/base/runtimes"},
 		{"..", "sigs.k8s.io/gateway-api", "gateway/crds/*.yaml", "", "config/crd/standard"}, // go.mod's own
-		{"trainer", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
+		{"batch", "sigs.k8s.io/jobset", "trainer/crds/jobset.x-k8s.io_*.yaml", "", "config/components/crd/bases"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/crds/*.yaml", "", "manifests/base"},
 		{"mpi", "github.com/kubeflow/mpi-operator", "mpi/rbac/*.yaml", "", "manifests/base"},
 	} {
@@ -117,7 +117,7 @@ func TestManifestsParse(t *testing.T) {
 	if err != nil || len(crds) != 8 {
 		t.Errorf("%d definitions, %v; want 8", len(crds), err)
 	}
-	roles, err := Roles(v)
+	roles, err := Roles()
 	if err != nil || len(roles) == 0 {
 		t.Errorf("%d roles, %v", len(roles), err)
 	}

@@ -19,8 +19,8 @@ func TestTrainerIsAsItsModulesInstallIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer := filepath.Join(moduleDir(t, "trainer", "github.com/kubeflow/trainer/v2"), "manifests/base")
-	jobset := filepath.Join(moduleDir(t, "trainer", "sigs.k8s.io/jobset"), "config/components")
+	trainer := filepath.Join(moduleDir(t, "batch", "github.com/kubeflow/trainer/v2"), "manifests/base")
+	jobset := filepath.Join(moduleDir(t, "batch", "sigs.k8s.io/jobset"), "config/components")
 	validating, mutating := "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"
 	for _, c := range []struct{ kind, name, file, patch string }{
 		{validating, "validator.trainer.kubeflow.org", trainer + "/webhook/manifests.yaml", ""},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -58,9 +59,7 @@ var started = sync.OnceValues(func() (*rest.Config, error) {
 // plane is the control plane, started at the first call.
 func plane(tb testing.TB) *rest.Config {
 	tb.Helper()
-	if testing.Short() {
-		tb.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(tb)
 	config, err := started()
 	if err != nil {
 		tb.Fatal(err)

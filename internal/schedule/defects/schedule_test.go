@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/arena"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -27,11 +28,9 @@ const without = "-without-defect"
 // The test of a recipe with a defect fails, with the cause first, and with no other
 // cause than those that are said; the same recipe without it passes.
 func TestSchedule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
-	defects := all(t)
+	defects := some(all(t))
 	cases := withAndWithout(t, defects)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	out, err := schedule.Test(t.Context(), schedule.Options{

@@ -29,6 +29,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/schedule"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -50,9 +51,7 @@ type bench struct {
 
 // TestLive is all that a control plane is needed for: it is started once.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	b := startBench(t)
 	t.Run("runs", func(t *testing.T) { // the subtests are over when it returns
 		t.Run("Verdicts", b.testVerdicts)

@@ -17,6 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/validate/health"
 	"github.com/firstlight/firstlight/internal/validate/resources"
@@ -29,9 +30,7 @@ const patience = 3 * time.Minute
 // DaemonSets and StatefulSets. The test is the kubelet.
 func plane(t *testing.T) *kube.Cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	l, end, err := lab.StartThrowaway(t.Context(), lab.Options{
 		Log: slog.New(slog.DiscardHandler),

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/cluster"
@@ -42,9 +43,7 @@ type bench struct {
 
 func start(t *testing.T) *bench {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
+	suite.Live(t)
 	programs := func(ctx context.Context, names []string) (upstream.Programs, error) {
 		return upstream.Builder{}.Ensure(ctx, names, nil)
 	}

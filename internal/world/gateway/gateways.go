@@ -114,7 +114,7 @@ func (g *Gateways) Stop() {
 
 // awaitAPI returns true once the API server has what is followed, and false when life ends.
 func (g *Gateways) awaitAPI(life context.Context) bool {
-	const often, seldom, soon = 250 * time.Millisecond, 5 * time.Second, 240
+	const often, seldom, soon = 500 * time.Millisecond, 5 * time.Second, 120
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for n := 0; ; n++ {

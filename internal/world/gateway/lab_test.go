@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/firstlight/firstlight/internal/conformance/labtest"
+	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -93,10 +95,9 @@ func listens(t *testing.T, host string) error {
 }
 
 func TestOnALab(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a control plane; not with -short")
-	}
-	b := bench{lab: labtest.Start(t, world.DefaultSpec(1))}
+	suite.Live(t)
+	b := bench{lab: labtest.Start(t, world.DefaultSpec(1), component.ExtraGateway)}
+	b.lab.Retire() // what it creates is in the default namespace, and stays
 	b.gateway(t, "one", "world")
 	b.gateway(t, "two", "world")
 	b.gateway(t, "other", "somebodys")

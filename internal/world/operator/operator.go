@@ -110,7 +110,14 @@ func (o *Operator) install(ctx context.Context) error {
 			return fmt.Errorf("decode manifest: %w", err)
 		}
 		if err := untilDone(ctx, func() error {
-			_, err := o.config.Dynamic.Resource(resources[obj.GetKind()]).Create(ctx, obj, metav1.CreateOptions{})
+			r := o.config.Dynamic.Resource(resources[obj.GetKind()])
+			if obj.GetKind() == "ClusterPolicy" {
+				// Of a kind that is new, an API server delays what is created by two seconds
+				// (for others that may not know the kind yet), and not what is applied.
+				_, err := r.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "firstlight-world"})
+				return err
+			}
+			_, err := r.Create(ctx, obj, metav1.CreateOptions{})
 			return err
 		}); err != nil {
 			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
