@@ -97,9 +97,10 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 	defer func() { err = errors.Join(err, infrastructure(t.close(ctx))) }()
 
 	opts := accept.Options{
-		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.cluster,
+		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.controlPlane,
 		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			return gate.Playbook(t.site, t.profile, gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, Kubeconfig: t.kubeconfig, RunID: w.RunID}, w.Include...)
+			reach := gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, Monitored: t.monitored, Kubeconfig: t.kubeconfig, RunID: w.RunID}
+			return gate.Playbook(t.site, t.profile, reach, w.Include...)
 		},
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only, Include: f.include,

@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -96,7 +97,7 @@ func (f *autoscaleFlags) check() error {
 // labExtras are what a lab must have for the checks that are included.
 func labExtras(include []string) []string {
 	if slices.Contains(include, autoscale.Name) {
-		return []string{"karpenter"}
+		return []string{component.ExtraAdapter, component.ExtraKarpenter}
 	}
 	return nil
 }

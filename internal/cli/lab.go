@@ -22,9 +22,9 @@ func newLab(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "A whole GPU cluster on this machine: a real control plane over simulated hardware",
-		Long: `The lab runs unmodified etcd, Kubernetes, kwok, Prometheus, Alertmanager and
-prometheus-adapter as local processes over simulated hardware. It binds loopback
-only, keeps its own kubeconfig, and needs no Docker, no root and no GPU.`,
+		Long: `The lab runs unmodified etcd, Kubernetes, kwok, Prometheus and Alertmanager as
+local processes over simulated hardware. It binds loopback only, keeps its own
+kubeconfig, and needs no Docker, no root and no GPU.`,
 		Example: `  firstlight lab up
   export KUBECONFIG=$(firstlight lab kubeconfig --path)
   kubectl get nodes
@@ -32,7 +32,7 @@ only, keeps its own kubeconfig, and needs no Docker, no root and no GPU.`,
   firstlight accept
   firstlight lab down`,
 	}
-	cmd.AddCommand(newLabUp(s), newLabDown(s), newLabStatus(s), newLabKubeconfig(s), newLabSite(s), newLabLogs(s), newLabFault(s), newLabInstall(s), newLabSupervise(s))
+	cmd.AddCommand(newLabUp(s), newLabDown(s), newLabStatus(s), newLabKubeconfig(s), newLabSite(s), newLabLogs(s), newLabFault(s), newLabInstall(s), newLabPrograms(s), newLabSupervise(s))
 	return cmd
 }
 
@@ -45,9 +45,10 @@ func newLabUp(s Streams) *cobra.Command {
 		Use:   "up",
 		Short: "Start a lab and leave it running; one that is up gains what --with names",
 		Long: `Start a lab and leave it running. What --with names is built when it is first
-asked for, which takes minutes: karpenter makes nodes for pods that find no room
-(its KWOK provider, with instance types that have GPUs), kai schedules pods by
-queues. A lab that is up already gains them.`,
+asked for, which takes minutes: adapter (prometheus-adapter) serves metrics to
+autoscalers, gateway is the Gateway API, karpenter makes nodes for pods that find no room (its KWOK provider,
+with instance types that have GPUs), kai schedules pods by queues. A lab that is up
+already gains them; autoscale and validate give a lab what they need.`,
 		Example: `  firstlight lab up
   firstlight lab up --with karpenter,kai
   firstlight lab up --name big --nodes 64

@@ -114,9 +114,10 @@ func newLabSupervise(s Streams) *cobra.Command {
 
 func ownerPipe(fd int) io.Reader { return lab.OwnerPipe(fd) }
 
-// buildPrograms makes sure that these upstream programs are built, telling how far it is.
+// buildPrograms begins to build those of these upstream programs that are missing,
+// and reports progress: a lab starts each program as soon as it is built.
 func buildPrograms(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(ctx, names, func(e upstream.Event) { //nolint:wrapcheck // says what it was doing
+	return upstream.Builder{}.Begin(ctx, names, func(e upstream.Event) { //nolint:wrapcheck // says what it was doing
 		tell(lab.Event{Kind: lab.KindBuild, Name: e.Program, Build: &e})
 	})
 }

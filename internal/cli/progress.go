@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 
@@ -75,6 +76,9 @@ func showBuild(board *display.Board, e lab.Event) {
 	if b.Total > 0 {
 		detail = fmt.Sprintf("%d of %d packages  %s", b.Done, b.Total, b.Detail)
 	}
+	if b.Remaining > 0 {
+		detail = fmt.Sprintf("%d of %d packages, about %s left  %s", b.Done, b.Total, roughly(b.Remaining), b.Detail)
+	}
 	switch b.State {
 	case upstream.Building:
 		board.Set(boardLab, name, display.Running, detail)
@@ -85,6 +89,14 @@ func showBuild(board *display.Board, e lab.Event) {
 		board.Set(boardLab, name, display.Failed, b.Detail)
 	case upstream.Queued, upstream.Cached: // nothing to watch
 	}
+}
+
+// roughly is an estimate of a duration: minutes, or tens of seconds.
+func roughly(d time.Duration) string {
+	if d >= 90*time.Second {
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%d s", max(10, int(d.Round(10*time.Second).Seconds())))
 }
 
 // showGateEvent puts what a walk tells on the board.

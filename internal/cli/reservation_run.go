@@ -84,8 +84,11 @@ could not be asked or another controller may lead.`,
 // running is what a controller works with.
 type running struct {
 	*controller.Controller
-	config   *rest.Config
-	store    *store.Kube
+	config *rest.Config
+	store  *store.Kube
+	// cached is the copy that the controller looks at; broker makes steps on it.
+	cached   *store.Cached
+	broker   *broker.Broker
 	schedule *calendar.Schedule
 	clock    clock.Clock
 	log      *slog.Logger
@@ -152,12 +155,16 @@ func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
 		return nil, err
 	}
 	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
+	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
+	if err != nil {
+		return nil, infrastructure(err)
+	}
 	r.Controller, err = f.controller(s, r, reg, night)
 	return r, err
 }
 
 func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, night *matrix.Config) (*controller.Controller, error) {
-	leases := broker.New(broker.Options{Store: r.store, Clock: r.clock, Grace: f.grace})
+	leases := r.broker
 	client, err := f.store.hooks(s, &reservations{Broker: leases, store: r.store}, *f.hooks)
 	if err != nil {
 		return nil, err
@@ -168,7 +175,7 @@ func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, nig
 	}
 	days := rotation.New(rotation.Options{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, Period: f.period, Ready: ready})
 	o := controller.Options{
-		Registry: reg, Schedule: r.schedule, Store: r.store, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
+		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
 		Notice: f.notice, Warn: f.warn, Every: f.poll,
 	}
 	if night != nil {

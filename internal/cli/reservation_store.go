@@ -61,7 +61,7 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	if err != nil {
 		return nil, err
 	}
-	k, err := store.NewKube(config)
+	b, k, err := broker.Open(config, broker.Options{Clock: c})
 	if err != nil {
 		return nil, infrastructure(err)
 	}
@@ -69,7 +69,7 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	if err != nil {
 		return nil, infrastructure(err)
 	}
-	return &reservations{Broker: broker.New(broker.Options{Store: k, Clock: c}), store: k, held: held.Dir(filepath.Join(home, "held")), clock: c}, nil
+	return &reservations{Broker: b, store: k, held: held.Dir(filepath.Join(home, "held")), clock: c}, nil
 }
 
 func (f *storeFlags) config(ctx context.Context, s Streams) (*rest.Config, error) {

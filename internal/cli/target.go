@@ -53,7 +53,9 @@ type target struct {
 	siteFile, profileFile []byte
 	profile               *profile.Profile
 	hosts                 *ssh.Pool
-	cluster               accept.Reach
+	// controlPlane gives the cluster as soon as its control plane works, cluster when
+	// all of it is up: what watches it, and extras.
+	controlPlane, cluster accept.Reach
 	kubeconfig            func(ctx context.Context) (path, context string, err error)
 	versions              map[string]string
 	digests               func(ctx context.Context) (map[string]string, error)
@@ -102,6 +104,7 @@ func (t *target) given(f *targetFlags) error {
 		return usage("%w", err)
 	}
 	t.cluster = func(context.Context) (*kube.Cluster, error) { return cluster, nil }
+	t.controlPlane = t.cluster
 	t.kubeconfig = func(context.Context) (string, string, error) { return path, name, nil }
 	return nil
 }
@@ -135,43 +138,28 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board, ext
 	if t.owner != nil {
 		t.handle = h
 	}
-	ready := make(chan error, 1)
-	hosts := make(chan struct{})
-	go func() {
-		told := onlyOnce(func() { close(hosts) })
-		err := h.WaitReady(ctx, func(e lab.Event) {
-			if t.owner != nil {
-				showLabEvent(board, e)
-			}
-			if e.Kind == lab.KindStep && e.Name == lab.StepHosts {
-				told()
-			}
-		})
-		if err == nil {
-			err = h.Ensure(ctx, extras, func(e lab.Event) { showLabEvent(board, e) })
+	start := followStart(ctx, h, extras, func(e lab.Event) {
+		if t.owner != nil || e.Kind == lab.KindBuild || e.Kind == lab.KindExtra {
+			showLabEvent(board, e)
 		}
-		ready <- err
-	}()
-	select {
-	case <-hosts:
-	case err := <-ready:
-		if err != nil {
-			return infrastructure(err)
-		}
-		ready <- nil
+	})
+	if err := start.wait(ctx, lab.StepHosts); err != nil {
+		return infrastructure(err)
 	}
 	if err := t.load(filepath.Join(h.Dir, embedded.SiteFile)); err != nil {
 		return infrastructure(fmt.Errorf("read the site of lab %s: %w", name, err))
 	}
-	wait := awaited(ready)
 	path := t.site.Reach.Kubernetes.Kubeconfig
-	t.cluster = func(ctx context.Context) (*kube.Cluster, error) {
-		if err := wait(ctx); err != nil {
-			return nil, err
+	after := func(stage string) accept.Reach {
+		return func(ctx context.Context) (*kube.Cluster, error) {
+			if err := start.wait(ctx, stage); err != nil {
+				return nil, err
+			}
+			return kube.Open(path, "") //nolint:wrapcheck // says what it was doing
 		}
-		return kube.Open(path, "") //nolint:wrapcheck // says what it was doing
 	}
-	t.kubeconfig = func(ctx context.Context) (string, string, error) { return path, "", wait(ctx) }
+	t.controlPlane, t.cluster = after(lab.StepCluster), after(wholeLab)
+	t.kubeconfig = func(ctx context.Context) (string, string, error) { return path, "", start.wait(ctx, lab.StepCluster) }
 	t.versions, err = labVersions()
 	t.digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
 	return err
@@ -239,22 +227,10 @@ func labVersions() (map[string]string, error) {
 	return versions, nil
 }
 
-// awaited lets many wait for one result.
-func awaited(result <-chan error) func(context.Context) error {
-	done := make(chan struct{})
-	var err error
-	go func() {
-		err = <-result
-		close(done)
-	}()
-	return func(ctx context.Context) error {
-		select {
-		case <-done:
-			return err
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the lab: %w", ctx.Err())
-		}
-	}
+// monitored waits until what watches the cluster is up.
+func (t *target) monitored(ctx context.Context) error {
+	_, err := t.cluster(ctx)
+	return err
 }
 
 // close ends what reach began: connections, and a lab that was started for it.

@@ -92,7 +92,7 @@ func (f *validateFlags) onLab() bool { return f.target.site == "" }
 
 // extras are what a lab must have for the checks.
 func (f *validateFlags) extras() []string {
-	return []string{component.ExtraKarpenter, component.ExtraTrainer}
+	return []string{component.ExtraAdapter, component.ExtraGateway, component.ExtraKarpenter, component.ExtraTrainer}
 }
 
 // check refuses what makes no sense before anything is done.

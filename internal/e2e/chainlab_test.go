@@ -10,9 +10,9 @@ import (
 )
 
 // chainLabs are the names of the labs that chains run on, those that are free:
-// a chain waits more than it works, so three of them share a machine.
+// a chain waits more than it works, so four of them share a machine.
 var chainLabs = func() chan string {
-	free := make(chan string, 3)
+	free := make(chan string, 4)
 	for i := range cap(free) {
 		free <- fmt.Sprintf("chain-%d", i+1)
 	}

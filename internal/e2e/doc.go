@@ -2,5 +2,5 @@
 // shared lab: every fault fails its own gate, kill -9 loses nothing, a second
 // process through a kubeconfig gives the same verdicts.
 //
-// Environment: FIRSTLIGHT_SOAK=1 runs the long versions (make soak).
+// Environment: FIRSTLIGHT_TESTS; see internal/suite.
 package e2e

@@ -10,17 +10,12 @@ import (
 // TestEvidenceMovedAndTampered replays a run that was moved, and finds each
 // single byte that is changed in it.
 func TestEvidenceMovedAndTampered(t *testing.T) {
-	sharedLab(t)
-	dir := t.TempDir()
-	a, r := accept(t, "--fresh", "--evidence", dir)
+	a, r, dir := healthyWalk(t)
 	if r.code != 0 {
 		t.Fatalf("accept exited %d\n%s", r.code, r.stderr)
 	}
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.CopyFS(moved, os.DirFS(filepath.Join(dir, a.Run))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if replay := must(t, "evidence", "replay", moved); strings.Count(replay.stdout, "identical") < len(a.Gates) {

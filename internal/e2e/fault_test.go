@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // catalogue is what `firstlight lab fault list --kinds -o json` says.
@@ -34,6 +35,7 @@ func TestEveryFaultFailsItsGate(t *testing.T) {
 			continue // no gates of the playbook: they have tests of their own
 		}
 		t.Run(k.Kind, func(t *testing.T) {
+			suite.RequireFault(t, "internal/e2e TestEveryFaultFailsItsGate", k.Kind)
 			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
 			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
 			var fault struct{ ID, Target, Suspect string }
@@ -101,8 +103,7 @@ func judgeVariation(t *testing.T, a acceptance, r result, expect string) {
 
 // TestHealthyPasses walks the lab without a fault.
 func TestHealthyPasses(t *testing.T) {
-	sharedLab(t)
-	a, r := accept(t, "--fresh", "--evidence", t.TempDir())
+	a, r, _ := healthyWalk(t)
 	if r.code != 0 || a.verdicts() != allPassed || !a.Simulated {
 		t.Errorf("exit %d, simulated %v, %s\n%s%s", r.code, a.Simulated, a.verdicts(), r.stdout, r.stderr)
 	}

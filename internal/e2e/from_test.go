@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -9,11 +10,13 @@ import (
 // the gates before keep their verdicts and say from which run, and the new run
 // replays by itself.
 func TestFromKeepsEarlierVerdicts(t *testing.T) {
-	sharedLab(t)
-	dir := t.TempDir()
-	first, r := accept(t, "--fresh", "--evidence", dir)
+	first, r, earlier := healthyWalk(t)
 	if r.code != 0 {
 		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(earlier)); err != nil {
+		t.Fatal(err)
 	}
 	again, r := accept(t, "--from", "7", "--evidence", dir)
 	if r.code != 0 || again.verdicts() != allPassed || again.Run == first.Run {

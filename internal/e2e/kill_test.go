@@ -15,22 +15,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// kills is how many walks are killed: 5 in CI, 30 in the soak.
-func kills() int {
-	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
-		return 30
-	}
-	return 5
-}
+// kills is how many walks are killed.
+func kills() int { return suite.Pick(1, 5, 30) }
 
 // TestKilledWalksResume kills accept with SIGKILL at random moments. Each
 // resume must end with the verdicts of an undisturbed walk, keep every
 // observation, and leave nothing in the cluster.
 func TestKilledWalksResume(t *testing.T) {
-	sharedLab(t)
-	_, undisturbed := accept(t, "--fresh", "--evidence", t.TempDir())
+	_, undisturbed, _ := healthyWalk(t)
 	if undisturbed.code != 0 {
 		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.code, undisturbed.stderr)
 	}

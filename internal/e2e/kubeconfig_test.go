@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // TestSecondProcessThroughKubeconfig walks the running lab as any cluster is
 // walked: a kubeconfig copied elsewhere, a site file, and a home of its own in
 // which there is no lab.
 func TestSecondProcessThroughKubeconfig(t *testing.T) {
+	suite.Require(t, suite.All)
 	sharedLab(t)
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")

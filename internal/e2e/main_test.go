@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // labName is the shared lab's; its home is a directory of this test run alone.
@@ -128,11 +130,58 @@ type acceptance struct {
 	}
 }
 
-// accept walks and decodes; the exit code is for the caller to judge.
-func accept(t *testing.T, args ...string) (acceptance, result) {
+// accept walks and decodes; the exit code is for the caller to judge. A walk on which the
+// machine stalled is repeated, from the start.
+func accept(t *testing.T, args ...string) (a acceptance, r result) {
 	t.Helper()
-	r := firstlight(t.Context(), append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
-	return decode(t, r), r
+	suite.Repeat(t, func() string {
+		r = firstlight(t.Context(), append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
+		a = decode(t, r)
+		return a.unobserved()
+	})
+	return a, r
+}
+
+// unobserved is why a gate is unobserved.
+func (a acceptance) unobserved() string {
+	for _, g := range a.Gates {
+		if g.Verdict == "unobserved" {
+			return g.Reason
+		}
+	}
+	return ""
+}
+
+// walk is a walk of the shared lab without a fault, before any test has changed it.
+type walk struct {
+	result
+	dir string
+}
+
+var healthy = sync.OnceValue(func() walk {
+	dir := filepath.Join(home, "healthy")
+	walked := func() result {
+		return firstlight(context.Background(), "accept", "-o", "json", "--lab", labName, "--fresh", "--evidence", dir)
+	}
+	r := walked()
+	for range 2 { // as accept does; no test has begun whose log could say so
+		var a acceptance
+		if json.Unmarshal([]byte(r.stdout), &a) != nil || !suite.Stalled(a.unobserved()) {
+			break
+		}
+		fmt.Fprintln(os.Stderr, suite.RepeatedMark+": the walk without faults")
+		r = walked()
+	}
+	return walk{r, dir}
+})
+
+// healthyWalk is one walk for all tests that need one that nothing disturbed, with its
+// evidence directory, which they only read.
+func healthyWalk(t *testing.T) (acceptance, result, string) {
+	t.Helper()
+	sharedLab(t)
+	w := healthy()
+	return decode(t, w.result), w.result, w.dir
 }
 
 func decode(t *testing.T, r result) acceptance {

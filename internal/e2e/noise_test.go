@@ -15,12 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // TestAutoscaleBesideNoise proves the chain while another team's workload comes
 // and goes: its own pending GPU pods, its own NodePool, its own nodes.
 func TestAutoscaleBesideNoise(t *testing.T) {
 	t.Parallel()
+	suite.Require(t, suite.All)
 	lab := chainLab(t)
 	made := makeNoise(t, openLab(t, lab))
 	c, r := autoscale(t, lab)

@@ -2,18 +2,17 @@ package e2e_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // TestSeeds walks healthy labs of different seeds: 20 in the soak, one beside
-// the shared lab's otherwise. Each accept starts a lab of its own and stops it.
+// the shared lab's in make test-all. Each accept starts a lab of its own and stops it.
 func TestSeeds(t *testing.T) {
+	suite.Require(t, suite.All)
 	sharedLab(t) // upstream programs are built
-	last := 2
-	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
-		last = 21
-	}
+	last := suite.Pick(1, 2, 21)
 	for seed := 2; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			name := fmt.Sprintf("seed-%d", seed)

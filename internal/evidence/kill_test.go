@@ -17,6 +17,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // killedDir tells the test binary to be the process that is killed.
@@ -85,10 +86,7 @@ func resumeOrCreate(dir string) (*Run, error) {
 // decides, until one walk comes to its end.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	kills := 5
-	if os.Getenv("FIRSTLIGHT_SOAK") != "" {
-		kills = 30
-	}
+	kills := suite.Pick(5, 5, 30)
 	seed := rand.Uint64()
 	chance := rand.New(rand.NewPCG(seed, 1))
 	for round := 0; kills > 0; round++ {

@@ -37,10 +37,27 @@ type Reach struct {
 	Hosts Hosts
 	// Cluster may wait for the cluster to come up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
+	// Monitored, if set, waits until what watches the cluster is up: Prometheus,
+	// Alertmanager. Gates from telemetry on need it.
+	Monitored func(ctx context.Context) error
 	// Kubeconfig is for preparations that run programs.
 	Kubeconfig prepare.Kubeconfig
 	// RunID labels everything that is created.
 	RunID string
+}
+
+// monitored is Cluster for gates that also need what watches the cluster.
+func (r Reach) monitored() func(ctx context.Context) (*kube.Cluster, error) {
+	if r.Cluster == nil || r.Monitored == nil {
+		return r.Cluster
+	}
+	return func(ctx context.Context) (*kube.Cluster, error) {
+		cluster, err := r.Cluster(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return cluster, r.Monitored(ctx)
+	}
 }
 
 // needs of each gate: the one below it; training and inference both need
@@ -64,13 +81,13 @@ type gate interface {
 
 // gates makes all eight, in order.
 func gates(s *site.Site, p *profile.Profile, r Reach) []gate {
-	job := collective.Deps{Cluster: r.Cluster, RunID: r.RunID}
+	job := collective.Deps{Cluster: r.monitored(), RunID: r.RunID}
 	return []gate{
 		facility.New(s, p, facility.Deps{}),
 		fabric.New(s, p, fabric.Deps{Hosts: r.Hosts}),
 		node.New(s, p, node.Deps{Hosts: r.Hosts}),
 		gpustack.New(s, p, gpustack.Deps{Cluster: r.Cluster, RunID: r.RunID}),
-		telemetry.New(s, p, telemetry.Deps{Cluster: r.Cluster, RunID: r.RunID}),
+		telemetry.New(s, p, telemetry.Deps{Cluster: job.Cluster, RunID: r.RunID}),
 		collective.New(s, p, job),
 		training.New(s, p, job),
 		inference.New(s, p, job),
@@ -117,7 +134,7 @@ func Chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) (plan
 }
 
 func chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) gate {
-	return autoscale.New(s, p, o, autoscale.Deps{Cluster: r.Cluster, RunID: r.RunID})
+	return autoscale.New(s, p, o, autoscale.Deps{Cluster: r.monitored(), RunID: r.RunID})
 }
 
 // stepOf is the step of a gate, with what the gate says of itself.

@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // TestEveryRecipeSchedules: all of our tree, each with its controls; the evidence
 // is whole and leads to the same verdicts again.
 func TestEveryRecipeSchedules(t *testing.T) {
+	suite.Require(t, suite.All)
 	r := program.Run(t.Context(), "recipe", "list", "-o", "json")
 	var list struct{ List []struct{ Name string } }
 	if err := json.Unmarshal([]byte(r.Stdout), &list); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // change is an edit of our tree.
@@ -29,9 +31,7 @@ func changes() map[string]change {
 // them: whichever comes to something else than before was selected for the change.
 // It takes a test of everything for each change: make soak.
 func TestSelectionMissesNothing(t *testing.T) {
-	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
-		t.Skip("tests all recipes once for each change: FIRSTLIGHT_SOAK=1 (make soak)")
-	}
+	suite.Require(t, suite.Soak)
 	repo := repository(t)
 	tree := filepath.Join(repo, "recipes")
 	before := outcomes(t, tree)

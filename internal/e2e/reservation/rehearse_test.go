@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/reservation/rehearsal"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // A night in which the controller is killed in the middle of a cell; in the soak a week.
 func TestRehearsal(t *testing.T) {
 	t.Parallel()
+	suite.Require(t, suite.All)
 	args := []string{"reservation", "rehearse", "-o", "json", "--dir", filepath.Join(t.TempDir(), "rehearsal")}
 	days, cells := 7, 42
-	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
+	if suite.Current() < suite.Soak {
 		days, cells = 1, 6
 		args = append(args, "--scene", "crash")
 	}

@@ -2,10 +2,11 @@ package validate_test
 
 import (
 	"encoding/json"
-	"os"
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // byGate are faults of the gates and of the chain that requirements must fail of, too.
@@ -34,9 +35,7 @@ var set = map[string]string{"gateway-not-programmed": "reason=AddressNotUsable"}
 // Each fault of a requirement fails the check of that requirement, with the suspect that
 // it is known by, and no other.
 func TestEveryFaultFailsItsRequirement(t *testing.T) {
-	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
-		t.Skip("minutes: make soak")
-	}
+	suite.Require(t, suite.All)
 	const name = "faults"
 	lab(t, name)
 	var catalogue struct {

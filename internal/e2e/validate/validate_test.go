@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // whole holds a report against what a validation that passed has to be.
@@ -119,8 +120,8 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Fatalf("lab install exited %d: %s", r.Code, r.Stderr)
 	}
 
-	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
-		return // the rest takes minutes: make soak
+	if suite.Current() < suite.All {
+		return // the rest takes minutes
 	}
 	r, _ = validate(t, 3, append(args, "--intent", "training", "--disruptive")...)
 	for _, s := range r.Steps {
@@ -161,9 +162,7 @@ func as(t *testing.T, lab, user string) (site, config string) {
 
 // The other intents, and a cluster with one GPU.
 func TestIntents(t *testing.T) {
-	if os.Getenv("FIRSTLIGHT_SOAK") == "" {
-		t.Skip("minutes each: make soak")
-	}
+	suite.Require(t, suite.All)
 	for _, intent := range []string{"conformance", "training"} {
 		t.Run(intent, func(t *testing.T) {
 			r, _ := validate(t, 0, "--intent", intent)

@@ -7,6 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // all is everything that is known of a resolution, as bytes.
@@ -37,7 +38,7 @@ func why(tb testing.TB, r *resolve.Result) []byte {
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	const explainEvery = 20 // where everything stands costs more than everything else
-	for compat, times := range map[bool]uint64{false: 1000, true: 200} {
+	for compat, times := range map[bool]uint64{false: suite.Pick[uint64](100, 1000, 1000), true: suite.Pick[uint64](40, 200, 200)} {
 		first := map[bool][]byte{}
 		for seed := range times {
 			o := resolve.Options{Compat: compat, Explain: seed%explainEvery == 0}

@@ -7,15 +7,14 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // Loading 10,000 overlays and resolving all of them stays a matter of seconds:
 // it takes 1 s and 1.2 s on two cores; the limit leaves room for a machine that
 // does something else too.
 func TestManyOverlays(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	suite.Require(t, suite.All)
 	t.Parallel()
 	const limit = 60 * time.Second
 	fsys := recipetest.Generate(many, 1)
