@@ -7,7 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Scheduler is kube-scheduler.
+// Scheduler is kube-scheduler. It takes the authorities of clients from the API server, as
+// the controller manager does.
 func (c Config) Scheduler() Component {
 	p := c.PKI()
 	kubeconfig, config := c.Kubeconfig(pki.Scheduler), c.Conf("scheduler.yaml")
@@ -17,10 +18,8 @@ func (c Config) Scheduler() Component {
 		"--secure-port=" + strconv.Itoa(c.Ports.Scheduler),
 		"--tls-cert-file=" + p.Cert(pki.Scheduler),
 		"--tls-private-key-file=" + p.Key(pki.Scheduler),
-		"--client-ca-file=" + p.Cert(pki.CA),
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		"--requestheader-client-ca-file=" + p.Cert(pki.FrontProxyCA),
 	}
 	if !c.Faults.NoGangScheduler && !c.Faults.HalfGang {
 		argv = append(argv, "--feature-gates="+gangGates)

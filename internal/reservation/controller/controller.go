@@ -83,12 +83,12 @@ type Controller struct {
 	agenda *agenda.Agenda
 
 	mu     sync.Mutex
-	active map[string]int       // reservations that are being worked at
 	known  map[string]time.Time // hand-overs that there are, and when they were due
 	begun  map[string]*ledger   // those that were begun here
 	newest map[string]time.Time // when the newest batch of a reservation was due
 	clean  map[string]time.Time // when something dirty is cleaned again
 	works  sync.WaitGroup
+	turns  turns
 }
 
 // New makes one.
@@ -109,26 +109,8 @@ func New(opts Options) *Controller {
 	}
 	return &Controller{
 		opts: opts, agenda: agenda.New(opts.Clock),
-		active: map[string]int{}, known: map[string]time.Time{}, begun: map[string]*ledger{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
+		known: map[string]time.Time{}, begun: map[string]*ledger{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
 	}
-}
-
-// at marks a reservation as being worked at, so that nobody else here cleans it.
-func (c *Controller) at(name string) (done func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.active[name]++
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.active[name]--
-	}
-}
-
-func (c *Controller) isActive(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.active[name] > 0
 }
 
 // pause after so many attempts.

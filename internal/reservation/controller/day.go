@@ -55,10 +55,14 @@ func (c *Controller) stamp() *metav1.Time {
 // try makes one attempt, which ends with the window at the latest. An error is only what
 // keeps the controller from going on.
 func (c *Controller) try(ctx context.Context, spec store.HandOverSpec, row registry.Reservation) (rotation.Outcome, error) {
-	defer c.at(row.Name)()
 	within, cancel := clock.WithEnd(ctx, c.opts.Clock, spec.Until.Time)
 	defer cancel()
-	o, err := c.attempt(within, spec, row)
+	var o rotation.Outcome
+	done, err := c.turns.try(within, row.Name)
+	if err == nil {
+		defer done()
+		o, err = c.attempt(within, spec, row)
+	}
 	if ctx.Err() != nil {
 		return o, context.Cause(ctx)
 	}

@@ -67,7 +67,7 @@ func (c *Controller) look(ctx context.Context, r *store.Reservation, said map[st
 			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.Dirt.Why, "remedy", "firstlight reservation rotation down --reservation "+r.Name)
 		}
 		said[r.Name] = s.Dirt.Why
-	case s.Now() == lease.Dirty && known && !c.isActive(r.Name):
+	case s.Now() == lease.Dirty && known:
 		if due = c.cleanAt(r.Name); !due.After(c.opts.Clock.Now()) {
 			c.startCleaning(ctx, row, s.Dirt)
 			due = time.Time{}
@@ -95,9 +95,13 @@ func (c *Controller) cleanAt(name string) time.Time {
 	return c.clean[name]
 }
 
-// startCleaning takes down what a lease has left.
+// startCleaning takes down what a lease has left, where nobody works at it.
 func (c *Controller) startCleaning(ctx context.Context, row registry.Reservation, d *lease.Dirt) {
-	done, end := c.at(row.Name), c.agenda.Begin()
+	done, ok := c.turns.clean(row.Name)
+	if !ok {
+		return
+	}
+	end := c.agenda.Begin()
 	c.works.Go(func() {
 		defer end()
 		defer done()
