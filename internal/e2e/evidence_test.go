@@ -11,15 +11,15 @@ import (
 // single byte that is changed in it.
 func TestEvidenceMovedAndTampered(t *testing.T) {
 	a, r, dir := healthyWalk(t)
-	if r.code != 0 {
-		t.Fatalf("accept exited %d\n%s", r.code, r.stderr)
+	if r.Code != 0 {
+		t.Fatalf("accept exited %d\n%s", r.Code, r.Stderr)
 	}
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.CopyFS(moved, os.DirFS(filepath.Join(dir, a.Run))); err != nil {
 		t.Fatal(err)
 	}
-	if replay := must(t, "evidence", "replay", moved); strings.Count(replay.stdout, "identical") < len(a.Gates) {
-		t.Errorf("replay: %s", replay.stdout)
+	if replay := program.Must(t, "evidence", "replay", moved); strings.Count(replay.Stdout, "identical") < len(a.Gates) {
+		t.Errorf("replay: %s", replay.Stdout)
 	}
 	changed := 0
 	for name, data := range readAll(t, moved) {
@@ -32,9 +32,9 @@ func TestEvidenceMovedAndTampered(t *testing.T) {
 			t.Fatal(err)
 		}
 		if changed++; changed <= 40 { // a process each: enough of them to cover every kind of file
-			v := firstlight(t.Context(), "evidence", "verify", moved)
-			if rel, _ := filepath.Rel(moved, name); v.code == 0 || !strings.Contains(v.stdout+v.stderr, rel) {
-				t.Errorf("a byte of %s was changed, verify exited %d: %s", rel, v.code, v.stdout)
+			v := program.Run(t.Context(), "evidence", "verify", moved)
+			if rel, _ := filepath.Rel(moved, name); v.Code == 0 || !strings.Contains(v.Stdout+v.Stderr, rel) {
+				t.Errorf("a byte of %s was changed, verify exited %d: %s", rel, v.Code, v.Stdout)
 			}
 		}
 		if err := os.WriteFile(name, data, 0o600); err != nil {
@@ -44,5 +44,5 @@ func TestEvidenceMovedAndTampered(t *testing.T) {
 	if changed < 30 {
 		t.Errorf("only %d files in a whole run", changed)
 	}
-	must(t, "evidence", "verify", moved)
+	program.Must(t, "evidence", "verify", moved)
 }

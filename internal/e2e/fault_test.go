@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -24,7 +25,7 @@ type catalogue struct {
 func TestEveryFaultFailsItsGate(t *testing.T) {
 	sharedLab(t)
 	var c catalogue
-	if err := json.Unmarshal([]byte(must(t, "lab", "fault", "list", "--kinds", "--name", labName, "-o", "json").stdout), &c); err != nil {
+	if err := json.Unmarshal([]byte(program.Must(t, "lab", "fault", "list", "--kinds", "--name", labName, "-o", "json").Stdout), &c); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Kinds) < 38 {
@@ -36,10 +37,10 @@ func TestEveryFaultFailsItsGate(t *testing.T) {
 		}
 		t.Run(k.Kind, func(t *testing.T) {
 			suite.RequireFault(t, "internal/e2e TestEveryFaultFailsItsGate", k.Kind)
-			added := must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
-			defer must(t, "lab", "fault", "clear", "--all", "--name", labName)
+			added := program.Must(t, "lab", "fault", "add", k.Kind, "--name", labName, "-o", "json")
+			defer program.Must(t, "lab", "fault", "clear", "--all", "--name", labName)
 			var fault struct{ ID, Target, Suspect string }
-			if err := json.Unmarshal([]byte(added.stdout), &fault); err != nil {
+			if err := json.Unmarshal([]byte(added.Stdout), &fault); err != nil {
 				t.Fatal(err)
 			}
 			a, r := accept(t, "--fresh", "--evidence", t.TempDir())
@@ -52,10 +53,10 @@ func TestEveryFaultFailsItsGate(t *testing.T) {
 	}
 }
 
-func judgeFault(t *testing.T, a acceptance, r result, gate, suspect string) {
+func judgeFault(t *testing.T, a acceptance, r binary.Result, gate, suspect string) {
 	t.Helper()
-	if r.code != 1 || a.Verdict != "failed" {
-		t.Errorf("exit %d, verdict %s, want 1 and failed", r.code, a.Verdict)
+	if r.Code != 1 || a.Verdict != "failed" {
+		t.Errorf("exit %d, verdict %s, want 1 and failed", r.Code, a.Verdict)
 	}
 	want := regexp.MustCompile(suspect)
 	reached := false
@@ -93,24 +94,24 @@ func needs(failed, later string) bool {
 	return failed != "training" || later != "inference"
 }
 
-func judgeVariation(t *testing.T, a acceptance, r result, expect string) {
+func judgeVariation(t *testing.T, a acceptance, r binary.Result, expect string) {
 	t.Helper()
 	wantCode := map[string]int{"passed": 0, "failed": 1, "unobserved": 3}[expect]
-	if a.Verdict != expect || r.code != wantCode {
-		t.Errorf("verdict %s, exit %d, want %s and %d: %s\n%s", a.Verdict, r.code, expect, wantCode, a.verdicts(), r.stderr)
+	if a.Verdict != expect || r.Code != wantCode {
+		t.Errorf("verdict %s, exit %d, want %s and %d: %s\n%s", a.Verdict, r.Code, expect, wantCode, a.verdicts(), r.Stderr)
 	}
 }
 
 // TestHealthyPasses walks the lab without a fault.
 func TestHealthyPasses(t *testing.T) {
 	a, r, _ := healthyWalk(t)
-	if r.code != 0 || a.verdicts() != allPassed || !a.Simulated {
-		t.Errorf("exit %d, simulated %v, %s\n%s%s", r.code, a.Simulated, a.verdicts(), r.stdout, r.stderr)
+	if r.Code != 0 || a.verdicts() != allPassed || !a.Simulated {
+		t.Errorf("exit %d, simulated %v, %s\n%s%s", r.Code, a.Simulated, a.verdicts(), r.Stdout, r.Stderr)
 	}
 	if got := len(a.Gates); got != len(site.Gates()) {
 		t.Errorf("%d gates", got)
 	}
-	if strings.Contains(r.stdout, "\x1b") || strings.Contains(r.stderr, "\x1b") {
+	if strings.Contains(r.Stdout, "\x1b") || strings.Contains(r.Stderr, "\x1b") {
 		t.Error("escape sequences without a terminal")
 	}
 }

@@ -11,16 +11,16 @@ import (
 // replays by itself.
 func TestFromKeepsEarlierVerdicts(t *testing.T) {
 	first, r, earlier := healthyWalk(t)
-	if r.code != 0 {
-		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	if r.Code != 0 {
+		t.Fatalf("exit %d\n%s", r.Code, r.Stderr)
 	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(earlier)); err != nil {
 		t.Fatal(err)
 	}
 	again, r := accept(t, "--from", "7", "--evidence", dir)
-	if r.code != 0 || again.verdicts() != allPassed || again.Run == first.Run {
-		t.Fatalf("exit %d, run %s after %s: %s\n%s", r.code, again.Run, first.Run, again.verdicts(), r.stderr)
+	if r.Code != 0 || again.verdicts() != allPassed || again.Run == first.Run {
+		t.Fatalf("exit %d, run %s after %s: %s\n%s", r.Code, again.Run, first.Run, again.verdicts(), r.Stderr)
 	}
 	for i, g := range again.Gates {
 		kept := ""
@@ -34,17 +34,17 @@ func TestFromKeepsEarlierVerdicts(t *testing.T) {
 			t.Errorf("gate %s lost its date: %s, was %s", g.Gate, g.Started, first.Gates[i].Started)
 		}
 	}
-	must(t, "evidence", "replay", filepath.Join(dir, again.Run))
-	must(t, "evidence", "verify", filepath.Join(dir, again.Run))
+	program.Must(t, "evidence", "replay", filepath.Join(dir, again.Run))
+	program.Must(t, "evidence", "verify", filepath.Join(dir, again.Run))
 
 	only, r := accept(t, "--only", "fabric", "--evidence", dir)
-	if r.code != 0 || only.verdicts() != "fabric=passed" {
-		t.Errorf("--only fabric exits %d: %s", r.code, only.verdicts())
+	if r.Code != 0 || only.verdicts() != "fabric=passed" {
+		t.Errorf("--only fabric exits %d: %s", r.Code, only.verdicts())
 	}
-	must(t, "evidence", "replay", filepath.Join(dir, only.Run))
+	program.Must(t, "evidence", "replay", filepath.Join(dir, only.Run))
 	// A run of one gate is no run to keep verdicts from: the last whole one is.
 	third, r := accept(t, "--from", "inference", "--evidence", dir)
-	if r.code != 0 || third.verdicts() != allPassed || third.Gates[6].KeptFrom != again.Run {
-		t.Errorf("--from inference after --only fabric exits %d: %s, training kept from %q", r.code, third.verdicts(), third.Gates[6].KeptFrom)
+	if r.Code != 0 || third.verdicts() != allPassed || third.Gates[6].KeptFrom != again.Run {
+		t.Errorf("--from inference after --only fabric exits %d: %s, training kept from %q", r.Code, third.verdicts(), third.Gates[6].KeptFrom)
 	}
 }

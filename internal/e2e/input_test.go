@@ -48,17 +48,17 @@ func TestBadInput(t *testing.T) {
 	sharedLab(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := firstlight(t.Context(), tt.args...)
-			if r.code != tt.code {
-				t.Errorf("exit %d, want %d\n%s%s", r.code, tt.code, r.stdout, r.stderr)
+			r := program.Run(t.Context(), tt.args...)
+			if r.Code != tt.code {
+				t.Errorf("exit %d, want %d\n%s%s", r.Code, tt.code, r.Stdout, r.Stderr)
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(r.stdout+r.stderr, want) {
-					t.Errorf("says nothing of %q:\n%s%s", want, r.stdout, r.stderr)
+				if !strings.Contains(r.Stdout+r.Stderr, want) {
+					t.Errorf("says nothing of %q:\n%s%s", want, r.Stdout, r.Stderr)
 				}
 			}
-			if strings.Contains(r.stderr, "goroutine ") {
-				t.Errorf("a panic:\n%s", r.stderr)
+			if strings.Contains(r.Stderr, "goroutine ") {
+				t.Errorf("a panic:\n%s", r.Stderr)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 // never a pass, and the missing host is named.
 func TestHalfAnInventory(t *testing.T) {
 	sharedLab(t)
-	labSite := must(t, "lab", "site", "--name", labName).stdout
+	labSite := program.Must(t, "lab", "site", "--name", labName).Stdout
 	s, err := site.Parse("lab", []byte(labSite))
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +78,9 @@ func TestHalfAnInventory(t *testing.T) {
 	if err := os.WriteFile(path, []byte(more), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", labName).stdout)
-	r := firstlight(t.Context(), "accept", "-o", "json", "--fresh", "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir())
-	if r.code == 0 || !strings.Contains(r.stdout, "gpu-99") {
-		t.Errorf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	kubeconfig := strings.TrimSpace(program.Must(t, "lab", "kubeconfig", "--path", "--name", labName).Stdout)
+	r := program.Run(t.Context(), "accept", "-o", "json", "--fresh", "--site", path, "--kubeconfig", kubeconfig, "--evidence", t.TempDir())
+	if r.Code == 0 || !strings.Contains(r.Stdout, "gpu-99") {
+		t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

@@ -11,10 +11,7 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -26,20 +23,20 @@ func kills() int { return suite.Pick(1, 5, 30) }
 // observation, and leave nothing in the cluster.
 func TestKilledWalksResume(t *testing.T) {
 	_, undisturbed, _ := healthyWalk(t)
-	if undisturbed.code != 0 {
-		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.code, undisturbed.stderr)
+	if undisturbed.Code != 0 {
+		t.Fatalf("the undisturbed walk exited %d\n%s", undisturbed.Code, undisturbed.Stderr)
 	}
 	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d, an undisturbed walk took %s", seed, undisturbed.took)
+	t.Logf("seed %d, an undisturbed walk took %s", seed, undisturbed.Took)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range kills() {
-		after := time.Duration(random.Float64() * float64(undisturbed.took))
+		after := time.Duration(random.Float64() * float64(undisturbed.Took))
 		dir := t.TempDir()
 		killAccept(t, after, "--fresh", "--evidence", dir)
 		before := readAll(t, dir)
 		a, r := accept(t, "--evidence", dir)
-		if r.code != 0 || a.verdicts() != allPassed {
-			t.Fatalf("kill %d after %s: resume exited %d: %s\n%s%s", i, after, r.code, a.verdicts(), r.stdout, r.stderr)
+		if r.Code != 0 || a.verdicts() != allPassed {
+			t.Fatalf("kill %d after %s: resume exited %d: %s\n%s%s", i, after, r.Code, a.verdicts(), r.Stdout, r.Stderr)
 		}
 		for name, data := range before {
 			if !strings.Contains(name, "observations") || strings.Contains(filepath.Base(name), ".tmp") {
@@ -50,10 +47,10 @@ func TestKilledWalksResume(t *testing.T) {
 				t.Errorf("kill %d after %s: observation %s was lost or changed: %v", i, after, filepath.Base(name), err)
 			}
 		}
-		if v := firstlight(t.Context(), "evidence", "verify", filepath.Join(dir, a.Run)); v.code != 0 {
-			t.Errorf("kill %d: evidence of the resumed run: %s%s", i, v.stdout, v.stderr)
+		if v := program.Run(t.Context(), "evidence", "verify", filepath.Join(dir, a.Run)); v.Code != 0 {
+			t.Errorf("kill %d: evidence of the resumed run: %s%s", i, v.Stdout, v.Stderr)
 		}
-		nothingLeft(t)
+		program.RequireClean(t, labName)
 	}
 }
 
@@ -63,7 +60,7 @@ func killAccept(t *testing.T, after time.Duration, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := command(ctx, append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
+	cmd := program.Command(ctx, append([]string{"accept", "-o", "json", "--lab", labName}, args...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,78 +95,26 @@ func readAll(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// nothingLeft looks into the lab: no object of any run, no pod that holds GPUs.
-func nothingLeft(t *testing.T) {
-	t.Helper()
-	nothingLeftOn(t, labName)
-}
-
-func nothingLeftOn(t *testing.T, lab string) {
-	t.Helper()
-	cluster := openLab(t, lab)
-	left, err := kube.Guest{Cluster: cluster}.Leftovers(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(left) > 0 {
-		t.Errorf("left in the cluster: %+v", left)
-	}
-	pods, err := cluster.Client.CoreV1().Pods(corev1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pods.Items {
-		if kube.PodRequest(&p.Spec, kube.GPUResource) > 0 {
-			t.Errorf("pod %s/%s still claims GPUs", p.Namespace, p.Name)
-		}
-	}
-}
-
-func openLab(t *testing.T, lab string) *kube.Cluster {
-	t.Helper()
-	path := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", lab).stdout)
-	cluster, err := kube.Open(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cluster
-}
-
 // TestKilledAcceptTakesItsLabAlong: an accept that started its own lab is
 // killed; no process of the lab survives, and a later walk is not disturbed.
 func TestKilledAcceptTakesItsLabAlong(t *testing.T) {
 	sharedLab(t) // upstream programs are built
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	own := command(ctx, "accept", "-o", "json", "--lab", "owned", "--evidence", t.TempDir())
+	own := program.Command(ctx, "accept", "-o", "json", "--lab", "owned", "--evidence", t.TempDir())
 	if err := own.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "a ready lab", func() bool {
-		r := firstlight(ctx, "lab", "status", "--name", "owned", "-o", "json")
+	binary.WaitFor(t, "a ready lab", func() bool {
+		r := program.Run(ctx, "lab", "status", "--name", "owned", "-o", "json")
 		var status struct{ State string }
-		return r.code == 0 && json.Unmarshal([]byte(r.stdout), &status) == nil && status.State == "ready"
+		return r.Code == 0 && json.Unmarshal([]byte(r.Stdout), &status) == nil && status.State == "ready"
 	})
 	if err := own.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = own.Wait() // killed: that is the point
-	waitFor(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(home, "labs", "owned"))) == 0 })
-}
-
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(5 * time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("waited 5 minutes for %s", what)
-		case <-tick.C:
-		}
-	}
+	binary.WaitFor(t, "every process of the lab to end", func() bool { return len(labProcesses(t, filepath.Join(program.Home, "labs", "owned"))) == 0 })
 }
 
 // labProcesses finds processes whose command line or environment names the lab's directory.

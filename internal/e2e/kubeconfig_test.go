@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -18,19 +19,19 @@ func TestSecondProcessThroughKubeconfig(t *testing.T) {
 	sharedLab(t)
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", labName).stdout), 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, []byte(program.Must(t, "lab", "kubeconfig", "--name", labName).Stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", labName).stdout)
+	path := strings.TrimSpace(program.Must(t, "lab", "site", "--path", "--name", labName).Stdout)
 	if _, err := site.Load(path); err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t.Context(), "accept", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
+	cmd := program.Command(t.Context(), "accept", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
 	cmd.Env = append(cmd.Env, "FIRSTLIGHT_HOME="+filepath.Join(dir, "home"))
-	r := finish(cmd)
+	r := binary.Finish(cmd)
 	a := decode(t, r)
-	if r.code != 0 || a.verdicts() != allPassed {
-		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
+	if r.Code != 0 || a.verdicts() != allPassed {
+		t.Errorf("exit %d: %s\n%s", r.Code, a.verdicts(), r.Stderr)
 	}
 	if !a.Simulated {
 		t.Error("the evidence does not say that the hardware is simulated")
@@ -38,5 +39,5 @@ func TestSecondProcessThroughKubeconfig(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "home")); !os.IsNotExist(err) {
 		t.Errorf("the walk made a lab's home of its own: %v", err)
 	}
-	nothingLeft(t)
+	program.RequireClean(t, labName)
 }

@@ -33,7 +33,7 @@ func TestPrepare(t *testing.T) {
 	}
 	namespace := "prepare-test"
 	path := filepath.Join(dir, "site.yaml")
-	prepared := must(t, "lab", "site", "--name", labName).stdout + `
+	prepared := program.Must(t, "lab", "site", "--name", labName).Stdout + `
 prepare:
   - gate: facility
     command: [sh, -c, "echo to be kept; exit 7"]
@@ -45,18 +45,18 @@ prepare:
 	if err := os.WriteFile(path, []byte(prepared), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cluster := openLab(t, labName)
+	cluster := program.Cluster(t, labName)
 	t.Cleanup(func() {
 		if err := cluster.Client.CoreV1().Namespaces().Delete(context.WithoutCancel(t.Context()), namespace, metav1.DeleteOptions{}); err != nil {
 			t.Log(err) // the lab goes with the package
 		}
 	})
-	kubeconfig := strings.TrimSpace(must(t, "lab", "kubeconfig", "--path", "--name", labName).stdout)
+	kubeconfig := strings.TrimSpace(program.Must(t, "lab", "kubeconfig", "--path", "--name", labName).Stdout)
 	evidence := filepath.Join(dir, "evidence")
-	r := firstlight(t.Context(), "accept", "-o", "json", "--only", "facility", "--site", path, "--kubeconfig", kubeconfig, "--evidence", evidence)
+	r := program.Run(t.Context(), "accept", "-o", "json", "--only", "facility", "--site", path, "--kubeconfig", kubeconfig, "--evidence", evidence)
 	a := decode(t, r)
-	if r.code != 0 || a.verdicts() != "facility=passed" {
-		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
+	if r.Code != 0 || a.verdicts() != "facility=passed" {
+		t.Errorf("exit %d: %s\n%s", r.Code, a.verdicts(), r.Stderr)
 	}
 	cm, err := cluster.Client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "prepared", metav1.GetOptions{})
 	if err != nil {
@@ -81,7 +81,7 @@ prepare:
 // TestSecretsStayOut searches a whole run for the password that was used in it.
 func TestSecretsStayOut(t *testing.T) {
 	sharedLab(t)
-	labSite := must(t, "lab", "site", "--path", "--name", labName).stdout
+	labSite := program.Must(t, "lab", "site", "--path", "--name", labName).Stdout
 	password, err := os.ReadFile(filepath.Join(filepath.Dir(strings.TrimSpace(labSite)), "world", "redfish-password"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,15 +92,15 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	dir := t.TempDir()
 	_, r := accept(t, "--only", "facility", "--evidence", dir)
-	if r.code != 0 {
-		t.Fatalf("exit %d\n%s", r.code, r.stderr)
+	if r.Code != 0 {
+		t.Fatalf("exit %d\n%s", r.Code, r.Stderr)
 	}
 	for name, data := range readAll(t, dir) {
 		if strings.Contains(string(data), secret) {
 			t.Errorf("the password is in %s", name)
 		}
 	}
-	if strings.Contains(r.stdout+r.stderr, secret) {
+	if strings.Contains(r.Stdout+r.Stderr, secret) {
 		t.Error("the password is in the output")
 	}
 }

@@ -16,11 +16,11 @@ func TestSeeds(t *testing.T) {
 	for seed := 2; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			name := fmt.Sprintf("seed-%d", seed)
-			must(t, "lab", "up", "--name", name, "--seed", fmt.Sprint(seed))
-			defer must(t, "lab", "down", "--name", name)
-			r := firstlight(t.Context(), "accept", "-o", "json", "--fresh", "--lab", name, "--evidence", t.TempDir())
-			if a := decode(t, r); r.code != 0 || a.verdicts() != allPassed {
-				t.Errorf("exit %d: %s\n%s%s", r.code, a.verdicts(), r.stdout, r.stderr)
+			program.Must(t, "lab", "up", "--name", name, "--seed", fmt.Sprint(seed))
+			defer program.Must(t, "lab", "down", "--name", name)
+			r := program.Run(t.Context(), "accept", "-o", "json", "--fresh", "--lab", name, "--evidence", t.TempDir())
+			if a := decode(t, r); r.Code != 0 || a.verdicts() != allPassed {
+				t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
 			}
 		})
 	}

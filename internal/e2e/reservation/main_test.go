@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,38 +22,10 @@ var (
 	registry, schedule, hooks string
 )
 
+// TestMain runs the tests beside one store, and ends whatever they have left, also where
+// they have failed.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if testing.Short() {
-		fmt.Fprintln(os.Stderr, "e2e: not run with -short")
-		os.Exit(0)
-	}
-	os.Exit(run(m))
-}
-
-// run runs the tests beside one store, and ends whatever they have left, also where they
-// have failed.
-func run(m *testing.M) (code int) {
-	dir, err := os.MkdirTemp("", "firstlight-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	ctx := context.Background()
-	defer func() {
-		if err := errors.Join(endAll(ctx), left(dir), os.RemoveAll(dir)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}()
-	if program, err = binary.Build(ctx, dir); err == nil {
-		err = prepare(ctx, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	binary.Main(m, &program, prepare, func(ctx context.Context, dir string) error { return errors.Join(endAll(ctx), left(dir)) })
 }
 
 // prepare writes the files, starts the store (its programs may have to be built), and

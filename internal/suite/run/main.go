@@ -1,8 +1,8 @@
 // Command run runs the test suite and says where its time goes.
 //
 // It runs in phases: unit tests with the race detector; live tests, which run upstream
-// programs, side by side and on a pool of labs that they share, and beside them end-to-end
-// tests; and alone those that measure latencies. What took longest is printed at the end.
+// programs, side by side and on a pool of labs that they share; and beside them end-to-end
+// tests. What took longest is printed at the end.
 package main
 
 import (
@@ -38,7 +38,8 @@ type options struct {
 	only    string // the name of one phase
 	profile string // file of the profile
 	timeout time.Duration
-	live    int // live test packages at once
+	// live and endToEnd are how many test packages of these phases run at once.
+	live, endToEnd int
 }
 
 // has says whether a phase of these names is to be run.
@@ -84,13 +85,14 @@ func run(ctx context.Context) error {
 // readOptions reads the flags.
 func readOptions() (options, error) {
 	var o options
-	flag.StringVar(&o.only, "phase", "", "run this phase alone: unit, live, e2e, alone")
+	flag.StringVar(&o.only, "phase", "", "run this phase only: unit, live, e2e")
 	flag.StringVar(&o.profile, "profile", "", "write the time and CPU time of every package and test to this file, as a Markdown table")
 	flag.DurationVar(&o.timeout, "timeout", 60*time.Minute, "limit of one test package")
-	flag.IntVar(&o.live, "live", 3, "live test packages that run side by side: they wait more than they work, and each lab takes about 14 of the 128 inotify instances that a user usually has")
+	flag.IntVar(&o.live, "live", 3, "live test packages that run side by side: they wait more than they work, and each lab takes about 10 of the 128 inotify instances that a user usually has")
+	flag.IntVar(&o.endToEnd, "e2e", 2, "end-to-end test packages that run side by side, beside the live ones")
 	flag.Parse()
-	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd, phaseAlone}, o.only) {
-		return o, fmt.Errorf("invalid -phase %q: want unit, live, e2e or alone", o.only)
+	if o.only != "" && !slices.Contains([]string{phaseUnit, phaseLive, phaseEndToEnd}, o.only) {
+		return o, fmt.Errorf("invalid -phase %q: want unit, live or e2e", o.only)
 	}
 	return o, nil
 }
@@ -100,7 +102,7 @@ func (o options) phases() []string {
 	if o.only != "" {
 		return []string{o.only}
 	}
-	return []string{phaseUnit, phaseLive, phaseRace, phaseEndToEnd, phaseAlone}
+	return []string{phaseUnit, phaseLive, phaseRace, phaseEndToEnd}
 }
 
 // runner runs phases.
@@ -114,7 +116,6 @@ type runner struct {
 // all runs the phases that the options ask for. Tests that fail end nothing.
 func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 	o := r.options
-	beside, alone := endToEndPhases(endToEnd)
 	if o.has(phaseUnit, phaseLive) {
 		if err := r.do(ctx, unitPhase(others)); err != nil { // it also finds the live tests
 			return err
@@ -125,16 +126,9 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 		group.Go(func() error { return r.do(groupCtx, livePhases(r.recorder.liveTests, o.live)...) })
 	}
 	if o.has(phaseEndToEnd) {
-		group.Go(func() error { return r.do(groupCtx, beside) })
+		group.Go(func() error { return r.do(groupCtx, endToEndPhase(endToEnd, o.endToEnd)) })
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	if !o.has(phaseAlone) {
-		return nil
-	}
-	// Idle labs still use CPU time.
-	return errors.Join(r.pool.endLabs(ctx), r.do(ctx, alone))
+	return group.Wait()
 }
 
 func (r *runner) do(ctx context.Context, phases ...phase) error {

@@ -29,7 +29,6 @@ const (
 	phaseLive     = "live"
 	phaseRace     = "race"
 	phaseEndToEnd = "e2e"
-	phaseAlone    = "alone"
 )
 
 // raceLive is the package whose live tests also run with the race detector.
@@ -60,22 +59,22 @@ func livePhases(live map[string][]string, sideBySide int) []phase {
 	return []phase{normal, race}
 }
 
-// measures is the package that walks gates: they measure latencies.
-const measures = "github.com/firstlight/firstlight/internal/e2e"
+// endToEndPhase runs the built binary, as its users do, beside live tests. Those packages
+// that take longest begin first.
+func endToEndPhase(packages []string, sideBySide int) phase {
+	longest := []string{"/e2e/chain", "/e2e/validate", "/internal/e2e"}
+	slices.SortStableFunc(packages, func(a, b string) int { return rank(longest, a) - rank(longest, b) })
+	return phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=" + strconv.Itoa(sideBySide), "-parallel=4"}, packages: packages}
+}
 
-// endToEndPhases run the built binary: first, beside live tests, those packages that
-// measure no latencies; then, when nothing else loads the machine, the one that does.
-func endToEndPhases(packages []string) (beside, alone phase) {
-	beside = phase{name: phaseEndToEnd, labs: true, args: []string{"-count=1", "-p=1"}}
-	alone = phase{name: phaseAlone, labs: true, args: []string{"-count=1", "-parallel=4"}}
-	for _, p := range packages {
-		if p == measures {
-			alone.packages = append(alone.packages, p)
-		} else {
-			beside.packages = append(beside.packages, p)
+// rank is the place of the first suffix that p has, or one after the last.
+func rank(suffixes []string, p string) int {
+	for i, s := range suffixes {
+		if strings.HasSuffix(p, s) {
+			return i
 		}
 	}
-	return beside, alone
+	return len(suffixes)
 }
 
 func runOnly(names []string) string {

@@ -1,4 +1,4 @@
-package e2e_test
+package chain_test
 
 import (
 	"context"
@@ -33,13 +33,13 @@ func chainLab(t *testing.T) string {
 		if t.Failed() {
 			lastWords(t, lab)
 		}
-		r := firstlight(context.WithoutCancel(t.Context()), "lab", "fault", "clear", "--all", "--name", lab)
-		if r.code != 0 {
-			t.Errorf("clear the faults of %s: %s", lab, r.stderr)
+		r := program.Run(context.WithoutCancel(t.Context()), "lab", "fault", "clear", "--all", "--name", lab)
+		if r.Code != 0 {
+			t.Errorf("clear the faults of %s: %s", lab, r.Stderr)
 		}
 		chainLabs <- lab
 	})
-	must(t, "lab", "up", "--name", lab, "--with", "karpenter")
+	program.Must(t, "lab", "up", "--name", lab, "--with", "karpenter")
 	return lab
 }
 
@@ -48,12 +48,12 @@ func chainLab(t *testing.T) string {
 func lastWords(t *testing.T, lab string) {
 	t.Helper()
 	const lines = 25
-	for _, program := range []string{"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper", "prometheus-adapter", "supervisor"} {
-		raw, err := os.ReadFile(filepath.Join(home, "labs", lab, "logs", program+".log"))
+	for _, name := range []string{"karpenter", "kai-scheduler", "kai-binder", "kai-podgrouper", "prometheus-adapter", "supervisor"} {
+		raw, err := os.ReadFile(filepath.Join(program.Home, "labs", lab, "logs", name+".log"))
 		if err != nil {
 			continue // the lab has not got it
 		}
 		all := strings.Split(strings.TrimSpace(string(raw)), "\n")
-		t.Logf("%s of %s:\n%s", program, lab, strings.Join(all[max(0, len(all)-lines):], "\n"))
+		t.Logf("%s of %s:\n%s", name, lab, strings.Join(all[max(0, len(all)-lines):], "\n"))
 	}
 }

@@ -1,4 +1,4 @@
-package e2e_test
+package chain_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -38,10 +39,10 @@ type hop struct {
 
 // autoscale proves the chain of a lab; the exit code is for the caller to judge.
 // A run on which the machine stalled is repeated.
-func autoscale(t *testing.T, lab string, args ...string) (c chain, r result) {
+func autoscale(t *testing.T, lab string, args ...string) (c chain, r binary.Result) {
 	t.Helper()
 	suite.Repeat(t, func() string {
-		r = firstlight(t.Context(), append([]string{"autoscale", "-o", "json", "--lab", lab, "--evidence", t.TempDir()}, args...)...)
+		r = program.Run(t.Context(), append([]string{"autoscale", "-o", "json", "--lab", lab, "--evidence", t.TempDir()}, args...)...)
 		c = decodeChain(t, r)
 		for _, h := range c.Hops {
 			if h.Verdict == "unobserved" {
@@ -53,21 +54,21 @@ func autoscale(t *testing.T, lab string, args ...string) (c chain, r result) {
 	return c, r
 }
 
-func decodeChain(t *testing.T, r result) chain {
+func decodeChain(t *testing.T, r binary.Result) chain {
 	t.Helper()
 	var c chain
-	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil {
-		t.Fatalf("autoscale exited %d, and its output is no JSON: %v\n%s%s", r.code, err, r.stdout, r.stderr)
+	if err := json.Unmarshal([]byte(r.Stdout), &c); err != nil {
+		t.Fatalf("autoscale exited %d, and its output is no JSON: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	return c
 }
 
 // wholeChain: exactly the hops there are, in order, each passed and each with
 // the object that it happened to.
-func wholeChain(t *testing.T, c chain, r result) {
+func wholeChain(t *testing.T, c chain, r binary.Result) {
 	t.Helper()
-	if r.code != 0 || c.Verdict != "passed" || !c.Simulated {
-		t.Errorf("exit %d, verdict %s, simulated %v\n%s", r.code, c.Verdict, c.Simulated, r.stderr)
+	if r.Code != 0 || c.Verdict != "passed" || !c.Simulated {
+		t.Errorf("exit %d, verdict %s, simulated %v\n%s", r.Code, c.Verdict, c.Simulated, r.Stderr)
 	}
 	var want, got []string
 	for _, p := range seen.Chain() {
@@ -98,7 +99,7 @@ func TestAutoscale(t *testing.T) {
 			lab := chainLab(t)
 			c, r := autoscale(t, lab, "--metric", metric)
 			wholeChain(t, c, r)
-			nothingLeftOn(t, lab)
+			program.RequireClean(t, lab)
 		})
 	}
 }
@@ -109,7 +110,7 @@ func TestAutoscaleWithExportedLabels(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
 	lab := chainLab(t)
-	must(t, "lab", "fault", "add", "honor-labels-off", "--name", lab)
+	program.Must(t, "lab", "fault", "add", "honor-labels-off", "--name", lab)
 	c, r := autoscale(t, lab, "--metric", "custom")
 	wholeChain(t, c, r)
 }
@@ -121,18 +122,17 @@ func TestAutoscaleThroughKAI(t *testing.T) {
 	lab := chainLab(t)
 	c, r := autoscale(t, lab, "--scheduler", "kai")
 	wholeChain(t, c, r)
-	nothingLeftOn(t, lab)
+	program.RequireClean(t, lab)
 }
 
 // TestAutoscaleFaults puts each fault of the chain alone into a lab: its hop
 // must fail, no earlier one, and what the finding says must fit.
 func TestAutoscaleFaults(t *testing.T) {
 	t.Parallel()
-	sharedLab(t)
 	var c struct {
 		Kinds []struct{ Kind, Gate, Hop string }
 	}
-	if err := json.Unmarshal([]byte(must(t, "lab", "fault", "list", "--kinds", "--name", labName, "-o", "json").stdout), &c); err != nil {
+	if err := json.Unmarshal([]byte(program.Must(t, "lab", "fault", "list", "--kinds", "-o", "json").Stdout), &c); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -144,11 +144,11 @@ func TestAutoscaleFaults(t *testing.T) {
 		n++
 		t.Run(k.Kind, func(t *testing.T) {
 			t.Parallel()
-			suite.RequireFault(t, "internal/e2e TestAutoscaleFaults", k.Kind)
+			suite.RequireFault(t, "internal/e2e/chain TestAutoscaleFaults", k.Kind)
 			lab := chainLab(t)
-			added := must(t, "lab", "fault", "add", k.Kind, "--name", lab, "-o", "json")
+			added := program.Must(t, "lab", "fault", "add", k.Kind, "--name", lab, "-o", "json")
 			var fault struct{ ID, Target, Suspect string }
-			if err := json.Unmarshal([]byte(added.stdout), &fault); err != nil {
+			if err := json.Unmarshal([]byte(added.Stdout), &fault); err != nil {
 				t.Fatal(err)
 			}
 			args := []string{"--patience", "40s"}
@@ -157,7 +157,7 @@ func TestAutoscaleFaults(t *testing.T) {
 			}
 			c, r := autoscale(t, lab, args...)
 			hopFails(t, c, r, k.Hop, fault.Suspect)
-			nothingLeftOn(t, lab)
+			program.RequireClean(t, lab)
 		})
 	}
 	if n < 15 {
@@ -165,10 +165,10 @@ func TestAutoscaleFaults(t *testing.T) {
 	}
 }
 
-func hopFails(t *testing.T, c chain, r result, name, suspect string) {
+func hopFails(t *testing.T, c chain, r binary.Result, name, suspect string) {
 	t.Helper()
-	if r.code != 1 || c.Verdict != "failed" {
-		t.Errorf("exit %d, verdict %s, want 1 and failed\n%s", r.code, c.Verdict, r.stderr)
+	if r.Code != 1 || c.Verdict != "failed" {
+		t.Errorf("exit %d, verdict %s, want 1 and failed\n%s", r.Code, c.Verdict, r.Stderr)
 	}
 	want := regexp.MustCompile(suspect)
 	reached := false
@@ -204,12 +204,12 @@ func TestKilledAutoscale(t *testing.T) {
 	lab, dir := chainLab(t), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	cmd := command(ctx, "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
+	cmd := program.Command(ctx, "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	// In the middle: the load was observed, so pools, workload and load are there.
-	waitFor(t, "the load", func() bool {
+	binary.WaitFor(t, "the load", func() bool {
 		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+seen.HopLoad+"*"))
 		return err == nil && len(found) > 0
 	})
@@ -217,9 +217,9 @@ func TestKilledAutoscale(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed: that is the point
-	r := firstlight(t.Context(), "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
+	r := program.Run(t.Context(), "autoscale", "-o", "json", "--lab", lab, "--evidence", dir)
 	wholeChain(t, decodeChain(t, r), r)
-	nothingLeftOn(t, lab)
+	program.RequireClean(t, lab)
 }
 
 // TestAutoscaleThroughKubeconfig proves the chain of the running lab as of any
@@ -229,30 +229,15 @@ func TestAutoscaleThroughKubeconfig(t *testing.T) {
 	suite.Require(t, suite.All)
 	lab, dir := chainLab(t), t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, []byte(must(t, "lab", "kubeconfig", "--name", lab).stdout), 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, []byte(program.Must(t, "lab", "kubeconfig", "--name", lab).Stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	path := strings.TrimSpace(must(t, "lab", "site", "--path", "--name", lab).stdout)
-	cmd := command(t.Context(), "autoscale", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
+	path := strings.TrimSpace(program.Must(t, "lab", "site", "--path", "--name", lab).Stdout)
+	cmd := program.Command(t.Context(), "autoscale", "-o", "json", "--kubeconfig", kubeconfig, "--site", path, "--evidence", filepath.Join(dir, "evidence"))
 	cmd.Env = append(cmd.Env, "FIRSTLIGHT_HOME="+filepath.Join(dir, "home"))
-	r := finish(cmd)
+	r := binary.Finish(cmd)
 	wholeChain(t, decodeChain(t, r), r)
-	nothingLeftOn(t, lab)
-}
-
-// TestAcceptIncludesAutoscale walks the playbook with the chain in it. It is
-// not parallel: gates measure latencies.
-func TestAcceptIncludesAutoscale(t *testing.T) {
-	suite.Require(t, suite.All)
-	sharedLab(t)
-	dir := t.TempDir()
-	a, r := accept(t, "--fresh", "--include", "autoscale", "--evidence", dir)
-	if r.code != 0 || a.verdicts() != allPassed+" autoscale=passed" {
-		t.Errorf("exit %d: %s\n%s", r.code, a.verdicts(), r.stderr)
-	}
-	if v := firstlight(t.Context(), "evidence", "replay", filepath.Join(dir, a.Run)); v.code != 0 {
-		t.Errorf("replay exited %d:\n%s%s", v.code, v.stdout, v.stderr)
-	}
+	program.RequireClean(t, lab)
 }
 
 // TestControlRuns is for the soak: 20 chains, each with its control run, and

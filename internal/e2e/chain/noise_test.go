@@ -1,4 +1,4 @@
-package e2e_test
+package chain_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -24,7 +25,7 @@ func TestAutoscaleBesideNoise(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
 	lab := chainLab(t)
-	made := makeNoise(t, openLab(t, lab))
+	made := makeNoise(t, program.Cluster(t, lab))
 	c, r := autoscale(t, lab)
 	wholeChain(t, c, r)
 	if n := made(); n < 2 {
@@ -78,7 +79,7 @@ func makeNoise(t *testing.T, cluster *kube.Cluster) (made func() int) {
 		if err := pools.Delete(ctx, noise, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
-		waitFor(t, "the noise to end", func() bool {
+		binary.WaitFor(t, "the noise to end", func() bool {
 			list, err := pools.List(ctx, metav1.ListOptions{})
 			if err != nil || len(list.Items) > 0 {
 				return false

@@ -1,0 +1,71 @@
+package binary
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Must runs a command that has to exit 0.
+func (f Firstlight) Must(t *testing.T, args ...string) Result {
+	t.Helper()
+	r := f.Run(t.Context(), args...)
+	if r.Code != 0 {
+		t.Fatalf("firstlight %s exited %d:\n%s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
+	}
+	return r
+}
+
+// Cluster opens the cluster of a lab.
+func (f Firstlight) Cluster(t *testing.T, lab string) *kube.Cluster {
+	t.Helper()
+	path := strings.TrimSpace(f.Must(t, "lab", "kubeconfig", "--path", "--name", lab).Stdout)
+	cluster, err := kube.Open(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+// RequireClean looks into a lab: no object of any run, no pod that has GPUs.
+func (f Firstlight) RequireClean(t *testing.T, lab string) {
+	t.Helper()
+	cluster := f.Cluster(t, lab)
+	left, err := kube.Guest{Cluster: cluster}.Leftovers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) > 0 {
+		t.Errorf("left in the cluster: %+v", left)
+	}
+	pods, err := cluster.Client.CoreV1().Pods(corev1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pods.Items {
+		if kube.PodRequest(&p.Spec, kube.GPUResource) > 0 {
+			t.Errorf("pod %s/%s still claims GPUs", p.Namespace, p.Name)
+		}
+	}
+}
+
+// WaitFor waits until something is done, for five minutes.
+func WaitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(5 * time.Minute)
+	defer deadline.Stop()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("waited 5 minutes for %s", what)
+		case <-tick.C:
+		}
+	}
+}
