@@ -57,6 +57,8 @@ func showLabEvent(board *display.Board, e lab.Event) {
 		board.Set(boardLab, e.Name, state, e.Message)
 	case lab.KindStep:
 		board.Set(boardLab, e.Name, display.Done, display.Seconds(e.Took))
+	case lab.KindWaiting:
+		board.Set(boardLab, "lab", display.Running, e.Message)
 	case lab.KindExtra:
 		board.Set(boardLab, e.Name, display.Done, "ready after "+display.Seconds(e.Took))
 		board.Fold(boardLab)

@@ -18,6 +18,8 @@ const (
 	KindStep Kind = "step"
 	// KindBuild: an upstream program is being built; Message says how far it is.
 	KindBuild Kind = "build"
+	// KindWaiting: the start waits for something of the machine; Message says for what.
+	KindWaiting Kind = "waiting"
 	// KindExtra: a lab that was ready has gained an extra.
 	KindExtra Kind = "extra"
 	// KindReady: the lab is ready. KindFailed: it could not be started; Message says why.

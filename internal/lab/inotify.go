@@ -2,11 +2,13 @@ package lab
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // inotifyNeed is how many inotify instances the programs of a lab have open, with every
@@ -17,8 +19,38 @@ const inotifyNeed = 20
 // inotifyLimit is the file of the kernel that has the limit of a user's instances.
 const inotifyLimit = "/proc/sys/fs/inotify/max_user_instances"
 
-// checkInotify says when this user can not open as many inotify instances as a lab needs.
-// A program that gets none dies, some of them without a word why.
+// inotifyPatience is how long a lab waits for other labs to end.
+const inotifyPatience = 5 * time.Minute
+
+// inotifyError says that this user can not open as many inotify instances as a lab needs.
+type inotifyError struct{ used, limit int }
+
+func (e *inotifyError) Error() string {
+	return fmt.Sprintf("this user has %d of %d inotify instances open, and a lab needs up to %d: "+
+		"end another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024", e.used, e.limit, inotifyNeed)
+}
+
+// awaitInotify waits until this user can open as many inotify instances as a lab needs. A
+// program that gets none dies, some of them without a word why.
+func (l *Lab) awaitInotify(ctx context.Context) error {
+	short := checkInotify()
+	if short == nil {
+		return nil
+	}
+	l.event(Event{Kind: KindWaiting, Message: short.Error()})
+	ctx, cancel := context.WithTimeout(ctx, inotifyPatience)
+	defer cancel()
+	err := poll(ctx, "inotify instances", func(context.Context) (bool, error) {
+		err := checkInotify()
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	l.event(Event{Kind: KindWaiting, Message: "there are enough inotify instances now"})
+	return nil
+}
+
 func checkInotify() error {
 	raw, err := os.ReadFile(inotifyLimit)
 	if err != nil {
@@ -29,8 +61,7 @@ func checkInotify() error {
 		return nil //nolint:nilerr // as above
 	}
 	if used := inotifyUsed("/proc", os.Getuid()); used+inotifyNeed > limit {
-		return fmt.Errorf("this user has %d of %d inotify instances open, and a lab needs up to %d: "+
-			"end another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024", used, limit, inotifyNeed)
+		return &inotifyError{used, limit}
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (l *Lab) start(ctx context.Context) error {
 // prepare makes everything that needs no program: directory, addresses,
 // certificates, kubeconfigs.
 func (l *Lab) prepare(ctx context.Context) error {
-	if err := checkInotify(); err != nil {
+	if err := l.awaitInotify(ctx); err != nil {
 		return err
 	}
 	if err := ownDir(l.opts.Dir); err != nil {

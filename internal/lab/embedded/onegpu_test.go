@@ -22,6 +22,7 @@ func TestOneGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := labtest.Start(t, spec)
+	l.Retire() // no other test has such a lab
 	if l.Site.Profile != "a3-highgpu-1g" || len(l.Site.NotApplicable) != 2 {
 		t.Fatalf("site of profile %s, not applicable %v", l.Site.Profile, l.Site.NotApplicable)
 	}
