@@ -30,7 +30,6 @@ import (
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -53,16 +52,13 @@ func TestLive(t *testing.T) {
 
 func start(t *testing.T) *bench {
 	t.Helper()
-	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
-		return upstream.Builder{}.Ensure(ctx, names, nil)
-	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	dir := t.TempDir()
 	go func() {
 		ended <- embedded.Supervise(ctx, embedded.Options{
 			Name: "autoscale-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraAdapter, component.ExtraKarpenter},
-			Programs: programs, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
 	t.Cleanup(func() {

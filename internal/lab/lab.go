@@ -32,6 +32,7 @@ type Options struct {
 	With []string
 	// Programs brings the upstream programs of these names, which may still be being
 	// built: each is waited for when it is to be started. Progress goes to Lab.Tell.
+	// Without it, those that are missing are built first.
 	Programs func(ctx context.Context, names []string) (upstream.Programs, error)
 	// NetworkReady, if set, is called as soon as the lab's addresses are known,
 	// before and while anything is built or started. Info has no RestConfig yet.
@@ -87,7 +88,9 @@ func New(opts Options) (*Lab, error) {
 		return nil, err
 	}
 	if opts.Programs == nil {
-		return nil, errors.New("make lab: no programs given")
+		opts.Programs = func(ctx context.Context, names []string) (upstream.Programs, error) {
+			return upstream.Builder{}.Ensure(ctx, names, nil)
+		}
 	}
 	if err := component.CheckExtras(opts.With); err != nil {
 		return nil, fmt.Errorf("make lab: %w", err)

@@ -44,7 +44,7 @@ func startLab(t *testing.T) *running {
 	needPrograms(t)
 	r := &running{events: newEventLog(), alerts: make(chan string, 100)}
 	l, err := New(Options{
-		Name: "test", Dir: t.TempDir(), Programs: programsOf,
+		Name: "test", Dir: t.TempDir(),
 		Events: r.events.add, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		WorldReady: r.world,
 	})

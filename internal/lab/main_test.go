@@ -41,7 +41,7 @@ func superviseMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	opts := SuperviseOptions{Options: Options{
-		Name: *name, Dir: *dir, Programs: programsOf,
+		Name: *name, Dir: *dir,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}}
 	if *with != "" {
@@ -84,13 +84,9 @@ func needPrograms(t *testing.T) {
 
 // built builds all, also what extras need.
 var built = sync.OnceValue(func() error {
-	_, err := programsOf(context.Background(), namesOf(component.All(component.Config{With: component.Extras()})))
+	_, err := upstream.Builder{}.Ensure(context.Background(), namesOf(component.All(component.Config{With: component.Extras()})), nil)
 	return err
 })
-
-func programsOf(ctx context.Context, names []string) (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(ctx, names, nil)
-}
 
 // eventLog keeps a lab's events for a test to look at.
 type eventLog struct{ *journal }

@@ -23,7 +23,7 @@ import (
 func TestSchedulingLab(t *testing.T) {
 	needPrograms(t)
 	l, err := New(Options{
-		Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling, Programs: programsOf,
+		Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func placeOne(t *testing.T, client kubernetes.Interface) {
 
 func TestSchedulingLabHasNoExtras(t *testing.T) {
 	t.Parallel()
-	_, err := New(Options{Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling, With: []string{component.ExtraKarpenter}, Programs: programsOf})
+	_, err := New(Options{Name: "scheduling", Dir: t.TempDir(), Purpose: component.Scheduling, With: []string{component.ExtraKarpenter}})
 	if err == nil || !strings.Contains(err.Error(), "no extras") {
 		t.Errorf("a lab for scheduling with an extra: %v, want an error", err)
 	}

@@ -17,7 +17,7 @@ func TestStore(t *testing.T) {
 	dir := t.TempDir()
 	store := func() (*Lab, kubernetes.Interface) {
 		t.Helper()
-		l, err := New(Options{Name: "store", Dir: dir, Purpose: component.Store, Programs: programsOf})
+		l, err := New(Options{Name: "store", Dir: dir, Purpose: component.Store})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestStoreHasNoExtras(t *testing.T) {
-	_, err := New(Options{Name: "store", Dir: t.TempDir(), Purpose: component.Store, With: []string{"karpenter"}, Programs: programsOf})
+	_, err := New(Options{Name: "store", Dir: t.TempDir(), Purpose: component.Store, With: []string{"karpenter"}})
 	if err == nil {
 		t.Error("a store with Karpenter was made")
 	}

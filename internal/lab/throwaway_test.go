@@ -23,11 +23,11 @@ func TestThrowaway(t *testing.T) {
 	if err := os.MkdirAll(made, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	first, endFirst, err := StartThrowaway(t.Context(), Options{Programs: programsOf})
+	first, endFirst, err := StartThrowaway(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, endSecond, err := StartThrowaway(t.Context(), Options{Programs: programsOf})
+	second, endSecond, err := StartThrowaway(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

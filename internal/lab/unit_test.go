@@ -56,7 +56,7 @@ func TestDirectoryOfSomebodyElseIsRefused(t *testing.T) {
 	if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(Options{Name: "x", Dir: dir, Programs: programsOf})
+	l, err := New(Options{Name: "x", Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 // measured that the machine did not let firstlight run.
 var stallReasons = []string{
 	"firstlight itself did not get to run for", // gate inference
+	"since its machine did not run it",         // the same, of the lab's simulated server
 	"of the metric in a window of",             // the chain's control run
 }
 

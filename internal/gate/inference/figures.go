@@ -64,8 +64,18 @@ type LoadFigures struct {
 	// ClientStall is the longest time, in ms, for which this process did not get
 	// to run while it measured: latencies below it are its own.
 	ClientStall float64 `json:"clientStallMs"`
+	// Simulation is how far a simulated server ran behind the times that it simulates;
+	// nil where the server is a real one.
+	Simulation *Simulation `json:"simulation,omitempty"`
 	// Gap percentiles over all measured pieces, in ms.
 	ITL Percentiles `json:"itlMs"`
+}
+
+// Simulation is how late the steps of a simulated server were, since its machine did not
+// run it: in all while it was loaded, and at most; in ms.
+type Simulation struct {
+	Late   float64 `json:"lateMs"`
+	Latest float64 `json:"latestMs"`
 }
 
 // Request is one request of the load; times are in ms.

@@ -129,9 +129,8 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
 	if r.gate.spoiled(f) {
-		limit := r.gate.profile.Inference.MaxClientStall.Value
 		r.blind("firstlight's own machine", "walk again from a machine that is not busy: firstlight accept --from inference", id,
-			"TTFT p99 is %.0f ms and TPOT p99 %.1f ms, but firstlight itself did not get to run for %.0f ms (at most %.0f): whose time that is can't be told", ttft.P99, tpot.P99, f.ClientStall, limit)
+			"TTFT p99 is %.0f ms and TPOT p99 %.1f ms, but %s: whose time that is can't be told", ttft.P99, tpot.P99, r.gate.stall(f))
 		return
 	}
 	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)

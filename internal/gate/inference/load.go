@@ -14,6 +14,17 @@ import (
 // streamer makes one streamed request.
 type streamer func(context.Context, openai.Request) (openai.Stream, error)
 
+// loadAndSimulation loads the server, and asks it whether it is a simulated one, and how
+// late that was.
+func (g *Gate) loadAndSimulation(ctx context.Context, client *openai.Client) LoadFigures {
+	before := simulationOf(ctx, client)
+	f := g.load(ctx, client.Stream)
+	if after := simulationOf(ctx, client); before != nil && after != nil {
+		f.Simulation = &Simulation{Late: after.Late - before.Late, Latest: after.Latest}
+	}
+	return f
+}
+
 // load sends requests at a fixed rate, whatever the answers take, with at most
 // so many at a time: the first few to warm up, then those that are measured.
 func (g *Gate) load(ctx context.Context, stream streamer) LoadFigures {

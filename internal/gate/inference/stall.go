@@ -2,7 +2,11 @@ package inference
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // heartbeat is how often the load generator looks whether it gets to run.
@@ -38,10 +42,56 @@ func watchStalls(ctx context.Context) func() time.Duration {
 // measureAttempts is how often a load is measured when this process stalled.
 const measureAttempts = 3
 
-// spoiled says that the figures miss the objective and that the load generator
-// itself stalled for longer than it may: then nobody knows whose time it was.
+// The samples of a simulated server that tell how late it was, in seconds.
+const (
+	lateSum = "firstlight_simulation_late_seconds_sum"
+	lateMax = "firstlight_simulation_late_seconds_max"
+)
+
+// maxLateShare is how much of the time of a load the steps of a simulated server may have
+// been late: above it a busy machine, and not what is simulated, makes the latencies.
+const maxLateShare = 0.25
+
+// simulationOf asks a server how late it is; nil where it is a real one, or does not say.
+func simulationOf(ctx context.Context, client *openai.Client) *Simulation {
+	raw, err := client.Metrics(ctx)
+	if err != nil {
+		return nil
+	}
+	value := func(name string) *float64 {
+		samples, err := prom.ParseExposition(raw, name)
+		if err != nil || len(samples) != 1 {
+			return nil
+		}
+		return &samples[0].Value
+	}
+	late, latest := value(lateSum), value(lateMax)
+	if late == nil || latest == nil {
+		return nil
+	}
+	return &Simulation{Late: *late * 1e3, Latest: *latest * 1e3}
+}
+
+// stall is why the figures of a load may be the machine's and not the server's; empty:
+// they are the server's.
+func (g *Gate) stall(f LoadFigures) string {
+	limit := g.profile.Inference.MaxClientStall.Value
+	switch s := f.Simulation; {
+	case f.ClientStall > limit:
+		return fmt.Sprintf("firstlight itself did not get to run for %.0f ms (at most %.0f)", f.ClientStall, limit)
+	case s != nil && s.Latest > limit:
+		return fmt.Sprintf("a step of the simulated server was late by %.0f ms (at most %.0f), since its machine did not run it", s.Latest, limit)
+	case s != nil && s.Late > maxLateShare*f.Seconds*1e3:
+		return fmt.Sprintf("the simulated server was late by %.0f ms in %.1f s (at most %.0f %%), since its machine did not run it", s.Late, f.Seconds, maxLateShare*100)
+	default:
+		return ""
+	}
+}
+
+// spoiled says that the figures miss the objective, and that this machine was too busy to
+// measure them: then nobody knows whose time it was.
 func (g *Gate) spoiled(f LoadFigures) bool {
-	if f.ClientStall <= g.profile.Inference.MaxClientStall.Value {
+	if g.stall(f) == "" {
 		return false
 	}
 	m := measure(f.Requests)

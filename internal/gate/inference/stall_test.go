@@ -8,18 +8,24 @@ import (
 
 // TestStalledClient: latencies beyond the objective are a failure of the
 // server only when firstlight itself got to run. Its story: on a busy machine
-// a healthy server was failed for 703 ms, of which the client had slept 282.
-func TestStalledClient(t *testing.T) {
+// a healthy server was failed for 703 ms, of which the client had slept 282; on a busier
+// one the lab's server was late at every step, while the client was in time.
+func TestStalledMachine(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	_, obs := walk(t, testGate(t, s), &vllm{})
 	tests := map[string]struct {
 		stall, objective float64
+		simulation       *Simulation
 		want             check.Verdict
 	}{
-		"slow, the client ran":     {10, 0.001, check.Failed},
-		"slow, the client stalled": {400, 0.001, check.Unobserved},
-		"fast, the client stalled": {400, 5000, check.Passed},
+		"slow, the client ran":                           {10, 0.001, nil, check.Failed},
+		"slow, the client stalled":                       {400, 0.001, nil, check.Unobserved},
+		"fast, the client stalled":                       {400, 5000, nil, check.Passed},
+		"slow, a simulated server ran":                   {10, 0.001, &Simulation{Late: 200, Latest: 20}, check.Failed},
+		"slow, a simulated server was late at each step": {10, 0.001, &Simulation{Late: 3000, Latest: 20}, check.Unobserved},
+		"slow, a simulated server stalled once":          {10, 0.001, &Simulation{Late: 400, Latest: 400}, check.Unobserved},
+		"fast, a simulated server was late at each step": {10, 5000, &Simulation{Late: 3000, Latest: 20}, check.Passed},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +39,7 @@ func TestStalledClient(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.ClientStall = tt.stall
+				f.ClientStall, f.Simulation, f.Seconds = tt.stall, tt.simulation, 4
 				if changed[i], err = o.WithFigures(f); err != nil {
 					t.Fatal(err)
 				}

@@ -33,7 +33,7 @@ type Options struct {
 	Owner io.Reader
 	// With are the extras that the lab starts with; see component.Extras.
 	With []string
-	// Programs brings the upstream programs of these names.
+	// Programs brings the upstream programs of these names; see lab.Options.
 	Programs func(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error)
 	Log      *slog.Logger
 }
@@ -85,8 +85,10 @@ func Supervise(ctx context.Context, opts Options) error {
 		World:     e.handler,
 		StopWorld: e.stop,
 	}
-	so.Programs = func(ctx context.Context, names []string) (upstream.Programs, error) {
-		return opts.Programs(ctx, names, e.tell)
+	if opts.Programs != nil {
+		so.Programs = func(ctx context.Context, names []string) (upstream.Programs, error) {
+			return opts.Programs(ctx, names, e.tell)
+		}
 	}
 	if err := lab.Supervise(ctx, so); err != nil {
 		return fmt.Errorf("run lab: %w", err)

@@ -22,7 +22,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -44,14 +43,6 @@ func TestLab(t *testing.T) {
 	t.Run("Karpenter", func(t *testing.T) { testKarpenter(t, b) })
 }
 
-func programs(ctx context.Context, names []string) (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(ctx, names, nil)
-}
-
-func programsOf(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
-	return programs(ctx, names)
-}
-
 func start(t *testing.T) *bench {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -60,7 +51,7 @@ func start(t *testing.T) *bench {
 	go func() {
 		ended <- Supervise(ctx, Options{
 			Name: "embedded-test", Dir: dir, Spec: world.DefaultSpec(2), With: []string{component.ExtraAdapter, component.ExtraKarpenter},
-			Programs: programsOf, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()
 	t.Cleanup(func() {

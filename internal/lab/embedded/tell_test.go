@@ -13,7 +13,7 @@ import (
 func TestProgressDoesNotWaitForTheWorld(t *testing.T) {
 	t.Parallel()
 	told := make(chan lab.Event, 1)
-	control, err := lab.New(lab.Options{Name: "x", Dir: t.TempDir(), Programs: programs, Events: func(e lab.Event) { told <- e }})
+	control, err := lab.New(lab.Options{Name: "x", Dir: t.TempDir(), Events: func(e lab.Event) { told <- e }})
 	if err != nil {
 		t.Fatal(err)
 	}

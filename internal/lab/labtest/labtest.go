@@ -20,7 +20,6 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -41,16 +40,13 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 		l.open(t)
 		return l
 	}
-	programs := func(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
-		return upstream.Builder{}.Ensure(ctx, names, nil)
-	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	dir := t.TempDir()
 	const name = "conformance-test"
 	go func() {
 		ended <- embedded.Supervise(ctx, embedded.Options{
-			Name: name, Dir: dir, Spec: spec, With: extras, Programs: programs,
+			Name: name, Dir: dir, Spec: spec, With: extras,
 			Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		})
 	}()

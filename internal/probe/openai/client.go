@@ -46,6 +46,9 @@ func (c *Client) Health(ctx context.Context) error {
 	return err
 }
 
+// Metrics is what /metrics answers, in the exposition format.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) { return c.get(ctx, "/metrics") }
+
 // Models lists the ids of /v1/models.
 func (c *Client) Models(ctx context.Context) (ids []string, raw []byte, err error) {
 	raw, err = c.get(ctx, "/v1/models")

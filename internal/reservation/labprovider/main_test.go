@@ -9,10 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -37,10 +35,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func programs(ctx context.Context, names []string, _ func(lab.Event)) (upstream.Programs, error) {
-	return upstream.Builder{}.Ensure(ctx, names, nil)
-}
-
 func superviseMain(ctx context.Context) int {
 	flags := flag.NewFlagSet("supervise", flag.ContinueOnError)
 	name, dir := flags.String("name", "", ""), flags.String("dir", "", "")
@@ -50,7 +44,7 @@ func superviseMain(ctx context.Context) int {
 	}
 	spec, err := world.SpecOf(*hardware, *nodes)
 	if err == nil {
-		err = embedded.Supervise(ctx, embedded.Options{Name: *name, Dir: *dir, Spec: spec, Programs: programs})
+		err = embedded.Supervise(ctx, embedded.Options{Name: *name, Dir: *dir, Spec: spec})
 	}
 	return said(err)
 }

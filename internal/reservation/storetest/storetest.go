@@ -13,7 +13,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/upstream"
 )
 
 // Store is one that runs.
@@ -30,9 +29,6 @@ func Start(dir string) (*Store, error) {
 	defer cancel()
 	l, err := lab.New(lab.Options{
 		Name: "store", Dir: dir, Purpose: component.Store,
-		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return upstream.Builder{}.Ensure(ctx, names, func(upstream.Event) {})
-		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a store: %w", err)

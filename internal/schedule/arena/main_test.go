@@ -13,7 +13,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 )
 
 func TestMain(m *testing.M) {
@@ -42,9 +41,6 @@ var started = sync.OnceValues(func() (*rest.Config, error) {
 	}
 	l, err := lab.New(lab.Options{
 		Name: "arena", Dir: dir, Purpose: component.Scheduling, Profiling: *profiles != "",
-		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return upstream.Builder{}.Ensure(ctx, names, nil)
-		},
 	})
 	if err != nil {
 		return nil, err

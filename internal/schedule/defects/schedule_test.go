@@ -15,7 +15,6 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/arena"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/recipes"
 )
 
@@ -92,9 +91,7 @@ func withAndWithout(t *testing.T, defects []defect) []schedule.Case {
 }
 
 func open(ctx context.Context, _ func(string)) (schedule.Plane, error) {
-	l, end, err := lab.StartThrowaway(ctx, lab.Options{Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-		return upstream.Builder{}.Ensure(ctx, names, nil)
-	}})
+	l, end, err := lab.StartThrowaway(ctx, lab.Options{})
 	if err != nil {
 		return schedule.Plane{}, err
 	}

@@ -30,7 +30,6 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 )
 
 // image is the one of the stub's shards.
@@ -74,9 +73,6 @@ func startBench(t *testing.T) *bench {
 	t.Helper()
 	l, err := lab.New(lab.Options{
 		Name: "distribute-test", Dir: t.TempDir(),
-		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return upstream.Builder{}.Ensure(ctx, names, nil)
-		},
 		WorldReady: func(context.Context, lab.Info) error { return nil },
 		Log:        slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

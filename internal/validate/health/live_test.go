@@ -18,7 +18,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/validate/health"
 	"github.com/firstlight/firstlight/internal/validate/resources"
 )
@@ -34,9 +33,6 @@ func plane(t *testing.T) *kube.Cluster {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	l, end, err := lab.StartThrowaway(t.Context(), lab.Options{
 		Log: slog.New(slog.DiscardHandler),
-		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return upstream.Builder{}.Ensure(ctx, names, nil)
-		},
 	})
 	if err != nil {
 		t.Fatal(err)

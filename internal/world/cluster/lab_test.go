@@ -25,7 +25,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/suite"
-	"github.com/firstlight/firstlight/internal/upstream"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/cluster"
 )
@@ -44,13 +43,10 @@ type bench struct {
 func start(t *testing.T) *bench {
 	t.Helper()
 	suite.Live(t)
-	programs := func(ctx context.Context, names []string) (upstream.Programs, error) {
-		return upstream.Builder{}.Ensure(ctx, names, nil)
-	}
 	b := &bench{dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	l, err := lab.New(lab.Options{
-		Name: "world-test", Dir: t.TempDir(), Programs: programs,
+		Name: "world-test", Dir: t.TempDir(),
 		Log: log, NetworkReady: func(_ context.Context, info lab.Info) error { return b.makeWorld(info) },
 		WorldReady: func(ctx context.Context, info lab.Info) (err error) {
 			b.info = info

@@ -75,12 +75,14 @@ func (e *engine) run(ctx context.Context) {
 			}
 			continue
 		}
+		due := e.now().Add(d)
 		timer.Reset(d)
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
+		e.metrics.late(e.now().Sub(due))
 		e.deliver()
 	}
 }

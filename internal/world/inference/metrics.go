@@ -17,6 +17,9 @@ type metrics struct {
 	preemptions                  prometheus.Counter
 	success                      *prometheus.CounterVec
 	ttft, itl, e2e, queue        prometheus.Histogram
+	// What no server has: how far this one is behind the times that it simulates.
+	lateTotal, latest prometheus.Gauge
+	worst             time.Duration
 }
 
 func newMetrics(model string, blocks int) *metrics {
@@ -54,7 +57,13 @@ func newMetrics(model string, blocks int) *metrics {
 		ConstLabels: prometheus.Labels{"engine": "0", "block_size": strconv.Itoa(blockTokens), "num_gpu_blocks": strconv.Itoa(blocks), "gpu_memory_utilization": "0.9"},
 	})
 	info.Set(1)
-	m.registry.MustRegister(m.running, m.waiting, m.cacheUsage, m.prompt, m.generation, m.preemptions, m.success, m.ttft, m.itl, m.e2e, m.queue, info)
+	m.lateTotal = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "firstlight_simulation_late_seconds_sum", Help: "Time by which steps of this simulated server ended later than they had to, since its machine did not run it.",
+	})
+	m.latest = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "firstlight_simulation_late_seconds_max", Help: "Longest time by which a step of this simulated server ended later than it had to.",
+	})
+	m.registry.MustRegister(m.lateTotal, m.latest, m.running, m.waiting, m.cacheUsage, m.prompt, m.generation, m.preemptions, m.success, m.ttft, m.itl, m.e2e, m.queue, info)
 	for _, reason := range []string{"stop", "length", "abort"} {
 		m.success.WithLabelValues(reason)
 	}
@@ -63,6 +72,13 @@ func newMetrics(model string, blocks int) *metrics {
 
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// late counts the time for which a step was late. One goroutine calls it.
+func (m *metrics) late(by time.Duration) {
+	m.lateTotal.Add(max(0, by.Seconds()))
+	m.worst = max(m.worst, by)
+	m.latest.Set(m.worst.Seconds())
 }
 
 func (m *metrics) queued(d time.Duration) { m.queue.Observe(d.Seconds()) }
