@@ -27,7 +27,7 @@ func Main(m *testing.M, program *Firstlight, begin func(ctx context.Context, dir
 }
 
 func run(m *testing.M, program *Firstlight, begin, end func(ctx context.Context, dir string) error) (code int, err error) {
-	ctx := context.Background()
+	ctx := context.Background() //nolint:forbidigo // tests have no caller
 	dir, err := os.MkdirTemp("", "firstlight-e2e-")
 	if err != nil {
 		return 1, err //nolint:wrapcheck // names the directory

@@ -93,8 +93,8 @@ func TestJudgeProfileObjective(t *testing.T) {
 	_, obs := walk(t, testGate(t, s), &vllm{})
 	s.Workloads.Inference.TTFTp99, s.Workloads.Inference.TPOTp99 = 0, 0
 	g := testGate(t, s)
-	g.profile.Inference.TTFTp99.Value = 0.001
-	if j := g.Judge(obs); j.Verdict != check.Failed {
+	g.profile.Inference.TTFTp99.Value = 500
+	if j := g.Judge(slow(t, obs, func(f *LoadFigures) { f.ClientStall = 0 })); j.Verdict != check.Failed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 	g.profile.Inference.TTFTp99.Value = 0
