@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +83,12 @@ func testKarpenter(t *testing.T, r *running) {
 		t.Errorf("what it has already: %v", err)
 	}
 	requireExtra(t, r)
+
+	t.Cleanup(func() { // seen to fail once in many runs, on a busy machine: it has to say enough
+		if raw, err := os.ReadFile(filepath.Join(r.info.Dir, "logs", component.Karpenter+".log")); err == nil && t.Failed() {
+			t.Logf("Karpenter's last words: %s", raw[max(0, len(raw)-8000):])
+		}
+	})
 
 	types, err := instances.Load()
 	if err != nil {
