@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // Parse reads the document of dcgmi diag -j. Lines before it (some releases
 // print warnings there) are passed over.
 func Parse(data []byte) (Diag, error) {
-	d, err := parse(data)
+	d, err := guard.Parse("document", func() (Diag, error) { return parse(data) })
 	if err != nil {
 		return Diag{}, fmt.Errorf("read dcgmi diag: %w", err)
 	}

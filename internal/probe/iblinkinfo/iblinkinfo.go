@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Port is one line: a port as seen from its own side.
@@ -41,6 +43,10 @@ var line = regexp.MustCompile(`^(0x[0-9a-fA-F]+) "\s*(.*?)\s*"\s+(\d+)\s+(\d+)\[
 // Parse reads the whole output. A line that is none of a port is an error: what
 // can't be read may be a link that is down.
 func Parse(out []byte) ([]Port, error) {
+	return guard.Parse("iblinkinfo", func() ([]Port, error) { return parse(out) })
+}
+
+func parse(out []byte) ([]Port, error) {
 	var ports []Port
 	n := 0
 	for raw := range strings.SplitSeq(string(out), "\n") {

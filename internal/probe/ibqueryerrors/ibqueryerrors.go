@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Report is the whole output.
@@ -37,6 +39,10 @@ var (
 
 // Parse reads the whole output; without the summary at its end it is cut short.
 func Parse(out []byte) (Report, error) {
+	return guard.Parse("ibqueryerrors", func() (Report, error) { return parse(out) })
+}
+
+func parse(out []byte) (Report, error) {
 	var r Report
 	node, summary := "", false
 	n := 0

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const maxLine = 64 << 10
@@ -21,6 +23,10 @@ var (
 // Parse reads ibstat's output. Something missing or unknown is an error that
 // says what was expected.
 func Parse(data []byte) ([]HCA, error) {
+	return guard.Parse("ibstat", func() ([]HCA, error) { return parse(data) })
+}
+
+func parse(data []byte) ([]HCA, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("read ibstat: no output; expected blocks that begin with CA 'mlx5_0'")
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
@@ -22,6 +23,10 @@ var ErrNoRun = errors.New("no nccl-tests output in the log")
 
 // Parse reads every run of a log.
 func Parse(r io.Reader) ([]Run, error) {
+	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parse(r) })
+}
+
+func parse(r io.Reader) ([]Run, error) {
 	p := &parser{}
 	if err := logline.Scan(r, p.line); err != nil {
 		return p.runs, fmt.Errorf("nccl-tests log: %w", err)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // NVLinks are the links of one GPU, as nvidia-smi nvlink -s prints them.
@@ -41,6 +43,10 @@ const (
 
 // ParseNVLinks reads nvidia-smi nvlink -s.
 func ParseNVLinks(data []byte) ([]NVLinks, error) {
+	return guard.Parse("nvidia-smi nvlink", func() ([]NVLinks, error) { return parseNVLinks(data) })
+}
+
+func parseNVLinks(data []byte) ([]NVLinks, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("read nvidia-smi nvlink: no output; expected \"GPU 0: ... (UUID: GPU-...)\" and its links")
 	}

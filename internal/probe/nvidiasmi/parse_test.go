@@ -158,7 +158,10 @@ func TestParseTrouble(t *testing.T) {
 			for _, s := range tt.in {
 				streams = append(streams, []byte(s))
 			}
-			got := nvidiasmi.ParseTrouble(streams...)
+			got, err := nvidiasmi.ParseTrouble(streams...)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -175,7 +178,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nvidiasmi.ParseTrouble(data)
+		if _, err := nvidiasmi.ParseTrouble(data); err != nil {
+			t.Error(err)
+		}
 		l, err := nvidiasmi.Parse(data)
 		if err == nil && l.Driver == "" {
 			t.Error("a document without driver")

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Trouble is what nvidia-smi says when it can't reach a GPU or the driver.
@@ -35,7 +37,11 @@ var (
 
 // ParseTrouble finds the lines about what can't be reached in anything that
 // nvidia-smi printed, on either stream; a document among them is passed over.
-func ParseTrouble(streams ...[]byte) Trouble {
+func ParseTrouble(streams ...[]byte) (Trouble, error) {
+	return guard.Parse("nvidia-smi's messages", func() (Trouble, error) { return troubles(streams), nil })
+}
+
+func troubles(streams [][]byte) Trouble {
 	var t Trouble
 	for _, data := range streams {
 		text := strings.ToValidUTF8(string(data), "?")

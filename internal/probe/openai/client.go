@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -58,6 +60,10 @@ func (c *Client) Models(ctx context.Context) (ids []string, raw []byte, err erro
 
 // ParseModels reads the answer of /v1/models.
 func ParseModels(raw []byte) ([]string, error) {
+	return guard.Parse("list of models", func() ([]string, error) { return parseModels(raw) })
+}
+
+func parseModels(raw []byte) ([]string, error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -117,6 +123,10 @@ func (c *Client) Complete(ctx context.Context, r Request) (answer Completion, ra
 
 // ParseCompletion reads the answer of /v1/completions.
 func ParseCompletion(raw []byte) (Completion, error) {
+	return guard.Parse("completion", func() (Completion, error) { return parseCompletion(raw) })
+}
+
+func parseCompletion(raw []byte) (Completion, error) {
 	var p piece
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return Completion{}, fmt.Errorf("read completion: %w", err)

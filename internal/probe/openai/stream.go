@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -62,6 +64,10 @@ func (c *Client) Stream(ctx context.Context, r Request) (Stream, error) {
 
 // ParseStream reads server-sent events; elapsed tells the time of each.
 func ParseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
+	return guard.Parse("stream", func() (Stream, error) { return parseStream(r, elapsed) })
+}
+
+func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 	var s Stream
 	var text strings.Builder
 	in := bufio.NewScanner(r)

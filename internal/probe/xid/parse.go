@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -27,6 +29,10 @@ var (
 // Parse reads a kernel log. A log with no line that looks like one is an error:
 // nothing to read is not the same as no errors.
 func Parse(data []byte) (Log, error) {
+	return guard.Parse("kernel log", func() (Log, error) { return parse(data) })
+}
+
+func parse(data []byte) (Log, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Log{}, errors.New("read kernel log: no output; dmesg may not be allowed for this user (kernel.dmesg_restrict)")
 	}
