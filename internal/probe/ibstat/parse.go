@@ -41,6 +41,9 @@ func parse(data []byte) ([]HCA, error) {
 		if line == "" {
 			continue
 		}
+		if strings.HasPrefix(line, "ibpanic:") || strings.HasPrefix(line, "ibwarn:") || strings.Contains(line, ": iberror:") {
+			return nil, fmt.Errorf("read ibstat: line %d: the tool failed, so devices may be missing: %.200s", n, line)
+		}
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("read ibstat: line %d: %w", n, err)
 		}
