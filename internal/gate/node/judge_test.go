@@ -121,11 +121,17 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, dcgmi.Test{Name: "memtest", Status: dcgmi.Fail, Results: []dcgmi.Result{
 				{Status: dcgmi.Fail, Warnings: []dcgmi.Warning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":        {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":         {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":       {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"Xid of no known GPU":  {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":      {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"Xid to reboot":       {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":        {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":      {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"Xid of no known GPU": {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":     {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"unhealthy NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
+		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
+		"degraded NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Healthy", "bandwidth": "Degraded"}
+		}), "gpu-02/gpu2", "bandwidth Degraded"},
 		"fatal SXid":           {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
 		"a defect seen before": {func(h []*hostSeen) { h[1].Before.Log.GPUs[2].ClockReasons["hw_slowdown"] = true }, "gpu-02/gpu2", "hw_slowdown"},
 	}
@@ -153,22 +159,26 @@ func TestDefects(t *testing.T) {
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
-		"no ECC mode":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
-		"no ECC counts":      func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
-		"no remap":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
-		"no reason":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
-		"no clock":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
-		"no power limit":     func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
-		"no width":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
-		"no memory":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
-		"no VBIOS":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
-		"NVLinks of a GPU":   func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
-		"a test not there":   func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
-		"a test not run":     func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
-		"a GPU not tested":   func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
-		"no results":         func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
-		"runtime error":      func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
-		"diagnostic busy":    func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
+		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
+		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
+		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
+		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
+		"NVLinks of a GPU":                     func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
+		"a test not there":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
+		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
+		"a GPU not tested":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
+		"no results":                           func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
+		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
+		"a switch's error of which no line says how": func(h []*hostSeen) {
+			h[1].Kernel.Events = []xid.Event{{Kind: xid.Switch, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
+		},
 		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
 		"nothing of a host": func(h []*hostSeen) {
 			for _, k := range kinds {

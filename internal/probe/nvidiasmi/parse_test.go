@@ -126,6 +126,28 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestFabricHealth reads what newer drivers say of the NVLink fabric besides its
+// registration, which succeeds on a fabric that is degraded, too.
+func TestFabricHealth(t *testing.T) {
+	t.Parallel()
+	const doc = `<?xml version="1.0" ?><nvidia_smi_log><driver_version>580.1</driver_version><attached_gpus>1</attached_gpus>
+<gpu id="00000000:1B:00.0"><uuid>GPU-1</uuid><fabric><state>Completed</state><status>Success</status>
+<health><summary>Unhealthy</summary><bandwidth>Degraded</bandwidth><route_unhealthy>True</route_unhealthy><access_timeout_recovery>N/A</access_timeout_recovery></health>
+</fabric></gpu></nvidia_smi_log>`
+	got, err := nvidiasmi.Parse([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True"}
+	if diff := cmp.Diff(want, got.GPUs[0].FabricHealth); diff != "" {
+		t.Error(diff)
+	}
+	lost, err := nvidiasmi.Parse([]byte(strings.Replace(doc, "<summary>Unhealthy", "<summary>GPU is lost", 1)))
+	if err != nil || len(lost.GPUs[0].Errors) != 1 {
+		t.Errorf("a GPU that is lost: %+v, %v", lost, err)
+	}
+}
+
 func TestParseTrouble(t *testing.T) {
 	t.Parallel()
 	v13 := fixture(t, "v13.xml")
