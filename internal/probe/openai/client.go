@@ -137,7 +137,7 @@ func parseCompletion(raw []byte) (Completion, error) {
 	if len(p.Choices) == 0 {
 		return Completion{}, errors.New("read completion: no choices in it")
 	}
-	answer := Completion{Text: p.Choices[0].Text, Reason: p.Choices[0].Reason}
+	answer := Completion{Text: p.Choices[0].content(), Reason: p.Choices[0].Reason}
 	if p.Usage != nil {
 		answer.Tokens = p.Usage.CompletionTokens
 	}
