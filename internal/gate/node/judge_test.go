@@ -132,7 +132,12 @@ func TestDefects(t *testing.T) {
 		"degraded NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Healthy", "bandwidth": "Degraded"}
 		}), "gpu-02/gpu2", "bandwidth Degraded"},
-		"fatal SXid":           {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"fatal SXid": {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"a diagnostic's summary says why": {func(h []*hostSeen) {
+			test := &h[1].Diag.Diag.Tests[1]
+			test.Status, h[1].Diag.Outcome = dcgmi.Fail, dcgmi.TestFailed
+			test.Warnings = []dcgmi.Warning{{Text: "A DBE was found in GPU 3.", Severity: dcgmi.SeverityIsolate}}
+		}, "gpu-02/gpu3", "pcie: Fail: A DBE was found in GPU 3."},
 		"a defect seen before": {func(h []*hostSeen) { h[1].Before.Log.GPUs[2].ClockReasons["hw_slowdown"] = true }, "gpu-02/gpu2", "hw_slowdown"},
 	}
 	for name, tt := range tests {
@@ -152,6 +157,40 @@ func TestDefects(t *testing.T) {
 				t.Errorf("without remedy or evidence: %+v", f)
 			}
 		})
+	}
+}
+
+// TestDCGM3Passes: the tests of dcgmi diag -r 3 as DCGM 3.0.4 to 3.3.9 name
+// them, and under the name that one of them had before.
+func TestDCGM3Passes(t *testing.T) {
+	t.Parallel()
+	for _, denylist := range []string{"Denylist", "Blacklist"} {
+		hosts := healthy(t, 3)
+		for _, h := range hosts {
+			h.Diag.Diag.Major, h.Diag.Diag.Tests = 3, nil
+			for i, name := range []string{
+				denylist, "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode", "Environment Variables",
+				"Page Retirement/Row Remap", "Graphics Processes", "Inforom", "PCIe", "GPU Memory", "Diagnostic", "Targeted Stress", "Targeted Power", "Memory Bandwidth",
+			} {
+				test := dcgmi.Test{Name: name, Status: dcgmi.Pass, Results: []dcgmi.Result{{Status: dcgmi.Pass}}}
+				if i > 8 {
+					test.Results = nil
+					for gpu := range gpusPerNode {
+						test.Results = append(test.Results, dcgmi.Result{Group: dcgmi.GPUs, ID: &gpu, Status: dcgmi.Pass})
+					}
+				}
+				h.Diag.Diag.Tests = append(h.Diag.Diag.Tests, test)
+			}
+		}
+		j := judge(t, hosts)
+		if j.Verdict != check.Passed {
+			t.Errorf("%s: %s: %+v", denylist, j.Verdict, j.Findings)
+		}
+		for _, f := range j.Figures {
+			if f.Relation == "==" && f.Value != f.Limit {
+				t.Errorf("%s: %+v", denylist, f)
+			}
+		}
 	}
 }
 

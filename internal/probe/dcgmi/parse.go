@@ -132,6 +132,7 @@ func (raw *rawTest) test(category string) (Test, error) {
 		if err != nil {
 			return t, err
 		}
+		t.Warnings = short(raw.Summary.Warnings)
 		if len(t.Results) == 0 || summary.rank() > t.Status.rank() {
 			t.Status = summary
 		}
@@ -145,10 +146,7 @@ func (r rawResult) results() ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := Result{Group: r.Group, ID: r.EntityID, Status: s, Warnings: r.Warnings, Info: r.Info}
-	for i := range base.Warnings {
-		base.Warnings[i].Text = cut(base.Warnings[i].Text)
-	}
+	base := Result{Group: r.Group, ID: r.EntityID, Status: s, Warnings: short(r.Warnings), Info: r.Info}
 	ids, err := r.ids()
 	if err != nil {
 		return nil, err
@@ -166,6 +164,14 @@ func (r rawResult) results() ([]Result, error) {
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// short bounds the texts of warnings.
+func short(warnings []Warning) []Warning {
+	for i := range warnings {
+		warnings[i].Text = cut(warnings[i].Text)
+	}
+	return warnings
 }
 
 // status reads an outcome; releases differ in case and spacing.
