@@ -164,6 +164,10 @@ func TestParseTrouble(t *testing.T) {
 			[]string{v13, "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU\n"},
 			nvidiasmi.Trouble{Lost: []nvidiasmi.Lost{{BusID: "0000:9b:00.0", Text: "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU"}}},
 		},
+		"no library": {
+			[]string{"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed.\r\n"},
+			nvidiasmi.Trouble{NVML: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed."},
+		},
 		"no driver": {
 			[]string{"Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570\n"},
 			nvidiasmi.Trouble{NVML: "Failed to initialize NVML: Driver/library version mismatch"},
