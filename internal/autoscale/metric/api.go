@@ -2,7 +2,6 @@ package metric
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -45,7 +45,7 @@ func (a api) version(ctx context.Context) (string, error) {
 		return "", answered(err)
 	}
 	var group metav1.APIGroup
-	if err := json.Unmarshal(raw, &group); err != nil {
+	if err := guard.JSON(raw, &group); err != nil {
 		return "", fmt.Errorf("discover %s: %w", Group(a.metric.API), err)
 	}
 	return group.PreferredVersion.Version, nil
@@ -72,7 +72,7 @@ func parseValue(raw []byte) (float64, error) {
 			Value resource.Quantity `json:"value"`
 		} `json:"items"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := guard.JSON(raw, &list); err != nil {
 		return 0, fmt.Errorf("read the metrics API's answer: %w", err)
 	}
 	if len(list.Items) == 0 {
@@ -96,7 +96,7 @@ func (a api) listed(ctx context.Context, version string) ([]string, error) {
 
 func parseListed(raw []byte, m seen.Metric) ([]string, error) {
 	var list metav1.APIResourceList
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := guard.JSON(raw, &list); err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", Group(m.API), err)
 	}
 	var out []string

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Rule is one of the adapter's.
@@ -21,6 +23,10 @@ type Rule struct {
 
 // ParseRules reads the adapter's configuration file.
 func ParseRules(text string) ([]Rule, error) {
+	return guard.Parse("adapter's rules", func() ([]Rule, error) { return parseRules(text) })
+}
+
+func parseRules(text string) ([]Rule, error) {
 	type entry struct {
 		Series string `yaml:"seriesQuery"`
 		Name   struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // What nvidia-smi came to in a container.
@@ -48,6 +50,10 @@ var (
 // end, or holds a line that is none of the script's is an error: it doesn't say that
 // the container sees nothing.
 func ParseSight(log []byte) (Sight, error) {
+	return guard.Parse("log of the pod", func() (Sight, error) { return parseSight(log) })
+}
+
+func parseSight(log []byte) (Sight, error) {
 	s := Sight{Files: []string{}, UUIDs: []string{}}
 	lines := strings.Split(string(log), "\n")
 	if last := len(lines) - 1; lines[last] != "" {

@@ -2,7 +2,6 @@ package servicemetrics
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -44,7 +44,7 @@ func (a *api) find(ctx context.Context) error {
 		return fmt.Errorf("discover custom.metrics.k8s.io: %w", err)
 	}
 	var group metav1.APIGroup
-	if err := json.Unmarshal(raw, &group); err != nil {
+	if err := guard.JSON(raw, &group); err != nil {
 		return fmt.Errorf("discover custom.metrics.k8s.io: %w", err)
 	}
 	path := customAPI + "/" + group.PreferredVersion.Version
@@ -60,7 +60,7 @@ func (a *api) find(ctx context.Context) error {
 // metricOf finds the metric among those that are listed of pods.
 func metricOf(raw []byte) (string, error) {
 	var list metav1.APIResourceList
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := guard.JSON(raw, &list); err != nil {
 		return "", fmt.Errorf("read the list of custom metrics: %w", err)
 	}
 	of := 0
@@ -105,7 +105,7 @@ func parseServed(raw []byte) (served, error) {
 			Value     resource.Quantity `json:"value"`
 		} `json:"items"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := guard.JSON(raw, &list); err != nil {
 		return served{}, fmt.Errorf("read the custom metric: %w", err)
 	}
 	if len(list.Items) != 1 {

@@ -15,6 +15,9 @@ const (
 	remedyRerun = "read the whole log in the evidence; run it again with --from collective; when it ends early again, look for what ends it (time limits, evictions, a log that is rotated)"
 )
 
+// program is the test that is asked for.
+const program = "all_reduce_perf"
+
 // completeness demands every size of every repetition, with its footer.
 func (r *review) completeness() {
 	f := r.f
@@ -39,6 +42,9 @@ func (r *review) wholeRun(n int, run nccltests.Run) {
 	for _, text := range run.Errors {
 		r.searchable = true
 		r.fail(r.launcher(), remedyHang, "repetition %d: %s", n, text)
+	}
+	if run.Test != "" && run.Test != program {
+		r.fail(r.launcher(), remedyRerun, "repetition %d is of %s, asked for %s", n, run.Test, program)
 	}
 	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
 		r.fail(r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)

@@ -34,7 +34,15 @@ func (r *review) data() {
 			"the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
 	}
 	for i, run := range r.f.Runs {
+		if run.Validation != nil && *run.Validation == 0 {
+			r.blind(r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: its head says validation: 0", i+1)
+			return
+		}
 		for _, row := range run.Rows {
+			if len(row.Sides()) < 2 {
+				r.blind(r.launcher(), remedyRerun, "repetition %d has one half only at %d bytes, out-of-place and in-place are asked for", i+1, row.Bytes)
+				return
+			}
 			if slices.ContainsFunc(row.Sides(), func(s nccltests.Side) bool { return s.Wrong == nil }) {
 				r.blind(r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
 				return
@@ -75,6 +83,12 @@ func (r *review) ratio() {
 					r.fail(r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
 					return
 				}
+				if !belongs(row.Bytes, s, tolerance) {
+					r.fail(r.launcher(), "find out where these figures come from: they don't belong to one measurement",
+						"the time and the bandwidth do not belong together: %d bytes in %g us are %.2f GB/s, the algbw says %.2f (repetition %d)",
+						row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
+					return
+				}
 				// printed figures are rounded to two decimals
 				rounding := printedStep / 2 * (1 + want) / s.AlgBW
 				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
@@ -87,12 +101,28 @@ func (r *review) ratio() {
 	}
 }
 
+// bytesPerMicrosecond is what a GB/s is.
+const bytesPerMicrosecond = 1e3
+
+// belongs says that a bandwidth is that of the bytes in the time, as far as
+// both are rounded: a long time may be printed with two digits ("1.2e+07").
+func belongs(bytes int64, s nccltests.Side, tolerance float64) bool {
+	if s.TimeUS <= 0 {
+		return false
+	}
+	have := float64(bytes) / s.TimeUS / bytesPerMicrosecond
+	rounding := printedStep/2/s.AlgBW + 0.5/max(s.TimeUS, 1e4) + 0.005/s.TimeUS
+	if s.TimeUS >= 1e7 {
+		rounding += 0.05
+	}
+	return math.Abs(have-s.AlgBW) <= s.AlgBW*(tolerance+rounding)
+}
+
 // printedStep is the last digit that nccl-tests prints of a bandwidth.
 const printedStep = 0.01
 
 // tooSmallToPrint says that a bandwidth is rightly printed as 0.00.
 func tooSmallToPrint(bytes int64, s nccltests.Side) bool {
-	const bytesPerMicrosecond = 1e3 // in a GB/s
 	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
 }
 

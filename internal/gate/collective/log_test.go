@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,7 +38,13 @@ type cluster struct {
 	reps      int     // 0: as asked
 	exit      int32
 	badHosts  bool
-	lastSizes int // sizes left out at the end
+	lastSizes int     // sizes left out at the end
+	times     float64 // factor on the times alone; 0 is 1
+	program   string  // instead of all_reduce_perf
+	unchecked bool    // validation: 0 in the head
+	oneHalf   bool    // rows have lost their second half
+	glued     bool    // a line of NCCL on the same line as a row
+	plugin    string  // suffix of NCCL's transport between nodes
 }
 
 const testGPUs = 8
@@ -104,8 +111,9 @@ func (c cluster) run(b *strings.Builder, job string, nodes []string, rep int, la
 		}
 		return fmt.Sprintf("%s-%d", job, i)
 	}
-	fmt.Fprintf(b, "# nccl-tests version 2.19.6 nccl-headers=22807 nccl-library=22807\n# Collective test starting: all_reduce_perf\n")
-	fmt.Fprintf(b, "# nThread 1 nGpus 1 minBytes 8388608 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0\n#\n# Using devices\n")
+	fmt.Fprintf(b, "# nccl-tests version 2.19.6 nccl-headers=22807 nccl-library=22807\n# Collective test starting: %s\n", cmp.Or(c.program, "all_reduce_perf"))
+	fmt.Fprintf(b, "# nThread 1 nGpus 1 minBytes 8388608 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: %d graph: 0 unalign: 0\n#\n# Using devices\n",
+		map[bool]int{false: 1}[c.unchecked])
 	hung := false
 	for i, n := range nodes {
 		hung = hung || c.hang[n]
@@ -150,12 +158,12 @@ func (c cluster) nccl(b *strings.Builder, nodes []string, host func(int) string,
 			fmt.Fprintf(&list, " [%d]%s:1/RoCE", index, extra)
 		}
 		say("NET/IB : Using%s [RO]; OOB eth0:10.0.0.%d<0>", list.String(), i+1)
-		say("Using network IB")
+		say("Using network IB%s", c.plugin)
 	}
 	say("NVLS multicast support is %savailable on dev %d", map[bool]string{true: "not "}[c.noNVLS[n]], d)
 	if len(nodes) > 1 {
 		for _, peer := range []int{(r + testGPUs) % (len(nodes) * testGPUs), (r - testGPUs + len(nodes)*testGPUs) % (len(nodes) * testGPUs)} {
-			via := fmt.Sprintf("NET/IB/%d/GDRDMA", d)
+			via := fmt.Sprintf("NET/IB%s/%d/GDRDMA", c.plugin, d)
 			if slices.Contains(c.noGDR[n], d) {
 				via = fmt.Sprintf("NET/IB/%d", d)
 			}
@@ -211,15 +219,22 @@ func (c cluster) table(b *strings.Builder, nodes []string, ranks int, last bool)
 		alg := bus / printed
 		us := float64(size) / alg / 1e3
 		half := func(f float64) string {
-			return fmt.Sprintf("  %7.1f  %6.2f  %6.2f  %6s", us/f, alg*f, bus*f, wrong)
+			return fmt.Sprintf("  %7.1f  %6.2f  %6.2f  %6s", us/f*cmp.Or(c.times, 1), alg*f, bus*f, wrong)
 		}
-		fmt.Fprintf(b, "%12d  %12d  %8s  %6s  %6s%s%s\n", size, size/4, "float", "sum", "-1", half(1), half(1.001))
+		second := half(1.001)
+		if c.oneHalf {
+			second = ""
+		}
+		if c.glued && size == 1<<30 {
+			second += "gpu-01:101:140 [0] NCCL INFO Channel 00/16 :    0   1"
+		}
+		fmt.Fprintf(b, "%12d  %12d  %8s  %6s  %6s%s%s\n", size, size/4, "float", "sum", "-1", half(1), second)
 	}
 	bounds := "0 OK"
 	if wrong == "12" {
 		bounds = "12 FAILED"
 	}
-	fmt.Fprintf(b, "# Out of bounds values : %s\n# Avg bus bandwidth    : 52.9753 \n#\n# Collective test concluded: all_reduce_perf\n", bounds)
+	fmt.Fprintf(b, "# Out of bounds values : %s\n# Avg bus bandwidth    : 52.9753 \n#\n# Collective test concluded: %s\n", bounds, cmp.Or(c.program, "all_reduce_perf"))
 }
 
 // fake runs jobs on the cluster: what gangjob.Run would bring home.

@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -154,7 +155,12 @@ func (r *review) badTransport(transport string, nodes map[string]int, blamed map
 	}
 }
 
+// plugin is how a plugin of NCCL names its InfiniBand transport: that of HPC-X
+// is NET/IBext_v8.
+var plugin = regexp.MustCompile(`^NET/IBext(?:_v\d+)?`)
+
 func (r *review) allowed(transport string) bool {
+	transport = plugin.ReplaceAllString(transport, "NET/IB")
 	return slices.ContainsFunc(r.gate.profile.Collective.Transports, func(t string) bool {
 		return transport == t || strings.HasPrefix(transport, t+"/")
 	})

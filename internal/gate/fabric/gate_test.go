@@ -42,6 +42,9 @@ func TestHealthyVariations(t *testing.T) {
 		"a few more receive errors": func(s *subnet) {
 			s.of("gpu-02 mlx5_1").after[0] = map[string]int{"PortRcvErrors": 114}
 		},
+		"a banner of the host's shell": func(s *subnet) {
+			s.instead["gpu-01 iblinkinfo"] = says(s.iblinkinfo(), "Warning: Permanently added 'gpu-01' (ED25519) to the list of known hosts.\n", 0)
+		},
 		"a counter without a limit": func(s *subnet) {
 			s.of("gpu-02 mlx5_1").after[1] = map[string]int{"PortRcvErrors": 14, "PortXmitWait": 999999}
 		},
@@ -163,6 +166,13 @@ func firstOf(s *subnet, host string) func() (ssh.Output, error) {
 	}
 }
 
+// says is a tool's answer: both its streams and its exit code.
+func says(stdout, stderr string, exit int) func() (ssh.Output, error) {
+	return func() (ssh.Output, error) {
+		return ssh.Output{Stdout: []byte(stdout), Stderr: []byte(stderr), Exit: exit}, nil
+	}
+}
+
 func TestNotSeenIsUnobserved(t *testing.T) {
 	t.Parallel()
 	gone := func() (ssh.Output, error) { return ssh.Output{}, errGone }
@@ -193,6 +203,42 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 			l := s.of("leaf-0")
 			l.before[0] = map[string]int{"LinkDownedCounter": 255}
 			l.after[0] = l.before[0]
+		},
+		"ports whose counters do not answer, before and after": func(s *subnet) { s.unanswered = [2]int{7, 7} },
+		"ports whose counters do not answer, before": func(s *subnet) { // their old counters look new afterwards
+			s.unanswered[0] = 1
+			s.of("leaf-0").before[0], s.of("leaf-0").after[0] = nil, map[string]int{"SymbolErrorCounter": 250}
+		},
+		"ports whose counters do not answer, after": func(s *subnet) {
+			s.unanswered[1] = 1
+			s.of("leaf-0").after[0] = nil
+		},
+		"an adapter whose ibstat fails": func(s *subnet) {
+			s.instead["gpu-01 ibstat"] = says(s.ibstat("gpu-01"), "ibpanic: [1400444] main: stat of IB device 'mlx5_2' failed: No such file or directory\n", 255)
+		},
+		"ibstat fails on one stream": func(s *subnet) {
+			s.instead["gpu-01 ibstat"] = says(s.ibstat("gpu-01")+"ibpanic: [1400444] main: stat of IB device 'mlx5_2' failed: No such file or directory\n", "", 0)
+		},
+		"iblinkinfo got no answer of a switch": func(s *subnet) {
+			s.instead["gpu-01 iblinkinfo"] = says(s.iblinkinfo(), "src/query_smp.c:197; umad (DR path slid 0; dlid 0; 0,1,5 Attr 0x11:0) bad status 110; Connection timed out\n", 1)
+		},
+		"iblinkinfo got no answer, and exits 0": func(s *subnet) {
+			s.instead["gpu-01 iblinkinfo"] = says(s.iblinkinfo(), "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1,5)\n", 0)
+		},
+		"ibqueryerrors exits with another error": func(s *subnet) {
+			s.instead["gpu-01 ibqueryerrors"] = says(s.ibqueryerrors(0), "", 255)
+		},
+		"ibqueryerrors warns": func(s *subnet) {
+			s.instead["gpu-01 ibqueryerrors"] = says(s.ibqueryerrors(0), "ibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n", 1)
+		},
+		"ibqueryerrors warns on one stream": func(s *subnet) {
+			s.instead["gpu-01 ibqueryerrors"] = says("ibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n"+s.ibqueryerrors(0), "", 1)
+		},
+		"ibdiagnet fails, and its summary is clean": func(s *subnet) {
+			s.instead["gpu-01 ibdiagnet"] = says(s.ibdiagnet(), "", 1)
+		},
+		"sminfo fails, and prints an answer": func(s *subnet) {
+			s.instead["gpu-01 sminfo"] = says(strings.Replace(s.sms["gpu-01"], "%d", "7", 1), "ibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n", 255)
 		},
 		"cut short": func(s *subnet) {
 			text := s.ibqueryerrors(0)

@@ -27,6 +27,7 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 	if errBefore != nil || errAfter != nil {
 		return
 	}
+	complete := unanswered(v, first, before) && unanswered(v, last, after)
 	took := last.At.Sub(first.At)
 	if soak := g.site.Fabric.Soak.D(); took < soak {
 		v.miss(last, "fabric", fmt.Sprintf("error counters were watched for %s, the site demands %s", took, soak), "walk again (firstlight accept --from fabric); the whole soak is needed")
@@ -39,11 +40,24 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 	was, now := index(before, who), index(after, who)
 	worst := 0.0
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
+		if !complete && (was[port] == nil || now[port] == nil) {
+			continue // it may be one that did not answer
+		}
 		worst = max(worst, g.growth(v, last, port, was[port], now[port], cabled))
 	}
 	v.figures = append(v.figures,
 		check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"},
 		check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
+}
+
+// unanswered notes queries that failed in a reading; true when there are none.
+func unanswered(v *verdict, o check.Observation, r ibqueryerrors.Report) bool {
+	if r.QueryFailures == 0 {
+		return true
+	}
+	v.miss(o, "fabric", fmt.Sprintf("%d queries of error counters were not answered, and a port that does not answer is not listed", r.QueryFailures),
+		"find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric")
+	return false
 }
 
 // counts are a port's counters; a counter that is not listed is zero.

@@ -8,12 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
-	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
-	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 // Observe implements check.Check.
@@ -66,17 +60,6 @@ func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
 // allCounters lists every counter that is not zero: a host's threshold file
 // would hide what grows below it.
 func allCounters() []string { return []string{"ibqueryerrors", "--threshold-file", "/dev/null"} }
-
-// parser makes figures of a command's output.
-type parser func(ssh.Output) (any, error)
-
-func subnetManager(out ssh.Output) (any, error) {
-	return sminfo.Parse(append(append([]byte(nil), out.Stdout...), out.Stderr...))
-}
-func counters(out ssh.Output) (any, error) { return ibqueryerrors.Parse(out.Stdout) }
-func links(out ssh.Output) (any, error)    { return iblinkinfo.Parse(out.Stdout) }
-func diag(out ssh.Output) (any, error)     { return ibdiagnet.Parse(out.Stdout) }
-func ports(out ssh.Output) (any, error)    { return ibstat.Parse(out.Stdout) }
 
 // run records one command's output and figures, or why there are none. Its
 // error is the recorder's.

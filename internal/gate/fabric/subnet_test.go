@@ -24,9 +24,11 @@ type subnet struct {
 	links []*cable
 	// nodes and ports that ibqueryerrors counts before and after the soak.
 	nodes [2]int
-	sms   map[string]string // answer of sminfo by host; %d is the activity count
-	tick  int               // how much a question adds to the activity count
-	smLID map[string]int    // by adapter, 1 where not given
+	// unanswered are queries of counters that fail, before and after the soak.
+	unanswered [2]int
+	sms        map[string]string // answer of sminfo by host; %d is the activity count
+	tick       int               // how much a question adds to the activity count
+	smLID      map[string]int    // by adapter, 1 where not given
 	// stages of ibdiagnet; lines by stage.
 	stages  []string
 	errors  map[string][]string
@@ -168,7 +170,11 @@ func (s *subnet) ibqueryerrors(after int) string {
 			b.WriteString("\n")
 		}
 	}
-	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, 5 ports have errors beyond threshold\n## Thresholds: \n## Suppressed:\n", s.nodes[min(after, 1)])
+	fmt.Fprintf(&b, "\n## Summary: %d nodes checked, 2 bad nodes found\n##          99 ports checked, 5 ports have errors beyond threshold\n## Thresholds: \n", s.nodes[min(after, 1)])
+	if n := s.unanswered[min(after, 1)]; n > 0 {
+		fmt.Fprintf(&b, "##          %d PMA query failures\n", n)
+	}
+	b.WriteString("## Suppressed:\n")
 	return b.String()
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -40,7 +41,7 @@ func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {
 	if err != nil {
 		return policyFigures{}, fmt.Errorf("encode ClusterPolicy: %w", err)
 	}
-	if err := json.Unmarshal(data, &doc); err != nil {
+	if err := guard.JSON(data, &doc); err != nil {
 		return policyFigures{}, fmt.Errorf("read status of ClusterPolicy: %w", err)
 	}
 	doc.Status.Found = true

@@ -98,6 +98,10 @@ func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time,
 	if s.Tokens == 0 {
 		return nil
 	}
+	if s.Tokens > 1 && len(s.Gaps) == 0 {
+		r.Error = fmt.Sprintf("%d tokens in one piece: the time between them cannot be measured (does a proxy keep the stream back?)", s.Tokens)
+		return nil
+	}
 	ttft, e2e := ms(s.First), ms(s.Last)
 	r.TTFT, r.E2E = &ttft, &e2e
 	if s.Tokens > 1 {

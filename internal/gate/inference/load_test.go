@@ -42,6 +42,19 @@ func TestLoadIsNotFasterThanItsRate(t *testing.T) {
 	}
 }
 
+// TestTokensInOnePieceAreNotMeasured: an answer that comes all at once, through
+// a proxy that keeps it back, has no time between its tokens, which is not 0.
+func TestTokensInOnePieceAreNotMeasured(t *testing.T) {
+	t.Parallel()
+	var r Request
+	r.measure(t.Context(), func(context.Context, openai.Request) (openai.Stream, error) {
+		return openai.Stream{Tokens: 64, FromUsage: true, First: time.Second, Last: time.Second}, nil
+	}, time.Now(), openai.Request{})
+	if r.TPOT != nil || !strings.Contains(r.Error, "64 tokens in one piece") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestLoadEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := testSite()

@@ -44,7 +44,11 @@ func (g *Gate) commands() []command {
 func (g *Gate) rails() bool { return len(g.site.Fabric.HCAs) > 0 }
 
 func smi(out ssh.Output) (any, error) {
-	f := smiFigures{Trouble: nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)}
+	trouble, err := nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	f := smiFigures{Trouble: trouble}
 	log, err := nvidiasmi.Parse(out.Stdout)
 	switch {
 	case err == nil:
@@ -63,7 +67,11 @@ func nvlinks(out ssh.Output) (any, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if out.Exit != 0 && !nvidiasmi.ParseTrouble(out.Stdout, out.Stderr).Some() {
+	trouble, err := nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	if out.Exit != 0 && !trouble.Some() {
 		return nil, failed(out)
 	}
 	return linkFigures{GPUs: gpus}, nil

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
@@ -25,22 +26,20 @@ func (g *Gate) judgeDiag(v *verdict, h *host, at places) {
 		v.miss(o, h.name, fmt.Sprintf("the profile names no required diagnostics for DCGM %d", f.Diag.Major), "add node.requiredDiagnostics for this DCGM to the profile")
 	}
 	failures := 0
-	byName := map[string]dcgmi.Test{}
 	for _, t := range f.Diag.Tests {
-		byName[t.Name] = t
 		if t.Status == dcgmi.Fail {
 			failures++
 		}
 	}
 	for _, name := range required {
-		t, ok := byName[name]
+		i := slices.IndexFunc(f.Diag.Tests, func(t dcgmi.Test) bool { return t.Is(name) })
 		switch {
-		case !ok:
+		case i < 0:
 			v.miss(o, h.name, "required diagnostic "+name+" is not in the result", again)
-		case t.Status == dcgmi.NotRun:
+		case f.Diag.Tests[i].Status == dcgmi.NotRun:
 			v.miss(o, h.name, "required diagnostic "+name+" was not run", again)
 		default:
-			g.judgeCoverage(v, h, t)
+			g.judgeCoverage(v, h, f.Diag.Tests[i])
 		}
 	}
 	g.judgeTests(v, h, at, required)

@@ -21,6 +21,10 @@ func (g *Gate) judgeKernel(v *verdict, h *host, at places) {
 	if !h.kernel.ok() {
 		return
 	}
+	if !h.kernel.fig.FromBoot {
+		v.miss(h.kernel.obs, h.name, "the kernel log does not begin with the boot: its ring buffer has wrapped, and errors before are lost",
+			"reboot the node (a larger log_buf_len keeps more), so that the kernel log begins clean, then run the gate again")
+	}
 	for _, e := range h.kernel.fig.Events {
 		if e.Kind == xid.Switch {
 			g.judgeSwitch(v, h, e)
@@ -74,6 +78,10 @@ func (g *Gate) judgeSwitch(v *verdict, h *host, e xid.Event) {
 	message := fmt.Sprintf("SXid %d%s: %s", e.Code, times(e), e.Text)
 	if e.Fatal {
 		v.fail(h.kernel.obs, suspect, message+" (fatal)", "drain the node, reset all GPUs and switches of it together or power-cycle it; if it comes back, replace the board")
+		return
+	}
+	if e.Unclassified {
+		v.miss(h.kernel.obs, suspect, message+" (no line says whether it is fatal)", "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again")
 		return
 	}
 	v.note(h.kernel.obs, suspect, message+" (non-fatal)", "no failure by itself: watch whether it comes back under load")

@@ -76,6 +76,10 @@ func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvi
 		v.fail(o, suspect, fmt.Sprintf("NVLink fabric state is %q, status %q, expected Completed and Success", s, gpu.FabricStatus),
 			"check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it")
 	}
+	if bad := unhealthy(gpu.FabricHealth); bad != "" {
+		v.fail(o, suspect, "NVLink fabric is not healthy: "+bad,
+			"check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together")
+	}
 	g.judgeMemory(v, o, suspect, gpu)
 	g.judgeClocks(v, o, suspect, gpu)
 	g.judgePower(v, o, suspect, gpu)

@@ -121,12 +121,23 @@ func TestDefects(t *testing.T) {
 			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, dcgmi.Test{Name: "memtest", Status: dcgmi.Fail, Results: []dcgmi.Result{
 				{Status: dcgmi.Fail, Warnings: []dcgmi.Warning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":        {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":         {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":       {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"Xid of no known GPU":  {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":      {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
-		"fatal SXid":           {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"Xid to reboot":       {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":        {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":      {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"Xid of no known GPU": {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":     {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"unhealthy NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
+		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
+		"degraded NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+			g.FabricHealth = map[string]string{"summary": "Healthy", "bandwidth": "Degraded"}
+		}), "gpu-02/gpu2", "bandwidth Degraded"},
+		"fatal SXid": {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"a diagnostic's summary says why": {func(h []*hostSeen) {
+			test := &h[1].Diag.Diag.Tests[1]
+			test.Status, h[1].Diag.Outcome = dcgmi.Fail, dcgmi.TestFailed
+			test.Warnings = []dcgmi.Warning{{Text: "A DBE was found in GPU 3.", Severity: dcgmi.SeverityIsolate}}
+		}, "gpu-02/gpu3", "pcie: Fail: A DBE was found in GPU 3."},
 		"a defect seen before": {func(h []*hostSeen) { h[1].Before.Log.GPUs[2].ClockReasons["hw_slowdown"] = true }, "gpu-02/gpu2", "hw_slowdown"},
 	}
 	for name, tt := range tests {
@@ -149,26 +160,64 @@ func TestDefects(t *testing.T) {
 	}
 }
 
+// TestDCGM3Passes: the tests of dcgmi diag -r 3 as DCGM 3.0.4 to 3.3.9 name
+// them, and under the name that one of them had before.
+func TestDCGM3Passes(t *testing.T) {
+	t.Parallel()
+	for _, denylist := range []string{"Denylist", "Blacklist"} {
+		hosts := healthy(t, 3)
+		for _, h := range hosts {
+			h.Diag.Diag.Major, h.Diag.Diag.Tests = 3, nil
+			for i, name := range []string{
+				denylist, "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode", "Environment Variables",
+				"Page Retirement/Row Remap", "Graphics Processes", "Inforom", "PCIe", "GPU Memory", "Diagnostic", "Targeted Stress", "Targeted Power", "Memory Bandwidth",
+			} {
+				test := dcgmi.Test{Name: name, Status: dcgmi.Pass, Results: []dcgmi.Result{{Status: dcgmi.Pass}}}
+				if i > 8 {
+					test.Results = nil
+					for gpu := range gpusPerNode {
+						test.Results = append(test.Results, dcgmi.Result{Group: dcgmi.GPUs, ID: &gpu, Status: dcgmi.Pass})
+					}
+				}
+				h.Diag.Diag.Tests = append(h.Diag.Diag.Tests, test)
+			}
+		}
+		j := judge(t, hosts)
+		if j.Verdict != check.Passed {
+			t.Errorf("%s: %s: %+v", denylist, j.Verdict, j.Findings)
+		}
+		for _, f := range j.Figures {
+			if f.Relation == "==" && f.Value != f.Limit {
+				t.Errorf("%s: %+v", denylist, f)
+			}
+		}
+	}
+}
+
 // What could not be seen is never a pass, and the host is named.
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
-		"no ECC mode":        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
-		"no ECC counts":      func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
-		"no remap":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
-		"no reason":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
-		"no clock":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
-		"no power limit":     func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
-		"no width":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
-		"no memory":          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
-		"no VBIOS":           func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
-		"NVLinks of a GPU":   func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
-		"a test not there":   func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
-		"a test not run":     func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
-		"a GPU not tested":   func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
-		"no results":         func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
-		"runtime error":      func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
-		"diagnostic busy":    func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
+		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
+		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
+		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
+		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
+		"NVLinks of a GPU":                     func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
+		"a test not there":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
+		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
+		"a GPU not tested":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
+		"no results":                           func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
+		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
+		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
+		"a switch's error of which no line says how": func(h []*hostSeen) {
+			h[1].Kernel.Events = []xid.Event{{Kind: xid.Switch, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
+		},
 		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
 		"nothing of a host": func(h []*hostSeen) {
 			for _, k := range kinds {

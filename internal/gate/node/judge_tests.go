@@ -32,7 +32,7 @@ type complaints struct {
 func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
 	c := complaints{bad: map[string]*complaint{}, skipped: map[string][]string{}}
 	for _, t := range h.diag.fig.Diag.Tests {
-		need := slices.Contains(required, t.Name)
+		need := slices.ContainsFunc(required, t.Is)
 		for _, r := range t.Results {
 			if r.Status == dcgmi.Pass || r.Status == dcgmi.NotRun {
 				continue
@@ -43,7 +43,10 @@ func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
 				v.note(h.diag.obs, suspectOf(h, at, r), complain(t, r), remedyOf(severityOf(r)))
 			}
 		}
-		if worseThanResults(t, need) {
+		summary := dcgmi.Result{Status: t.Status, Warnings: ofSummary(t)}
+		if len(summary.Warnings) > 0 && (t.Status == dcgmi.Fail || need && t.Status != dcgmi.Pass) {
+			c.add(suspectOf(h, at, summary), t, summary)
+		} else if worseThanResults(t, need) {
 			v.fail(h.diag.obs, h.name, fmt.Sprintf("diagnostic %s: %s, though none of its results is", t.Name, t.Status), remedyOf(dcgmi.SeverityTriage))
 		}
 	}
@@ -54,6 +57,13 @@ func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
 		v.fail(h.diag.obs, h.name, "required diagnostics were skipped, which is no pass: "+left,
 			"find out why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again")
 	}
+}
+
+// ofSummary are a summary's warnings that no result has.
+func ofSummary(t dcgmi.Test) []dcgmi.Warning {
+	return slices.DeleteFunc(slices.Clone(t.Warnings), func(w dcgmi.Warning) bool {
+		return slices.ContainsFunc(t.Results, func(r dcgmi.Result) bool { return slices.Contains(r.Warnings, w) })
+	})
 }
 
 func (c *complaints) add(who string, t dcgmi.Test, r dcgmi.Result) {

@@ -60,7 +60,7 @@ func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
 		names := p.Node.RequiredDiagnostics[strconv.Itoa(h.diag.fig.Diag.Major)]
 		required += len(names)
 		for _, t := range h.diag.fig.Diag.Tests {
-			if t.Status == dcgmi.Pass && slices.Contains(names, t.Name) {
+			if t.Status == dcgmi.Pass && slices.ContainsFunc(names, t.Is) {
 				passed++
 			}
 		}

@@ -45,6 +45,8 @@ type Test struct {
 	// Status is the worst of the results.
 	Status  Status   `json:"status"`
 	Results []Result `json:"results"`
+	// Warnings are the summary's: what was found that no result is about.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // Result is a test's outcome on one entity, or on the whole node.

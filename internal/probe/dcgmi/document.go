@@ -48,7 +48,8 @@ type rawTest struct {
 	Name    string      `json:"name"`
 	Results []rawResult `json:"results"`
 	Summary *struct {
-		Status string `json:"status"`
+		Status   string      `json:"status"`
+		Warnings rawWarnings `json:"warnings"`
 	} `json:"test_summary"`
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 // Parse reads the document of dcgmi diag -j. Lines before it (some releases
 // print warnings there) are passed over.
 func Parse(data []byte) (Diag, error) {
-	d, err := parse(data)
+	d, err := guard.Parse("document", func() (Diag, error) { return parse(data) })
 	if err != nil {
 		return Diag{}, fmt.Errorf("read dcgmi diag: %w", err)
 	}
@@ -130,6 +132,7 @@ func (raw *rawTest) test(category string) (Test, error) {
 		if err != nil {
 			return t, err
 		}
+		t.Warnings = short(raw.Summary.Warnings)
 		if len(t.Results) == 0 || summary.rank() > t.Status.rank() {
 			t.Status = summary
 		}
@@ -143,10 +146,7 @@ func (r rawResult) results() ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := Result{Group: r.Group, ID: r.EntityID, Status: s, Warnings: r.Warnings, Info: r.Info}
-	for i := range base.Warnings {
-		base.Warnings[i].Text = cut(base.Warnings[i].Text)
-	}
+	base := Result{Group: r.Group, ID: r.EntityID, Status: s, Warnings: short(r.Warnings), Info: r.Info}
 	ids, err := r.ids()
 	if err != nil {
 		return nil, err
@@ -164,6 +164,14 @@ func (r rawResult) results() ([]Result, error) {
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// short bounds the texts of warnings.
+func short(warnings []Warning) []Warning {
+	for i := range warnings {
+		warnings[i].Text = cut(warnings[i].Text)
+	}
+	return warnings
 }
 
 // status reads an outcome; releases differ in case and spacing.

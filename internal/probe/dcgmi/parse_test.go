@@ -62,6 +62,13 @@ func TestParse(t *testing.T) {
 			`{"DCGM Diagnostic":{"runtime_error":"Unable to run diagnostic on unsupported GPU 0."},"metadata":{"version":"4.2.3"}}`,
 			dcgmi.Diag{Major: 4, Version: "4.2.3", RuntimeError: "Unable to run diagnostic on unsupported GPU 0.", Serials: map[int]string{}},
 		},
+		"a summary that says why": {
+			`{"DCGM Diagnostic":{"test_categories":[{"category":"Hardware","tests":[{"name":"memory","results":[{"entity_group":"GPU","entity_id":0,"status":"Pass"}],` +
+				`"test_summary":{"status":"Fail","info":["x"],"warnings":[{"error_category":1,"error_id":9,"error_severity":2,"warning":"DBE"}]}}]}]}}`,
+			dcgmi.Diag{Major: 4, Serials: map[int]string{}, Tests: []dcgmi.Test{{
+				Category: "Hardware", Name: "memory", Status: dcgmi.Fail, Results: []dcgmi.Result{{Group: "GPU", ID: new(0), Status: dcgmi.Pass}},
+				Warnings: []dcgmi.Warning{{Text: "DBE", ErrorID: 9, Category: 1, Severity: dcgmi.SeverityIsolate}}}}},
+		},
 		"a summary worse than its results": {
 			`{"DCGM Diagnostic":{"test_categories":[{"category":"Stress","tests":[{"name":"x","results":[{"entity_group":"GPU","entity_id":0,"status":"Pass"}],"test_summary":{"status":"Fail"}}]}]}}`,
 			dcgmi.Diag{Major: 4, Serials: map[int]string{}, Tests: []dcgmi.Test{

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Report is the whole output.
@@ -69,6 +71,10 @@ var (
 
 // Parse reads the whole output; without its summary it is cut short.
 func Parse(out []byte) (Report, error) {
+	return guard.Parse("ibdiagnet", func() (Report, error) { return parse(out) })
+}
+
+func parse(out []byte) (Report, error) {
 	var r Report
 	summary, heading, section := false, false, ""
 	for raw := range strings.SplitSeq(string(out), "\n") {

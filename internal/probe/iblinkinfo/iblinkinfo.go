@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Port is one line: a port as seen from its own side.
@@ -36,11 +38,19 @@ type Port struct {
 // Up says that traffic can flow.
 func (p Port) Up() bool { return p.State == "Active" && p.PhysState == "LinkUp" }
 
-var line = regexp.MustCompile(`^(0x[0-9a-fA-F]+) "\s*(.*?)\s*"\s+(\d+)\s+(\d+)\[\s*\] ==\(\s*(?:(\d+)X\s+([\d.]+) Gbps\s+)?([A-Za-z]+)/\s*([A-Za-z]+)\)==>\s+(?:(0x[0-9a-fA-F]+)\s+(\d+)\s+)?(\d*)\[\s*\] "(.*?)" \((.*)\)$`)
+// line is one port. The number in brackets is the cage's on a chassis switch; a
+// peer that does not answer over a link that is not down is "not available".
+var line = regexp.MustCompile(`^(0x[0-9a-fA-F]+) "\s*(.*?)\s*"\s+(\d+)\s+(\d+)\[\s*\d*\s*\] ` +
+	`==\(\s*(?:(\d+)X\s+([\d.]+) Gbps(?: \(FDR10\))?\s+)?([A-Za-z]+)/\s*([A-Za-z][A-Za-z ]*)\)==>\s+` +
+	`(?:"Port not available"|(?:(0x[0-9a-fA-F]+)\s+(\d+)\s+)?(\d*)\[\s*\d*\s*\] "(.*?)" \((.*)\))$`)
 
 // Parse reads the whole output. A line that is none of a port is an error: what
 // can't be read may be a link that is down.
 func Parse(out []byte) ([]Port, error) {
+	return guard.Parse("iblinkinfo", func() ([]Port, error) { return parse(out) })
+}
+
+func parse(out []byte) ([]Port, error) {
 	var ports []Port
 	n := 0
 	for raw := range strings.SplitSeq(string(out), "\n") {

@@ -29,6 +29,32 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseOtherForms reads what the tool's source prints besides.
+func TestParseOtherForms(t *testing.T) {
+	t.Parallel()
+	const in = `0xe41d2d0300aabb00 "                        leaf-0"      4    1[13] ==( 4X   10.0 Gbps (FDR10) Active/  LinkUp)==>  0xe41d2d0300aabb10      5    2[ 7] "leaf-1" ( )
+0xe41d2d0300aabb00 "                        leaf-0"      4    2[  ] ==( 4X         106.25 Gbps Active/  LinkUp)==>      "Port not available"
+0xe41d2d0300aabb00 "                        leaf-0"      4    3[  ] ==(                Down/No state change)==>             [  ] "" ( )
+0xe41d2d0300aabb00 "                        leaf-0"      4    4[  ] ==(                Down/PortConfigurationTraining)==>             [  ] "" ( )
+`
+	got, err := iblinkinfo.Parse([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := iblinkinfo.Port{Node: "leaf-0", GUID: "0xe41d2d0300aabb00", LID: 4, State: "Down"}
+	want := []iblinkinfo.Port{leaf, leaf, leaf, leaf}
+	for i := range want {
+		want[i].Port = i + 1
+	}
+	want[0].State, want[0].PhysState, want[0].Width, want[0].LaneGbps = "Active", "LinkUp", 4, 10
+	want[0].Peer, want[0].PeerGUID, want[0].PeerPort = "leaf-1", "0xe41d2d0300aabb10", 2
+	want[1].State, want[1].PhysState, want[1].Width, want[1].LaneGbps = "Active", "LinkUp", 4, 106.25
+	want[2].PhysState, want[3].PhysState = "No state change", "PortConfigurationTraining"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestParseRealOutput reads what the real tool printed over a simulated fabric.
 func TestParseRealOutput(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Report is the whole output.
@@ -15,6 +17,11 @@ type Report struct {
 	NodesChecked int    `json:"nodesChecked"`
 	PortsChecked int    `json:"portsChecked"`
 	Ports        []Port `json:"ports"`
+	// QueryFailures are queries that were not answered. A port that did not
+	// answer is not in Ports, as a port without errors is not.
+	QueryFailures int `json:"queryFailures,omitempty"`
+	// Warnings are lines of the tool's library that got into its output.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Port is one port with counters beyond the tool's thresholds.
@@ -30,13 +37,23 @@ var (
 	nodeLine    = regexp.MustCompile(`^Errors for (?:(0x[0-9a-fA-F]+) )?"(.*)"$`)
 	portLine    = regexp.MustCompile(`^\s+GUID (0x[0-9a-fA-F]+) port (ALL|\d+): (.*)$`)
 	counter     = regexp.MustCompile(`\[(\w+) == (\d+)(?: \([^)]*\))?\]`)
+	counterList = regexp.MustCompile(`^(?:\[\w+ == \d+(?: \([^)]*\))?\] ?)+$`)
 	linkInfo    = regexp.MustCompile(`^\s+Link info:`)
 	summaryLine = regexp.MustCompile(`^## Summary: (\d+) nodes checked, (\d+) bad nodes found$`)
+	failureLine = regexp.MustCompile(`^##\s+(\d+) PMA query failures$`)
+	listLine    = regexp.MustCompile(`^## (?:Thresholds:|Suppressed:|\(null\)$)`)
 	portsLine   = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
 )
 
+// maxWarnings bounds the lines of the library that are kept.
+const maxWarnings = 16
+
 // Parse reads the whole output; without the summary at its end it is cut short.
 func Parse(out []byte) (Report, error) {
+	return guard.Parse("ibqueryerrors", func() (Report, error) { return parse(out) })
+}
+
+func parse(out []byte) (Report, error) {
 	var r Report
 	node, summary := "", false
 	n := 0
@@ -45,7 +62,11 @@ func Parse(out []byte) (Report, error) {
 		text := strings.TrimRight(raw, " \r")
 		var err error
 		switch {
-		case text == "", linkInfo.MatchString(text), strings.HasPrefix(text, "ibwarn:"):
+		case text == "", linkInfo.MatchString(text), listLine.MatchString(text):
+		case strings.HasPrefix(text, "ibwarn:"):
+			if len(r.Warnings) < maxWarnings {
+				r.Warnings = append(r.Warnings, text)
+			}
 		case nodeLine.MatchString(text):
 			node = nodeLine.FindStringSubmatch(text)[2]
 		case portLine.MatchString(text):
@@ -55,7 +76,8 @@ func Parse(out []byte) (Report, error) {
 		case portsLine.MatchString(text):
 			r.PortsChecked, err = strconv.Atoi(portsLine.FindStringSubmatch(text)[1])
 			summary = true
-		case strings.HasPrefix(text, "##"):
+		case failureLine.MatchString(text):
+			r.QueryFailures, err = strconv.Atoi(failureLine.FindStringSubmatch(text)[1])
 		default:
 			err = fmt.Errorf("%.160q is no line of ibqueryerrors", text)
 		}
@@ -83,6 +105,9 @@ func (r *Report) port(node string, g []string) error {
 	if err != nil {
 		return fmt.Errorf("read a port's number: %w", err)
 	}
+	if !counterList.MatchString(g[3]) {
+		return fmt.Errorf("the counters of port %d of %s cannot be read: %.160q", number, node, g[3])
+	}
 	p := Port{Node: node, GUID: strings.ToLower(g[1]), Port: number, Counters: map[string]uint64{}}
 	for _, c := range counter.FindAllStringSubmatch(g[3], -1) {
 		v, err := strconv.ParseUint(c[2], 10, 64)
@@ -90,9 +115,6 @@ func (r *Report) port(node string, g []string) error {
 			return fmt.Errorf("read counter %s: %w", c[1], err)
 		}
 		p.Counters[c[1]] = v
-	}
-	if len(p.Counters) == 0 {
-		return fmt.Errorf("port %d of %s has no counters that can be read", number, node)
 	}
 	r.Ports = append(r.Ports, p)
 	return nil

@@ -3,6 +3,7 @@ package ibqueryerrors_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,28 @@ func TestParse(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestQueriesThatFailedAreCounted: a port that did not answer is not listed,
+// which reads like a port without errors.
+func TestQueriesThatFailedAreCounted(t *testing.T) {
+	t.Parallel()
+	in := "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 12)\n" + strings.Replace(sample, "## Suppressed:", "##          7 PMA query failures\n## Suppressed:", 1)
+	got, err := ibqueryerrors.Parse([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.QueryFailures != 7 || len(got.Warnings) != 1 || len(got.Ports) != 2 {
+		t.Errorf("%+v", got)
+	}
+	for name, in := range map[string]string{
+		"another line of the summary": strings.Replace(sample, "## Suppressed:", "##          2 nodes could not be read", 1),
+		"a counter that is cut":       strings.Replace(sample, "[LinkDownedCounter == 3]\nErrors", "[LinkDownedCo\nErrors", 1),
+	} {
+		if got, err := ibqueryerrors.Parse([]byte(in)); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func word(value string, known []string) (string, error) {
 
 // rate reads Gb/s; a port of one SDR lane prints 2.5 or 2.
 func rate(value string) (int, error) {
-	f, err := strconv.ParseFloat(value, 64)
+	f, err := strconv.ParseFloat(strings.TrimSuffix(value, " (FDR10)"), 64)
 	if err != nil || f < 0 || f > 1e6 {
 		return 0, fmt.Errorf("%.40q is no rate in Gb/s", value)
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const maxLine = 64 << 10
@@ -21,6 +23,10 @@ var (
 // Parse reads ibstat's output. Something missing or unknown is an error that
 // says what was expected.
 func Parse(data []byte) ([]HCA, error) {
+	return guard.Parse("ibstat", func() ([]HCA, error) { return parse(data) })
+}
+
+func parse(data []byte) ([]HCA, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("read ibstat: no output; expected blocks that begin with CA 'mlx5_0'")
 	}
@@ -34,6 +40,9 @@ func Parse(data []byte) ([]HCA, error) {
 		line := strings.TrimSpace(sc.Text())
 		if line == "" {
 			continue
+		}
+		if strings.HasPrefix(line, "ibpanic:") || strings.HasPrefix(line, "ibwarn:") || strings.Contains(line, ": iberror:") {
+			return nil, fmt.Errorf("read ibstat: line %d: the tool failed, so devices may be missing: %.200s", n, line)
 		}
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("read ibstat: line %d: %w", n, err)

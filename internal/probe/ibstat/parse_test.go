@@ -84,18 +84,20 @@ func TestParseVariants(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{
-		"nothing":            {"", "no output"},
-		"another tool":       {"sminfo: sm lid 1", "expected CA"},
-		"a panic":            {"ibpanic: [1] main: stat of IB device failed\n", "expected CA"},
-		"no ports":           {strings.SplitAfter(healthy, "\tPort 1:")[0][:150], "cut short"},
-		"cut in a port":      {strings.Split(healthy, "\t\tPort GUID")[0], `no "Port GUID"`},
-		"a port too few":     {strings.Replace(healthy, "ports: 1", "ports: 2", 1), "has 2 ports and shows 1"},
-		"an unknown state":   {strings.Replace(healthy, "State: Active", "State: Fine", 1), "none of Down"},
-		"no rate":            {strings.Replace(healthy, "Rate: 400", "Rate: fast", 1), "no rate"},
-		"no lid":             {strings.Replace(healthy, "SM lid: 8", "SM lid: 99999", 1), "no lid"},
-		"an adapter twice":   {healthy + healthy, "twice"},
-		"UTF-16":             {"\xff\xfeC\x00A\x00", "UTF-8"},
-		"a line without end": {strings.Repeat("x", 1<<20), "token too long"},
+		"nothing":             {"", "no output"},
+		"another tool":        {"sminfo: sm lid 1", "expected CA"},
+		"a panic":             {"ibpanic: [1] main: stat of IB device failed\n", "the tool failed"},
+		"no ports":            {strings.SplitAfter(healthy, "\tPort 1:")[0][:150], "cut short"},
+		"cut in a port":       {strings.Split(healthy, "\t\tPort GUID")[0], `no "Port GUID"`},
+		"a port too few":      {strings.Replace(healthy, "ports: 1", "ports: 2", 1), "has 2 ports and shows 1"},
+		"an unknown state":    {strings.Replace(healthy, "State: Active", "State: Fine", 1), "none of Down"},
+		"no rate":             {strings.Replace(healthy, "Rate: 400", "Rate: fast", 1), "no rate"},
+		"no lid":              {strings.Replace(healthy, "SM lid: 8", "SM lid: 99999", 1), "no lid"},
+		"a device that fails": {healthy + "ibpanic: [1400444] main: stat of IB device 'mlx5_8' failed: No such file or directory\n", "stat of IB device 'mlx5_8' failed"},
+		"another rate's name": {strings.Replace(healthy, "Rate: 400", "Rate: 40 (fast)", 1), "no rate"},
+		"an adapter twice":    {healthy + healthy, "twice"},
+		"UTF-16":              {"\xff\xfeC\x00A\x00", "UTF-8"},
+		"a line without end":  {strings.Repeat("x", 1<<20), "token too long"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +136,15 @@ func TestParseReal(t *testing.T) {
 		if len(got) == 0 || len(got[0].Ports) == 0 || got[0].Ports[0].PhysicalState != ibstat.PhysicalLinkUp {
 			t.Errorf("%s: got %+v", name, got)
 		}
+	}
+}
+
+// TestParseFDR10: links at FDR10 have the name behind their rate.
+func TestParseFDR10(t *testing.T) {
+	t.Parallel()
+	got, err := ibstat.Parse([]byte(strings.Replace(healthy, "Rate: 400", "Rate: 40 (FDR10)", 1)))
+	if err != nil || got[0].Ports[0].RateGbps != 40 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -21,10 +21,18 @@ var (
 	ansi      = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
 	criTag    = regexp.MustCompile(`^(?:stdout|stderr) [FP] `)
 	podPrefix = regexp.MustCompile(`^\[pod/[^\]\s]+\]\s?`)
-	mpiTag    = regexp.MustCompile(`^\[\d+,(\d+)\]<std(?:out|err)>:\s?`)
+	// mpiTag is of mpirun: --tag-output, with the job's name since Open MPI 5, and
+	// with --timestamp-output a date before it, or alone.
+	mpiTag    = regexp.MustCompile(`^\s*(?:` + mpiDate + `)?\[(?:[\w.-]+@)?\d+,(\d+)\]<std(?:out|err)>:\s?`)
+	mpiTime   = regexp.MustCompile(`^` + mpiDate + `<std(?:out|err)>:\s?`)
 	rankLabel = regexp.MustCompile(`^\[(?:rank|default)(\d+)\]:\s?`)
-	srunLabel = regexp.MustCompile(`^(\d+): `)
+	srunLabel = regexp.MustCompile(`^ *(\d+): `) // srun pads it to the width of the largest
 )
+
+const mpiDate = `\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}`
+
+// maxTag is how far into a line a tag of mpirun begins to end.
+const maxTag = 160
 
 // Parse takes the prefixes off one line.
 func Parse(s string) Line {
@@ -36,10 +44,14 @@ func Parse(s string) Line {
 		l.Text = podPrefix.ReplaceAllString(l.Text, "")
 	}
 	l.stripTime()
-	if l.Text == "" || (l.Text[0] != '[' && (l.Text[0] < '0' || l.Text[0] > '9')) {
+	if strings.Contains(l.Text[:min(len(l.Text), maxTag)], "<std") {
+		l.Text = l.Text[len(mpiTime.FindString(l.Text)):]
+		l.stripRank(mpiTag)
+	}
+	if begins := strings.TrimLeft(l.Text, " "); begins == "" || (begins[0] != '[' && (begins[0] < '0' || begins[0] > '9')) {
 		return l
 	}
-	for _, label := range []*regexp.Regexp{mpiTag, srunLabel, rankLabel} {
+	for _, label := range []*regexp.Regexp{srunLabel, rankLabel} {
 		l.stripRank(label)
 	}
 	return l

@@ -19,18 +19,25 @@ func TestParse(t *testing.T) {
 		in   string
 		want logline.Line
 	}{
-		"plain":             {"# Using devices", logline.Line{Rank: -1, Text: "# Using devices"}},
-		"carriage return":   {"abc\r", logline.Line{Rank: -1, Text: "abc"}},
-		"srun label":        {"3:  8388608 2097152", logline.Line{Rank: 3, Text: " 8388608 2097152"}},
-		"mpirun tag":        {"[1,12]<stdout>:# Avg bus bandwidth", logline.Line{Rank: 12, Text: "# Avg bus bandwidth"}},
-		"mpirun tag stderr": {"[1,0]<stderr>: host:1:1 [0] NCCL INFO x", logline.Line{Rank: 0, Text: "host:1:1 [0] NCCL INFO x"}},
-		"timestamp":         {"2026-11-21T01:02:03.456Z  8388608", logline.Line{Time: at, Rank: -1, Text: " 8388608"}},
-		"cri":               {"2026-11-21T01:02:03.456Z stdout F [rank5]:step: 1", logline.Line{Time: at, Rank: 5, Text: "step: 1"}},
-		"kubectl prefix":    {"[pod/x-0/trainer] [rank5]: step: 1", logline.Line{Rank: 5, Text: "step: 1"}},
-		"colours":           {"\x1b[31mstep:  1  \x1b[32mloss: 2\x1b[0m", logline.Line{Rank: -1, Text: "step:  1  loss: 2"}},
-		"no rank label":     {"[Rank 3] Watchdog", logline.Line{Rank: -1, Text: "[Rank 3] Watchdog"}},
-		"huge rank":         {"[rank99999999]:x", logline.Line{Rank: -1, Text: "[rank99999999]:x"}},
-		"empty":             {"", logline.Line{Rank: -1}},
+		"plain":                   {"# Using devices", logline.Line{Rank: -1, Text: "# Using devices"}},
+		"carriage return":         {"abc\r", logline.Line{Rank: -1, Text: "abc"}},
+		"srun label":              {"3:  8388608 2097152", logline.Line{Rank: 3, Text: " 8388608 2097152"}},
+		"mpirun tag":              {"[1,12]<stdout>:# Avg bus bandwidth", logline.Line{Rank: 12, Text: "# Avg bus bandwidth"}},
+		"mpirun tag stderr":       {"[1,0]<stderr>: host:1:1 [0] NCCL INFO x", logline.Line{Rank: 0, Text: "host:1:1 [0] NCCL INFO x"}},
+		"timestamp":               {"2026-11-21T01:02:03.456Z  8388608", logline.Line{Time: at, Rank: -1, Text: " 8388608"}},
+		"cri":                     {"2026-11-21T01:02:03.456Z stdout F [rank5]:step: 1", logline.Line{Time: at, Rank: 5, Text: "step: 1"}},
+		"kubectl prefix":          {"[pod/x-0/trainer] [rank5]: step: 1", logline.Line{Rank: 5, Text: "step: 1"}},
+		"colours":                 {"\x1b[31mstep:  1  \x1b[32mloss: 2\x1b[0m", logline.Line{Rank: -1, Text: "step:  1  loss: 2"}},
+		"blanks before a tag":     {"   [1,0]<stdout>:# Avg bus bandwidth", logline.Line{Rank: 0, Text: "# Avg bus bandwidth"}},
+		"Open MPI 5":              {"[prterun-gpu-01-4711@1,3]<stdout>: # Using devices", logline.Line{Rank: 3, Text: "# Using devices"}},
+		"timestamps of mpirun":    {"Sat Nov 21 01:02:03 2026[1,3]<stdout>:# Using devices", logline.Line{Rank: 3, Text: "# Using devices"}},
+		"timestamps alone":        {"Sat Nov 21 01:02:03 2026<stdout>:# Using devices", logline.Line{Rank: -1, Text: "# Using devices"}},
+		"padded srun label":       {"  3: # Using devices", logline.Line{Rank: 3, Text: "# Using devices"}},
+		"blanks are the text's":   {"     8388608  2097152", logline.Line{Rank: -1, Text: "     8388608  2097152"}},
+		"a date of the program's": {"Sat Nov 21 01:02:03 2026 begins", logline.Line{Rank: -1, Text: "Sat Nov 21 01:02:03 2026 begins"}},
+		"no rank label":           {"[Rank 3] Watchdog", logline.Line{Rank: -1, Text: "[Rank 3] Watchdog"}},
+		"huge rank":               {"[rank99999999]:x", logline.Line{Rank: -1, Text: "[rank99999999]:x"}},
+		"empty":                   {"", logline.Line{Rank: -1}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 	"github.com/firstlight/firstlight/internal/probe/torchrun"
 )
@@ -30,6 +31,10 @@ var (
 
 // Parse reads a log.
 func Parse(r io.Reader) (Log, error) {
+	return guard.Parse("log of Megatron", func() (Log, error) { return parse(r) })
+}
+
+func parse(r io.Reader) (Log, error) {
 	p := &parser{ranks: map[int]*Rank{}}
 	err := logline.Scan(r, func(l logline.Line) error { p.line(l); return nil })
 	for _, rank := range p.ranks {

@@ -2,6 +2,7 @@ package nccllog
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -46,7 +47,9 @@ func (p *parser) ranks() []Rank {
 		rank, device, unknown int
 	}
 	byRank := map[key]*Rank{}
-	for gpu, r := range p.gpus {
+	var ranks []*Rank
+	for _, gpu := range slices.SortedFunc(maps.Keys(p.gpus), gpuKey.compare) { // what they disagree on is the first one's
+		r := p.gpus[gpu]
 		if r.silent() {
 			continue
 		}
@@ -60,13 +63,18 @@ func (p *parser) ranks() []Rank {
 		}
 		clone := *r
 		byRank[k] = &clone
+		ranks = append(ranks, &clone)
 	}
-	ranks := make([]Rank, 0, len(byRank))
-	for _, r := range byRank {
-		ranks = append(ranks, *r)
-	}
-	slices.SortFunc(ranks, func(a, b Rank) int {
+	slices.SortStableFunc(ranks, func(a, b *Rank) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Device, b.Device))
 	})
-	return ranks
+	out := make([]Rank, 0, len(ranks))
+	for _, r := range ranks {
+		out = append(out, *r)
+	}
+	return out
+}
+
+func (k gpuKey) compare(other gpuKey) int {
+	return cmp.Or(cmp.Compare(k.host, other.host), cmp.Compare(k.device, other.device), cmp.Compare(k.pid, other.pid))
 }

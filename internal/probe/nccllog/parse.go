@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
@@ -26,6 +27,10 @@ var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)
 
 // Parse reads every NCCL line of a log; lines of others are stepped over.
 func Parse(r io.Reader) (Log, error) {
+	return guard.Parse("NCCL log", func() (Log, error) { return parse(r) })
+}
+
+func parse(r io.Reader) (Log, error) {
 	p := &parser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}}
 	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
 		return p.log(), fmt.Errorf("NCCL log: %w", err)

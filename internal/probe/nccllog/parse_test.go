@@ -130,6 +130,46 @@ func TestParseChannelForms(t *testing.T) {
 	}
 }
 
+// TestOlderInitLines: NCCL up to 2.16 says that a rank is ready without the
+// name of the call.
+func TestOlderInitLines(t *testing.T) {
+	t.Parallel()
+	got, err := nccllog.Parse(strings.NewReader("node2:21:26 [0] NCCL INFO comm 0x7f16fc000fc0 rank 1 nranks 2 cudaDev 0 busId f5000 - Init COMPLETE\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nccllog.Rank{{Rank: 1, Host: "node2", NRanks: 2, BusID: "f5000", Inits: 1}}
+	if diff := cmp.Diff(want, got.Ranks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTheSameLogIsReadTheSame: two processes of one rank that disagree are
+// folded in the order of their numbers, not in that of a map.
+func TestTheSameLogIsReadTheSame(t *testing.T) {
+	t.Parallel()
+	const text = `node1:101:140 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 3b0 commId 0x7 - Init COMPLETE
+node1:901:940 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 1b0 commId 0x7 - Init COMPLETE
+node1:501:540 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 5b0 commId 0x7 - Init COMPLETE
+node1:701:740 [0] NCCL INFO Connected all rings
+node1:301:340 [0] NCCL INFO NVLS multicast support is available on dev 0
+`
+	want := []nccllog.Rank{
+		{Rank: -1, Host: "node1", NVLS: new(true)},
+		{Rank: -1, Host: "node1", Rings: 1},
+		{Rank: 0, Host: "node1", NRanks: 2, BusID: "3b0", Inits: 3},
+	}
+	for range 50 {
+		got, err := nccllog.Parse(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Ranks); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(""))

@@ -30,6 +30,9 @@ func (p *parser) comment(text string) error {
 		p.params(text)
 	case strings.HasPrefix(text, "Rank"):
 		return p.device(text)
+	case strings.HasPrefix(text, "out-of-place"), strings.HasPrefix(text, "in-place"):
+		p.current(false)
+		p.inPlace = strings.HasPrefix(text, "in-place")
 	case strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
 		p.current(false)
 		p.columns, p.table = strings.Fields(text), true

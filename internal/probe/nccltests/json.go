@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // maxJSON is the longest -J report that is read.
@@ -14,6 +16,10 @@ const maxJSON = 64 << 20
 
 // ParseJSON reads the report that -J writes.
 func ParseJSON(r io.Reader) (Run, error) {
+	return guard.Parse("nccl-tests report", func() (Run, error) { return parseJSON(r) })
+}
+
+func parseJSON(r io.Reader) (Run, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxJSON+1))
 	if err != nil {
 		return Run{}, fmt.Errorf("read nccl-tests report: %w", err)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
@@ -22,9 +24,16 @@ var ErrNoRun = errors.New("no nccl-tests output in the log")
 
 // Parse reads every run of a log.
 func Parse(r io.Reader) ([]Run, error) {
+	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parse(r) })
+}
+
+func parse(r io.Reader) ([]Run, error) {
 	p := &parser{}
 	if err := logline.Scan(r, p.line); err != nil {
 		return p.runs, fmt.Errorf("nccl-tests log: %w", err)
+	}
+	if len(p.runs) == 0 && p.bare {
+		return nil, fmt.Errorf("%w: its lines have lost the # at the beginning: keep the log as it was printed", ErrNoRun)
 	}
 	if len(p.runs) == 0 {
 		return nil, ErrNoRun
@@ -35,8 +44,11 @@ func Parse(r io.Reader) ([]Run, error) {
 type parser struct {
 	runs    []Run
 	columns []string
-	// table says that the header of the table was seen.
-	table bool
+	// table says that the header of the table was seen; inPlace that its title
+	// names the in-place half alone.
+	table, inPlace bool
+	// bare says that a line looked like one of nccl-tests without its "#".
+	bare bool
 }
 
 // current is the run that a line belongs to; a line that opens a run begins a
@@ -51,7 +63,11 @@ func (p *parser) current(opens bool) *Run {
 
 func (p *parser) line(l logline.Line) error {
 	text := strings.TrimSpace(l.Text)
-	if text == "" || strings.Contains(text, "NCCL INFO") || strings.Contains(text, "NCCL WARN") {
+	if text == "" {
+		return nil
+	}
+	if strings.Contains(text, "NCCL INFO") || strings.Contains(text, "NCCL WARN") {
+		p.ofNCCL(text)
 		return nil
 	}
 	if len(p.runs) >= maxRuns {
@@ -68,13 +84,29 @@ func (p *parser) line(l logline.Line) error {
 		}
 	case p.table && text[0] >= '0' && text[0] <= '9':
 		p.row(text)
+	case strings.HasPrefix(text, "nThread"), strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
+		p.bare = true
 	}
 	return nil
 }
 
+// rowBegins is how a row of the table begins: size, count, type.
+var rowBegins = regexp.MustCompile(`^\d+\s+\d+\s+[a-z]\w*\s`)
+
+// ofNCCL notes a row that a line of NCCL is glued to: its last figure and the
+// line's host cannot be told apart.
+func (p *parser) ofNCCL(text string) {
+	if !p.table || !rowBegins.MatchString(text) {
+		return
+	}
+	if run := p.current(false); len(run.Problems) < maxProblems {
+		run.Problems = append(run.Problems, fmt.Sprintf("a line of NCCL is glued to a row: %.160q", text))
+	}
+}
+
 func (p *parser) row(text string) {
 	run := p.current(false)
-	row, err := parseRow(p.columns, text)
+	row, err := parseRow(p.columns, text, p.inPlace)
 	switch {
 	case err != nil && len(run.Problems) < maxProblems:
 		run.Problems = append(run.Problems, fmt.Sprintf("%v: %.160q", err, text))

@@ -3,6 +3,7 @@ package nccltests_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +150,74 @@ func TestParseJSON(t *testing.T) {
 	run.Problems = nil
 	if diff := cmp.Diff(want, run); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// halves is a table with one half, as -O prints it: title, head, row.
+const halves = `# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+#                                                              %s
+#       size         count      type   redop    root     time   algbw   busbw #wrong
+           8             2     float     sum      -1    62.34   0.01   0.02      0
+`
+
+func TestParseTablesWithOneHalf(t *testing.T) {
+	t.Parallel()
+	for title, in := range map[string]bool{"out-of-place": false, "in-place": true} {
+		runs := parse(t, fmt.Sprintf(halves, title))
+		row := runs[0].Rows[0]
+		if (row.InPlace != nil) != in || (row.OutOfPlace != nil) == in || len(runs[0].Problems) > 0 || row.Sides()[0].TimeUS != 62.34 {
+			t.Errorf("%s: %+v", title, runs[0])
+		}
+	}
+}
+
+func TestParseRowsThatAreNotWhole(t *testing.T) {
+	t.Parallel()
+	const head = `# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) validation: 1
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+`
+	tests := map[string]struct{ row, problem string }{
+		"cut after the first half": {"           8             2     float     sum      -1    62.34   0.01   0.02      0", "9 fields under 13 heads"},
+		"a line of NCCL behind it": {"           8             2     float     sum      -1    62.34   0.01   0.02      0    62.34   0.01   0.02      0node1:101:140 [0] NCCL INFO Connected all trees", "glued"},
+		"in-place only":            {"           8             2     float     sum      -1                                       62.34   0.01   0.02      0", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run := parse(t, head+tt.row+"\n")[0]
+			if tt.problem == "" {
+				if len(run.Problems) > 0 || len(run.Rows) != 1 || run.Rows[0].OutOfPlace != nil || run.Rows[0].InPlace == nil {
+					t.Errorf("%+v", run)
+				}
+				return
+			}
+			if len(run.Rows) > 0 || len(run.Problems) != 1 || !strings.Contains(run.Problems[0], tt.problem) {
+				t.Errorf("%+v", run)
+			}
+		})
+	}
+}
+
+// TestParseOldAllToAll: the tests without an operation left its column blank.
+func TestParseOldAllToAll(t *testing.T) {
+	t.Parallel()
+	run := parse(t, `#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+  1073741824      33554432   float            4335.5  247.66  216.71    N/A   4274.2  251.22  219.81    N/A
+`)[0]
+	if len(run.Rows) != 1 || run.Rows[0].RedOp != "" || run.Rows[0].OutOfPlace.BusBW != 216.71 || run.Rows[0].InPlace.TimeUS != 4274.2 {
+		t.Errorf("%+v", run)
+	}
+}
+
+// TestParseWithoutCommentMarks: a table that was copied without its "#" is
+// refused, and the reason says so.
+func TestParseWithoutCommentMarks(t *testing.T) {
+	t.Parallel()
+	_, err := nccltests.Parse(strings.NewReader(strings.ReplaceAll(string(read(t, "v2.19.6-h100.log")), "#", " ")))
+	if !errors.Is(err, nccltests.ErrNoRun) || !strings.Contains(err.Error(), "lost the # at the beginning") {
+		t.Error(err)
 	}
 }
 

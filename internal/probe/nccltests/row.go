@@ -1,7 +1,9 @@
 package nccltests
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,41 +17,47 @@ var defaultColumns = []string{
 
 // parseRow reads one line of the table under the given heads. The heads of the
 // two halves repeat; columns with other heads (per-iteration figures,
-// timestamps) are stepped over.
-func parseRow(columns []string, text string) (Row, error) {
+// timestamps) are stepped over. inPlace tells of a table with one half which.
+func parseRow(columns []string, text string, inPlace bool) (Row, error) {
 	if len(columns) == 0 {
 		columns = defaultColumns
 	}
-	fields := strings.Fields(text)
-	if i := slices.Index(columns, "timestamp"); i >= 0 && i == len(columns)-1 {
-		if len(fields) == len(columns)+1 {
-			fields = fields[:len(fields)-1]
-		}
-	}
+	fields := rowFields(columns, text)
 	half := slices.IndexFunc(columns, isTime)
 	if half < 0 {
-		return Row{}, fmt.Errorf("the table's head has no time column")
+		return Row{}, errors.New("the table's head has no time column")
 	}
 	second := half + 1 + slices.IndexFunc(columns[half+1:], isTime)
-	if second == half {
-		return Row{}, fmt.Errorf("the table's head has one half only")
-	}
 	var row Row
 	if err := row.head(columns[:half], fields); err != nil {
 		return Row{}, err
 	}
-	switch len(fields) {
-	case len(columns):
+	cut := fmt.Errorf("%d fields under %d heads", len(fields), len(columns))
+	switch {
+	case second == half && len(fields) != len(columns):
+		return Row{}, cut
+	case second == half:
+		side, err := parseSide(columns[half:], fields[half:])
+		if err != nil {
+			return Row{}, err
+		}
+		if inPlace {
+			row.InPlace = &side
+		} else {
+			row.OutOfPlace = &side
+		}
+		return row, nil
+	case len(fields) == len(columns):
 		out, err := parseSide(columns[half:second], fields[half:second])
 		if err != nil {
 			return Row{}, err
 		}
 		row.OutOfPlace = &out
 		fields = fields[second:]
-	case len(columns) - (second - half):
+	case len(fields) == len(columns)-(second-half) && blank.MatchString(text):
 		fields = fields[half:] // in-place only, as in a trace replay
 	default:
-		return Row{}, fmt.Errorf("%d fields under %d heads", len(fields), len(columns))
+		return Row{}, cut
 	}
 	in, err := parseSide(columns[second:], fields)
 	if err != nil {
@@ -57,6 +65,24 @@ func parseRow(columns []string, text string) (Row, error) {
 	}
 	row.InPlace = &in
 	return row, nil
+}
+
+// blank is a half that was left out; a row that was cut has none.
+var blank = regexp.MustCompile(`\s{20}`)
+
+// rowFields are the fields of a row, one a head: a timestamp at the end is two
+// words, and old tests without an operation left its column blank.
+func rowFields(columns []string, text string) []string {
+	fields := strings.Fields(text)
+	if i := slices.Index(columns, "timestamp"); i >= 0 && i == len(columns)-1 && len(fields) == len(columns)+1 {
+		fields = fields[:len(fields)-1]
+	}
+	if i := slices.Index(columns, "redop"); i >= 0 && len(fields) == len(columns)-1 {
+		if _, err := strconv.ParseFloat(fields[i], 64); err == nil {
+			fields = slices.Insert(fields, i, "")
+		}
+	}
+	return fields
 }
 
 func isTime(column string) bool { return column == "time" || column == "cputime" }

@@ -54,6 +54,7 @@ type rawGPU struct {
 	Fabric      struct {
 		State  string `xml:"state"`
 		Status string `xml:"status"`
+		Health named  `xml:"health"`
 	} `xml:"fabric"`
 }
 

@@ -32,6 +32,14 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	}
 	g.FabricState = r.text("fabric state", raw.Fabric.State)
 	g.FabricStatus = r.text("fabric status", raw.Fabric.Status)
+	for _, item := range raw.Fabric.Health.Items {
+		if said := r.text("fabric health "+item.XMLName.Local, item.Text); said != "" {
+			if g.FabricHealth == nil {
+				g.FabricHealth = map[string]string{}
+			}
+			g.FabricHealth[item.XMLName.Local] = said
+		}
+	}
 	g.Errors = r.troubles
 	if r.err == nil && g.UUID == "" && len(g.Errors) == 0 {
 		r.err = errors.New("has no uuid: the document is not of nvidia-smi -q -x")

@@ -59,6 +59,9 @@ type GPU struct {
 	// FabricState and FabricStatus are the NVLink fabric's registration.
 	FabricState  string `json:"fabricState,omitempty"`
 	FabricStatus string `json:"fabricStatus,omitempty"`
+	// FabricHealth is what the driver says of the fabric's health, by element:
+	// "summary" to "Healthy", "bandwidth" to "Full", "route_unhealthy" to "False".
+	FabricHealth map[string]string `json:"fabricHealth,omitempty"`
 
 	// Errors are figures that the GPU could not give: "ecc_mode: GPU is lost".
 	Errors []string `json:"errors,omitempty"`

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // NVLinks are the links of one GPU, as nvidia-smi nvlink -s prints them.
@@ -28,9 +30,10 @@ type Link struct {
 }
 
 var (
-	linkGPU   = regexp.MustCompile(`^GPU (\d{1,4}): .*\(UUID: (GPU-[0-9A-Fa-f-]+)\)$`)
+	linkGPU   = regexp.MustCompile(`^GPU (\d{1,4}): .*\(UUID: (GPU-[0-9A-Fa-f-]+)\)(?:\s+(.*))?$`)
 	linkUp    = regexp.MustCompile(`^Link (\d{1,3}): ([0-9.]+) GB/s$`)
 	linkDown  = regexp.MustCompile(`(?i)^Link (\d{1,3}): <?(inactive|disabled)>?$`)
+	noLinks   = regexp.MustCompile(`(?i)^device does not have or support NVLink\.?$`)
 	linksNone = regexp.MustCompile(`(?i)unable to retrieve NVLink information as all links are inactive`)
 )
 
@@ -41,6 +44,10 @@ const (
 
 // ParseNVLinks reads nvidia-smi nvlink -s.
 func ParseNVLinks(data []byte) ([]NVLinks, error) {
+	return guard.Parse("nvidia-smi nvlink", func() ([]NVLinks, error) { return parseNVLinks(data) })
+}
+
+func parseNVLinks(data []byte) ([]NVLinks, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("read nvidia-smi nvlink: no output; expected \"GPU 0: ... (UUID: GPU-...)\" and its links")
 	}
@@ -52,7 +59,7 @@ func ParseNVLinks(data []byte) ([]NVLinks, error) {
 	sc.Buffer(nil, maxLinkLine)
 	for n := 1; sc.Scan(); n++ {
 		line := strings.TrimSpace(sc.Text())
-		if line == "" || lost.MatchString(line) {
+		if line == "" || mentions(line, lost) {
 			continue
 		}
 		var err error
@@ -75,7 +82,11 @@ func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
 		if err != nil {
 			return gpus, fmt.Errorf("%q is no GPU number", m[1])
 		}
-		return append(gpus, NVLinks{Index: index, UUID: m[2]}), nil
+		gpus = append(gpus, NVLinks{Index: index, UUID: m[2]})
+		if m[3] == "" {
+			return gpus, nil
+		}
+		line = m[3] // some releases say on the same line why there are no links
 	}
 	if len(gpus) == 0 {
 		return gpus, fmt.Errorf("%.80q: expected \"GPU 0: ... (UUID: GPU-...)\"", line)
@@ -83,6 +94,9 @@ func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
 	g := &gpus[len(gpus)-1]
 	if linksNone.MatchString(line) {
 		g.AllInactive = true
+		return gpus, nil
+	}
+	if noLinks.MatchString(line) {
 		return gpus, nil
 	}
 	var link Link

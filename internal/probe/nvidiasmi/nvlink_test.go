@@ -37,6 +37,28 @@ func TestParseNVLinks(t *testing.T) {
 	}
 }
 
+// TestParseNVLinksOnOneLine: some releases print what they say of a GPU behind
+// its name.
+func TestParseNVLinksOnOneLine(t *testing.T) {
+	t.Parallel()
+	got, err := nvidiasmi.ParseNVLinks([]byte(`GPU 0: NVIDIA RTX A4000 (UUID: GPU-0a0a) Device does not have or support Nvlink
+GPU 1: Quadro RTX 5000 (UUID: GPU-0b0b) NVML: Unable to retrieve Nvlink information as all links are inActive
+GPU 2: NVIDIA H100 (UUID: GPU-0c0c)
+	 Link 0: 26.562 GB/s
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nvidiasmi.NVLinks{
+		{Index: 0, UUID: "GPU-0a0a"},
+		{Index: 1, UUID: "GPU-0b0b", AllInactive: true},
+		{Index: 2, UUID: "GPU-0c0c", Links: []nvidiasmi.Link{{Number: 0, Active: true, GBps: 26.562}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestParseNVLinksRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{
@@ -44,6 +66,7 @@ func TestParseNVLinksRefuses(t *testing.T) {
 		"no driver":       {"Failed to initialize NVML: Unknown Error", "expected \"GPU 0"},
 		"cut in a link":   {nvlinks[:strings.Index(nvlinks, " GB/s")], "expected \"Link 0"},
 		"a link twice":    {strings.Replace(nvlinks, "Link 1", "Link 0", 1), "twice"},
+		"words behind it": {"GPU 0: X (UUID: GPU-0a0a) and more\n", "and more"},
 		"only a lost GPU": {"Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n", "no GPU"},
 		"UTF-16":          {"\xff\xfeG\x00", "UTF-8"},
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 var dtdName = regexp.MustCompile(`nvsmi_device_v\d+\.dtd`)
@@ -17,7 +19,7 @@ var dtdName = regexp.MustCompile(`nvsmi_device_v\d+\.dtd`)
 // Parse reads the document of nvidia-smi -q -x. Lines before it are passed
 // over: ParseTrouble reads them.
 func Parse(data []byte) (Log, error) {
-	l, err := parse(data)
+	l, err := guard.Parse("document", func() (Log, error) { return parse(data) })
 	if err != nil {
 		return Log{}, fmt.Errorf("read nvidia-smi: %w", err)
 	}

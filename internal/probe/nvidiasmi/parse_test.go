@@ -126,6 +126,28 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestFabricHealth reads what newer drivers say of the NVLink fabric besides its
+// registration, which succeeds on a fabric that is degraded, too.
+func TestFabricHealth(t *testing.T) {
+	t.Parallel()
+	const doc = `<?xml version="1.0" ?><nvidia_smi_log><driver_version>580.1</driver_version><attached_gpus>1</attached_gpus>
+<gpu id="00000000:1B:00.0"><uuid>GPU-1</uuid><fabric><state>Completed</state><status>Success</status>
+<health><summary>Unhealthy</summary><bandwidth>Degraded</bandwidth><route_unhealthy>True</route_unhealthy><access_timeout_recovery>N/A</access_timeout_recovery></health>
+</fabric></gpu></nvidia_smi_log>`
+	got, err := nvidiasmi.Parse([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True"}
+	if diff := cmp.Diff(want, got.GPUs[0].FabricHealth); diff != "" {
+		t.Error(diff)
+	}
+	lost, err := nvidiasmi.Parse([]byte(strings.Replace(doc, "<summary>Unhealthy", "<summary>GPU is lost", 1)))
+	if err != nil || len(lost.GPUs[0].Errors) != 1 {
+		t.Errorf("a GPU that is lost: %+v, %v", lost, err)
+	}
+}
+
 func TestParseTrouble(t *testing.T) {
 	t.Parallel()
 	v13 := fixture(t, "v13.xml")
@@ -141,6 +163,10 @@ func TestParseTrouble(t *testing.T) {
 		"lost, on the other stream": {
 			[]string{v13, "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU\n"},
 			nvidiasmi.Trouble{Lost: []nvidiasmi.Lost{{BusID: "0000:9b:00.0", Text: "Unable to determine the device handle for GPU5: 0000:9B:00.0: GPU is lost.  Reboot the system to recover this GPU"}}},
+		},
+		"no library": {
+			[]string{"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed.\r\n"},
+			nvidiasmi.Trouble{NVML: "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the driver is installed."},
 		},
 		"no driver": {
 			[]string{"Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570\n"},
@@ -158,7 +184,10 @@ func TestParseTrouble(t *testing.T) {
 			for _, s := range tt.in {
 				streams = append(streams, []byte(s))
 			}
-			got := nvidiasmi.ParseTrouble(streams...)
+			got, err := nvidiasmi.ParseTrouble(streams...)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -175,7 +204,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		nvidiasmi.ParseTrouble(data)
+		if _, err := nvidiasmi.ParseTrouble(data); err != nil {
+			t.Error(err)
+		}
 		l, err := nvidiasmi.Parse(data)
 		if err == nil && l.Driver == "" {
 			t.Error("a document without driver")

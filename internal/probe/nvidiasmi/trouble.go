@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Trouble is what nvidia-smi says when it can't reach a GPU or the driver.
@@ -27,15 +29,29 @@ func (t Trouble) Some() bool { return t.NVML != "" || len(t.Lost) > 0 }
 
 const maxLost = 64
 
+// How nvidia-smi says, in lower case, that it reaches nothing, or not one GPU.
 var (
-	noNVML = regexp.MustCompile(`(?mi)^.*(?:failed to initialize NVML|couldn't communicate with the NVIDIA driver|NVML library not found|No devices were found).*$`)
-	lost   = regexp.MustCompile(`(?mi)^.*(?:unable to determine the device handle for|GPU is lost).*$`)
-	bus    = regexp.MustCompile(`(?i)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]`)
+	noNVML = []string{
+		"failed to initialize nvml", "couldn't communicate with the nvidia driver",
+		"nvml library not found", "couldn't find libnvidia-ml.so", "no devices were found",
+	}
+	lost = []string{"unable to determine the device handle for", "gpu is lost"}
+	bus  = regexp.MustCompile(`(?i)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]`)
 )
+
+// mentions says that a line has one of the phrases, in upper or lower case.
+func mentions(line string, phrases []string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(line, p) })
+}
 
 // ParseTrouble finds the lines about what can't be reached in anything that
 // nvidia-smi printed, on either stream; a document among them is passed over.
-func ParseTrouble(streams ...[]byte) Trouble {
+func ParseTrouble(streams ...[]byte) (Trouble, error) {
+	return guard.Parse("nvidia-smi's messages", func() (Trouble, error) { return troubles(streams), nil })
+}
+
+func troubles(streams [][]byte) Trouble {
 	var t Trouble
 	for _, data := range streams {
 		text := strings.ToValidUTF8(string(data), "?")
@@ -46,20 +62,28 @@ func ParseTrouble(streams ...[]byte) Trouble {
 			}
 			text = before + after
 		}
-		if m := noNVML.FindString(text); m != "" && t.NVML == "" {
-			t.NVML = cut(m)
-		}
-		for _, line := range lost.FindAllString(text, maxLost) {
-			l := Lost{Text: cut(line)}
-			if m := bus.FindString(line); m != "" {
-				l.BusID, _ = busID(m) // the expression fits
-			}
-			if !slices.Contains(t.Lost, l) && len(t.Lost) < maxLost {
-				t.Lost = append(t.Lost, l)
-			}
+		for line := range strings.Lines(text) {
+			t.line(line)
 		}
 	}
 	return t
+}
+
+// line keeps a line about what cannot be reached.
+func (t *Trouble) line(line string) {
+	if t.NVML == "" && mentions(line, noNVML) {
+		t.NVML = cut(line)
+	}
+	if len(t.Lost) >= maxLost || !mentions(line, lost) {
+		return
+	}
+	l := Lost{Text: cut(line)}
+	if m := bus.FindString(line); m != "" {
+		l.BusID, _ = busID(m) // the expression fits
+	}
+	if !slices.Contains(t.Lost, l) {
+		t.Lost = append(t.Lost, l)
+	}
 }
 
 func cut(s string) string {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -61,6 +63,10 @@ func (c *Client) Models(ctx context.Context) (ids []string, raw []byte, err erro
 
 // ParseModels reads the answer of /v1/models.
 func ParseModels(raw []byte) ([]string, error) {
+	return guard.Parse("list of models", func() ([]string, error) { return parseModels(raw) })
+}
+
+func parseModels(raw []byte) ([]string, error) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -120,6 +126,10 @@ func (c *Client) Complete(ctx context.Context, r Request) (answer Completion, ra
 
 // ParseCompletion reads the answer of /v1/completions.
 func ParseCompletion(raw []byte) (Completion, error) {
+	return guard.Parse("completion", func() (Completion, error) { return parseCompletion(raw) })
+}
+
+func parseCompletion(raw []byte) (Completion, error) {
 	var p piece
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return Completion{}, fmt.Errorf("read completion: %w", err)
@@ -130,7 +140,7 @@ func ParseCompletion(raw []byte) (Completion, error) {
 	if len(p.Choices) == 0 {
 		return Completion{}, errors.New("read completion: no choices in it")
 	}
-	answer := Completion{Text: p.Choices[0].Text, Reason: p.Choices[0].Reason}
+	answer := Completion{Text: p.Choices[0].content(), Reason: p.Choices[0].Reason}
 	if p.Usage != nil {
 		answer.Tokens = p.Usage.CompletionTokens
 	}

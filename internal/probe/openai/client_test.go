@@ -50,7 +50,19 @@ func TestParseStream(t *testing.T) {
 		"usage":     {stream, openai.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, FromUsage: true, Text: " Paris. It"}, gap, ""},
 		"no usage":  {strings.Replace(stream, `"usage"`, `"x"`, 1), openai.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, Text: " Paris. It"}, gap, ""},
 		"chat":      {"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: [DONE]\n", openai.Stream{First: gap, Last: gap, Tokens: 1, Text: "a"}, 0, ""},
-		"no tokens": {"data: {\"choices\":[{\"text\":\"\"}]}\ndata: [DONE]\n", openai.Stream{}, 0, ""},
+		"no tokens": {"data: {\"choices\":[{\"text\":\"\"}]}\ndata: [DONE]\n", openai.Stream{First: gap, Last: gap}, 0, ""},
+		"tokens without text": { // the end of a text that is to go on, or half a character
+			strings.ReplaceAll(strings.ReplaceAll(stream, `"."`, `""`), `" It"`, `""`),
+			openai.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, FromUsage: true, Text: " Paris"}, gap, "",
+		},
+		"only tokens without text": {
+			strings.NewReplacer(`" Paris"`, `""`, `"."`, `""`, `" It"`, `""`).Replace(stream),
+			openai.Stream{First: gap, Last: 3 * gap, Gaps: []time.Duration{gap, gap}, Tokens: 3, FromUsage: true}, gap, "",
+		},
+		"a role is no token": {
+			"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: [DONE]\n",
+			openai.Stream{First: gap, Last: gap, Tokens: 1, Text: "a"}, 0, "",
+		},
 		"cut":       {stream[:strings.Index(stream, "data: [DONE]")], openai.Stream{}, 0, "before [DONE]"},
 		"empty":     {"", openai.Stream{}, 0, "before [DONE]"},
 		"error":     {"data: {\"error\":{\"message\":\"engine is dead\",\"code\":500}}\n", openai.Stream{}, 0, "engine is dead"},

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -22,11 +24,13 @@ var ErrCut = errors.New("the stream ended before [DONE]")
 
 // Stream is a streamed answer with its times, all from when it was sent.
 type Stream struct {
-	// First and Last piece with text.
+	// First and Last piece. A token may have no text: one that ends a text which
+	// is to go on, or half a character.
 	First, Last time.Duration
-	// Gaps are the times between pieces with text.
+	// Gaps are the times between pieces.
 	Gaps []time.Duration
-	// Tokens generated, from the server's usage when FromUsage, else one a piece.
+	// Tokens generated, from the server's usage when FromUsage, else one a
+	// piece with text.
 	Tokens    int
 	FromUsage bool
 	Text      string
@@ -62,11 +66,15 @@ func (c *Client) Stream(ctx context.Context, r Request) (Stream, error) {
 
 // ParseStream reads server-sent events; elapsed tells the time of each.
 func ParseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
+	return guard.Parse("stream", func() (Stream, error) { return parseStream(r, elapsed) })
+}
+
+func parseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 	var s Stream
 	var text strings.Builder
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxEvent)
-	pieces := 0
+	pieces, withText := 0, 0
 	for in.Scan() {
 		data, ok := strings.CutPrefix(in.Text(), "data:")
 		if !ok {
@@ -76,7 +84,7 @@ func ParseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 		if data == "[DONE]" {
 			s.Text = text.String()
 			if !s.FromUsage {
-				s.Tokens = pieces
+				s.Tokens = withText
 			}
 			return s, nil
 		}
@@ -90,13 +98,16 @@ func ParseStream(r io.Reader, elapsed func() time.Duration) (Stream, error) {
 		if p.Usage != nil && p.Usage.CompletionTokens > 0 {
 			s.Tokens, s.FromUsage = p.Usage.CompletionTokens, true
 		}
-		if len(p.Choices) == 0 || p.Choices[0].content() == "" {
+		if len(p.Choices) == 0 || !p.Choices[0].generated() {
 			continue
 		}
 		if pieces++; pieces > maxPieces || text.Len() > maxBody {
 			return s, fmt.Errorf("stream of more than %d pieces or %d bytes", maxPieces, maxBody)
 		}
-		text.WriteString(p.Choices[0].content())
+		if said := p.Choices[0].content(); said != "" {
+			text.WriteString(said)
+			withText++
+		}
 		s.piece(pieces, elapsed())
 	}
 	if err := in.Err(); err != nil {
@@ -124,18 +135,29 @@ type piece struct {
 }
 
 type choice struct {
-	Text  string `json:"text"`
+	Text  *string `json:"text"`
 	Delta struct {
-		Content string `json:"content"`
+		Role    string  `json:"role"`
+		Content *string `json:"content"`
 	} `json:"delta"`
 	Reason string `json:"finish_reason"`
 }
 
+// generated says that the piece came of a token, also of one without text. A
+// chat begins with a piece that only says whose turn it is.
+func (c choice) generated() bool {
+	return c.Text != nil || c.Delta.Content != nil && (*c.Delta.Content != "" || c.Delta.Role == "")
+}
+
 func (c choice) content() string {
-	if c.Text != "" {
-		return c.Text
+	switch {
+	case c.Text != nil && *c.Text != "":
+		return *c.Text
+	case c.Delta.Content != nil:
+		return *c.Delta.Content
+	default:
+		return ""
 	}
-	return c.Delta.Content
 }
 
 type usage struct {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Alertmanager is Alertmanager's API, version 2.
@@ -41,6 +43,10 @@ type AlertState struct {
 
 // ParseAlerts reads the answer to a question for alerts.
 func ParseAlerts(raw []byte) ([]AlertState, error) {
+	return guard.Parse("alerts", func() ([]AlertState, error) { return parseAlerts(raw) })
+}
+
+func parseAlerts(raw []byte) ([]AlertState, error) {
 	var body []struct {
 		Labels    map[string]string `json:"labels"`
 		Receivers []struct {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Config is what Prometheus' running configuration says about scraping.
@@ -45,6 +47,10 @@ const defaultScrape = model.Duration(time.Minute)
 // ParseConfig reads the answer to a question for the configuration. The
 // configuration itself is not handed on: parts of it may be secret.
 func ParseConfig(raw []byte) (Config, error) {
+	return guard.Parse("configuration of Prometheus", func() (Config, error) { return parseConfig(raw) })
+}
+
+func parseConfig(raw []byte) (Config, error) {
 	data, err := open(raw)
 	if err != nil {
 		return Config{}, err

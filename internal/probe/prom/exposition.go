@@ -6,11 +6,17 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // ParseExposition reads the series of one gauge from what an exporter exposes as
 // text. That there are none is no error.
 func ParseExposition(raw []byte, name string) ([]Sample, error) {
+	return guard.Parse("metrics", func() ([]Sample, error) { return parseExposition(raw, name) })
+}
+
+func parseExposition(raw []byte, name string) ([]Sample, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
 	if err != nil {

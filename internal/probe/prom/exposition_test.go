@@ -42,3 +42,18 @@ untyped_one 3
 		t.Errorf("a page was read as %v", got)
 	}
 }
+
+// TestAMalformedExpositionIsAnErrorAndNoPanic: some answers make the library
+// that reads metrics panic, and exporters are read in goroutines, where a panic
+// ends the process.
+func TestAMalformedExpositionIsAnErrorAndNoPanic(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{"{}", "# HELP a x\n{e=\"1\"} 1\n", "# TYPE a gauge\n{} 1\n"} {
+		if got, err := ParseExposition([]byte(raw), "a"); err == nil {
+			t.Errorf("exposition %q: %v", raw, got)
+		}
+		if got, err := ParseNotifications([]byte(raw)); err == nil {
+			t.Errorf("notifications %q: %v", raw, got)
+		}
+	}
+}

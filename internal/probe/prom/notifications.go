@@ -9,6 +9,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Notifications are how many were attempted and how many of them failed, by
@@ -20,6 +22,10 @@ type Notifications struct {
 
 // ParseNotifications reads Alertmanager's own metrics.
 func ParseNotifications(raw []byte) (Notifications, error) {
+	return guard.Parse("metrics", func() (Notifications, error) { return parseNotifications(raw) })
+}
+
+func parseNotifications(raw []byte) (Notifications, error) {
 	n := Notifications{Total: map[string]float64{}, Failed: map[string]float64{}}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Prometheus is Prometheus' API.
@@ -42,6 +44,10 @@ type Target struct {
 
 // ParseTargets reads the answer to a question for active targets.
 func ParseTargets(raw []byte) ([]Target, error) {
+	return guard.Parse("targets", func() ([]Target, error) { return parseTargets(raw) })
+}
+
+func parseTargets(raw []byte) ([]Target, error) {
 	data, err := open(raw)
 	if err != nil {
 		return nil, err
@@ -70,6 +76,10 @@ func (p Prometheus) Targets(ctx context.Context) ([]Target, []byte, error) {
 
 // ParseAlertmanagers reads the answer to a question for Alertmanagers.
 func ParseAlertmanagers(raw []byte) ([]string, error) {
+	return guard.Parse("alertmanagers", func() ([]string, error) { return parseAlertmanagers(raw) })
+}
+
+func parseAlertmanagers(raw []byte) ([]string, error) {
 	data, err := open(raw)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Receiver is one receiver of Alertmanager's configuration: its name and the
@@ -22,6 +24,10 @@ type Receiver struct {
 // ParseReceivers reads Alertmanager's status answer. The configuration itself
 // is not handed on: parts of it may be secret.
 func ParseReceivers(raw []byte) ([]Receiver, error) {
+	return guard.Parse("status", func() ([]Receiver, error) { return parseReceivers(raw) })
+}
+
+func parseReceivers(raw []byte) ([]Receiver, error) {
 	var status struct {
 		Config struct {
 			Original string `json:"original"`

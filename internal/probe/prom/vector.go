@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Sample is one element of an instant vector.
@@ -41,6 +43,10 @@ func open(raw []byte) (json.RawMessage, error) {
 
 // ParseVector reads the answer to an instant query that yields a vector.
 func ParseVector(raw []byte) ([]Sample, error) {
+	return guard.Parse("vector", func() ([]Sample, error) { return parseVector(raw) })
+}
+
+func parseVector(raw []byte) ([]Sample, error) {
 	data, err := open(raw)
 	if err != nil {
 		return nil, err

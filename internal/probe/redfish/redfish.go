@@ -15,6 +15,7 @@ import (
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/redfish"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -58,6 +59,10 @@ const timeout = 30 * time.Second
 
 // Read reads every PDU of a controller and the chassis that the site names.
 func Read(ctx context.Context, r site.Redfish) (Reading, error) {
+	return guard.Parse("controller "+r.Name, func() (Reading, error) { return read(ctx, r) })
+}
+
+func read(ctx context.Context, r site.Redfish) (Reading, error) {
 	httpClient, err := transport(r)
 	if err != nil {
 		return Reading{}, fmt.Errorf("connect to controller %s: %w", r.Name, err)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 // Master is the state of the one subnet manager that is at work
@@ -37,6 +39,10 @@ const maxOutput = 64 << 10
 // Parse reads the output (standard output, and standard error where there is
 // none). That no subnet manager answers is an answer, not an error.
 func Parse(out []byte) (Info, error) {
+	return guard.Parse("sminfo", func() (Info, error) { return parse(out) })
+}
+
+func parse(out []byte) (Info, error) {
 	if len(out) > maxOutput {
 		return Info{}, fmt.Errorf("%d bytes are no output of sminfo, which is one line", len(out))
 	}

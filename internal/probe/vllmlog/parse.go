@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
@@ -55,6 +56,10 @@ var (
 
 // Parse reads a log.
 func Parse(r io.Reader) (Report, error) {
+	return guard.Parse("vLLM log", func() (Report, error) { return parse(r) })
+}
+
+func parse(r io.Reader) (Report, error) {
 	var rep Report
 	err := logline.Scan(r, func(l logline.Line) error { rep.line(l.Text); return nil })
 	if err != nil {

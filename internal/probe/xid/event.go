@@ -31,6 +31,8 @@ type Event struct {
 	Device string `json:"device,omitempty"`
 	// Fatal is an SXid's own classification.
 	Fatal bool `json:"fatal,omitempty"`
+	// Unclassified is an SXid of which no line says whether it is fatal.
+	Unclassified bool `json:"unclassified,omitempty"`
 	// Action is what Xid 154 changed the recovery action to.
 	Action string `json:"action,omitempty"`
 	// Text is what the driver said, the first time.

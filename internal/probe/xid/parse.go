@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
 const (
@@ -20,17 +22,23 @@ var (
 	stamped = regexp.MustCompile(`^(?:<\d+>)?\[\s*([^\]]{1,40})\]|^(\w{3} [ \d]\d \d\d:\d\d:\d\d) |^(\d{4}-\d\d-\d\d[T ][\d:.,]+\S*) `)
 	mention = regexp.MustCompile(`\bS?Xid \(`)
 	gpuLine = regexp.MustCompile(`NVRM: Xid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?(?: [^)]*)?\): (\d+)(?:,\s*(.*))?$`)
-	swLine  = regexp.MustCompile(`(nvswitch\d+): SXid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?\): (\d+), (Fatal|Non-fatal), (.*)$`)
-	action  = regexp.MustCompile(`recovery action changed from .* to 0x[0-9A-Fa-f]+ \(([^)]*)\)`)
+	swLine  = regexp.MustCompile(`(nvswitch\d+): SXid \((?:PCI:)?([0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+)(?:\.[0-9A-Fa-f])?\): (\d+), (.*)$`)
+	// levels are what dmesg -x and remote consoles print before the time.
+	levels = regexp.MustCompile(`^(?:\S+: )?\w+\s*:\s*\w+\s*: `)
+	action = regexp.MustCompile(`recovery action changed from .* to 0x[0-9A-Fa-f]+ \(([^)]*)\)`)
 )
 
 // Parse reads a kernel log. A log with no line that looks like one is an error:
 // nothing to read is not the same as no errors.
 func Parse(data []byte) (Log, error) {
+	return guard.Parse("kernel log", func() (Log, error) { return parse(data) })
+}
+
+func parse(data []byte) (Log, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Log{}, errors.New("read kernel log: no output; dmesg may not be allowed for this user (kernel.dmesg_restrict)")
 	}
-	r := reader{index: map[Event]int{}}
+	r := reader{events: newTally(), severe: newTally(), unclear: newTally()}
 	br := bufio.NewReaderSize(bytes.NewReader(data), 64<<10)
 	known := false
 	for {
@@ -53,6 +61,7 @@ func Parse(data []byte) (Log, error) {
 	if !known {
 		return Log{}, fmt.Errorf("read kernel log: none of %d lines begins with a timestamp: this is no kernel log", r.log.Lines)
 	}
+	r.log.Events = r.all()
 	return r.log, nil
 }
 
@@ -75,48 +84,43 @@ func readLine(br *bufio.Reader) (string, error) {
 }
 
 type reader struct {
-	log   Log
-	index map[Event]int // where an event is in log.Events, by what tells it from others
+	log Log
+	// events are complete. Of a switch's error the driver prints further lines:
+	// severe has those with its severity, unclear those that say nothing of it.
+	events, severe, unclear tally
 }
 
 func (r *reader) line(line string) error {
 	if !mention.MatchString(line) {
 		return nil
 	}
-	e, err := event(line)
-	if err != nil {
-		return err
-	}
-	at := ""
-	if m := stamped.FindStringSubmatch(line); m != nil {
-		at = strings.TrimSpace(m[1] + m[2] + m[3])
-	}
-	key := e
-	key.Text = ""
-	if i, ok := r.index[key]; ok {
-		r.log.Events[i].Count++
-		r.log.Events[i].Last = at
-		return nil
-	}
-	r.index[key] = len(r.log.Events)
-	e.Count, e.First, e.Last = 1, at, at
-	r.log.Events = append(r.log.Events, e)
-	return nil
-}
-
-func event(line string) (Event, error) {
 	if m := gpuLine.FindStringSubmatch(line); m != nil {
 		e := Event{Kind: GPU, Text: cut(m[3])}
 		if a := action.FindStringSubmatch(m[3]); a != nil {
 			e.Action = a[1]
 		}
-		return e, e.number(m[1], m[2])
+		if err := e.number(m[1], m[2]); err != nil {
+			return err
+		}
+		r.events.add(e, stamp(line))
+		return nil
 	}
 	if m := swLine.FindStringSubmatch(line); m != nil {
-		e := Event{Kind: Switch, Device: m[1], Fatal: m[4] == "Fatal", Text: cut(m[5])}
-		return e, e.number(m[2], m[3])
+		e := Event{Kind: Switch, Device: m[1]}
+		if err := e.number(m[2], m[3]); err != nil {
+			return err
+		}
+		r.sxid(e, m[4], stamp(line))
+		return nil
 	}
-	return Event{}, fmt.Errorf("%.200q: expected \"NVRM: Xid (PCI:0000:01:00): 79, ...\" or \"nvswitch0: SXid (PCI:...): 20034, Fatal, ...\"", line)
+	return fmt.Errorf("%.200q: expected \"NVRM: Xid (PCI:0000:01:00): 79, ...\" or \"nvswitch0: SXid (PCI:...): 20034, Fatal, ...\"", line)
+}
+
+func stamp(line string) string {
+	if m := stamped.FindStringSubmatch(line[len(levels.FindString(line)):]); m != nil {
+		return strings.TrimSpace(m[1] + m[2] + m[3])
+	}
+	return ""
 }
 
 // number fills in the address and the code.

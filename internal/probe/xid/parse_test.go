@@ -56,6 +56,46 @@ func TestParse(t *testing.T) {
 				{Kind: "SXid", Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true, Text: "Link 62 LTSSM Fault Up", Count: 1, First: "2.0", Last: "2.0"},
 			},
 		},
+		"further lines of a switch's error": {
+			"[117.9] nvidia-nvswitch3: SXid (PCI:0000:08:00.0): 22013, Data {0x0000003c, 0x00000000}\n" +
+				"[118.0] nvidia-nvswitch3: SXid (PCI:0000:08:00.0): 22013, Non-fatal, Link 60 Minion Link DLREQ interrupt\n" +
+				"[118.1] nvidia-nvswitch3: SXid (PCI:0000:08:00.0): 22013, Severity 0 Engine instance 60 Sub-engine instance 00\n" +
+				"[119.0] NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n",
+			[]xid.Event{
+				{Kind: "SXid", Code: 22013, PCI: "0000:08:00", Device: "nvswitch3", Text: "Link 60 Minion Link DLREQ interrupt", Count: 1, First: "118.0", Last: "118.0"},
+				{Kind: "Xid", Code: 79, PCI: "0000:01:00", Text: "GPU has fallen off the bus.", Count: 1, First: "119.0", Last: "119.0"},
+			},
+		},
+		"further lines whose first one is lost": {
+			"[1.0] nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Severity 1 Engine instance 30 Sub-engine instance 00\n" +
+				"[2.0] nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Data {0x50610002}\n" +
+				"[3.0] nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12028, Data {0x000001c0}\n" +
+				"[4.0] nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 12033, Severity 0 Engine instance 00 Sub-engine instance 00\n",
+			[]xid.Event{
+				{Kind: "SXid", Code: 20034, PCI: "0000:a9:00", Device: "nvswitch0", Fatal: true, Text: "Severity 1 Engine instance 30 Sub-engine instance 00", Count: 1, First: "1.0", Last: "1.0"},
+				{Kind: "SXid", Code: 12033, PCI: "0000:84:00", Device: "nvswitch1", Text: "Severity 0 Engine instance 00 Sub-engine instance 00", Count: 1, First: "4.0", Last: "4.0"},
+				{Kind: "SXid", Code: 12028, PCI: "0000:84:00", Device: "nvswitch1", Unclassified: true, Text: "Data {0x000001c0}", Count: 1, First: "3.0", Last: "3.0"},
+			},
+		},
+		"a severe further line below a non-fatal first one": {
+			"[1.0] nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 24007, Non-fatal, Link 12 x\n[2.0] nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 24007, Severity 1 Engine instance 12 Sub-engine instance 00\n",
+			[]xid.Event{
+				{Kind: "SXid", Code: 24007, PCI: "0000:a9:00", Device: "nvswitch0", Text: "Link 12 x", Count: 1, First: "1.0", Last: "1.0"},
+				{Kind: "SXid", Code: 24007, PCI: "0000:a9:00", Device: "nvswitch0", Fatal: true, Text: "Severity 1 Engine instance 12 Sub-engine instance 00", Count: 1, First: "2.0", Last: "2.0"},
+			},
+		},
+		"a switch's error without a class": {
+			"[1.0] nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 26006, SOE HALTED\n",
+			[]xid.Event{{Kind: "SXid", Code: 26006, PCI: "0000:a9:00", Device: "nvswitch0", Unclassified: true, Text: "SOE HALTED", Count: 1, First: "1.0", Last: "1.0"}},
+		},
+		"facility and level before the time": {
+			"kern  :err   : 2025-01-25T10:34:54,859532+00:00 nvidia-nvswitch1: SXid (PCI:0000:84:00.0): 20034, Fatal, Link 1 x\n" +
+				"192.0.2.119: kern: warning: [2026-04-22T21:25:20.56Z]: NVRM: Xid (PCI:0000:48:00): 45, pid=22884\n",
+			[]xid.Event{
+				{Kind: "SXid", Code: 20034, PCI: "0000:84:00", Device: "nvswitch1", Fatal: true, Text: "Link 1 x", Count: 1, First: "2025-01-25T10:34:54,859532+00:00", Last: "2025-01-25T10:34:54,859532+00:00"},
+				{Kind: "Xid", Code: 45, PCI: "0000:48:00", Text: "pid=22884", Count: 1, First: "2026-04-22T21:25:20.56Z", Last: "2026-04-22T21:25:20.56Z"},
+			},
+		},
 		"repeated events are counted": {
 			strings.Repeat("[3.0] NVRM: Xid (PCI:0000:01:00): 31, pid=1\n", 3) + "[4.0] NVRM: Xid (PCI:0000:01:00): 31, pid=2\n[5.0] NVRM: Xid (PCI:0000:02:00): 31, pid=2\n",
 			[]xid.Event{

@@ -6,7 +6,6 @@ package autoscaling
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/adapterrules"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -233,7 +233,7 @@ func read(ctx context.Context, cluster *kube.Cluster, path string) (Sample, erro
 			Value     string      `json:"value"`
 		} `json:"items"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := guard.JSON(raw, &list); err != nil {
 		return Sample{}, fmt.Errorf("read the answer of %s: %w", path, err)
 	}
 	if len(list.Items) == 0 {
