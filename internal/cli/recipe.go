@@ -46,18 +46,21 @@ type recipeFlags struct {
 	compat string
 }
 
+// compatAicr is the value of --compat.
+const compatAicr = "aicr"
+
 func addRecipesFlag(cmd *cobra.Command, f *recipeFlags) {
 	cmd.Flags().StringVar(&f.dir, "recipes", "", "directory of a recipe tree; without it, the one that ships with firstlight")
 }
 
 func addCompatFlag(cmd *cobra.Command, f *recipeFlags) {
-	cmd.Flags().StringVar(&f.compat, "compat", "", "aicr: resolve as the existing implementation does, to compare before migrating")
+	cmd.Flags().StringVar(&f.compat, "compat", "", "aicr: resolve as aicr "+criteria.LegacyVersion+" does, to compare before migrating")
 }
 
 // open loads the tree; it is an error when it can't be used, warnings are counted.
 func (f *recipeFlags) open(s Streams) (*tree.Tree, error) {
-	if f.compat != "" && f.compat != "aicr" {
-		return nil, usage("--compat %q: there is only aicr", f.compat)
+	if f.compat != "" && f.compat != compatAicr && f.compat != compatAicr+"@"+criteria.LegacyVersion {
+		return nil, usage("invalid --compat %q: want %s or %[2]s@%[3]s, the version that is compared with", f.compat, compatAicr, criteria.LegacyVersion)
 	}
 	t, problems, err := recipe.Open(f.dir, tree.Options{Legacy: f.compat != ""})
 	if err != nil {
@@ -65,6 +68,12 @@ func (f *recipeFlags) open(s Streams) (*tree.Tree, error) {
 	}
 	if err := problems.Err(); err != nil {
 		return nil, usage("%w\n%d problems keep %s from being used", err, problems.Count(problem.Error), t.Label)
+	}
+	if f.compat != "" {
+		for _, p := range problems { // lint, which is strict, does not show them
+			fmt.Fprintf(s.Err, "firstlight: %s\n", p)
+		}
+		return t, nil
 	}
 	if n := problems.Count(problem.Warning); n > 0 {
 		fmt.Fprintf(s.Err, "firstlight: %s has %d warnings: firstlight recipe lint shows them\n", t.Label, n)

@@ -7,14 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
 // recipeDiff is the -o json form of recipe diff.
 type recipeDiff struct {
-	A       string           `json:"a"`
-	B       string           `json:"b"`
+	A string `json:"a"`
+	B string `json:"b"`
+	// Compat is what aicr: in A or B stands for; empty without it.
+	Compat  string           `json:"compat,omitempty"`
 	Equal   bool             `json:"equal"`
 	Changes []resolve.Change `json:"changes"`
 }
@@ -27,8 +30,8 @@ func newRecipeDiff(s Streams) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Print in which values two recipes differ, and what sets them",
 		Long: `diff compares two recipes value by value, with values files and overrides merged.
-aicr:RECIPE is the recipe as the existing implementation resolves it, so that one sees
-what migrating would change. --to takes B from another tree, for example that of
+aicr:RECIPE is the recipe as aicr ` + criteria.LegacyVersion + ` resolves it, so that one sees what
+migrating would change. --to takes B from another tree, for example that of
 another branch.`,
 		Example: `  firstlight recipe diff h100-eks-amazonlinux-training h200-eks-amazonlinux-training
   firstlight recipe diff service=eks service=gke -o json
@@ -58,6 +61,9 @@ another branch.`,
 			return usage("%w", err)
 		}
 		d := recipeDiff{A: args[0], B: args[1], Equal: len(changes) == 0, Changes: changes}
+		if strings.HasPrefix(args[0], compatPrefix) || strings.HasPrefix(args[1], compatPrefix) {
+			d.Compat = "aicr " + criteria.LegacyVersion
+		}
 		if err := out.write(s.Out, d, func(w io.Writer) error { return printDiff(w, d, a, b) }); err != nil {
 			return err
 		}
@@ -73,7 +79,7 @@ func diffSide(s Streams, ref, dir string) (*resolve.Result, error) {
 	f := recipeFlags{dir: dir}
 	name, compat := strings.CutPrefix(ref, compatPrefix)
 	if compat {
-		f.compat = "aicr"
+		f.compat = compatAicr
 	}
 	t, err := f.open(s)
 	if err != nil {
@@ -96,6 +102,9 @@ func printDiff(w io.Writer, d recipeDiff, a, b *resolve.Result) error {
 		default:
 			fmt.Fprintf(w, "~ %s = %s, was %s%s\n", c.Name, inline(c.To), inline(c.From), setBy(b, c.Path))
 		}
+	}
+	if d.Compat != "" {
+		fmt.Fprintf(w, "\n%s is what %s resolves\n", compatPrefix, d.Compat)
 	}
 	if d.Equal {
 		_, err := fmt.Fprintf(w, "%s and %s are the same\n", d.A, d.B)

@@ -25,7 +25,7 @@ func recipeDir(t *testing.T, files map[string]string) string {
 	}
 	for name, text := range map[string]string{
 		"snapshot.yaml": testSnapshot, "criteria.yaml": "kind: RecipeCriteria\napiVersion: aicr.run/v1beta1\nmetadata: {name: mine}\nspec: {service: eks, intent: training}\n",
-		"bare.yaml": "service: eks\nintent: training\n", "typo.yaml": "service: eks\nintnet: training\n",
+		"bare.yaml": "service: eks\nintent: training\n", "typo.yaml": "service: eks\nintnet: training\n", "any.yaml": "service: any\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,9 @@ func recipeRun(t *testing.T, dir, line string) (stdout, stderr string, code int)
 	t.Helper()
 	args := strings.Fields(line)
 	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "@", dir)
+		if rest, ok := strings.CutPrefix(args[i], "@"); ok {
+			args[i] = dir + rest
+		}
 	}
 	stdout, stderr, code = run(t, append([]string{"recipe"}, args...)...)
 	clean := func(s string) string { return strings.ReplaceAll(s, dir+string(filepath.Separator), "") }
@@ -128,6 +130,45 @@ func TestRecipeFileIsTheRecipe(t *testing.T) {
 	}
 }
 
+// Before migrating one asks what would change: where both come to the same there is
+// no row, be there nulls, an intent of any, or dimensions that the query leaves open.
+func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, map[string]string{
+		"overlays/h100-any.yaml": "", "overlays/h100-eks-ubuntu-training-kubeflow.yaml": "", "overlays/h100-eks-training.yaml": "",
+		"overlays/aks/aks.yaml": "", "overlays/aks/a100-aks-inference.yaml": "", "overlays/eks-training.yaml": "",
+		"overlays/eks.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: eks}\nspec:\n  criteria: {service: eks, intent: any}\n  componentRefs:\n" +
+			"    - {name: kube-prometheus-stack, valuesFile: components/kps.yaml, overrides: {prometheus: {prometheusSpec: {retention: 24h, storageSpec: {emptyDir: null}}}}}\n",
+		"components/kps.yaml": "alertmanager: null\n",
+	})
+	line := " --exit-code" + smallTree
+	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != ExitPassed || !strings.Contains(out, "the same") || !strings.Contains(out, "aicr v0.11.1") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if out, _, code := recipeRun(t, dir, "query components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks --compat aicr@v0.11.1"+smallTree); code != ExitPassed || out != "null\n" {
+		t.Errorf("exit %d: %q", code, out)
+	}
+	written := "kind: RecipeResult\napiVersion: aicr.nvidia.com/v1alpha1\nmetadata: {version: v0.11.1, appliedOverlays: [base]}\n" +
+		"criteria: {service: eks, accelerator: any, intent: any, os: any, platform: any}\ncomponentRefs: []\ndeploymentOrder: []\n"
+	if err := os.WriteFile(filepath.Join(dir, "aicr.yaml"), []byte(written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := recipeRun(t, dir, "diff @/aicr.yaml eks"+line)
+	if code != ExitFailed || strings.Contains(out, "criteria.") {
+		t.Errorf("a dimension that is any differs from one that is left out: exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// What aicr passes over is said, and where: without the flag it is an error, or counts.
+func TestRecipeCompatSaysWhatIsPassedOver(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	_, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" --compat aicr"+smallTree)
+	if code != ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 does not know the key "mixins"`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 // --to takes the second recipe from another tree.
 func TestRecipeDiffBetweenTrees(t *testing.T) {
 	t.Parallel()
@@ -182,7 +223,13 @@ func TestRecipeRefuses(t *testing.T) {
 		"resolve eks --snapshot @/criteria.yaml" + smallTree:                 "not Snapshot",
 		"resolve eks --profile a=b" + smallTree:                              "the recipe has no profile",
 		"resolve eks --set a" + smallTree:                                    "component:path=value",
-		"resolve eks --compat other" + smallTree:                             "there is only aicr",
+		"resolve eks --compat other" + smallTree:                             `invalid --compat "other": want aicr or aicr@v0.11.1`,
+		"resolve eks --compat aicr@v0.12.0" + smallTree:                      `invalid --compat "aicr@v0.12.0": want aicr or aicr@v0.11.1`,
+		"resolve --service ekss --compat aicr" + smallTree:                   `unknown service "ekss": aicr v0.11.1 knows aks, eks, gke, kind, oke; did you mean eks?`,
+		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
+		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
+		"resolve --file @/any.yaml" + smallTree:                              "nothing is asked for",
+		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
 		"resolve eks --nodes -1" + smallTree:                                 "no number of nodes",
 		"resolve eks --recipes @/nothing":                                    "no such file",
 		"resolve eks --recipes @/criteria.yaml":                              "is no directory",

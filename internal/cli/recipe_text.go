@@ -8,12 +8,16 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
 // printRecipe is a recipe for people.
 func printRecipe(w io.Writer, r *resolve.Result, digest string) error {
+	if r.Compat() {
+		fmt.Fprintf(w, "compat    aicr %s\n", criteria.LegacyVersion)
+	}
 	fmt.Fprintf(w, "criteria  %s\n", r.Criteria)
 	fmt.Fprintf(w, "overlays  %s\n", strings.Join(r.Metadata.AppliedOverlays, " < "))
 	if m := r.Metadata.AppliedMixins; len(m) > 0 {

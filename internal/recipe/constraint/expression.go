@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -97,23 +98,32 @@ func nodeSet(text string) bool {
 func (e Expression) String() string { return e.text }
 
 // Holds says whether what was measured satisfies the expression. It is an error
-// when the two can't be compared.
+// when the two can't be compared, and the answer depends on it.
 func (e Expression) Holds(actual string) (bool, error) {
 	actual = strings.TrimSpace(actual)
+	var undecided error
 	for _, terms := range e.alternatives {
-		all := true
-		for _, t := range terms {
-			ok, err := t.holds(actual)
-			if err != nil {
-				return false, err
-			}
-			all = all && ok
-		}
-		if all {
+		ok, err := allHold(terms, actual)
+		if ok {
 			return true, nil
 		}
+		undecided = cmp.Or(undecided, err)
 	}
-	return false, nil
+	return false, undecided
+}
+
+// allHold is false without an error when one of the terms does not hold, whatever
+// the others are.
+func allHold(terms []term, actual string) (bool, error) {
+	var undecided error
+	for _, t := range terms {
+		ok, err := t.holds(actual)
+		if err == nil && !ok {
+			return false, nil
+		}
+		undecided = cmp.Or(undecided, err)
+	}
+	return undecided == nil, undecided
 }
 
 func (t term) holds(actual string) (bool, error) {
@@ -125,6 +135,9 @@ func (t term) holds(actual string) (bool, error) {
 	}
 	want, wantOK := ParseVersion(t.value)
 	have, haveOK := ParseVersion(actual)
+	if haveOK && wantOK && (t.ordered() || looksLikeVersion(t.value)) && have.coarser(want) {
+		return false, fmt.Errorf("%s is less precise than %s: it does not say whether %s holds", actual, t.value, strings.TrimSpace(t.op+" "+t.value))
+	}
 	if t.op == "==" || t.op == "!=" {
 		equal := actual == t.value
 		if looksLikeVersion(t.value) && looksLikeVersion(actual) {
@@ -135,15 +148,23 @@ func (t term) holds(actual string) (bool, error) {
 	if !haveOK || !wantOK {
 		return false, fmt.Errorf("%q is no version to hold against %s %s", actual, t.op, t.value)
 	}
-	c := have.Compare(want)
+	return t.compared(have.Compare(want)), nil
+}
+
+// ordered says that the operator compares versions, whatever they look like.
+func (t term) ordered() bool { return t.op != "==" && t.op != "!=" }
+
+// compared says whether c, the comparison of what was measured with the value, is
+// what the operator demands.
+func (t term) compared(c int) bool {
 	switch t.op {
 	case ">=":
-		return c >= 0, nil
+		return c >= 0
 	case "<=":
-		return c <= 0, nil
+		return c <= 0
 	case ">":
-		return c > 0, nil
+		return c > 0
 	default:
-		return c < 0, nil
+		return c < 0
 	}
 }

@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/model"
@@ -35,6 +36,12 @@ const (
 
 // Judge is the verdict of one constraint.
 func Judge(c model.Constraint, s *Snapshot) Result {
+	expected, err := Parse(c.Value)
+	return judge(c, s, expected.Holds, err)
+}
+
+// judge judges by holds; unusable says why the expression can't be.
+func judge(c model.Constraint, s *Snapshot, holds func(actual string) (bool, error), unusable error) Result {
 	r := Result{Name: c.Name, Expected: c.Value, Severity: severityError, Remediation: c.Remediation, Verdict: check.Unobserved}
 	if c.Severity == severityWarning {
 		r.Severity = severityWarning
@@ -44,23 +51,22 @@ func Judge(c model.Constraint, s *Snapshot) Result {
 		r.Reason = err.Error()
 		return r
 	}
-	expected, err := Parse(c.Value)
-	if err != nil {
-		r.Reason = err.Error()
+	if unusable != nil {
+		r.Reason = unusable.Error()
 		return r
 	}
 	if r.Actual, err = s.Look(path); err != nil {
 		r.Reason = err.Error()
 		return r
 	}
-	holds, err := expected.Holds(r.Actual)
+	ok, err := holds(r.Actual)
 	switch {
 	case err != nil:
 		r.Reason = err.Error()
-	case holds:
+	case ok:
 		r.Verdict, r.Remediation = check.Passed, ""
 	default:
-		r.Verdict, r.Reason = check.Failed, fmt.Sprintf("%s is not %s", r.Actual, expected)
+		r.Verdict, r.Reason = check.Failed, fmt.Sprintf("%s is not %s", r.Actual, strings.TrimSpace(c.Value))
 	}
 	return r
 }

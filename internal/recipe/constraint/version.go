@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,6 +52,12 @@ func (v Version) Compare(o Version) int {
 		return 0
 	}
 	return cmp.Compare(v.Build, o.Build)
+}
+
+// coarser says that v has fewer numbers than o, and that they are those of o: what
+// follows in o is not known of v.
+func (v Version) coarser(o Version) bool {
+	return len(v.Parts) < len(o.Parts) && slices.Equal(v.Parts, o.Parts[:len(v.Parts)])
 }
 
 // looksLikeVersion says whether == and != compare text as a version: digits and

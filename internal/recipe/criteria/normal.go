@@ -2,7 +2,6 @@ package criteria
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,12 +31,15 @@ func Known(d Dimension) []string { return slices.Clone(known[d]) }
 // Normal is c with every value in lower case, aliases replaced, and "any" left open.
 func (c Criteria) Normal() Criteria { return c.normal(aliases) }
 
-// Legacy is c as the existing implementation reads it: a self-managed cluster
-// is any cluster.
-func (c Criteria) Legacy() Criteria {
-	legacy := maps.Clone(aliases)
-	legacy["service"] = map[string]string{"self-managed": "", "self": "", "vanilla": ""}
-	return c.normal(legacy)
+// Open leaves out the dimensions that are any, and keeps the others letter by letter
+// as they are written: aicr compares those of overlays so.
+func (c Criteria) Open() Criteria {
+	for _, field := range []*string{&c.Service, &c.Accelerator, &c.OS, &c.Intent, &c.Platform} {
+		if *field == Any {
+			*field = ""
+		}
+	}
+	return c
 }
 
 func (c Criteria) normal(aliases map[Dimension]map[string]string) Criteria {
@@ -56,7 +58,8 @@ func (c Criteria) normal(aliases map[Dimension]map[string]string) Criteria {
 	return c
 }
 
-// Parse reads "service=eks,accelerator=h100"; spaces separate too.
+// Parse reads "service=eks,accelerator=h100"; spaces separate too. Other names of
+// values stay: what they stand for depends on the tree that is asked.
 func Parse(text string) (Criteria, error) {
 	var c Criteria
 	seen := map[string]bool{}
@@ -76,7 +79,7 @@ func Parse(text string) (Criteria, error) {
 	if len(seen) == 0 {
 		return Criteria{}, fmt.Errorf("no criteria: write dimension=value, for example service=eks,accelerator=h100")
 	}
-	return c.Normal(), nil
+	return c.normal(nil), nil
 }
 
 func (c *Criteria) set(name, value string) error {

@@ -56,6 +56,7 @@ var (
 // What can be wrong between the files of a tree.
 var (
 	NoBase         = Rule{"no-base", Error, "the tree has no overlays/base.yaml", "add overlays/base.yaml: the root that every overlay is merged onto"}
+	StrayOverlay   = Rule{"stray-overlay", Warning, "an overlay outside of overlays/: it is not read", "move the file to overlays/, or take it out of the tree"}
 	TwiceName      = Rule{"duplicate-name", Error, "two files have one metadata.name", "rename one of them; only one would count"}
 	TwiceEntry     = Rule{"duplicate-entry", Error, "one list names the same thing twice", "merge the two entries into one"}
 	MissingParent  = Rule{"missing-parent", Error, "spec.base names an overlay that is not there", "correct spec.base, or add that overlay"}
@@ -74,7 +75,7 @@ var (
 	UnknownCheck   = Rule{"unknown-check", Error, "validation names a check that the validator catalogue does not have", "correct the name, or add the check to validators/catalog.yaml"}
 	CheckPhase     = Rule{"check-phase", Error, "a check stands in another phase than the catalogue gives it", "move the check to its phase"}
 	ProfileShape   = Rule{"profile-shape", Error, "a profile's default is not among its values, or its values assign different paths", "make default one of the values, and let each value assign the same paths"}
-	treeRules      = []Rule{NoBase, TwiceName, TwiceEntry, MissingParent, BaseCycle, Contradiction, Unreachable, UnknownMixin, MissingFile, OutsideFile, ValuesFile, RegistryShape, UnknownPart, EnabledType, ConstraintText, ConstraintPath, UnknownCheck, CheckPhase, ProfileShape}
+	treeRules      = []Rule{NoBase, StrayOverlay, TwiceName, TwiceEntry, MissingParent, BaseCycle, Contradiction, Unreachable, UnknownMixin, MissingFile, OutsideFile, ValuesFile, RegistryShape, UnknownPart, EnabledType, ConstraintText, ConstraintPath, UnknownCheck, CheckPhase, ProfileShape}
 )
 
 // What can be wrong with a recipe, that is with what overlays resolve to.

@@ -7,14 +7,32 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// What the existing implementation does, for whoever migrates from it. Besides
-// what is here: criteria are not demanded to be covered, an excluded overlay
-// excludes nothing that is based on it, disabled components are in the order,
-// constraints and validation phases are replaced whole, and a self-managed
-// service is any service. Where the existing order is left to chance, names decide.
+// What aicr does, in the version criteria.LegacyVersion, for those who migrate from
+// it. Besides what is here: criteria are not demanded to be covered, an excluded
+// overlay excludes nothing that is based on it, disabled components are in the
+// order, and constraints are replaced whole. How it reads a tree is in package tree.
+// Where aicr leaves the order to chance, names decide.
+
+// compatible refuses what aicr refuses: a query that it does not know, and overlays
+// without their bases.
+func compatible(query criteria.Criteria, kept []*tree.Overlay) error {
+	if err := query.CheckLegacy(); err != nil {
+		return err //nolint:wrapcheck // it says what was asked for
+	}
+	var problems problem.List
+	for _, m := range kept {
+		for _, o := range m.Chain() {
+			if o.Broken != nil {
+				problems = append(problems, *o.Broken)
+			}
+		}
+	}
+	return problems.Sort().Err()
+}
 
 // sortCompat sorts by the existing specificity, in which a dimension that an
 // overlay does not write counts as if it were stated.
@@ -39,10 +57,10 @@ func specificityCompat(o *tree.Overlay) int {
 	return n
 }
 
-// componentCompat merges as the existing implementation does: lists that are
-// stated replace what there is, but for manifests; values are merged at their
-// topmost keys alone; cleanup is not taken back.
-func (d *draft) componentCompat(have, c *model.ComponentRef, l layer, keys at) {
+// componentCompat merges as aicr does: lists that are stated replace what there is,
+// but for manifests; values are merged at their topmost keys alone; cleanup is not
+// taken back. A component that is new is taken as it is written.
+func (d *draft) componentCompat(have, c *model.ComponentRef, fresh bool, l layer, keys at) {
 	path := d.at("components", c.Name)
 	if c.Cleanup != nil && !*c.Cleanup || c.HealthCheckSkip != nil && !*c.HealthCheckSkip {
 		once := *c
@@ -52,10 +70,14 @@ func (d *draft) componentCompat(have, c *model.ComponentRef, l layer, keys at) {
 	d.scalars(have, c, l, path, keys)
 	haveLists, stated := lists(have), lists(c)
 	for i, key := range listFields {
-		if len(*stated[i]) > 0 && (key == "patches" || key == "dependencyRefs") {
+		replaces := len(*stated[i]) > 0 && (fresh || key == "patches" || key == "dependencyRefs")
+		if replaces {
 			*haveLists[i] = nil
 		}
 		d.join(haveLists[i], *stated[i], l, path.with(key), keys.with(key))
+		if replaces { // what is stated twice stays
+			*haveLists[i] = slices.Clone(*stated[i])
+		}
 	}
 	if len(c.ExpectedResources) > 0 {
 		have.ExpectedResources = slices.Clone(c.ExpectedResources)
@@ -72,27 +94,18 @@ func (d *draft) componentCompat(have, c *model.ComponentRef, l layer, keys at) {
 	}
 }
 
+// phaseCompat takes a phase as it is written.
+func (d *draft) phaseCompat(have, stated *model.Phase, l layer, path, keys at) {
+	d.phase(have, stated, l, path, keys)
+	have.Checks, have.Constraints = slices.Clone(stated.Checks), slices.Clone(stated.Constraints)
+	if have.NodeSelection != nil {
+		have.NodeSelection.ExcludeNodes = slices.Clone(stated.NodeSelection.ExcludeNodes)
+	}
+}
+
 func onlyTrue(b *bool) *bool {
 	if b != nil && *b {
 		return b
 	}
 	return nil
-}
-
-// mergeCompat lays values over others as the existing implementation does: a
-// null takes the value below it away, and with it is lost for the chart.
-func mergeCompat(have, over map[string]any) {
-	for key, value := range over {
-		if value == nil {
-			delete(have, key)
-			continue
-		}
-		block, isBlock := value.(map[string]any)
-		there, wasBlock := have[key].(map[string]any)
-		if isBlock && wasBlock {
-			mergeCompat(there, block)
-			continue
-		}
-		have[key] = clone(value)
-	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// An overlay that writes any for what it leaves open is less specific to the
-// existing implementation than one that leaves it out.
+// An overlay that writes any for what it leaves open is less specific to
+// aicr than one that leaves it out.
 func TestCompatSpecificity(t *testing.T) {
 	t.Parallel()
 	overlay := func(name, criteria, version string) string {
@@ -34,33 +34,34 @@ func TestCompatSpecificity(t *testing.T) {
 // What no overlay carries comes to the root alone, without a word.
 func TestCompatKnowsNoCoverage(t *testing.T) {
 	t.Parallel()
-	r := must(t, load(t, recipetest.Small(), tree.Options{Legacy: true}), "service=gke,platform=slurm", resolve.Options{Compat: true})
+	r := must(t, load(t, recipetest.Small(), tree.Options{Legacy: true}), "service=gke,platform=dynamo", resolve.Options{Compat: true})
 	if got := strings.Join(r.Metadata.AppliedOverlays, " "); got != "base monitoring-hpa" {
 		t.Errorf("applied are %s", got)
 	}
 }
 
-// A null in overrides takes away what the values file says, and the chart's
-// default comes back; in the sound form it takes the default away.
+// A null that an overlay writes is in the values, as it is in those of aicr v0.11.1:
+// a row of recipe diff that shows it as taken away is a difference that is not there.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	fsys := recipetest.Edit(recipetest.Small(), map[string]string{
-		"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec:\n  criteria: {service: x}\n  componentRefs: [{name: gpu-operator, overrides: {driver: {version: null}}}]\n",
+		"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec:\n  criteria: {service: eks, platform: dynamo}\n" +
+			"  componentRefs: [{name: gpu-operator, valuesFile: components/gpu-operator/nulls.yaml, overrides: {driver: {version: null}, added: null}}]\n",
+		"components/gpu-operator/nulls.yaml": "dcgmExporter: null\noperator: {nodeSelector: null}\n",
 	})
-	for compat, want := range map[bool]string{false: "enabled version", true: "enabled"} {
-		r := must(t, load(t, fsys, tree.Options{Legacy: compat}), "service=x", resolve.Options{Compat: compat})
-		values, err := r.Values("gpu-operator")
+	for _, compat := range []bool{false, true} {
+		r := must(t, load(t, fsys, tree.Options{Legacy: compat}), "service=eks,platform=dynamo", resolve.Options{Compat: compat})
+		doc, err := r.Document()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var keys []string
-		for _, key := range []string{"enabled", "version"} {
-			if _, ok := values["driver"].(map[string]any)[key]; ok {
-				keys = append(keys, key)
+		for _, path := range []string{"driver.version", "added", "dcgmExporter", "operator.nodeSelector"} {
+			if v := selected(t, doc, "components.gpu-operator.values."+path); v != nil {
+				t.Errorf("compat %v: %s is %v, want null", compat, path, v)
 			}
 		}
-		if got := strings.Join(keys, " "); got != want {
-			t.Errorf("compat %v: driver has %s, want %s", compat, got, want)
+		if v := selected(t, doc, "components.gpu-operator.values.driver.enabled"); v != true {
+			t.Errorf("compat %v: driver.enabled is %v", compat, v)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func lists(c *model.ComponentRef) [4]*[]string {
 // component merges what a layer says of a component into what there is: texts
 // that are stated win, lists of names are joined, values are merged key by key.
 func (d *draft) component(c *model.ComponentRef, l layer, keys at) {
-	have := d.components[c.Name]
-	if have == nil {
+	have, known := d.components[c.Name]
+	if !known {
 		have = &model.ComponentRef{Name: c.Name}
 		d.components[c.Name] = have
 	}
@@ -33,7 +33,7 @@ func (d *draft) component(c *model.ComponentRef, l layer, keys at) {
 		d.trace.set(at{"components", c.Name}, l, keys.with("name"), true)
 	}
 	if d.compat {
-		d.componentCompat(have, c, l, keys)
+		d.componentCompat(have, c, !known, l, keys)
 		return
 	}
 	path := d.at("components", c.Name)

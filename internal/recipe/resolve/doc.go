@@ -4,5 +4,5 @@
 //
 // It is a pure function of tree, criteria and options: what it returns shares
 // nothing with the tree, and is the same whatever order files were read in.
-// compat.go holds what the existing implementation does differently.
+// compat.go holds what aicr does differently.
 package resolve

@@ -66,7 +66,11 @@ func (e *exclusion) judge(t *tree.Tree, o *tree.Overlay, opts Options) {
 		}
 	}
 	for _, c := range constraints {
-		r := constraint.Judge(c, opts.Snapshot)
+		judge := constraint.Judge
+		if opts.Compat {
+			judge = constraint.JudgeLegacy
+		}
+		r := judge(c, opts.Snapshot)
 		if r.Verdict == check.Passed {
 			continue
 		}

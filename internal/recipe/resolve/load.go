@@ -28,6 +28,7 @@ func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	r.Criteria = r.Criteria.Open()
 	slices.SortStableFunc(r.ComponentRefs, func(a, b model.ComponentRef) int { return cmp.Compare(a.Name, b.Name) })
 	return &Result{Recipe: &r, Query: r.Criteria, Matched: map[string]bool{}, tree: t}, nil
 }

@@ -14,8 +14,8 @@ import (
 
 // Options of one resolution; the zero value is the usual one.
 type Options struct {
-	// Compat resolves as the existing implementation does. The tree has to be
-	// loaded with Legacy.
+	// Compat resolves as aicr does, in the version criteria.LegacyVersion. The tree
+	// has to be loaded with Legacy.
 	Compat bool
 	// Snapshot, where there is one, excludes overlays whose constraints do not hold.
 	Snapshot *constraint.Snapshot
@@ -67,10 +67,8 @@ func resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) 
 	sortOverlays(matched, o.Compat)
 	excluded := exclude(t, matched, o)
 	kept := slices.DeleteFunc(slices.Clone(matched), func(m *tree.Overlay) bool { return excluded.has(m) })
-	if !o.Compat {
-		if err := covered(t, q, kept, excluded); err != nil {
-			return nil, err
-		}
+	if err := answers(t, query, q, kept, excluded, o); err != nil {
+		return nil, err
 	}
 	d := newDraft(t, o)
 	d.mergeAll(kept)
@@ -104,8 +102,19 @@ func resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) 
 	return r, nil
 }
 
+// answers says whether what applies is an answer to the query.
+func answers(t *tree.Tree, asked, q criteria.Criteria, kept []*tree.Overlay, excluded *exclusion, o Options) error {
+	if o.Compat {
+		return compatible(asked, kept)
+	}
+	return covered(t, q, kept, excluded)
+}
+
 // Tree is what the recipe was resolved from.
 func (r *Result) Tree() *tree.Tree { return r.tree }
+
+// Compat says that it was resolved as aicr does.
+func (r *Result) Compat() bool { return r.compat }
 
 // Component finds one of the recipe's components.
 func (r *Result) Component(name string) (*model.ComponentRef, bool) {

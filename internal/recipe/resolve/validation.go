@@ -22,6 +22,10 @@ func (d *draft) mergeValidation(v *model.Validation, l layer, keys at) {
 		if *have == nil || d.compat {
 			*have = &model.Phase{}
 		}
+		if d.compat {
+			d.phaseCompat(*have, stated, l, d.at("validation", name), keys.with(name))
+			continue
+		}
 		d.phase(*have, stated, l, d.at("validation", name), keys.with(name))
 	}
 }

@@ -20,9 +20,9 @@ func (r *Result) Values(component string) (map[string]any, error) {
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		r.lay(out, f.Values)
+		trace(nil).mergeValues(out, f.Values, layer{}, nil, nil)
 	}
-	r.lay(out, c.Overrides)
+	trace(nil).mergeValues(out, c.Overrides, layer{}, nil, nil)
 	if r.compat {
 		return out, nil
 	}
@@ -32,12 +32,4 @@ func (r *Result) Values(component string) (map[string]any, error) {
 		}
 	}
 	return out, nil
-}
-
-func (r *Result) lay(out, values map[string]any) {
-	if r.compat {
-		mergeCompat(out, values)
-		return
-	}
-	trace(nil).mergeValues(out, values, layer{}, nil, nil)
 }

@@ -16,7 +16,7 @@ import (
 
 // Bounds of one document.
 const (
-	MaxSize  = 4 << 20
+	MaxSize  = 10 << 20
 	maxDepth = 64
 	maxNodes = 200_000 // with anchors expanded
 )
@@ -32,34 +32,58 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 // Parse reads the one document in data; file is for messages. The Doc is nil
 // when there are problems.
 func Parse(file string, data []byte) (*Doc, problem.List) {
-	whole := problem.Pos{File: file}
-	if len(data) > MaxSize {
-		return nil, problem.List{problem.Unreadable.At(whole, "the file is larger than %d MiB", MaxSize>>20)}
+	d, dec, problems := first(file, data)
+	if d == nil {
+		return nil, problems
 	}
-	if !utf8.Valid(data) {
-		return nil, problem.List{problem.Unreadable.At(whole, "the file is not UTF-8 text").With("save it as UTF-8")}
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var first, second yaml.Node
-	if err := dec.Decode(&first); errors.Is(err, io.EOF) {
-		return nil, problem.List{problem.Document.At(whole, "the file is empty")}
-	} else if err != nil {
-		return nil, problem.List{syntax(file, err)}
-	}
+	var second yaml.Node
 	if err := dec.Decode(&second); err == nil {
 		return nil, problem.List{problem.Document.At(pos(file, &second), "there is a second document in the file")}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, problem.List{syntax(file, err)}
 	}
-	d := &Doc{file: file, root: &first}
-	if first.Kind == yaml.DocumentNode && len(first.Content) == 1 {
-		d.root = first.Content[0]
+	return d, nil
+}
+
+// ParseFirst reads the first document in data, whatever follows it: that there is
+// more is a problem that comes with the Doc.
+func ParseFirst(file string, data []byte) (*Doc, problem.List) {
+	d, dec, problems := first(file, data)
+	if d == nil {
+		return nil, problems
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		problems = problem.List{problem.Document.At(pos(file, d.root), "what follows the first document in the file is passed over")}
+	}
+	return d, problems
+}
+
+// first reads the first document; the decoder stands behind it.
+func first(file string, data []byte) (*Doc, *yaml.Decoder, problem.List) {
+	whole := problem.Pos{File: file}
+	if len(data) > MaxSize {
+		return nil, nil, problem.List{problem.Unreadable.At(whole, "the file is larger than %d MiB", MaxSize>>20)}
+	}
+	if !utf8.Valid(data) {
+		return nil, nil, problem.List{problem.Unreadable.At(whole, "the file is not UTF-8 text").With("save it as UTF-8")}
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var node yaml.Node
+	if err := dec.Decode(&node); errors.Is(err, io.EOF) {
+		return nil, nil, problem.List{problem.Document.At(whole, "the file is empty")}
+	} else if err != nil {
+		return nil, nil, problem.List{syntax(file, err)}
+	}
+	d := &Doc{file: file, root: &node}
+	if node.Kind == yaml.DocumentNode && len(node.Content) == 1 {
+		d.root = node.Content[0]
 	}
 	budget := maxNodes
 	if p := bounded(file, d.root, 0, &budget); p != nil {
-		return nil, problem.List{*p}
+		return nil, nil, problem.List{*p}
 	}
-	return d, nil
+	return d, dec, nil
 }
 
 func syntax(file string, err error) problem.Problem {

@@ -56,9 +56,11 @@ func (t *Tree) Values(path string) (*File, problem.List) {
 	if !f.parsed {
 		f.parsed = true
 		var doc *strict.Doc
-		doc, f.problems = strict.Parse(t.Name(path), f.data)
+		doc, f.problems = t.document(t.Name(path), f.data)
 		if doc != nil {
-			f.Values, f.problems = doc.Map()
+			var wrong problem.List
+			f.Values, wrong = doc.Map()
+			f.problems = append(f.problems, wrong...)
 		} else if empty(f.problems) { // no values, which is a good values file
 			f.Values, f.problems = map[string]any{}, nil
 		}
@@ -69,6 +71,18 @@ func (t *Tree) Values(path string) (*File, problem.List) {
 
 func empty(l problem.List) bool {
 	return len(l) == 1 && l[0].Rule == problem.Document.Name && l[0].Line == 0
+}
+
+// document reads a file's document: the only one, or to aicr the first.
+func (t *Tree) document(name string, data []byte) (*strict.Doc, problem.List) {
+	if !t.legacy {
+		return strict.Parse(name, data) //nolint:wrapcheck // problems, which name the file
+	}
+	doc, problems := strict.ParseFirst(name, data)
+	if doc != nil {
+		problems = problems.Soften(problem.Document)
+	}
+	return doc, problems
 }
 
 // Has says whether the tree has a file.
@@ -88,7 +102,7 @@ func (t *Tree) doc(path string) *strict.Doc {
 	}
 	var doc *strict.Doc
 	if data, err := readFile(t.fsys, path); err == nil {
-		doc, _ = strict.Parse(t.Name(path), data)
+		doc, _ = t.document(t.Name(path), data)
 	}
 	t.docs[path] = doc
 	return doc

@@ -30,8 +30,9 @@ func (t *Tree) link() problem.List {
 	for _, o := range t.Overlays {
 		parent, ok := t.byName[cmpBase(o)]
 		if !ok {
-			problems = append(problems, t.missingParent(o))
-			parent = t.Base
+			p := t.missingParent(o)
+			problems = append(problems, p)
+			o.Broken, parent = &p, t.Base
 		}
 		o.Parent = parent
 	}
@@ -98,7 +99,9 @@ func (t *Tree) cycle(at *Overlay) problem.Problem {
 	i := slices.Index(names, first.Name)
 	names = append(append(slices.Clone(names[i:]), names[:i]...), first.Name)
 	first.Parent = t.Base
-	return problem.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+	p := problem.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+	first.Broken = &p
+	return p
 }
 
 func depth(o *Overlay) int {

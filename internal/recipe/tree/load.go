@@ -16,8 +16,7 @@ import (
 type Options struct {
 	// Label is how the tree is called in messages.
 	Label string
-	// Legacy reads the tree as the existing implementation does: a self-managed
-	// service is any service, the last of two overlays of a name counts, and what
+	// Legacy reads the tree as aicr does, in the version criteria.LegacyVersion; what
 	// it passes over is a warning.
 	Legacy bool
 	// Cache, where there is one, keeps files from being parsed again that another
@@ -25,11 +24,12 @@ type Options struct {
 	Cache *Cache
 }
 
-// passedOver are the rules that the existing implementation does not have.
+// passedOver are the rules that aicr does not have, or whose break it finds out
+// when it resolves what they are broken in.
 var passedOver = []problem.Rule{
 	problem.UnknownKey, problem.TwiceName, problem.TwiceEntry, problem.Kind, problem.Group, problem.Extension,
 	problem.Missing, problem.Value, problem.EnabledType, problem.MissingFile, problem.OutsideFile, problem.ValuesFile,
-	problem.ConstraintText,
+	problem.ConstraintText, problem.MissingParent, problem.BaseCycle,
 }
 
 // Load reads a tree. It comes back with whatever could be read; with problems of
@@ -43,6 +43,9 @@ func Load(fsys fs.FS, o Options) (*Tree, problem.List) {
 	}
 	sources, problems := t.scan()
 	for _, p := range t.parseAll(sources, o.Cache) {
+		if o.Legacy {
+			p = t.forgetNewer(p)
+		}
 		problems = append(problems, p.problems...)
 		problems = append(problems, t.enter(p)...)
 	}
@@ -105,7 +108,7 @@ func (t *Tree) enterOverlay(p parsed) problem.List {
 		return nil
 	}
 	if c := p.overlay.Spec.Criteria; c != nil {
-		o.Criteria, o.Applies = t.Query(*c), true
+		o.Criteria, o.Applies = t.stated(*c), true
 	}
 	first, twice := t.byName[o.Name]
 	if twice && t.legacy {

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
 )
 
 // parsed is what a file holds: at most one of the kinds.
@@ -26,39 +26,50 @@ type parsed struct {
 // Cache keeps parsed files by their name and content. Trees share what it holds.
 type Cache struct{ m sync.Map }
 
-type cacheKey struct{ name, digest string }
+type cacheKey struct {
+	name, digest string
+	legacy       bool
+}
 
 // parse reads one file.
 func (t *Tree) parse(s source, cache *Cache) parsed {
 	data, err := readFile(t.fsys, s.path)
+	if s.role == strayRole && (err != nil || !bytes.Contains(data, []byte(model.KindOverlay))) {
+		return parsed{source: s}
+	}
 	if err != nil {
 		return parsed{source: s, problems: problem.List{problem.Unreadable.At(problem.Pos{File: t.Name(s.path)}, "%s", err)}}
 	}
-	key := cacheKey{name: t.Name(s.path), digest: digest(data)}
+	key := cacheKey{name: t.Name(s.path), digest: digest(data), legacy: t.legacy}
 	if cache != nil {
 		if hit, ok := cache.m.Load(key); ok {
 			return hit.(parsed) //nolint:forcetypeassert // nothing else is stored
 		}
 	}
 	p := parsed{source: s, digest: key.digest}
-	p.decode(key.name, data)
+	p.decode(t, data)
 	if cache != nil {
 		cache.m.Store(key, p)
 	}
 	return p
 }
 
-func (p *parsed) decode(name string, data []byte) {
-	doc, problems := strict.Parse(name, data)
+func (p *parsed) decode(t *Tree, data []byte) {
+	doc, problems := t.document(t.Name(p.path), data)
 	if doc == nil {
-		if p.role != strayRole {
-			p.problems = problems
-		}
+		p.unread(problems)
 		return
 	}
+	p.problems = problems
 	kind, group := doc.Text("kind"), doc.Text("apiVersion")
-	if p.role == strayRole {
-		if kind != model.KindOverlay {
+	switch p.role {
+	case strayRole:
+		if kind == model.KindOverlay {
+			p.problems = problem.List{problem.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
+		}
+		return
+	case topRole, legacyRole:
+		if kind != model.KindOverlay && (kind != "" || p.role == topRole) {
 			return
 		}
 		p.role = overlayRole
@@ -71,6 +82,21 @@ func (p *parsed) decode(name string, data []byte) {
 		p.problems = append(p.problems, problem.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
 	}
 	p.problems = append(p.problems, doc.Decode(p.target())...)
+}
+
+// unread keeps what is wrong with a file that has no document. To aicr an empty
+// file is an overlay without a name, and only as the root it changes anything.
+func (p *parsed) unread(problems problem.List) {
+	switch {
+	case p.role == topRole || p.role == strayRole:
+	case p.role == legacyRole && empty(problems):
+		p.problems = problems.Soften(problem.Document)
+		if p.isRoot() {
+			p.overlay, p.root = &model.Overlay{}, true
+		}
+	default:
+		p.problems = problems
+	}
 }
 
 var kinds = map[role]string{
@@ -91,9 +117,14 @@ func (p *parsed) target() any {
 		return p.catalog
 	default:
 		p.overlay = &model.Overlay{}
-		p.root = path.Base(p.path) == baseFile && slices.Contains(strings.Split(path.Dir(p.path), "/"), overlayDir) || p.path == baseFile
+		p.root = p.isRoot()
 		return p.overlay
 	}
+}
+
+// isRoot says of an overlay's file that it is the root's.
+func (p *parsed) isRoot() bool {
+	return path.Base(p.path) == baseFile && slices.Contains(strings.Split(path.Dir(p.path), "/"), overlayDir) || p.path == baseFile
 }
 
 func (t *Tree) enterRegistry(p parsed) problem.List {
@@ -103,7 +134,9 @@ func (t *Tree) enterRegistry(p parsed) problem.List {
 		if first, twice := t.Components[c.Name]; twice {
 			problems = append(problems, problem.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
 				c.Name, t.entry(p.path, "components", first.Index).Line))
-			continue
+			if !t.legacy {
+				continue
+			}
 		}
 		t.Components[c.Name] = &Component{Component: c, Index: i, Digest: canonical(c)}
 	}

@@ -22,8 +22,12 @@ const (
 	mixinRole
 	registryRole
 	catalogRole
-	// strayRole is a file at the top: an overlay if it says so.
+	// topRole is a file at the top: an overlay if it says so.
+	topRole
+	// strayRole is a file in any other place, in which no overlay is looked for.
 	strayRole
+	// legacyRole is a file in any place to aicr: an overlay unless it says otherwise.
+	legacyRole
 )
 
 // scan lists the tree's files and picks those that are parsed.
@@ -37,7 +41,7 @@ func (t *Tree) scan() ([]source, problem.List) {
 			}
 			return nil
 		}
-		if p != "." && (d.Name()[0] == '.' || d.Name()[0] == '_') {
+		if p != "." && !t.legacy && (d.Name()[0] == '.' || d.Name()[0] == '_') {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -54,11 +58,11 @@ func (t *Tree) scan() ([]source, problem.List) {
 	slices.Sort(t.Paths)
 	var sources []source
 	for _, p := range t.Paths {
-		r, ok := roleOf(p)
+		r, ok := t.roleOf(p)
 		if !ok {
 			continue
 		}
-		if path.Ext(p) != ".yaml" {
+		if path.Ext(p) != ".yaml" && r != strayRole {
 			problems = append(problems, problem.Extension.At(problem.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
 			continue
 		}
@@ -68,7 +72,10 @@ func (t *Tree) scan() ([]source, problem.List) {
 }
 
 // roleOf says what a file is by its place; only YAML and what is nearly YAML counts.
-func roleOf(p string) (role, bool) {
+func (t *Tree) roleOf(p string) (role, bool) {
+	if t.legacy {
+		return legacyRoleOf(p)
+	}
 	switch path.Ext(p) {
 	case ".yaml", ".yml", ".json":
 	default:
@@ -79,7 +86,7 @@ func roleOf(p string) (role, bool) {
 	case p == registryFile:
 		return registryRole, true
 	case !nested:
-		return strayRole, path.Ext(p) == ".yaml"
+		return topRole, path.Ext(p) == ".yaml"
 	case dir == overlayDir:
 		return overlayRole, true
 	case dir == mixinDir:
@@ -87,6 +94,6 @@ func roleOf(p string) (role, bool) {
 	case path.Dir(p) == catalogDir:
 		return catalogRole, path.Ext(p) == ".yaml"
 	default:
-		return 0, false
+		return strayRole, path.Ext(p) == ".yaml"
 	}
 }

@@ -61,6 +61,9 @@ type Overlay struct {
 	Parent *Overlay
 	// Depth is how far from the root the overlay is.
 	Depth int
+	// Broken is what is wrong with the base that the overlay names, where a tree is
+	// used all the same: the overlay can't be resolved, nor what is based on it.
+	Broken *problem.Problem
 	// Children is how many overlays are based on this one.
 	Children int
 }
@@ -153,6 +156,14 @@ func (t *Tree) Recipes() []*Overlay {
 func (t *Tree) Query(c criteria.Criteria) criteria.Criteria {
 	if t.legacy {
 		return c.Legacy()
+	}
+	return c.Normal()
+}
+
+// stated are an overlay's criteria in the form in which the tree matches them.
+func (t *Tree) stated(c criteria.Criteria) criteria.Criteria {
+	if t.legacy {
+		return c.Open()
 	}
 	return c.Normal()
 }

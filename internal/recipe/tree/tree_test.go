@@ -206,24 +206,89 @@ func TestEveryMistakeAtOnce(t *testing.T) {
 	}
 }
 
-// What the existing implementation passes over is a warning when it is asked for.
+// What aicr passes over is a warning when it is asked for.
 func TestLegacy(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"overlays/x.yaml": header + "spec: {bsae: eks}\n",
-		"overlays/y.yaml": header + "spec: {criteria: {service: self-managed}}\n",
+		"overlays/y.yaml": header + "spec: {criteria: {service: any}}\n",
 		"overlays/z.yml":  "kind: Other\n",
 	}
 	loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), files), tree.Options{Legacy: true})
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if problems.Count(problem.Warning) != 3 {
-		t.Errorf("got %v", problems)
+	for _, part := range []string{"bsae", "x is the name of", "ends in .yml"} {
+		if !strings.Contains(problems.Error(), part) {
+			t.Errorf("no warning of %s:\n%v", part, problems)
+		}
 	}
 	x, _ := loaded.Overlay("x")
 	if x.File != "overlays/y.yaml" || x.Criteria != (criteria.Criteria{}) {
 		t.Errorf("of two overlays of a name %s counts, with criteria %s", x.File, x.Criteria)
+	}
+}
+
+// aicr reads what is no file of values or checks, wherever it is, and of a file the
+// first document; each of these trees resolves with it.
+func TestLegacyReadsWhatAicrReads(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("# comment of some length\n", 200_000) // 4.8 MiB
+	for name, tt := range map[string]struct {
+		file, text string
+		there      bool // the overlay x
+	}{
+		"outside of overlays":              {"extra/x.yaml", header + "spec: {}\n", true},
+		"deep":                             {"extra/deep/x.yaml", header + "spec: {}\n", true},
+		"in the directory of the mixins":   {"mixins/x.yaml", header + "spec: {}\n", true},
+		"with an underscore":               {"overlays/_x.yaml", header + "spec: {}\n", true},
+		"without a kind":                   {"extra/x.yaml", "metadata: {name: x}\nspec: {}\n", true},
+		"of another kind":                  {"extra/x.yaml", "kind: Other\nmetadata: {name: x}\nspec: {other: 1}\n", false},
+		"a check among the overlays":       {"overlays/checks/x.yaml", header + "spec: {}\n", false},
+		"values among the overlays":        {"overlays/components/x.yaml", header + "spec: {}\n", false},
+		"empty":                            {"overlays/y.yaml", "\n", false},
+		"comments alone":                   {"overlays/y.yaml", "# nothing\n", false},
+		"second document":                  {"overlays/x.yaml", header + "spec: {}\n---\nkind: Other\n", true},
+		"second document that is no YAML":  {"overlays/x.yaml", header + "spec: {}\n---\n[\n", true},
+		"second document in a values file": {"components/gpu-operator/values.yaml", "a: 1\n---\nb: 2\n", false},
+		"a file of more than 4 MiB":        {"overlays/x.yaml", big + header + "spec: {}\n", true},
+		"no base":                          {"overlays/x.yaml", header + "spec: {base: none}\n", true},
+		"its own base":                     {"overlays/x.yaml", header + "spec: {base: x}\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{tt.file: tt.text}), tree.Options{Legacy: true})
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if _, there := loaded.Overlay("x"); there != tt.there {
+				t.Errorf("the overlay is there: %v", there)
+			}
+		})
+	}
+}
+
+// Of a component that the registry has twice the last entry counts.
+func TestLegacyTakesTheLastComponent(t *testing.T) {
+	t.Parallel()
+	registry := "kind: ComponentRegistry\napiVersion: aicr.run/v1\ncomponents:\n  - {name: a, helm: {defaultVersion: v1}}\n  - {name: a, helm: {defaultVersion: v2}}\n"
+	loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{"registry.yaml": registry}), tree.Options{Legacy: true})
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if c := loaded.Components["a"]; c.Helm.DefaultVersion != "v2" || c.Index != 1 {
+		t.Errorf("entry %d counts, version %s", c.Index, c.Helm.DefaultVersion)
+	}
+}
+
+// An overlay where no overlay is looked for does not count: a warning says so.
+func TestAnOverlayOutsideOfOverlays(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"extra/x.yaml", "overlay/eks/x.yaml", "components/gpu-operator/x.yaml"} {
+		loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{file: header + "spec: {}\n"}), tree.Options{Label: "recipes"})
+		if _, there := loaded.Overlay("x"); there || len(problems) != 1 || problems[0].Rule != "stray-overlay" || problems[0].Severity != problem.Warning || problems[0].File != "recipes/"+file {
+			t.Errorf("%s: is there %v, %v", file, there, problems)
+		}
 	}
 }
 
