@@ -34,6 +34,9 @@ type Judgement struct {
 	Reason   string    `json:"reason"`
 	Figures  []Figure  `json:"figures,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Lowered are demands that the site has set below the profile's floor, each with both
+	// values: what passes with one has not met the profile.
+	Lowered []string `json:"lowered,omitempty"`
 }
 
 // Figure is one headline number of a judgement.
