@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -103,7 +101,7 @@ const cleanupTimeout = 5 * time.Minute
 // Run walks. The report is valid whenever its Run is set, also with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
 	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include}
-	if err := w.open(); err != nil {
+	if err := w.open(ctx); err != nil {
 		return Report{}, err
 	}
 	p, err := o.Playbook(Walk{RunID: w.run.ID(), Cluster: w.reach, Include: w.include})
@@ -129,6 +127,13 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	finishErr := w.finish(outcome, walkErr)
 	report := w.report(p, outcome)
 	return report, errors.Join(walkErr, finishErr)
+}
+
+func (w *walk) now() time.Time {
+	if w.opts.Clock == nil {
+		return time.Now()
+	}
+	return w.opts.Clock()
 }
 
 // fromHere: a resumed run goes on where it was, whatever it began with.
@@ -162,15 +167,15 @@ func (w *walk) identify(ctx context.Context) {
 	if err != nil {
 		return // whoever needs the cluster says so
 	}
-	ns, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-	if err != nil {
-		w.note("which cluster this is could not be asked: %v", err)
+	is := identityOf(ctx, c)
+	if is.unknown != nil {
+		w.note("which cluster this is cannot be asked: %v", is.unknown)
 		return
 	}
-	simulated, why, err := c.Simulated(ctx)
+	// First of all: verdicts of an unknown cluster are never kept.
+	err = w.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = is.uid, is.simulated, is.why })
 	if err != nil {
-		w.note("whether the nodes are simulated could not be asked: %v", err)
-		return
+		w.note("%v", err)
 	}
 	server, err := c.Client.Discovery().ServerVersion()
 	if err != nil {
@@ -185,7 +190,6 @@ func (w *walk) identify(ctx context.Context) {
 	}
 	err = w.run.Amend(func(h *evidence.Header) {
 		h.Digests = digests
-		h.Cluster, h.Simulated, h.SimulatedWhy = string(ns.UID), simulated, why
 		versions := map[string]string{apiServer: server.GitVersion}
 		maps.Copy(versions, h.Versions) // a lab's are of its programs
 		h.Versions = versions

@@ -16,6 +16,9 @@ type Report struct {
 	Simulated bool          `json:"simulated"`
 	Site      string        `json:"site"`
 	Profile   string        `json:"profile"`
+	// NarrowedBy are the reasons why the verdict is not of the whole playbook on this
+	// cluster at one time; empty where it is.
+	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory.
 	Evidence    string   `json:"evidence"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -45,6 +48,11 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 	r := Report{
 		Run: w.run.ID(), Verdict: outcome.Verdict, Simulated: h.Simulated, Site: h.Site, Profile: h.Profile,
 		Evidence: w.run.Dir(), Interrupted: outcome.Interrupted, Notes: outcome.Notes,
+	}
+	if b, err := evidence.Load(w.run.Dir()); err == nil {
+		r.NarrowedBy = b.NarrowedBy()
+	} else {
+		r.NarrowedBy = []string{err.Error()}
 	}
 	results := map[string]plan.Result{}
 	for _, res := range outcome.Results {
@@ -82,7 +90,7 @@ func ReportOf(b *evidence.Bundle) Report {
 	v := b.Summary()
 	r := Report{
 		Run: b.Header.Run, Verdict: v.Verdict, Simulated: v.Simulated, Site: v.Site, Profile: v.Profile,
-		Evidence: b.Dir, Notes: v.Notes, Gates: []Gate{},
+		NarrowedBy: v.NarrowedBy, Evidence: b.Dir, Notes: v.Notes, Gates: []Gate{},
 	}
 	for _, res := range v.Results {
 		g := gateOf(res)

@@ -1,13 +1,13 @@
 package accept
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -26,19 +26,19 @@ func refuse(format string, args ...any) error {
 }
 
 // open makes or reopens the run that this walk writes.
-func (w *walk) open() error {
-	path, err := w.toResume()
+func (w *walk) open(ctx context.Context) error {
+	path, err := w.toResume(ctx)
 	if err != nil {
 		return err
 	}
 	if path != "" {
 		return w.reopen(path)
 	}
-	return w.create()
+	return w.create(ctx)
 }
 
 // toResume is the run to go on with; empty for a new one.
-func (w *walk) toResume() (string, error) {
+func (w *walk) toResume(ctx context.Context) (string, error) {
 	o := w.opts
 	switch {
 	case o.Resume == "latest":
@@ -46,70 +46,61 @@ func (w *walk) toResume() (string, error) {
 		if err == nil && !ok {
 			return "", refuse("there is no unfinished run in %s to resume: start one without --resume", o.EvidenceDir)
 		}
-		return path, err //nolint:wrapcheck // says what it was doing
+		if err != nil {
+			return "", err //nolint:wrapcheck // says what it was doing
+		}
+		return path, w.resumable(ctx, path)
 	case o.Resume != "":
 		path := filepath.Join(o.EvidenceDir, o.Resume)
 		if _, err := os.Stat(path); err != nil {
 			return "", refuse("there is no run %s in %s", o.Resume, o.EvidenceDir)
 		}
-		return path, nil
+		return path, w.resumable(ctx, path)
 	}
 	path, ok, err := evidence.Unfinished(o.EvidenceDir)
 	if err != nil || !ok {
 		return "", err //nolint:wrapcheck // says what it was doing
 	}
-	if o.Fresh || o.From != "" || o.Only != "" {
-		w.killed = append(w.killed, filepath.Base(path))
-		return "", nil
-	}
-	if err := errors.Join(w.sameDemand(path), w.sameChecks(path)); err != nil {
+	if !o.Fresh && o.From == "" && o.Only == "" {
+		err := errors.Join(w.whole(path), w.resumable(ctx, path))
+		if err == nil {
+			return path, nil
+		}
 		w.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
-		w.killed = append(w.killed, filepath.Base(path))
-		return "", nil
 	}
-	return path, nil
+	w.killed = append(w.killed, filepath.Base(path))
+	return "", ctx.Err() //nolint:wrapcheck // the context's own
 }
 
-// sameDemand refuses a run whose site demands something else than ours.
-func (w *walk) sameDemand(path string) error {
+// whole refuses a look at one check alone: who asks for a whole walk did not ask for that.
+func (w *walk) whole(path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
-	then, _, err := Used(b)
-	if err != nil {
-		return err
-	}
-	was, err := then.Fingerprint()
-	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
-	}
-	is, err := w.opts.Site.Fingerprint()
-	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
-	}
-	if was != is {
-		return refuse("site %s demands something else than site %s did in run %s: walk afresh", w.opts.Site.Name, then.Name, b.Header.Run)
+	if b.Header.Only != "" {
+		return refuse("run %s is of %s alone: go on with it by --resume %s", b.Header.Run, b.Header.Only, b.Header.Run)
 	}
 	return nil
 }
 
-// sameChecks refuses a run of other checks than ours: those that it includes are
-// its own, but one that we were told to include must be among them.
-func (w *walk) sameChecks(path string) error {
+// resumable refuses a run whose verdicts do not hold for what is asked now. The checks that
+// it includes are its own, but one that we were told to include must be among them.
+func (w *walk) resumable(ctx context.Context, path string) error {
 	b, err := evidence.Load(path)
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
+	if b.Finished {
+		return refuse("run %s is finished: read it with firstlight evidence show %s", b.Header.Run, path)
+	}
+	include := slices.Clone(b.Header.Include)
 	for _, name := range w.opts.Include {
-		if !slices.Contains(b.Header.Include, name) {
-			return refuse("run %s does not include %s", b.Header.Run, name)
+		if !slices.Contains(include, name) {
+			include = append(include, name)
 		}
 	}
-	if !maps.EqualFunc(w.opts.Inputs, b.Inputs, bytes.Equal) {
-		return refuse("run %s is judged against something else: another recipe, or other demands", b.Header.Run)
-	}
-	p, err := w.opts.Playbook(Walk{Include: b.Header.Include})
+	p, err := w.opts.Playbook(Walk{Include: include})
 	if err != nil {
 		return err
 	}
@@ -117,9 +108,34 @@ func (w *walk) sameChecks(path string) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says what is wrong with the plan
 	}
-	same := slices.EqualFunc(order, b.Plan.Steps, func(s plan.Step, was evidence.PlanStep) bool { return s.Name() == was.Name })
-	if !same {
-		return refuse("run %s is of other checks: it was %q", b.Header.Run, b.Plan.Name)
+	var steps []string
+	for _, s := range b.Plan.Steps {
+		steps = append(steps, s.Name)
+	}
+	return w.holds(ctx, b, steps, order)
+}
+
+// holds refuses a run whose verdicts of these steps do not hold for what is asked now, which
+// would be decided by the checks of order.
+func (w *walk) holds(ctx context.Context, b *evidence.Bundle, steps []string, order []plan.Step) error {
+	then, err := demandOf(b, steps)
+	if err != nil {
+		return err
+	}
+	var asked []string
+	for _, s := range order {
+		asked = append(asked, stepText(s.Name(), s.NotApplicable))
+	}
+	now, err := w.demandNow(asked)
+	if err != nil {
+		return err
+	}
+	l, err := loadLimits()
+	if err != nil {
+		return err
+	}
+	if found := differences(ctx, then, now, l); len(found) > 0 {
+		return refuse("what run %s has shown does not hold for this walk: %s", b.Header.Run, strings.Join(found, "; "))
 	}
 	return nil
 }
@@ -138,13 +154,7 @@ func Used(b *evidence.Bundle) (*site.Site, *profile.Profile, error) {
 }
 
 func (w *walk) reopen(path string) error {
-	if err := errors.Join(w.sameDemand(path), w.sameChecks(path)); err != nil {
-		return err
-	}
 	run, err := evidence.Open(path, evidence.Options{Clock: w.opts.Clock})
-	if errors.Is(err, evidence.ErrFinished) {
-		return refuse("run %s is finished: read it with firstlight evidence show %s", filepath.Base(path), path)
-	}
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
@@ -155,7 +165,7 @@ func (w *walk) reopen(path string) error {
 	return nil
 }
 
-func (w *walk) create() error {
+func (w *walk) create(ctx context.Context) error {
 	o := w.opts
 	p, err := o.Playbook(Walk{Include: o.Include})
 	if err != nil {
@@ -168,7 +178,7 @@ func (w *walk) create() error {
 	var before *evidence.Bundle
 	var keep []string
 	if o.From != "" {
-		if before, keep, err = w.before(p); err != nil {
+		if before, keep, err = w.before(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -188,7 +198,7 @@ func (w *walk) create() error {
 
 // before finds the run whose verdicts a walk --from a gate keeps, and for which
 // gates: the newest finished one of this site that walked the whole playbook.
-func (w *walk) before(p plan.Plan) (*evidence.Bundle, []string, error) {
+func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []string, error) {
 	o := w.opts
 	order, err := p.Order()
 	if err != nil {
@@ -212,7 +222,7 @@ func (w *walk) before(p plan.Plan) (*evidence.Bundle, []string, error) {
 		if err != nil || !b.Finished || b.Header.Only != "" || !walks(b.Plan, keep) {
 			continue // not a run to keep verdicts from
 		}
-		if err := w.sameDemand(path); err != nil {
+		if err := w.holds(ctx, b, keep, order[:i]); err != nil {
 			w.note("run %s is passed over: %v", id, err)
 			continue
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -56,7 +55,7 @@ func options(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)) O
 	}
 	return Options{
 		Site: s, Profile: p, SiteFile: site.Example(), ProfileFile: raw, EvidenceDir: dir, Playbook: playbook,
-		Cluster: func(context.Context) (*kube.Cluster, error) { return nil, errors.New("there is none") },
+		Cluster: clusterOf("one", false), Keep: true,
 	}
 }
 
@@ -69,7 +68,7 @@ func unfinished(t *testing.T, dir string, playbook func(Walk) (plan.Plan, error)
 		t.Fatal(err)
 	}
 	run, err := evidence.Create(dir, evidence.Start{
-		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Include: include}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
+		Header: evidence.Header{Site: o.Site.Name, Profile: o.Profile.Name, Include: include, Cluster: "one"}, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile,
 	}, evidence.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,9 @@ type Judgement struct {
 	Reason   string    `json:"reason"`
 	Figures  []Figure  `json:"figures,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Lowered are demands that the site has set below the profile's floor, each with both
+	// values: what passes with one has not met the profile.
+	Lowered []string `json:"lowered,omitempty"`
 }
 
 // Figure is one headline number of a judgement.
@@ -42,13 +45,16 @@ type Figure struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 	// Limit and Relation say what the value was held against: "busbw >= 350 GB/s".
-	// Relation is one of ">=", "<=", "==" or empty when nothing was demanded.
+	// Relation is one of ">=", "<=", "==", Expected, or empty when nothing was demanded.
 	Limit    float64 `json:"limit,omitempty"`
 	Relation string  `json:"relation,omitempty"`
 	// Source is where the limit comes from (profile or site key, with the
 	// profile's own source).
 	Source string `json:"source,omitempty"`
 }
+
+// Expected is the relation of a figure to what is expected of it, and not demanded.
+const Expected = "expected <="
 
 // Finding is one thing wrong.
 type Finding struct {

@@ -39,13 +39,19 @@ A gate that is not passed blocks what needs it; its findings name the suspect an
 what to do next.
 
 Without --kubeconfig it works on the lab: on the one that is up, or on one that it
-starts, and stops at the end. An unfinished run of the same site is resumed.
+starts, and stops at the end.
+
+An unfinished run is resumed where cluster, site, profile and checks are the same as
+then and no verdict is older than a week; otherwise the differences are named and a new
+run begins. The verdict alone is of the whole playbook on this cluster: what was kept
+from earlier, left out, excused or lowered is printed with it.
 
 Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 130 interrupted.`,
 		Example: `  firstlight accept
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod --context admin
-  firstlight accept --from collective        # after a driver roll: keep gates 1-5
+  firstlight accept --from node              # after a driver roll: keep gates 1 and 2
+  firstlight accept --from collective        # after a repair of the fabric's settings: keep gates 1-5
   firstlight accept --only fabric -o json
   firstlight accept --include autoscale      # and prove the autoscaling chain
   firstlight accept --resume latest`,

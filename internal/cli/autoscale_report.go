@@ -23,6 +23,8 @@ type chainResult struct {
 	Simulated bool          `json:"simulated"`
 	Site      string        `json:"site"`
 	Profile   string        `json:"profile"`
+	// NarrowedBy are the reasons why the verdict is not of the whole chain in one go.
+	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory.
 	Evidence    string                `json:"evidence"`
 	Interrupted bool                  `json:"interrupted,omitempty"`
@@ -39,7 +41,7 @@ type chainResult struct {
 func chainReport(walked accept.Report) (chainResult, error) {
 	r := chainResult{
 		Run: walked.Run, Verdict: walked.Verdict, Simulated: walked.Simulated, Site: walked.Site, Profile: walked.Profile,
-		Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes,
+		NarrowedBy: walked.NarrowedBy, Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes,
 		Hops: []autoscale.HopReport{}, Figures: []check.Figure{},
 	}
 	i := slices.IndexFunc(walked.Gates, func(g accept.Gate) bool { return g.Gate == autoscale.Name })
@@ -99,7 +101,8 @@ func printChain(w io.Writer, r chainResult, style display.Style) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "\nnote: %s\n", note)
 	}
-	fmt.Fprintf(w, "\n%s: %s\nevidence: %s\n", style.Bold("verdict"), style.State(stateOf(r.Verdict), string(r.Verdict)), r.Evidence)
+	printVerdict(w, r.Verdict, r.NarrowedBy, style)
+	fmt.Fprintf(w, "evidence: %s\n", r.Evidence)
 }
 
 // printHops shows the table of hops.

@@ -138,7 +138,15 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 		if v.Simulated {
 			hardware = " on SIMULATED hardware"
 		}
-		fmt.Fprintf(w, "run %s: %s%s, %s\n\n", style.Bold(printable(v.Run)), printable(string(v.Verdict)), hardware, printable(v.Progress()))
+		narrowed := ""
+		if len(v.NarrowedBy) > 0 && v.State != attest.Interrupted {
+			narrowed = ", narrowed"
+		}
+		fmt.Fprintf(w, "run %s: %s%s%s, %s\n", style.Bold(printable(v.Run)), printable(string(v.Verdict)), narrowed, hardware, printable(v.Progress()))
+		for _, reason := range v.NarrowedBy {
+			fmt.Fprintf(w, "  narrowed: %s\n", printable(reason))
+		}
+		fmt.Fprintln(w)
 	}
 	for _, c := range v.Checks {
 		fmt.Fprintf(w, "  %s  %s\n", style.State(stateOfCheck(c.Outcome), fmt.Sprintf("%-13s %-11s", c.Check, c.Outcome)), printable(c.Detail))

@@ -45,7 +45,21 @@ func printReport(w io.Writer, r accept.Report, style display.Style) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "\nnote: %s\n", note)
 	}
-	fmt.Fprintf(w, "\n%s: %s\nevidence: %s\n", style.Bold("verdict"), style.State(stateOf(r.Verdict), string(r.Verdict)), r.Evidence)
+	printVerdict(w, r.Verdict, r.NarrowedBy, style)
+	fmt.Fprintf(w, "evidence: %s\n", r.Evidence)
+}
+
+// printVerdict is a run's last word: the verdict, which alone is of the whole playbook on this
+// cluster, and what it is narrowed by where it is not.
+func printVerdict(w io.Writer, v check.Verdict, narrowedBy []string, style display.Style) {
+	word := string(v)
+	if len(narrowedBy) > 0 {
+		word += ", narrowed"
+	}
+	fmt.Fprintf(w, "\n%s: %s\n", style.Bold("verdict"), style.State(stateOf(v), word))
+	for _, reason := range narrowedBy {
+		fmt.Fprintf(w, "  narrowed: %s\n", reason)
+	}
 }
 
 // gateNumber is a gate's place in the playbook; what is no gate has none.

@@ -67,7 +67,8 @@ func printValidation(w io.Writer, r validate.Report, style display.Style) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "\nnote: %s\n", note)
 	}
-	fmt.Fprintf(w, "\n%s: %s\nevidence:  %s\n", style.Bold("verdict"), style.State(stateOf(r.Verdict), string(r.Verdict)), r.Evidence)
+	printVerdict(w, r.Verdict, r.NarrowedBy, style)
+	fmt.Fprintf(w, "evidence:  %s\n", r.Evidence)
 	if r.Artifacts != "" {
 		fmt.Fprintf(w, "artifacts: %s\n", r.Artifacts)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFromKeepsEarlierVerdicts re-runs from a gate on, as after a driver roll:
+// TestFromKeepsEarlierVerdicts re-runs from a gate on, as after a repair:
 // the gates before keep their verdicts and say from which run, and the new run
 // replays by itself.
 func TestFromKeepsEarlierVerdicts(t *testing.T) {

@@ -57,9 +57,10 @@ type ctrfTest struct {
 }
 
 type ctrfEnvironment struct {
-	ReportName      string `json:"reportName"`
-	AppName         string `json:"appName"`
-	TestEnvironment string `json:"testEnvironment"`
+	ReportName      string         `json:"reportName"`
+	AppName         string         `json:"appName"`
+	TestEnvironment string         `json:"testEnvironment"`
+	Extra           map[string]any `json:"extra,omitempty"`
 }
 
 const ctrfSpecVersion = "0.0.0"
@@ -81,6 +82,10 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 			Tests:       []ctrfTest{},
 			Environment: ctrfEnvironment{ReportName: b.Plan.Name + " " + v.Run, AppName: v.Site, TestEnvironment: where},
 		},
+	}
+	if len(v.NarrowedBy) > 0 {
+		doc.Results.Environment.ReportName += " (narrowed)"
+		doc.Results.Environment.Extra = map[string]any{"narrowedBy": v.NarrowedBy}
 	}
 	for _, r := range v.Results {
 		t := ctrfOf(b.Plan.Name, r)

@@ -21,12 +21,14 @@ type Verdicts struct {
 	Simulated bool          `json:"simulated"`
 	Verdict   check.Verdict `json:"verdict"`
 	// Only is the one step that the verdict is about, when the run walked just it.
-	Only     string        `json:"only,omitempty"`
-	Started  time.Time     `json:"started"`
-	Finished time.Time     `json:"finished"`
-	Results  []plan.Result `json:"results"`
-	Omitted  []string      `json:"omitted,omitempty"`
-	Notes    []string      `json:"notes,omitempty"`
+	Only string `json:"only,omitempty"`
+	// NarrowedBy are the reasons why the verdict is not of the whole plan, looked at in one go.
+	NarrowedBy []string      `json:"narrowedBy,omitempty"`
+	Started    time.Time     `json:"started"`
+	Finished   time.Time     `json:"finished"`
+	Results    []plan.Result `json:"results"`
+	Omitted    []string      `json:"omitted,omitempty"`
+	Notes      []string      `json:"notes,omitempty"`
 }
 
 // Finish closes the run: the journal's last entry, verdicts, reports, and the
@@ -89,7 +91,7 @@ func (b *Bundle) Summary() Verdicts {
 	v := Verdicts{
 		Run: b.Header.Run, Site: b.Header.Site, Profile: b.Header.Profile, Simulated: b.Header.Simulated,
 		Verdict: b.Verdict(), Only: b.Header.Only, Started: b.Header.Created, Finished: b.Header.Created,
-		Results: b.Results(), Notes: b.Notes(),
+		Results: b.Results(), Notes: b.Notes(), NarrowedBy: b.NarrowedBy(),
 	}
 	if n := len(b.Entries); n > 0 {
 		v.Finished = b.Entries[n-1].At

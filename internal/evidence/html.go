@@ -25,6 +25,8 @@ type page struct {
 	Took     string
 	Steps    []pageStep
 	Notes    []string
+	// NarrowedBy are the reasons why the verdict is not of the whole plan.
+	NarrowedBy []string
 }
 
 type count struct {
@@ -83,7 +85,7 @@ func htmlReport(b *Bundle, v Verdicts, charts ChartsFor) ([]byte, error) {
 func newPage(b *Bundle, v Verdicts, charts ChartsFor) (page, error) {
 	p := page{
 		Header: b.Header, Plan: b.Plan.Name, Verdict: v.Verdict, Started: v.Started,
-		Took: shortDuration(v.Finished.Sub(v.Started)), Notes: v.Notes, Headline: headline(v),
+		Took: shortDuration(v.Finished.Sub(v.Started)), Notes: v.Notes, Headline: headline(v), NarrowedBy: v.NarrowedBy,
 	}
 	results := map[string]plan.Result{}
 	counts := map[check.Verdict]int{}
@@ -127,8 +129,11 @@ func (s *pageStep) fill(b *Bundle, charts ChartsFor) error {
 // headline says the verdict in a sentence.
 func headline(v Verdicts) string {
 	about := "Every criterion"
-	if v.Only != "" {
+	switch {
+	case v.Only != "":
 		about = "Only " + v.Only + " was walked: it"
+	case len(v.NarrowedBy) > 0:
+		about = "Every criterion that counts here"
 	}
 	switch v.Verdict {
 	case check.Passed:

@@ -69,6 +69,12 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 			{"simulated", fmt.Sprint(v.Simulated)},
 		},
 	}
+	if len(v.NarrowedBy) > 0 {
+		s.Name += " (narrowed)"
+	}
+	for _, reason := range v.NarrowedBy {
+		s.Properties = append(s.Properties, junitProperty{"narrowedBy", reason})
+	}
 	for _, r := range v.Results {
 		c := junitOf(b.Plan.Name, r)
 		if slices.Contains(b.Recommended(), r.Step) {

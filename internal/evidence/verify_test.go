@@ -151,7 +151,7 @@ type otherFigures struct{ counter }
 
 func (o otherFigures) Judge(obs []check.Observation) check.Judgement {
 	j := o.counter.Judge(obs)
-	j.Figures[0].Value++
+	j.Figures[0].Name = "total"
 	return j
 }
 

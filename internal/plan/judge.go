@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -109,13 +109,17 @@ func unsound(j check.Judgement) string {
 	}
 	for _, f := range j.Figures {
 		if !finite(f.Value) || !finite(f.Limit) {
-			return fmt.Sprintf("figure %q is %v against %v, which is no number", f.Name, f.Value, f.Limit)
+			return impossible(f)
+		}
+		if j.Verdict != check.Passed {
+			continue
+		}
+		if problem := cmp.Or(impossible(f), contradicts(f)); problem != "" {
+			return problem
 		}
 	}
 	return ""
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func observeFinding(name, reason string) check.Finding {
 	return check.Finding{

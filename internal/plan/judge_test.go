@@ -35,6 +35,16 @@ func TestJudge(t *testing.T) {
 		"a check can not excuse itself":     {says(check.Judgement{Verdict: check.NotApplicable}), []check.Observation{thing}, check.Unobserved, "for the plan"},
 		"a figure that is no number":        {says(check.Pass("p", check.Figure{Name: "busbw", Value: math.NaN()})), []check.Observation{thing}, check.Unobserved, "no number"},
 		"a limit that is no number":         {says(check.Pass("p", check.Figure{Name: "busbw", Limit: math.Inf(1)})), []check.Observation{thing}, check.Unobserved, "no number"},
+		"a pass below its own limit":        {says(check.Pass("p", check.Figure{Name: "busbw", Value: 10, Unit: "GB/s", Limit: 350, Relation: ">="})), []check.Observation{thing}, check.Unobserved, "busbw is 10 GB/s, and >= 350 is demanded"},
+		"a pass above its own limit":        {says(check.Pass("p", check.Figure{Name: "TTFT", Value: 501, Unit: "ms", Limit: 500, Relation: "<="})), []check.Observation{thing}, check.Unobserved, "TTFT is 501 ms"},
+		"a pass with another count":         {says(check.Pass("p", check.Figure{Name: "GPUs", Value: 7, Limit: 8, Relation: "=="})), []check.Observation{thing}, check.Unobserved, "GPUs is 7"},
+		"a pass with an unknown relation":   {says(check.Pass("p", check.Figure{Name: "GPUs", Value: 7, Limit: 8, Relation: "~"})), []check.Observation{thing}, check.Unobserved, "relation"},
+		"a pass on its limit":               {says(check.Pass("p", check.Figure{Name: "busbw", Value: 350, Limit: 350, Relation: ">="})), []check.Observation{thing}, check.Passed, "p"},
+		"slower than expected":              {says(check.Pass("p", check.Figure{Name: "up path", Value: 90, Unit: "s", Limit: 60, Relation: check.Expected})), []check.Observation{thing}, check.Passed, "p"},
+		"a failure below its limit":         {says(check.Judgement{Verdict: check.Failed, Reason: "slow", Figures: []check.Figure{{Name: "busbw", Value: 10, Limit: 350, Relation: ">="}}}), []check.Observation{thing}, check.Failed, "slow"},
+		"a negative time":                   {says(check.Pass("p", check.Figure{Name: "TTFT", Value: -5, Unit: "ms", Limit: 500, Relation: "<="})), []check.Observation{thing}, check.Unobserved, "below zero"},
+		"more than all of it":               {says(check.Pass("p", check.Figure{Name: "utilisation", Value: 4e9, Unit: "%", Limit: 50, Relation: ">="})), []check.Observation{thing}, check.Unobserved, "above 100 %"},
+		"an MFU above the peak":             {says(check.Pass("p", check.Figure{Name: "MFU", Value: 4.1, Unit: "fraction", Limit: 0.36, Relation: ">="})), []check.Observation{thing}, check.Unobserved, "above 1"},
 		"failed without a finding gets one": {says(check.Judgement{Verdict: check.Failed, Reason: "mute"}), []check.Observation{thing}, check.Failed, "mute"},
 	}
 	for name, tt := range tests {

@@ -3,12 +3,14 @@ package profile
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// Validate reports every problem: a figure without value, unit or source can
-// judge nothing.
+// Validate reports every problem: a figure without value, unit or source, one that no
+// measurement can be held against, and a list without which nothing is looked for.
 func (p *Profile) Validate() error {
 	var problems []error
 	if p.APIVersion != "firstlight/v1" || p.Kind != "Profile" {
@@ -17,11 +19,25 @@ func (p *Profile) Validate() error {
 	if p.Name == "" {
 		problems = append(problems, errors.New("name is missing"))
 	}
-	walkFigures(reflect.ValueOf(*p), p.Name, func(path string, f Figure) {
-		if f.Unit == "" || f.Source == "" {
+	zero := p.zero()
+	walkFigures(reflect.ValueOf(*p), "", func(path string, f Figure) {
+		path = strings.TrimPrefix(path, ".")
+		switch {
+		case f.Unit == "" || f.Source == "":
 			problems = append(problems, fmt.Errorf("%s: a figure needs a value, a unit and a source", path))
+		case math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value < 0:
+			problems = append(problems, fmt.Errorf("invalid %s: %g: must be a positive number", path, f.Value))
+		case f.Value == 0 && !slices.Contains(zero, path):
+			problems = append(problems, fmt.Errorf("invalid %s: 0: must be positive, nothing can be held against it", path))
 		}
 	})
+	for _, b := range p.bounds() {
+		if err := b.problem(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	problems = append(problems, p.agreement()...)
+	problems = append(problems, p.lists()...)
 	if len(p.GPU.Products) == 0 {
 		problems = append(problems, errors.New("gpu.products is empty"))
 	}

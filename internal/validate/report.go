@@ -28,6 +28,8 @@ type Report struct {
 	RecipeDigest string `json:"recipeDigest"`
 	// GPUs that the order of the steps was proved on.
 	GPUs int `json:"gpus"`
+	// NarrowedBy are the reasons why the verdict is not of all steps, looked at in one go.
+	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory, Artifacts where they were collected.
 	Evidence    string   `json:"evidence"`
 	Artifacts   string   `json:"artifacts,omitempty"`
@@ -63,7 +65,7 @@ func (c Case) Report(walked accept.Report) (Report, error) {
 	r := Report{
 		Run: walked.Run, Verdict: walked.Verdict, Intent: c.Order.Intent, Conformance: c.Version, Simulated: walked.Simulated,
 		Site: walked.Site, Profile: walked.Profile, Recipe: c.Recipe, RecipeDigest: c.Digest, GPUs: c.Order.GPUs,
-		Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes, Steps: []Step{},
+		NarrowedBy: walked.NarrowedBy, Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes, Steps: []Step{},
 	}
 	rows := map[string]accept.Gate{}
 	for _, g := range walked.Gates {

@@ -45,7 +45,7 @@ func (i *inspection) inspect() {
 	}
 	p := want.Predicate
 	i.report.Run, i.report.State, i.report.Verdict, i.report.Simulated = p.Run, p.State, p.Verdict, p.Inputs.Simulated
-	i.report.CompleteUpTo, i.report.Missing = p.CompleteUpTo, p.Missing
+	i.report.CompleteUpTo, i.report.Missing, i.report.NarrowedBy = p.CompleteUpTo, p.Missing, b.NarrowedBy()
 	i.compareStatement(want)
 	i.completeness(b)
 	i.verdicts(b)

@@ -71,7 +71,9 @@ type Report struct {
 	CompleteUpTo string        `json:"completeUpTo,omitempty"`
 	Missing      []string      `json:"missing,omitempty"`
 	Verdict      check.Verdict `json:"verdict,omitempty"`
-	Simulated    bool          `json:"simulated"`
+	// NarrowedBy are the reasons why the verdict is not of the whole plan, looked at in one go.
+	NarrowedBy []string `json:"narrowedBy,omitempty"`
+	Simulated  bool     `json:"simulated"`
 	// Manifest is the digest that stands for the run.
 	Manifest string `json:"manifest,omitempty"`
 	// SignedBy is the key that the signature was verified with.

@@ -1,8 +1,8 @@
 package facility
 
 import (
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
@@ -61,28 +61,14 @@ func signOff(s site.SignOff, o check.Observation) []check.Finding {
 		return []check.Finding{{Suspect: "site facility.signOff", Message: message, Remedy: remedy, Observations: []string{o.ID}}}
 	}
 	const sign = "have the facility's owner sign (by, role, reference, at, expires under facility.signOff), then walk again: firstlight accept --from facility"
-	for _, field := range []struct{ name, value string }{
-		{"by", s.By}, {"role", s.Role}, {"reference", s.Reference}, {"at", s.At}, {"expires", s.Expires},
-	} {
-		if field.value == "" {
-			return finding(fmt.Sprintf("the facility is not signed off: facility.signOff.%s is missing", field.name), sign)
-		}
-	}
-	at, err := site.ParseTime(s.At)
-	if err != nil {
+	switch err := s.InForce(o.At); {
+	case err == nil:
+		return nil
+	case errors.Is(err, site.ErrSignOffExpired):
+		return finding(err.Error(), "have the facility inspected and signed off anew")
+	default:
 		return finding(err.Error(), sign)
 	}
-	expires, err := site.ParseTime(s.Expires)
-	if err != nil {
-		return finding(err.Error(), sign)
-	}
-	if at.After(o.At) {
-		return finding(fmt.Sprintf("the sign-off is dated %s, after it was looked at (%s)", s.At, o.At.UTC().Format(time.RFC3339)), sign)
-	}
-	if !o.At.Before(expires) {
-		return finding(fmt.Sprintf("the sign-off expired at %s, it was looked at %s", s.Expires, o.At.UTC().Format(time.RFC3339)), "have the facility inspected and signed off anew")
-	}
-	return nil
 }
 
 func budgets(f facts, id string) (figures []check.Figure, over []check.Finding) {

@@ -127,15 +127,15 @@ func (r *review) steadiness(steady []float64) {
 	first, last := ends(steady)
 	t := r.gate.profile.Training
 	for _, m := range []struct {
-		name, key, text string
-		value, limit    float64
-		source          string
+		name, unit, key, text string
+		value, limit          float64
+		source                string
 	}{
-		{"step time p95/p50", "maxP95P50", "the 95th percentile of the step time is %.3f times the median, allowed is %.3f", p95 / p50, t.MaxP95P50.Value, t.MaxP95P50.Source},
-		{"step time CV", "maxCV", "the coefficient of variation of the step time is %.4f, allowed is %.4f", deviation / mean, t.MaxCV.Value, t.MaxCV.Source},
-		{"step time drift", "maxDrift", "the step time drifts by %.4f from the first to the last third of the run, allowed is %.4f", math.Abs(last-first) / first, t.MaxDrift.Value, t.MaxDrift.Source},
+		{"step time p95/p50", "ratio", "maxP95P50", "the 95th percentile of the step time is %.3f times the median, allowed is %.3f", p95 / p50, t.MaxP95P50.Value, t.MaxP95P50.Source},
+		{"step time CV", "fraction", "maxCV", "the coefficient of variation of the step time is %.4f, allowed is %.4f", deviation / mean, t.MaxCV.Value, t.MaxCV.Source},
+		{"step time drift", "fraction", "maxDrift", "the step time drifts by %.4f from the first to the last third of the run, allowed is %.4f", math.Abs(last-first) / first, t.MaxDrift.Value, t.MaxDrift.Source},
 	} {
-		r.figure(m.name, m.value, "fraction", m.limit, "<=", "profile training."+m.key+": "+m.source)
+		r.figure(m.name, m.value, m.unit, m.limit, "<=", "profile training."+m.key+": "+m.source)
 		if m.value > m.limit {
 			r.fail("step time of job "+jobName, remedyStep, "", m.text, m.value, m.limit)
 		}

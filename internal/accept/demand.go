@@ -1,0 +1,206 @@
+package accept
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// demand is what verdicts hold for: what they were judged against, of which cluster, and when.
+type demand struct {
+	// cluster may wait for the cluster to come up.
+	cluster func(ctx context.Context) identity
+	// leaves are the values of site, profile, recipe and inputs, by document and path.
+	leaves map[string]string
+	// steps are the checks, with the reasons of those that are not applicable.
+	steps   []string
+	signOff site.SignOff
+	// reached are the times of the verdicts, by step, and of the run itself.
+	reached map[string]time.Time
+	// at is the time of now.
+	at time.Time
+}
+
+// namedDifferences is how many differences of documents are named.
+const namedDifferences = 5
+
+// differences names what in the demand of now is not as it was then. Verdicts of then are
+// kept only where it names nothing. Which cluster it is, is asked only where all else is the
+// same: a cluster may take minutes to come up.
+func differences(ctx context.Context, then, now demand, l limits) []string {
+	out := differentLeaves(then.leaves, now.leaves)
+	if !slices.Equal(then.steps, now.steps) {
+		out = append(out, fmt.Sprintf("checks: %s then, %s now", strings.Join(then.steps, ", "), strings.Join(now.steps, ", ")))
+	}
+	if slices.Contains(now.steps, facility.Name) {
+		if err := now.signOff.InForce(now.at); err != nil {
+			out = append(out, err.Error())
+		}
+	}
+	out = append(out, tooOld(then.reached, now.at, l)...)
+	if len(out) > 0 {
+		return out
+	}
+	return then.cluster(ctx).differences(now.cluster(ctx))
+}
+
+// tooOld names what was reached too long ago, or has a date that cannot be.
+func tooOld(reached map[string]time.Time, now time.Time, l limits) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(reached)) {
+		at := reached[name]
+		switch age := now.Sub(at).Round(time.Second); {
+		case age < 0:
+			out = append(out, fmt.Sprintf("%s is of %s, which is in the future", name, at.UTC().Format(time.RFC3339)))
+		case age > l.maxAge():
+			out = append(out, fmt.Sprintf("%s is of %s, %s ago: the limit is %s", name, at.UTC().Format(time.RFC3339), age, l.maxAge()))
+		}
+	}
+	return out
+}
+
+func differentLeaves(then, now map[string]string) []string {
+	all := maps.Clone(then)
+	maps.Copy(all, now)
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if was, is := orNothing(then, path), orNothing(now, path); was != is {
+			out = append(out, fmt.Sprintf("%s: %s then, %s now", path, was, is))
+		}
+	}
+	if n := len(out) - namedDifferences; n > 0 {
+		out = append(out[:namedDifferences], fmt.Sprintf("and %d more", n))
+	}
+	return out
+}
+
+func orNothing(leaves map[string]string, path string) string {
+	if v, ok := leaves[path]; ok {
+		return v
+	}
+	return "nothing"
+}
+
+// documents are what a run is judged against.
+type documents struct {
+	site    *site.Site
+	profile *profile.Profile
+	recipe  []byte
+	inputs  map[string][]byte
+}
+
+// leaves are every value of the documents, by document and path. Secrets count as redacted:
+// that is all that the evidence of then has of them.
+func (d documents) leaves() (map[string]string, error) {
+	into := map[string]string{}
+	for name, v := range map[string]any{"site": d.site.Demand(), "profile": d.profile} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("encode the %s to compare it: %w", name, err)
+		}
+		addLeaves(into, name, data)
+	}
+	if len(d.recipe) > 0 {
+		addLeaves(into, "recipe", d.recipe)
+	}
+	for name, data := range d.inputs {
+		into[name] = "a file"
+		addLeaves(into, name, data)
+	}
+	return into, nil
+}
+
+// addLeaves adds a document of YAML, which JSON is; one that is neither is a leaf itself.
+func addLeaves(into map[string]string, name string, data []byte) {
+	data = redact.Bytes(data)
+	var tree any
+	if err := yaml.Unmarshal(data, &tree); err != nil {
+		into[name] = string(data)
+		return
+	}
+	flatten(into, name+" ", tree)
+}
+
+func flatten(into map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, child := range v {
+			flatten(into, join(path, key), child)
+		}
+	case map[any]any:
+		for key, child := range v {
+			flatten(into, join(path, fmt.Sprint(key)), child)
+		}
+	case []any:
+		for i, child := range v {
+			flatten(into, fmt.Sprintf("%s[%d]", path, i), child)
+		}
+	case string:
+		into[path] = fmt.Sprintf("%q", v)
+	default:
+		into[path] = fmt.Sprint(v)
+	}
+}
+
+// join adds a key to a path; the path of a document alone ends in a space.
+func join(path, key string) string {
+	if strings.HasSuffix(path, " ") {
+		return path + key
+	}
+	return path + "." + key
+}
+
+// demandOf is what the verdicts of a run's steps hold for.
+func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
+	s, p, err := Used(b)
+	if err != nil {
+		return demand{}, err
+	}
+	leaves, err := documents{site: s, profile: p, recipe: b.Recipe, inputs: b.Inputs}.leaves()
+	if err != nil {
+		return demand{}, err
+	}
+	d := demand{leaves: leaves, reached: map[string]time.Time{}, cluster: func(context.Context) identity {
+		return identity{uid: b.Header.Cluster, simulated: b.Header.Simulated}
+	}}
+	for _, step := range b.Plan.Steps {
+		if slices.Contains(steps, step.Name) {
+			d.steps = append(d.steps, stepText(step.Name, step.NotApplicable))
+		}
+	}
+	for _, r := range b.Results() {
+		if slices.Contains(steps, r.Step) {
+			d.reached[r.Step] = r.At
+		}
+	}
+	if len(d.reached) == 0 {
+		d.reached["run "+b.Header.Run] = b.Header.Created
+	}
+	return d, nil
+}
+
+// demandNow is what verdicts of these steps would hold for now.
+func (w *walk) demandNow(steps []string) (demand, error) {
+	o := w.opts
+	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs}.leaves()
+	return demand{leaves: leaves, steps: steps, signOff: o.Site.Facility.SignOff, cluster: w.thisCluster, at: w.now()}, err
+}
+
+func stepText(name, notApplicable string) string {
+	if notApplicable == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (not applicable: %s)", name, notApplicable)
+}

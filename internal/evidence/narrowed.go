@@ -1,0 +1,117 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// NarrowedBy are the reasons why the run's verdict is not of the whole plan, looked at in one
+// go: what was left out, kept from another time, not applicable, or not counted. It is empty
+// where nothing was.
+func (b *Bundle) NarrowedBy() []string {
+	results := b.Results()
+	var out []string
+	if b.Header.Only != "" {
+		out = append(out, fmt.Sprintf("%s alone was looked at: 1 of %d checks", b.Header.Only, len(b.Plan.Steps)))
+	} else if left := b.leftOut(results); len(left) > 0 {
+		word := "left out"
+		if !b.Finished {
+			word = "no verdict yet"
+		}
+		out = append(out, word+": "+strings.Join(left, ", "))
+	}
+	out = append(out, keptFrom(results)...)
+	out = append(out, b.keptInside(results)...)
+	for _, r := range results {
+		if r.Verdict == check.NotApplicable {
+			out = append(out, fmt.Sprintf("not applicable: %s (%s)", r.Step, r.Reason))
+		}
+		for _, demand := range r.Lowered {
+			out = append(out, fmt.Sprintf("lowered by the site: %s: %s", r.Step, demand))
+		}
+		if b.Header.Only == "" && r.Verdict != check.Passed && slices.Contains(b.Recommended(), r.Step) {
+			out = append(out, fmt.Sprintf("not counted: %s is %s, and only recommended", r.Step, r.Verdict))
+		}
+	}
+	if n := len(b.Notes()); n > 0 {
+		out = append(out, fmt.Sprintf("%d notes of what went wrong beside the verdicts", n))
+	}
+	return out
+}
+
+// leftOut are the steps without a verdict.
+func (b *Bundle) leftOut(results []plan.Result) []string {
+	var out []string
+	for _, s := range b.Plan.Steps {
+		if !slices.ContainsFunc(results, func(r plan.Result) bool { return r.Step == s.Name }) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// keptFrom is a line for each earlier run that verdicts are kept from.
+func keptFrom(results []plan.Result) []string {
+	var runs []string
+	kept := map[string][]string{}
+	for _, r := range results {
+		if r.KeptFrom == "" || !looked(r) {
+			continue
+		}
+		if !slices.Contains(runs, r.KeptFrom) {
+			runs = append(runs, r.KeptFrom)
+		}
+		kept[r.KeptFrom] = append(kept[r.KeptFrom], dated(r))
+	}
+	var out []string
+	for _, run := range runs {
+		out = append(out, fmt.Sprintf("kept from run %s: %s", run, strings.Join(kept[run], ", ")))
+	}
+	return out
+}
+
+// keptInside is a line for what the run had when it was resumed last, and did not look at
+// again.
+func (b *Bundle) keptInside(results []plan.Result) []string {
+	var at time.Time
+	has, before := map[string]bool{}, map[string]bool{}
+	for _, e := range b.Entries {
+		switch e.Type {
+		case EntryBegun:
+			delete(has, e.Step)
+			delete(before, e.Step)
+		case EntryVerdict:
+			has[e.Step] = true
+		case EntryResumed:
+			at = e.At
+			for step := range has {
+				before[step] = true
+			}
+		case EntryCreated, EntryKept, EntryInterrupted, EntryFinished:
+		}
+	}
+	var kept []string
+	for _, r := range results {
+		if before[r.Step] && r.KeptFrom == "" && looked(r) {
+			kept = append(kept, dated(r))
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("resumed at %s, kept of run %s as it was: %s", at.UTC().Format(time.RFC3339), b.Header.Run, strings.Join(kept, ", "))}
+}
+
+// looked says that something was looked at for the verdict.
+func looked(r plan.Result) bool {
+	return r.Verdict != check.Blocked && r.Verdict != check.NotApplicable
+}
+
+func dated(r plan.Result) string {
+	return fmt.Sprintf("%s of %s", r.Step, r.At.UTC().Format(time.RFC3339))
+}

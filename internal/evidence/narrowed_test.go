@@ -1,0 +1,74 @@
+package evidence
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// A verdict without a word beside it is of the whole plan, in one go: everything that takes
+// from that is named.
+func TestNarrowedBy(t *testing.T) {
+	t.Parallel()
+	morning := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	steps := []PlanStep{{Name: "a"}, {Name: "b"}, {Name: "c", Recommended: true}}
+	verdict := func(step string, v check.Verdict, change ...func(*plan.Result)) Entry {
+		r := plan.Result{Step: step, Judgement: check.Judgement{Verdict: v, Reason: "seen"}, At: morning}
+		for _, f := range change {
+			f(&r)
+		}
+		return Entry{Type: EntryVerdict, Step: step, Result: &r}
+	}
+	whole := []Entry{verdict("a", check.Passed), verdict("b", check.Passed), verdict("c", check.Passed)}
+	for name, tt := range map[string]struct {
+		header  Header
+		entries []Entry
+		open    bool
+		want    []string
+	}{
+		"the whole plan": {entries: whole},
+		"one alone":      {header: Header{Only: "b"}, entries: whole[1:2], want: []string{"b alone was looked at: 1 of 3 checks"}},
+		"left out":       {entries: whole[1:], want: []string{"left out: a"}},
+		"unfinished":     {entries: whole[:2], open: true, want: []string{"no verdict yet: c"}},
+		"kept from another run": {
+			entries: append([]Entry{verdict("a", check.Passed, func(r *plan.Result) { r.KeptFrom = "R1" })}, whole[1:]...),
+			want:    []string{"kept from run R1: a of 2026-11-21T08:00:00Z"},
+		},
+		"kept when it was resumed": {
+			header:  Header{Run: "R2"},
+			entries: []Entry{whole[0], {Type: EntryResumed, At: morning.Add(time.Hour)}, whole[1], whole[2]},
+			want:    []string{"resumed at 2026-11-21T09:00:00Z, kept of run R2 as it was: a of 2026-11-21T08:00:00Z"},
+		},
+		"looked at again after it was resumed": {
+			entries: []Entry{whole[0], {Type: EntryResumed}, {Type: EntryBegun, Step: "a"}, whole[0], whole[1], whole[2]},
+		},
+		"not applicable": {
+			entries: []Entry{whole[0], verdict("b", check.NotApplicable, func(r *plan.Result) { r.Reason = "no fabric" }), whole[2]},
+			want:    []string{"not applicable: b (no fabric)"},
+		},
+		"lowered": {
+			entries: []Entry{verdict("a", check.Passed, func(r *plan.Result) { r.Lowered = []string{"minMFU 0.1, profile 0.36"} }), whole[1], whole[2]},
+			want:    []string{"lowered by the site: a: minMFU 0.1, profile 0.36"},
+		},
+		"only recommended": {
+			entries: []Entry{whole[0], whole[1], verdict("c", check.Failed)},
+			want:    []string{"not counted: c is failed, and only recommended"},
+		},
+		"notes": {
+			entries: append(whole[:3:3], Entry{Type: EntryFinished, Notes: []string{"not cleaned up"}}),
+			want:    []string{"1 notes of what went wrong beside the verdicts"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &Bundle{Header: tt.header, Plan: PlanFile{Steps: steps}, Entries: tt.entries, Finished: !tt.open}
+			if diff := cmp.Diff(tt.want, b.NarrowedBy()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// bound is what a figure's value may be; limits are part of it.
+type bound struct {
+	figure   Figure
+	path     string
+	min, max float64
+	whole    bool
+}
+
+// problem says why a value can be of no such thing; nil where it can.
+func (b bound) problem() error {
+	v := b.figure.Value
+	switch {
+	case math.IsNaN(v) || v < b.min || v > b.max:
+		return fmt.Errorf("invalid %s: %g %s: must be from %g to %g", b.path, v, b.figure.Unit, b.min, b.max)
+	case b.whole && v != math.Trunc(v):
+		return fmt.Errorf("invalid %s: %g %s: must be a whole number", b.path, v, b.figure.Unit)
+	default:
+		return nil
+	}
+}
+
+// bounds are those of figures that are counts, parts or ratios.
+func (p *Profile) bounds() []bound {
+	const most = 1e6
+	t, c := p.Training, p.Collective
+	return []bound{
+		{p.Node.GPUs, "node.gpus", 1, most, true},
+		{p.Node.HCAs, "node.hcas", 0, most, true},
+		{p.Node.DiagnosticLevel, "node.diagnosticLevel", 1, 4, true},
+		{p.GPU.NVLinks, "gpu.nvlinks", 0, most, true},
+		{c.LargestSizes, "collective.largestSizes", 1, most, true},
+		{c.Repetitions, "collective.repetitions", 1, most, true},
+		{c.MinFraction, "collective.minFraction", 0, 1, false},
+		{c.RatioTolerance, "collective.ratioTolerance", 0, 0.5, false},
+		{t.MinMFU, "training.minMFU", 0, 1, false},
+		{t.MaxP95P50, "training.maxP95P50", 1, most, false},
+		{t.MaxCV, "training.maxCV", 0, 1, false},
+		{t.MaxDrift, "training.maxDrift", 0, 1, false},
+		{t.MaxRankLag, "training.maxRankLag", 0, 1, false},
+		{p.Telemetry.MinUtilUnderLoad, "telemetry.minUtilUnderLoad", 0, 100, false},
+	}
+}
+
+// zero are the figures that may be zero: where none is a demand, and where the profile says
+// that there is no such hardware.
+func (p *Profile) zero() []string {
+	paths := []string{"node.maxRemappedRows", "training.warmupSteps"}
+	if p.GPU.NVLinks.Value == 0 {
+		paths = append(paths, "gpu.nvlinks", "gpu.nvlinkRate")
+	}
+	if !p.Rails() {
+		paths = append(paths, "node.hcas", "fabric.rate", "fabric.width", "fabric.laneSpeed")
+	}
+	for name := range p.Fabric.CounterLimits {
+		paths = append(paths, fmt.Sprintf("fabric.counterLimits[%s]", name))
+	}
+	return paths
+}
+
+// agreement reports figures that contradict each other.
+func (p *Profile) agreement() []error {
+	var out []error
+	if p.Rails() == (p.Fabric.Kind == "none") {
+		out = append(out, fmt.Errorf("node.hcas of %g and fabric.kind %q contradict each other: a fabric has rails, and rails have a fabric", p.Node.HCAs.Value, p.Fabric.Kind))
+	}
+	if (p.GPU.NVLinks.Value == 0) != (p.GPU.NVLinkRate.Value == 0) {
+		out = append(out, fmt.Errorf("gpu.nvlinks of %g and gpu.nvlinkRate of %g contradict each other", p.GPU.NVLinks.Value, p.GPU.NVLinkRate.Value))
+	}
+	nodes := map[int]bool{}
+	for i, row := range p.Collective.Ceilings {
+		if row.Nodes < 1 || nodes[row.Nodes] {
+			out = append(out, fmt.Errorf("invalid collective.ceilings[%d].nodes: %d: must be positive and in one row only", i, row.Nodes))
+		}
+		nodes[row.Nodes] = true
+	}
+	return out
+}
+
+// xidClasses are those that a driver error may be in; those of demanded must not be empty.
+var (
+	xidClasses  = []string{"isolate", "reboot", "reset", "monitor", "ignore"}
+	xidDemanded = []string{"reboot", "reset"}
+)
+
+// lists reports lists that are empty or ambiguous: what is not listed is not looked for.
+func (p *Profile) lists() []error {
+	var out []error
+	if len(p.Node.XIDs) == 0 || p.Node.XIDSource == "" {
+		out = append(out, errors.New("node.xids and node.xidSource are needed: without them no driver error is a fault"))
+	}
+	class := map[int]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Node.XIDs)) {
+		if !slices.Contains(xidClasses, name) {
+			out = append(out, fmt.Errorf("unknown class node.xids.%s: want one of %v", name, xidClasses))
+		}
+		for _, code := range p.Node.XIDs[name] {
+			if was, ok := class[code]; ok {
+				out = append(out, fmt.Errorf("invalid node.xids: %d is in %s and in %s", code, was, name))
+			}
+			class[code] = name
+		}
+	}
+	for _, name := range xidDemanded {
+		if len(p.Node.XIDs[name]) == 0 {
+			out = append(out, fmt.Errorf("node.xids.%s is empty", name))
+		}
+	}
+	if len(p.Node.FaultClockReasons) == 0 {
+		out = append(out, errors.New("node.faultClockReasons is empty"))
+	}
+	for _, version := range slices.Sorted(maps.Keys(p.Node.RequiredDiagnostics)) {
+		if len(p.Node.RequiredDiagnostics[version]) == 0 {
+			out = append(out, fmt.Errorf("node.requiredDiagnostics[%q] is empty", version))
+		}
+	}
+	if p.Rails() && len(p.Fabric.CounterLimits) == 0 {
+		out = append(out, errors.New("fabric.counterLimits is empty"))
+	}
+	if p.Rails() && len(p.Collective.Transports) == 0 {
+		out = append(out, errors.New("collective.transports is empty"))
+	}
+	return out
+}
