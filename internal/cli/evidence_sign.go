@@ -84,6 +84,9 @@ func signError(err error) error {
 func printSigned(w io.Writer, s signed) error {
 	p := s.Statement.Predicate
 	fmt.Fprintf(w, "signed run %s: %s, %s\n", p.Run, p.Verdict, howFar(p))
+	for _, line := range p.Scope() {
+		fmt.Fprintf(w, "  %s\n", printable(line))
+	}
 	fmt.Fprintf(w, "  %d of %d steps have a verdict; %d files, manifest sha256 %s\n", p.Counts.Planned-p.Counts.Without, p.Counts.Planned, p.Manifest.Files, p.Manifest.SHA256)
 	if p.Verdict != check.Passed {
 		fmt.Fprintln(w, "  a signature says that the run is as it was, not that it passed")
