@@ -10,12 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
-	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/gate"
-	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/validate"
 )
 
 func newEvidence(s Streams) *cobra.Command {
@@ -83,25 +79,6 @@ func newEvidenceShow(s Streams) *cobra.Command {
 	return cmd
 }
 
-// checksOf makes the checks that judge a run again, of whatever command it is.
-func checksOf(b *evidence.Bundle) ([]check.Check, error) {
-	if b.Plan.Name == schedule.PlanName {
-		return schedule.Replay(b), nil
-	}
-	site, profile, err := accept.Used(b)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
-	}
-	c, ok, err := validate.CaseOf(b)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // names the run
-	}
-	if ok {
-		return c.Judges(site, profile) //nolint:wrapcheck // says what it was doing
-	}
-	return gate.Checks(site, profile), nil
-}
-
 func newEvidenceReplay(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay DIR",
@@ -128,6 +105,9 @@ func newEvidenceReplay(s Streams) *cobra.Command {
 					difference = "DIFFERENT: " + step.Difference
 				}
 				fmt.Fprintf(w, "%-12s %-14s %s\n", step.Step, step.Again.Verdict, difference)
+			}
+			for _, p := range replayed.Plan {
+				fmt.Fprintf(w, "the plan is not the run's: %s\n", p)
 			}
 			verdict := "identical"
 			if !replayed.Identical() {

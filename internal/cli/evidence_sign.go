@@ -18,6 +18,7 @@ type signed struct {
 	Attestation string           `json:"attestation"`
 	KeyID       string           `json:"keyID"`
 	Statement   attest.Statement `json:"statement"`
+	NarrowedBy  []string         `json:"narrowedBy,omitempty"`
 }
 
 func newEvidenceSign(s Streams) *cobra.Command {
@@ -58,6 +59,11 @@ says so, and which steps are missing.`,
 		if done.KeyID, err = key.KeyID(); err != nil {
 			return infrastructure(err)
 		}
+		run, err := evidence.Load(dir)
+		if err != nil {
+			return infrastructure(err)
+		}
+		done.NarrowedBy = run.NarrowedBy()
 		return out.write(s.Out, done, func(w io.Writer) error { return printSigned(w, done) })
 	}
 	return cmd
@@ -84,6 +90,9 @@ func signError(err error) error {
 func printSigned(w io.Writer, s signed) error {
 	p := s.Statement.Predicate
 	fmt.Fprintf(w, "signed run %s: %s, %s\n", p.Run, p.Verdict, howFar(p))
+	for _, reason := range s.NarrowedBy {
+		fmt.Fprintf(w, "  narrowed: %s\n", printable(reason))
+	}
 	fmt.Fprintf(w, "  %d of %d steps have a verdict; %d files, manifest sha256 %s\n", p.Counts.Planned-p.Counts.Without, p.Counts.Planned, p.Manifest.Files, p.Manifest.SHA256)
 	if p.Verdict != check.Passed {
 		fmt.Fprintln(w, "  a signature says that the run is as it was, not that it passed")

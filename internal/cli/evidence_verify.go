@@ -17,6 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/attest"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
+	"github.com/firstlight/firstlight/internal/profile"
 )
 
 // verification is the -o json form of verify.
@@ -40,6 +41,10 @@ statement, the manifest, every file, that every planned step is accounted for, a
 that every verdict follows from the observations. It reports all that it finds, and
 needs no network but for an oci:// reference.
 
+A bundle says what it was judged against; it cannot say that this is your site. With
+--site, --profile and --cluster it is compared with what you expect, and a run of one
+gate alone (accept --only) is refused.
+
 Without --key it does not know who signed, which is no pass (exit 3), unless
 --unsigned says that it is not asked. The directory of a run that is not signed is
 checked all the same; whether it should have been signed only you know: with --key
@@ -48,6 +53,7 @@ it fails.
 Exit codes: 0 all is as it should be (not that the run passed), 1 something is not,
 2 bad input, 3 something could not be checked.`,
 		Example: `  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub
+  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub --site prod.yaml --cluster "$(kubectl get namespace kube-system -o jsonpath={.metadata.uid})"
   firstlight evidence verify oci://registry.example.com/acceptance:20261121 --key firstlight.pub
   firstlight evidence verify evidence/20261121-014233-7f3a`,
 		Args: cobra.ExactArgs(1),
@@ -55,10 +61,17 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 	out := addOutputFlag(cmd)
 	keyFiles := cmd.Flags().StringArray("key", nil, "public key of who may have signed; may be repeated, one is enough")
 	unsigned := cmd.Flags().Bool("unsigned", false, "do not ask who signed")
+	siteFile := cmd.Flags().String("site", "", "site file that the run has to be of")
+	profileFile := cmd.Flags().String("profile", "", "profile, by name or file, that the run has to be judged against")
+	cluster := cmd.Flags().String("cluster", "", "UID of the kube-system namespace of the cluster that the run has to be of")
 	plain := addPlainHTTP(cmd)
 	cmd.MarkFlagsMutuallyExclusive("key", "unsigned")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		o := attest.Options{Unsigned: *unsigned, ChecksFor: checksOf}
+		var err error
+		if o.Expected, err = expectedOf(*siteFile, *profileFile, *cluster); err != nil {
+			return err
+		}
 		for _, file := range *keyFiles {
 			key, err := attest.LoadPublic(file)
 			if err != nil {
@@ -94,6 +107,23 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 		}
 	}
 	return cmd
+}
+
+// expectedOf reads what the verifier holds the run against.
+func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) {
+	e := attest.Expected{Cluster: cluster}
+	var err error
+	if siteFile != "" {
+		if e.Site, err = os.ReadFile(siteFile); err != nil {
+			return e, usage("read --site: %w", err)
+		}
+	}
+	if profileFile != "" {
+		if e.Profile, err = profile.Raw(profileFile); err != nil {
+			return e, usage("read --profile: %w", err)
+		}
+	}
+	return e, nil
 }
 
 // verifyAny brings what was given into a directory, and verifies that.

@@ -82,10 +82,10 @@ func passingPlan() plan.Plan {
 	return p
 }
 
-func testChecks(*Bundle) ([]check.Check, error) {
-	var out []check.Check
+func testChecks(*Bundle) (Derived, error) {
+	var out Derived
 	for _, s := range testPlan().Steps {
-		out = append(out, s.Check)
+		out.Checks = append(out.Checks, s.Check)
 	}
 	return out, nil
 }

@@ -189,12 +189,12 @@ func checkKilled(t *testing.T, dir string, told []string) {
 			}
 		}
 	}
-	replayed, err := Replay(path, func(*Bundle) ([]check.Check, error) {
+	replayed, err := Replay(path, func(*Bundle) (Derived, error) {
 		var checks []check.Check
 		for _, s := range killedPlan().Steps {
 			checks = append(checks, s.Check)
 		}
-		return checks, nil
+		return Derived{Checks: checks}, nil
 	})
 	if err != nil || !replayed.Identical() {
 		t.Errorf("replay %+v, %v", replayed, err)

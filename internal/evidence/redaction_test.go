@@ -115,7 +115,9 @@ func TestSecretsReachNoFileOfARun(t *testing.T) {
 	if marks < 4*len(planted()) {
 		t.Errorf("only %d marks", marks)
 	}
-	replayed, err := Replay(r.Dir(), func(*Bundle) ([]check.Check, error) { return []check.Check{leaky{counter{name: "a"}}}, nil })
+	replayed, err := Replay(r.Dir(), func(*Bundle) (Derived, error) {
+		return Derived{Checks: []check.Check{leaky{counter{name: "a"}}}}, nil
+	})
 	if err != nil || !replayed.Identical() {
 		t.Errorf("replay %+v, %v", replayed, err)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// ChecksFor makes the Checks of a run from its site and profile alone, with
-// nothing to observe with.
-type ChecksFor func(b *Bundle) ([]check.Check, error)
+// ChecksFor makes what a run is held against from its inputs alone, with nothing to
+// observe with.
+type ChecksFor func(b *Bundle) (Derived, error)
 
 // TamperedError is what Replay refuses with: the run is not as it was written.
 type TamperedError struct{ Problems Problems }
@@ -30,6 +30,10 @@ type Replayed struct {
 	// Verdict is the overall one as stored, Again as replayed.
 	Verdict check.Verdict `json:"verdict"`
 	Again   check.Verdict `json:"again"`
+	// Plan are the places in which the plan is not the one that the run's inputs make.
+	Plan []PlanProblem `json:"plan,omitempty"`
+	// Planned says that they make one at all.
+	Planned bool `json:"planned"`
 }
 
 // ReplayedStep compares one verdict.
@@ -41,14 +45,15 @@ type ReplayedStep struct {
 	Difference string `json:"difference,omitempty"`
 }
 
-// Identical says that every verdict, figure and finding came out the same.
+// Identical says that every verdict, figure and finding came out the same, of the plan
+// that the run's inputs make.
 func (r Replayed) Identical() bool {
 	for _, s := range r.Steps {
 		if s.Difference != "" {
 			return false
 		}
 	}
-	return len(r.Steps) > 0 && r.Verdict == r.Again
+	return len(r.Steps) > 0 && r.Verdict == r.Again && len(r.Plan) == 0
 }
 
 // Replay judges the run in dir again, from its stored observations alone. It
@@ -66,15 +71,17 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	checks, err := checksFor(b)
+	derived, err := checksFor(b)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: make its checks: %w", b.Header.Run, err)
 	}
 	byName := map[string]check.Check{}
-	for _, c := range checks {
+	for _, c := range derived.Checks {
 		byName[c.Name()] = c
 	}
-	out := Replayed{Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict()}
+	out := Replayed{
+		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
+	}
 	again, err := b.replay(byName, &out)
 	if err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)

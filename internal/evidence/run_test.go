@@ -288,8 +288,8 @@ func TestCarry(t *testing.T) {
 	if err != nil || len(ids) != 7+3+1 {
 		t.Errorf("%d observations, %v", len(ids), err)
 	}
-	replayed, err := Replay(r.Dir(), func(*Bundle) ([]check.Check, error) {
-		return []check.Check{p.Steps[0].Check, p.Steps[1].Check, p.Steps[2].Check, p.Steps[3].Check}, nil
+	replayed, err := Replay(r.Dir(), func(*Bundle) (Derived, error) {
+		return Derived{Checks: []check.Check{p.Steps[0].Check, p.Steps[1].Check, p.Steps[2].Check, p.Steps[3].Check}}, nil
 	})
 	if err != nil || !replayed.Identical() {
 		t.Errorf("replay %+v, %v", replayed, err)

@@ -126,10 +126,10 @@ func TestReplayTellsDifferences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Replay(dir, func(b *Bundle) ([]check.Check, error) {
-				checks, err := testChecks(b)
-				checks[1] = tt.b
-				return checks, err
+			r, err := Replay(dir, func(b *Bundle) (Derived, error) {
+				made, err := testChecks(b)
+				made.Checks[1] = tt.b
+				return made, err
 			})
 			if err != nil || r.Identical() {
 				t.Fatalf("replayed %+v, %v", r, err)
@@ -158,10 +158,10 @@ func (o otherFigures) Judge(obs []check.Observation) check.Judgement {
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	dir := finished(t, testPlan())
-	if _, err := Replay(dir, func(*Bundle) ([]check.Check, error) { return nil, errTest }); !errors.Is(err, errTest) {
+	if _, err := Replay(dir, func(*Bundle) (Derived, error) { return Derived{}, errTest }); !errors.Is(err, errTest) {
 		t.Errorf("no checks: %v", err)
 	}
-	if _, err := Replay(dir, func(*Bundle) ([]check.Check, error) { return nil, nil }); err == nil {
+	if _, err := Replay(dir, func(*Bundle) (Derived, error) { return Derived{}, nil }); err == nil {
 		t.Error("an unknown check was replayed")
 	}
 	edit(t, filepath.Join(dir, profileFile), func([]byte) []byte { return []byte("name: lenient\n") })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -17,8 +18,10 @@ import (
 	"helm.sh/helm/v4/pkg/kube"
 	"helm.sh/helm/v4/pkg/registry"
 	"helm.sh/helm/v4/pkg/storage/driver"
+	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -54,7 +57,7 @@ func (r *release) Run(ctx context.Context, out io.Writer) (int, error) {
 	if err := cfg.Init(settings.RESTClientGetter(), r.spec.Namespace, "secret"); err != nil {
 		return 1, fmt.Errorf("prepare helm: %w", err)
 	}
-	client, err := registry.NewClient(registry.ClientOptWriter(out))
+	client, err := registry.NewClient(registry.ClientOptWriter(out), registry.ClientOptHTTPClient(origin.Registry(&http.Client{Transport: retry.NewTransport(nil)}, false)))
 	if err != nil {
 		return 1, fmt.Errorf("prepare helm's registry client: %w", err)
 	}

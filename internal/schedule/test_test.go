@@ -53,7 +53,7 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 	if f.Suspect != "recipes/overlays/broken.yaml:7" || !strings.Contains(f.Message, "unknown-component") || f.Remedy != "add it" {
 		t.Errorf("got %+v", f)
 	}
-	replayed, err := evidence.Replay(out.Evidence, func(b *evidence.Bundle) ([]check.Check, error) { return Replay(b), nil })
+	replayed, err := evidence.Replay(out.Evidence, func(b *evidence.Bundle) (evidence.Derived, error) { return evidence.Derived{Checks: Replay(b)}, nil })
 	if err != nil || !replayed.Identical() {
 		t.Errorf("replayed: %v, %+v", err, replayed)
 	}

@@ -79,6 +79,8 @@ type Redfish struct {
 	// PasswordFile holds the password; never the site file.
 	PasswordFile string `yaml:"passwordFile,omitempty" json:"passwordFile,omitempty"`
 	CAFile       string `yaml:"caFile,omitempty" json:"caFile,omitempty"`
+	// PlainHTTP sends the password to an http URL, in clear; without it that is refused.
+	PlainHTTP bool `yaml:"plainHTTP,omitempty" json:"plainHTTP,omitempty"`
 	// PDUs are the rack PDUs that must be energised, by their Redfish Id.
 	PDUs []string `yaml:"pdus,omitempty" json:"pdus,omitempty"`
 	// Chassis are the chassis whose power is read, by their Redfish Id.
@@ -140,6 +142,8 @@ type Endpoint struct {
 	KeyFile  string `yaml:"keyFile,omitempty" json:"keyFile,omitempty"`
 	// BearerTokenFile holds a token.
 	BearerTokenFile string `yaml:"bearerTokenFile,omitempty" json:"bearerTokenFile,omitempty"`
+	// PlainHTTP sends the token to an http URL, in clear; without it that is refused.
+	PlainHTTP bool `yaml:"plainHTTP,omitempty" json:"plainHTTP,omitempty"`
 }
 
 // Fabric is what gate 2 looks at beyond the profile.

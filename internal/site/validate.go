@@ -142,6 +142,7 @@ func (v *validator) facility(f *Facility) {
 		path := fmt.Sprintf("facility.redfish.%d", i)
 		v.require(path+".name", r.Name, "pdu-a")
 		v.url(path+".url", r.URL)
+		v.inClear(path, r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP)
 		if len(r.PDUs) == 0 && len(r.Chassis) == 0 {
 			v.add(path, "names neither pdus nor chassis, so nothing would be read from it")
 		}
@@ -169,6 +170,14 @@ func (v *validator) url(path, value string) {
 	}
 	if u.User != nil {
 		v.add(path, "holds a user or password: use the user and passwordFile keys, a site file carries no secrets")
+	}
+}
+
+// inClear refuses credentials that anybody on the way could read.
+func (v *validator) inClear(path, value string, credentials, plainHTTP bool) {
+	u, err := url.Parse(value)
+	if err == nil && strings.EqualFold(u.Scheme, "http") && credentials && !plainHTTP {
+		v.add(path, "sends credentials over plain http: use an https url, or set plainHTTP: true")
 	}
 }
 
@@ -225,6 +234,7 @@ func (v *validator) endpoint(path string, e Endpoint) {
 		v.add(path, "has both a url and a service: keep one")
 	case e.URL != "":
 		v.url(path+".url", e.URL)
+		v.inClear(path, e.URL, e.BearerTokenFile != "", e.PlainHTTP)
 	}
 	if (e.CertFile == "") != (e.KeyFile == "") {
 		v.add(path, "certFile and keyFile go together")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -35,7 +36,7 @@ type opened struct {
 func newForwards(c *kube.Cluster) *forwards {
 	return &forwards{
 		cluster: c, open: map[string]opened{},
-		client: &http.Client{Timeout: lookWithin, Transport: &http.Transport{DisableKeepAlives: true}},
+		client: origin.Forwarded(&http.Transport{DisableKeepAlives: true}),
 	}
 }
 
@@ -58,6 +59,8 @@ func (f *forwards) read(ctx context.Context, pod exporterPod, series string) ([]
 }
 
 func (f *forwards) get(ctx context.Context, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)

@@ -5,11 +5,11 @@ package answering
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 // within bounds one request.
@@ -43,7 +43,11 @@ func (a *Answer) ask(ctx context.Context, cluster *kube.Cluster) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says to what
 	}
-	client := &openai.Client{Base: to.BaseURL, HTTP: &http.Client{Transport: to.Transport}, Now: time.Now}
+	reach, err := origin.Client(to.BaseURL, to.Transport, 0)
+	if err != nil {
+		return fmt.Errorf("reach service %s: %w", a.Service, err)
+	}
+	client := &openai.Client{Base: to.BaseURL, HTTP: reach, Now: time.Now}
 	if a.Models, _, err = client.Models(ctx); err != nil {
 		return fmt.Errorf("ask for its models: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
 	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -93,7 +94,7 @@ func (o *observer) healthy(ctx context.Context, p pod) (base string, stop func()
 		return "", nil, err //nolint:wrapcheck // says where
 	}
 	base = "http://" + address
-	if err := (&openai.Client{Base: base, HTTP: http.DefaultClient, Now: o.deps.Clock.Now}).Health(limited); err != nil {
+	if err := (&openai.Client{Base: base, HTTP: origin.Forwarded(http.DefaultTransport), Now: o.deps.Clock.Now}).Health(limited); err != nil {
 		stop()
 		return "", nil, err //nolint:wrapcheck // says what
 	}
@@ -108,7 +109,7 @@ func (o *observer) exposed(ctx context.Context, base string) (value float64, the
 	if err != nil {
 		return 0, false, fmt.Errorf("ask the server for its metrics: %w", err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := origin.Forwarded(http.DefaultTransport).Do(req)
 	if err != nil {
 		return 0, false, fmt.Errorf("ask the server for its metrics: %w", err)
 	}
@@ -138,7 +139,7 @@ type work struct {
 func (o *observer) work(ctx context.Context, base string) *work {
 	w := &work{}
 	s := o.site.Workloads.Inference
-	client := &openai.Client{Base: base, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: requests}}, Now: o.deps.Clock.Now}
+	client := &openai.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{MaxIdleConnsPerHost: requests}), Now: o.deps.Clock.Now}
 	for range requests {
 		w.running.Go(func() {
 			for ctx.Err() == nil {

@@ -25,7 +25,7 @@ func TestASignedRunVerifies(t *testing.T) {
 	if r.Outcome() != OK || r.SignedBy == "" || r.State != Finished || r.Verdict != check.Failed || !r.Simulated {
 		t.Fatalf("%+v\n%s", r, r)
 	}
-	if len(r.Checks) != len(order) || r.Checks[len(order)-1].Detail != "5 of 5 verdicts reached again" {
+	if len(r.Checks) != len(order) || r.Checks[len(order)-2].Detail != "5 of 5 verdicts reached again" {
 		t.Errorf("checks %+v", r.Checks)
 	}
 	var names []string
@@ -216,5 +216,24 @@ func remove(t *testing.T, dir, name string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(dir, name)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What was written between the check and the signature was signed.
+func TestSignSignsWhatItChecked(t *testing.T) {
+	t.Parallel()
+	dir := evidencetest.Finished(t)
+	_, err := Sign(t.Context(), dir, key(t, 'k'), SignOptions{
+		ChecksFor: func(b *evidence.Bundle) (evidence.Derived, error) {
+			swap(t, dir, "site.yaml", "lab", "another")
+			renew(t, dir)
+			return evidencetest.ChecksFor(b)
+		},
+	})
+	if !errors.Is(err, errChanged) {
+		t.Errorf("signed: %v", err)
+	}
+	if _, err := evidence.Attestation(dir); err == nil {
+		t.Error("there is an attestation")
 	}
 }

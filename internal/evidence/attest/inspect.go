@@ -21,6 +21,9 @@ type inspection struct {
 	signing   bool
 	checksFor evidence.ChecksFor
 	tell      func(format string, args ...any)
+	// supported is the statement that the run supports, once it could be read.
+	supported *Statement
+	expected  Expected
 }
 
 // inspect holds the run against its manifest, against the statement, and
@@ -43,6 +46,7 @@ func (i *inspection) inspect() {
 		i.problem(CheckCompleteness, "", "the run can not be read: %v", err)
 		return
 	}
+	i.supported = &want
 	p := want.Predicate
 	i.report.Run, i.report.State, i.report.Verdict, i.report.Simulated = p.Run, p.State, p.Verdict, p.Inputs.Simulated
 	i.report.CompleteUpTo, i.report.Missing, i.report.NarrowedBy = p.CompleteUpTo, p.Missing, b.NarrowedBy()
@@ -51,6 +55,7 @@ func (i *inspection) inspect() {
 	i.verdicts(b)
 	i.tell("judging %d steps again", len(p.Steps))
 	i.replay()
+	i.expectedOf(b)
 }
 
 // manifest finds the manifest that should be, and holds the files against it.
@@ -189,6 +194,17 @@ func (i *inspection) verdicts(b *evidence.Bundle) {
 	i.settle(CheckVerdicts, OK, "verdicts.json says what the journal says")
 }
 
+// plan says whether the plan is the one that the run's inputs make.
+func (i *inspection) plan(r evidence.Replayed) {
+	for _, p := range r.Plan {
+		i.problem(CheckPlan, p.Step, "%s", p.Message)
+	}
+	if !r.Planned {
+		i.settle(CheckPlan, None, "the run has no site: what it planned is its command's claim")
+	}
+	i.settle(CheckPlan, OK, "the one that site, inputs and command make")
+}
+
 // replay judges again.
 func (i *inspection) replay() {
 	if i.checksFor == nil {
@@ -209,6 +225,7 @@ func (i *inspection) replay() {
 		return
 	}
 	i.report.Replayed = &r
+	i.plan(r)
 	for _, s := range r.Steps {
 		if s.Difference != "" {
 			i.problem(CheckReplay, s.Step, "%s", s.Difference)

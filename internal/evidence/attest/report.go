@@ -19,14 +19,16 @@ const (
 	CheckSubject      = "subject"      // the statement is about this run
 	CheckStatement    = "statement"    // it says what the run says
 	CheckCompleteness = "completeness" // every planned step is accounted for
+	CheckPlan         = "plan"         // the plan is the one that the run's inputs make
 	CheckVerdicts     = "verdicts"     // verdicts.json says what the journal says
 	CheckReplay       = "replay"       // every verdict is reached again
+	CheckExpected     = "expected"     // it is the run that the verifier expects
 )
 
 // order is that of a Report's checks.
 var order = []string{
 	CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckManifest, CheckFiles, CheckSubject, CheckStatement,
-	CheckCompleteness, CheckVerdicts, CheckReplay,
+	CheckCompleteness, CheckPlan, CheckVerdicts, CheckReplay, CheckExpected,
 }
 
 // Outcome is what became of one check.

@@ -3,6 +3,7 @@ package attest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 		o.Clock = time.Now
 	}
 	f := newFound()
-	for _, name := range []string{CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement} {
+	for _, name := range []string{CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckSubject, CheckStatement, CheckExpected} {
 		f.settle(name, None, "nothing is signed yet")
 	}
 	i := inspection{found: f, dir: dir, signing: true, checksFor: o.ChecksFor, tell: o.Tell}
@@ -61,7 +62,7 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 			return &RefusedError{Report: report}
 		}
 		var err error
-		s, err = attach(ctx, dir, signer, o)
+		s, err = attach(ctx, dir, *i.supported, signer, o)
 		return err
 	})
 	if err != nil {
@@ -70,18 +71,18 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 	return s, nil
 }
 
-func attach(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
-	b, err := evidence.Load(dir)
-	if err != nil {
-		return Statement{}, err //nolint:wrapcheck // says what it was doing
-	}
+// errChanged is of a run that was written to between the check and the signature.
+var errChanged = errors.New("the run was changed while it was checked: sign it again")
+
+// attach signs the statement that was checked, and only while the run is still the one
+// that was checked: the statement has the digest of every file.
+func attach(ctx context.Context, dir string, s Statement, signer Signer, o SignOptions) (Statement, error) {
 	m, err := evidence.Inventory(dir)
 	if err != nil {
 		return Statement{}, err //nolint:wrapcheck // says what it was doing
 	}
-	s, err := describe(b, m)
-	if err != nil {
-		return Statement{}, err
+	if m.Digest != s.Predicate.Manifest.SHA256 {
+		return Statement{}, errChanged
 	}
 	s.Predicate.Attested = o.Clock().UTC()
 	payload, err := json.Marshal(s)

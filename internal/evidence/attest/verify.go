@@ -21,6 +21,8 @@ type Options struct {
 	// Archive is what was found when the run was unpacked from one; nil when it
 	// was not.
 	Archive *Archive
+	// Expected is what the verifier knows of the run.
+	Expected Expected
 	// ChecksFor makes the checks that judge again.
 	ChecksFor evidence.ChecksFor
 	// Tell tells a watching person what is being done; may be nil.
@@ -47,7 +49,7 @@ func Verify(ctx context.Context, dir string, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verify: %w", err)
 	}
-	i := inspection{found: f, dir: dir, statement: statement, checksFor: o.ChecksFor, tell: o.Tell}
+	i := inspection{found: f, dir: dir, statement: statement, checksFor: o.ChecksFor, tell: o.Tell, expected: o.Expected}
 	if i.tell == nil {
 		i.tell = func(string, ...any) {}
 	}

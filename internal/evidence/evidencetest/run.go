@@ -79,13 +79,15 @@ func Plan() plan.Plan {
 	}}
 }
 
-// ChecksFor makes the checks of Plan.
-func ChecksFor(*evidence.Bundle) ([]check.Check, error) {
-	var out []check.Check
+// ChecksFor makes the checks of Plan, and Plan.
+func ChecksFor(*evidence.Bundle) (evidence.Derived, error) {
+	var out evidence.Derived
 	for _, s := range Plan().Steps {
-		out = append(out, s.Check)
+		out.Checks = append(out.Checks, s.Check)
 	}
-	return out, nil
+	var err error
+	out.Plan, err = evidence.DescribePlan(Plan())
+	return out, err //nolint:wrapcheck // says what it was doing
 }
 
 // Cluster is the identity of the runs' cluster.

@@ -3,7 +3,6 @@ package oci
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"oras.land/oras-go/v2/registry"
@@ -11,6 +10,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 // Scheme is what a reference may begin with.
@@ -45,24 +46,11 @@ func repository(ref string, o Options) (*remote.Repository, registry.Reference, 
 	if err != nil {
 		return nil, registry.Reference{}, fmt.Errorf("%w: %q: %w", ErrReference, ref, err)
 	}
-	repo.PlainHTTP = o.PlainHTTP || loopback(parsed.Host())
+	repo.PlainHTTP = o.PlainHTTP || origin.Loopback(parsed.Host())
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
 		return nil, registry.Reference{}, fmt.Errorf("read the Docker configuration: %w", err)
 	}
-	repo.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(store)}
+	repo.Client = &auth.Client{Client: origin.Registry(retry.DefaultClient, o.PlainHTTP), Cache: auth.NewCache(), Credential: credentials.Credential(store)}
 	return repo, parsed, nil
-}
-
-// loopback says that a host, with or without port, is this machine's own.
-func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	if name == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	return ip != nil && ip.IsLoopback()
 }

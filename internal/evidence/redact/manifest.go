@@ -15,22 +15,65 @@ var (
 
 // secretManifests takes the data out of the Secrets among YAML manifests.
 func secretManifests(in []byte) []byte {
-	lines := bytes.SplitAfter(in, []byte("\n"))
-	changed := false
-	for i, line := range lines {
-		m := kindSecret.FindSubmatch(bytes.TrimRight(line, "\n"))
-		if m == nil {
-			continue
-		}
-		first, last := mapping(lines, i, len(m[1]))
-		if string(m[2]) == "SecretList" {
-			changed = cutData(lines, first, last, -1) || changed
-		} else {
-			changed = cutData(lines, first, last, len(m[1])) || changed
+	var m manifests
+	return m.cut(in)
+}
+
+// manifests is a text whose Secrets are cut. Each line is taken apart once, and each
+// mapping is looked through once a column: the work grows with the text.
+type manifests struct {
+	lines   []manifestLine // those with text
+	changed bool
+	// steps counts the lines looked at.
+	steps int
+}
+
+// manifestLine is one line with text in it.
+type manifestLine struct {
+	text []byte // with its line feed; nil where it was removed
+	// column is where the text begins, behind a list's dash.
+	column int
+	// dash says that the line begins an item, document that it begins a document.
+	dash, document bool
+	// data is what dataKey finds, lateData the same for one behind other words.
+	data, lateData [][]byte
+	at             int // its number
+}
+
+func newLine(text []byte, at int) manifestLine {
+	l := manifestLine{text: text, column: column(text), at: at, document: bytes.HasPrefix(text, []byte("---"))}
+	l.dash = bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte("- "))
+	if bytes.Contains(text, []byte("ata:")) {
+		bare := bytes.TrimRight(text, "\n")
+		if l.data = dataKey.FindSubmatch(bare); l.data == nil || len(l.data[1]) != l.column {
+			l.lateData = lateData.FindSubmatch(bare)
 		}
 	}
-	if !changed {
+	return l
+}
+
+func (m *manifests) cut(in []byte) []byte {
+	lines := bytes.SplitAfter(in, []byte("\n"))
+	for i, text := range lines {
+		if column(text) >= 0 {
+			m.lines = append(m.lines, newLine(text, i))
+		}
+	}
+	done := map[int]int{} // the end of the last mapping that was cut, by column
+	for i := range m.lines {
+		kind := kindSecret.FindSubmatch(bytes.TrimRight(m.lines[i].text, "\n"))
+		if kind == nil || i < done[m.lines[i].column] {
+			continue
+		}
+		first, last := m.mapping(i, len(kind[1]))
+		done[m.lines[i].column] = last
+		m.cutData(first, last, len(kind[1]), string(kind[2]) == "SecretList")
+	}
+	if !m.changed {
 		return in
+	}
+	for _, l := range m.lines {
+		lines[l.at] = l.text
 	}
 	return bytes.Join(lines, nil)
 }
@@ -50,66 +93,69 @@ func column(line []byte) int {
 
 // mapping are the lines of the mapping that line at is of, whose keys begin in
 // col: [first, last).
-func mapping(lines [][]byte, at, col int) (first, last int) {
-	ends := func(line []byte) bool {
-		c := column(line)
-		return c >= 0 && c < col || bytes.HasPrefix(line, []byte("---"))
+func (m *manifests) mapping(at, col int) (first, last int) {
+	ends := func(l manifestLine) bool { m.steps++; return l.column < col || l.document }
+	dash := func(l manifestLine) bool { return l.dash && l.column == col }
+	for first = at; first > 0 && !dash(m.lines[first]) && !ends(m.lines[first-1]); first-- {
 	}
-	dash := func(line []byte) bool {
-		return column(line) == col && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
-	}
-	for first = at; first > 0 && !dash(lines[first]) && !ends(lines[first-1]); first-- {
-	}
-	for last = at + 1; last < len(lines) && !dash(lines[last]) && !ends(lines[last]); last++ {
+	for last = at + 1; last < len(m.lines) && !dash(m.lines[last]) && !ends(m.lines[last]); last++ {
 	}
 	return first, last
 }
 
-// cutData replaces the values below data and stringData in col of those lines;
-// -1 is any column.
-func cutData(lines [][]byte, first, last, col int) (changed bool) {
+// cutData replaces the values below data and stringData in col of those lines, or in any
+// column.
+func (m *manifests) cutData(first, last, col int, anyColumn bool) {
 	for i := first; i < last; i++ {
-		m := dataKey.FindSubmatch(bytes.TrimRight(lines[i], "\n"))
-		if m == nil || col >= 0 && len(m[1]) != col {
-			if m = lateData.FindSubmatch(bytes.TrimRight(lines[i], "\n")); m == nil {
+		m.steps++
+		found := m.lines[i].data
+		if found == nil || !anyColumn && len(found[1]) != col {
+			if found = m.lines[i].lateData; found == nil {
 				continue
 			}
 		}
-		if len(m[2]) > 0 {
-			if flow := string(m[2]); flow != "{}" && flow != `"`+mark("secret-data")+`"` {
-				lines[i] = append(bytes.Clone(lines[i][:bytes.IndexByte(lines[i], ':')+1]), ` "`+mark("secret-data")+"\"\n"...)
-				changed = true
+		if m.lines[i].text == nil {
+			continue
+		}
+		if value := string(found[2]); len(value) > 0 {
+			if value != "{}" && value != `"`+mark("secret-data")+`"` {
+				m.replace(i, m.lines[i].text[:bytes.IndexByte(m.lines[i].text, ':')+1])
 			}
-			if m[2][0] != '{' {
+			if value[0] != '{' {
 				continue
 			}
 		}
-		changed = cutBelow(lines, i+1, last, len(m[1])) || changed
+		m.cutBelow(i+1, last, len(found[1]))
 	}
-	return changed
 }
 
 // cutBelow replaces values and removes what goes on over lines.
-func cutBelow(lines [][]byte, from, last, col int) (changed bool) {
+func (m *manifests) cutBelow(from, last, col int) {
 	depth := -1
 	for i := from; i < last; i++ {
-		c := column(lines[i])
-		if c >= 0 && c <= col {
-			return changed
+		m.steps++
+		l := &m.lines[i]
+		if l.column <= col {
+			return
 		}
-		if c < 0 {
+		if l.text == nil {
 			continue
 		}
 		if depth < 0 {
-			depth = c
+			depth = l.column
 		}
-		m := valueKey.FindSubmatch(bytes.TrimRight(lines[i], "\r\n"))
+		value := valueKey.FindSubmatch(bytes.TrimRight(l.text, "\r\n"))
 		switch {
-		case c > depth, m == nil: // of a value that goes on
-			lines[i], changed = nil, true
-		case !bytes.Contains(m[2], []byte(mark("secret-data"))) && string(bytes.TrimSpace(m[2])) != `""`:
-			lines[i], changed = append(bytes.Clone(m[1]), ` "`+mark("secret-data")+"\"\n"...), true
+		case l.column > depth, value == nil: // of a value that goes on
+			l.text, m.changed = nil, true
+		case !bytes.Contains(value[2], []byte(mark("secret-data"))) && string(bytes.TrimSpace(value[2])) != `""`:
+			m.replace(i, value[1])
 		}
 	}
-	return changed
+}
+
+// replace keeps the key of a line and marks that its value is gone.
+func (m *manifests) replace(i int, key []byte) {
+	m.lines[i].text = append(bytes.Clone(key), ` "`+mark("secret-data")+"\"\n"...)
+	m.changed = true
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 const (
@@ -87,7 +88,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 		DisableCompression:  true,
 	}
 	c := &connection{
-		client: &openai.Client{Base: "http://" + addr, HTTP: &http.Client{Transport: transport}, Now: time.Now},
+		client: &openai.Client{Base: "http://" + addr, HTTP: origin.Forwarded(transport), Now: time.Now},
 		close:  func() { transport.CloseIdleConnections(); stop() },
 	}
 	if err := c.client.Health(ctx); err != nil {

@@ -2,11 +2,14 @@ package kube
 
 import (
 	"fmt"
+	"net/http"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 // userAgent is what the API server's audit log shows for us.
@@ -44,6 +47,9 @@ func New(cfg *rest.Config) (*Cluster, error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = userAgent
 	cfg.QPS, cfg.Burst = clientQPS, clientBurst
+	if err := pinToServer(cfg); err != nil {
+		return nil, fmt.Errorf("make client for %s: %w", cfg.Host, err)
+	}
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make client for %s: %w", cfg.Host, err)
@@ -53,6 +59,21 @@ func New(cfg *rest.Config) (*Cluster, error) {
 		return nil, fmt.Errorf("make dynamic client for %s: %w", cfg.Host, err)
 	}
 	return &Cluster{Config: cfg, Client: client, Dynamic: dyn}, nil
+}
+
+// pinToServer refuses requests to any other host below what adds the credentials:
+// client-go adds them to every request, also to one that a redirect led elsewhere.
+func pinToServer(cfg *rest.Config) error {
+	server, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by New
+	}
+	credentials := cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil || cfg.AuthProvider != nil
+	if credentials && server.Scheme != "https" {
+		return fmt.Errorf("%w: use an https server in the kubeconfig", origin.ErrPlainHTTP)
+	}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return origin.Pin(server, next) })
+	return nil
 }
 
 func orDefault(path string) string {

@@ -34,7 +34,7 @@ func TestQueryAsksAtTheGivenTimeWithTheToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Prometheus{connect(t, Endpoint{URL: server.URL + "/", BearerTokenFile: file})}
+	p := Prometheus{connect(t, Endpoint{URL: server.URL + "/", BearerTokenFile: file, PlainHTTP: true})}
 	samples, raw, err := p.Query(t.Context(), "up", time.UnixMilli(1500))
 	if err != nil || len(samples) != 1 || len(raw) == 0 {
 		t.Fatal(samples, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
 // Endpoint is where an API is: by URL, or by Service through the API server's
@@ -22,6 +23,7 @@ type Endpoint struct {
 	CertFile        string
 	KeyFile         string
 	BearerTokenFile string
+	PlainHTTP       bool
 }
 
 // Name is where the endpoint is, for people: no credentials.
@@ -46,24 +48,32 @@ type Client struct {
 // Connect makes a client; it does not connect yet. cluster is needed for an
 // endpoint that is a Service.
 func Connect(e Endpoint, cluster *kube.Cluster) (*Client, error) {
-	c := &Client{name: e.Name(), http: &http.Client{Timeout: requestTimeout}}
+	c := &Client{name: e.Name()}
+	var transport http.RoundTripper
 	switch {
 	case e.URL != "":
-		transport, err := e.transport()
+		if err := origin.Check(e.URL, e.BearerTokenFile != "", e.PlainHTTP); err != nil {
+			return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
+		}
+		own, err := e.transport()
 		if err != nil {
 			return nil, err
 		}
-		c.base, c.http.Transport = strings.TrimRight(e.URL, "/"), transport
+		c.base, transport = strings.TrimRight(e.URL, "/"), own
 	case e.Service != "" && cluster != nil:
 		service, err := cluster.Proxy(e.Service)
 		if err != nil {
 			return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
 		}
-		c.base, c.http.Transport = service.BaseURL, service.Transport
+		c.base, transport = service.BaseURL, service.Transport
 	case e.Service != "":
 		return nil, fmt.Errorf("reach %s: no cluster to reach it through", e.Name())
 	default:
 		return nil, errors.New("no address is given: set url or service in the site file")
+	}
+	var err error
+	if c.http, err = origin.Client(c.base, transport, requestTimeout); err != nil {
+		return nil, fmt.Errorf("reach %s: %w", e.Name(), err)
 	}
 	if e.BearerTokenFile != "" {
 		token, err := os.ReadFile(e.BearerTokenFile)

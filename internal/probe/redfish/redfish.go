@@ -16,6 +16,7 @@ import (
 	"github.com/stmcginnis/gofish/redfish"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -102,6 +103,9 @@ func connect(ctx context.Context, r site.Redfish, httpClient *http.Client) (*gof
 }
 
 func transport(r site.Redfish) (*http.Client, error) {
+	if err := origin.Check(r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP); err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by Read
+	}
 	t := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if r.CAFile != "" {
 		pem, err := os.ReadFile(r.CAFile)
@@ -114,7 +118,7 @@ func transport(r site.Redfish) (*http.Client, error) {
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
-	return &http.Client{Transport: t, Timeout: timeout}, nil
+	return origin.Client(r.URL, t, timeout) //nolint:wrapcheck // wrapped by Read
 }
 
 func pdus(client *gofish.APIClient) ([]PDU, error) {

@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/registry"
 
+	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
@@ -19,7 +20,7 @@ func (r Repositories) pull(ctx context.Context, want *model.FootprintChart) ([]b
 	defer transport.CloseIdleConnections()
 	client, err := registry.NewClient(
 		registry.ClientOptWriter(io.Discard),
-		registry.ClientOptHTTPClient(&http.Client{Transport: transport, Timeout: r.Network.timeout()}),
+		registry.ClientOptHTTPClient(origin.Registry(&http.Client{Transport: transport, Timeout: r.Network.timeout()}, false)),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("prepare helm's registry client: %w", err)

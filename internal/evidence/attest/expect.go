@@ -1,0 +1,44 @@
+package attest
+
+import (
+	"bytes"
+
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
+)
+
+// Expected is what the verifier knows of the run from elsewhere. Nothing in a bundle can
+// vouch for it.
+type Expected struct {
+	// Site and Profile are the files that it has to be judged against; nil: any.
+	Site, Profile []byte
+	// Cluster is the UID of the kube-system namespace; empty: any.
+	Cluster string
+}
+
+func (e Expected) any() bool { return e.Site != nil || e.Profile != nil || e.Cluster != "" }
+
+// expected compares the run with what the verifier expects of it.
+func (i *inspection) expectedOf(b *evidence.Bundle) {
+	e := i.expected
+	if !e.any() {
+		i.settle(CheckExpected, None, "no site, profile or cluster was given to compare with")
+		return
+	}
+	for _, f := range []struct {
+		name       string
+		want, have []byte
+	}{{"site.yaml", e.Site, b.Site}, {"profile.yaml", e.Profile, b.Profile}} {
+		// A bundle holds its files without secrets.
+		if f.want != nil && !bytes.Equal(redact.Bytes(f.want), redact.Bytes(f.have)) {
+			i.problem(CheckExpected, f.name, "it is not the file that was given")
+		}
+	}
+	if e.Cluster != "" && e.Cluster != b.Header.Cluster {
+		i.problem(CheckExpected, "run.json", "the cluster is %q, expected %q", b.Header.Cluster, e.Cluster)
+	}
+	if b.Header.Only != "" {
+		i.problem(CheckExpected, "run.json", "only %s was walked, the whole plan is expected", b.Header.Only)
+	}
+	i.settle(CheckExpected, OK, "site, profile and cluster as far as they were given")
+}
