@@ -246,12 +246,12 @@ func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
 	out, _ := ours(t, ExitPassed, "evidence", "verify", dir)
-	if want := "only facility was walked: 1 of 8 steps"; !strings.Contains(out, want) {
+	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
 	private, _ := keys(t, "a")
 	out, _ = ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
-	if want := "only facility was walked: 1 of 8 steps"; !strings.Contains(out, want) {
+	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("sign does not say %q:\n%s", want, out)
 	}
 }
