@@ -12,7 +12,7 @@ import (
 )
 
 // ID is the run's ID.
-func (r *Run) ID() string { return r.header.Run }
+func (r *Run) ID() string { return r.Header().Run }
 
 // Dir is the run's directory.
 func (r *Run) Dir() string { return r.dir }
