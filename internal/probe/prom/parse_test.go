@@ -115,6 +115,9 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		if v, err := ParseExposition(raw, "a"); err != nil && v != nil {
+			t.Error("an error and series")
+		}
 		if v, err := ParseVector(raw); err != nil && v != nil {
 			t.Error("an error and samples")
 		}
