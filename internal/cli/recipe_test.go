@@ -246,6 +246,8 @@ func TestRecipeRefuses(t *testing.T) {
 		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
 		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
 		"resolve --file @/any.yaml" + smallTree:                              "nothing is asked for",
+		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot does not state criteria",
+		"resolve eks --recipes @/recipes/components":                         "cannot be laid over another",
 		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
 		"resolve eks --nodes -1" + smallTree:                                 "no number of nodes",
 		"resolve eks --recipes @/nothing":                                    "no such file",
