@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/lint"
 	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/validate/health"
 )
 
 // lintFormat is the -o flag of lint.
@@ -69,7 +70,7 @@ tree that ships with firstlight. --rules prints the catalogue of rules.
 		if err != nil {
 			return usage("%w", err)
 		}
-		report := lint.Run(t, problems)
+		report := lint.Run(t, problems, health.Lint)
 		if err := writeLint(s.Out, out, report); err != nil {
 			return err
 		}

@@ -104,10 +104,14 @@ func (f *resolveFlags) query(s Streams, t *tree.Tree, refs []string) (criteria.C
 		}
 	}
 	q, err := f.over(q)
-	if err == nil && q.Normal() == (criteria.Criteria{}) {
+	switch {
+	case err != nil || q.Normal() != (criteria.Criteria{}):
+		return q, err
+	case f.snapshot != "":
+		return q, usage("nothing is asked for: a snapshot does not state criteria, it only leaves overlays out; add for example --service eks --accelerator h100")
+	default:
 		return q, usage("nothing is asked for: name a recipe, or state criteria, for example --service eks --accelerator h100")
 	}
-	return q, err
 }
 
 // explained is the -o json form of resolve --explain.

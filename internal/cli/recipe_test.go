@@ -204,6 +204,23 @@ func TestRecipeLint(t *testing.T) {
 	}
 }
 
+// A health check that a validation can't use is an error of lint, and no role is made
+// of what is left of it.
+func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, map[string]string{"checks/gpu-operator/health-check.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-operator}\n"})
+	if out, stderr, code := recipeRun(t, dir, "lint @/recipes"); code != ExitFailed || !strings.Contains(out, "recipes/checks/gpu-operator/health-check.yaml:2:1: error: ") || !strings.Contains(out, "[health-check]") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	out, stderr, code := run(t, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
+	if code != ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
 // What is asked for wrongly is bad input, and the message says what there is.
 func TestRecipeRefuses(t *testing.T) {
 	t.Parallel()
@@ -229,6 +246,8 @@ func TestRecipeRefuses(t *testing.T) {
 		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
 		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
 		"resolve --file @/any.yaml" + smallTree:                              "nothing is asked for",
+		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot does not state criteria",
+		"resolve eks --recipes @/recipes/components":                         "cannot be laid over another",
 		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
 		"resolve eks --nodes -1" + smallTree:                                 "no number of nodes",
 		"resolve eks --recipes @/nothing":                                    "no such file",

@@ -81,7 +81,7 @@ func printComponents(w io.Writer, r *resolve.Result) error {
 		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, name, dash(at), dash(c.Namespace), from, dash(strings.Join(c.DependencyRefs, ", ")))
 	}
 	for i := range r.ComponentRefs {
-		if c := &r.ComponentRefs[i]; !c.Enabled() {
+		if c := &r.ComponentRefs[i]; !r.Deploys(c) {
 			fmt.Fprintf(tw, "-\t%s\tdisabled\t\t\t\n", c.Name)
 		}
 	}

@@ -39,7 +39,11 @@ is of what the checks and the health of the recipe's components look at.`,
 		if err != nil {
 			return err
 		}
-		role, err := validate.Role(health.Components(r))
+		components := health.Components(r)
+		if err := health.Usable(components); err != nil { // a role of the rest would be too little
+			return usage("%w", err)
+		}
+		role, err := validate.Role(components)
 		if err != nil {
 			return infrastructure(err)
 		}

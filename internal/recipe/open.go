@@ -76,7 +76,7 @@ func locate(dir string) (string, error) {
 	return "", fmt.Errorf("open recipe tree: %s %w", dir, errNoTree)
 }
 
-var errNoTree = errors.New("has no directory overlays: give a recipe tree")
+var errNoTree = errors.New("has no directory overlays: give a whole recipe tree; a directory cannot be laid over another, copy both into one")
 
 func hasOverlays(fsys fs.FS) bool {
 	info, err := fs.Stat(fsys, "overlays")

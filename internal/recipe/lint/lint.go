@@ -29,9 +29,13 @@ var broken = []problem.Rule{
 	problem.MissingParent, problem.BaseCycle, problem.UnknownMixin, problem.Extension,
 }
 
-// Run runs every rule; loaded is what loading the tree found.
-func Run(t *tree.Tree, loaded problem.List) Report {
+// Run runs every rule; loaded is what loading the tree found, and more are rules of
+// packages that lint does not know.
+func Run(t *tree.Tree, loaded problem.List, more ...func(*tree.Tree) problem.List) Report {
 	problems := slices.Clone(loaded)
+	for _, find := range more {
+		problems = append(problems, find(t)...)
+	}
 	problems = append(problems, files(t)...)
 	sched, beside := newScheduling(t, loaded)
 	problems = append(problems, beside...)

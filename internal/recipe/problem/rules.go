@@ -74,8 +74,10 @@ var (
 	ConstraintPath = Rule{"constraint-path", Error, "a constraint names no measurement", "write Type.Subtype.Key, for example K8s.server.version"}
 	UnknownCheck   = Rule{"unknown-check", Error, "validation names a check that the validator catalogue does not have", "correct the name, or add the check to validators/catalog.yaml"}
 	CheckPhase     = Rule{"check-phase", Error, "a check stands in another phase than the catalogue gives it", "move the check to its phase"}
+	HealthCheck    = Rule{"health-check", Error, "assertions of a component's health that a validation cannot use", "write a Chainsaw test of assert and error operations alone"}
+	NoHealthCheck  = Rule{"no-health-check", Warning, "a component of recipes without a health check: a validation fails", "write checks/NAME/health-check.yaml, and name it in healthCheck.assertFile of registry.yaml"}
 	ProfileShape   = Rule{"profile-shape", Error, "a profile's default is not among its values, or its values assign different paths", "make default one of the values, and let each value assign the same paths"}
-	treeRules      = []Rule{NoBase, StrayOverlay, TwiceName, TwiceEntry, MissingParent, BaseCycle, Contradiction, Unreachable, UnknownMixin, MissingFile, OutsideFile, ValuesFile, RegistryShape, UnknownPart, EnabledType, ConstraintText, ConstraintPath, UnknownCheck, CheckPhase, ProfileShape}
+	treeRules      = []Rule{NoBase, StrayOverlay, TwiceName, TwiceEntry, MissingParent, BaseCycle, Contradiction, Unreachable, UnknownMixin, MissingFile, OutsideFile, ValuesFile, RegistryShape, UnknownPart, EnabledType, ConstraintText, ConstraintPath, UnknownCheck, CheckPhase, HealthCheck, NoHealthCheck, ProfileShape}
 )
 
 // What can be wrong with a recipe, that is with what overlays resolve to.

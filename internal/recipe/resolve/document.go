@@ -55,7 +55,7 @@ func (r *Result) Document() (map[string]any, error) {
 }
 
 func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
-	if !c.Enabled() {
+	if !r.Deploys(c) {
 		return map[string]any{"enabled": false}, nil // of what is not deployed nothing else matters
 	}
 	values, err := r.Values(c.Name)
@@ -78,6 +78,15 @@ func (r *Result) component(c *model.ComponentRef) (map[string]any, error) {
 	}
 	doc["values"] = values
 	return doc, nil
+}
+
+// Deploys says whether a component is deployed; to aicr only enabled decides it.
+func (r *Result) Deploys(c *model.ComponentRef) bool {
+	if !r.compat {
+		return c.Enabled()
+	}
+	enabled, stated := c.Overrides["enabled"].(bool)
+	return enabled || !stated
 }
 
 func expectedKey(e model.ExpectedResource) string { return e.Kind + " " + e.Namespace + "/" + e.Name }

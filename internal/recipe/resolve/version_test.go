@@ -60,6 +60,25 @@ func TestCompatPassesOverWhatIsNewer(t *testing.T) {
 	}
 }
 
+// To aicr only enabled: false disables a component; install: false is a value of its chart.
+func TestCompatDisablesByEnabledAlone(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"overlays/x.yaml": overlay("x", "  criteria: {service: oke}\n  componentRefs: [{name: gpu-operator, overrides: {install: false}}, {name: cert-manager, overrides: {enabled: false}}]\n")}
+	r := must(t, lenient(t, files), "service=oke", resolve.Options{Compat: true})
+	doc, err := r.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := selected(t, doc, "components.gpu-operator.values.install"); v != false {
+		t.Errorf("install is %v", v)
+	}
+	for path, want := range map[string]bool{"gpu-operator": true, "cert-manager": false} {
+		if v := selected(t, doc, "components."+path+".enabled"); v != want {
+			t.Errorf("%s is enabled: %v", path, v)
+		}
+	}
+}
+
 // aicr refuses criteria that are not in its list; resolved to the root alone they
 // would be a recipe for something that was not asked for.
 func TestCompatRefusesUnknownCriteria(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/assertion"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // Component is one component with its assertions, as it is kept with the evidence.
@@ -47,15 +48,14 @@ func Components(r *resolve.Result) []Component {
 		case ref.HealthCheckAsserts != "":
 			c.File, c.Asserts = "healthCheckAsserts of "+name, ref.HealthCheckAsserts
 		case entry != nil && entry.HealthCheck != nil && entry.HealthCheck.AssertFile != "":
-			c.fromTree(r, entry.HealthCheck.AssertFile)
+			c.fromTree(r.Tree(), entry.HealthCheck.AssertFile)
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-func (c *Component) fromTree(r *resolve.Result, file string) {
-	t := r.Tree()
+func (c *Component) fromTree(t *tree.Tree, file string) {
 	data, err := t.Data(file)
 	if err != nil {
 		c.Missing = fmt.Sprintf("%s can't be read: %s", t.Name(file), err)
