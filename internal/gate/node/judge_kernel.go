@@ -21,6 +21,10 @@ func (g *Gate) judgeKernel(v *verdict, h *host, at places) {
 	if !h.kernel.ok() {
 		return
 	}
+	if !h.kernel.fig.FromBoot {
+		v.miss(h.kernel.obs, h.name, "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost",
+			"reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node")
+	}
 	for _, e := range h.kernel.fig.Events {
 		if e.Kind == xid.Switch {
 			g.judgeSwitch(v, h, e)
