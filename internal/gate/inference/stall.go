@@ -47,5 +47,5 @@ func (g *Gate) spoiled(f LoadFigures) bool {
 	m := measure(f.Requests)
 	ttft, _ := g.ttftLimit()
 	tpot, _ := g.tpotLimit()
-	return len(m.ttft) > 0 && (percentilesOf(m.ttft).P99 > ttft || percentilesOf(m.tpot).P99 > tpot)
+	return len(m.ttft) > 0 && (m.lag > ttft || percentilesOf(m.ttft).P99 > ttft || percentilesOf(m.tpot).P99 > tpot)
 }
