@@ -75,6 +75,11 @@ func (r *review) ratio() {
 					r.fail(r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
 					return
 				}
+				if said := float64(row.Bytes) / s.TimeUS / bytesPerMicrosecond; s.TimeUS <= 0 || math.Abs(said-s.AlgBW) > s.AlgBW*tolerance+printedStep {
+					r.fail(r.launcher(), "find out where these figures come from: they don't belong to one run",
+						"repetition %d says algbw %.2f GB/s at %d bytes in %.2f us, and bytes over time are %.2f GB/s", i+1, s.AlgBW, row.Bytes, s.TimeUS, said)
+					return
+				}
 				// printed figures are rounded to two decimals
 				rounding := printedStep / 2 * (1 + want) / s.AlgBW
 				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
@@ -90,9 +95,11 @@ func (r *review) ratio() {
 // printedStep is the last digit that nccl-tests prints of a bandwidth.
 const printedStep = 0.01
 
+// bytesPerMicrosecond are in a GB/s.
+const bytesPerMicrosecond = 1e3
+
 // tooSmallToPrint says that a bandwidth is rightly printed as 0.00.
 func tooSmallToPrint(bytes int64, s nccltests.Side) bool {
-	const bytesPerMicrosecond = 1e3 // in a GB/s
 	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
 }
 
