@@ -38,7 +38,9 @@ type Gate struct {
 	// Duration in seconds.
 	Duration float64 `json:"duration"`
 	// KeptFrom is the earlier run that reached this verdict.
-	KeptFrom string          `json:"keptFrom,omitempty"`
+	KeptFrom string `json:"keptFrom,omitempty"`
+	// Lowered are demands that the site has set below the floor.
+	Lowered  []string        `json:"lowered,omitempty"`
 	Figures  []check.Figure  `json:"figures"`
 	Findings []check.Finding `json:"findings"`
 }
@@ -77,7 +79,7 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 func gateOf(res plan.Result) Gate {
 	g := Gate{
 		Gate: res.Step, Verdict: res.Verdict, Reason: res.Reason, Started: res.Started,
-		Duration: res.Duration().Seconds(), KeptFrom: res.KeptFrom,
+		Duration: res.Duration().Seconds(), KeptFrom: res.KeptFrom, Lowered: res.Lowered,
 		Figures: []check.Figure{}, Findings: []check.Finding{},
 	}
 	g.Figures = append(g.Figures, res.Figures...)

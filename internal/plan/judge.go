@@ -43,7 +43,7 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 		j.Reason = observeErr
 		j.Findings = append(j.Findings, observeFinding(c.Name(), observeErr))
 	}
-	return j
+	return lowered(c, j)
 }
 
 // Blocked is the judgement of a step with needs that are not cleared, in the

@@ -75,3 +75,20 @@ func TestJudgeHandsOverOnlyTheChecksOwnObservations(t *testing.T) {
 		t.Errorf("the check saw %v", kinds)
 	}
 }
+
+// lowering is a check whose site demands less than its profile.
+type lowering struct{ fakeCheck }
+
+func (lowering) Lowered() []string { return []string{"minMFU is 0.1, the profile's is 0.36"} }
+
+func TestAPassSaysWhatIsLowered(t *testing.T) {
+	t.Parallel()
+	obs := []check.Observation{{Kind: "thing", Figures: []byte(`{}`)}}
+	if j := Judge(lowering{fakeCheck{name: "c"}}, obs); j.Verdict != check.Passed || len(j.Lowered) != 1 {
+		t.Errorf("%+v", j)
+	}
+	failing := lowering{fakeCheck{name: "c", judge: func([]check.Observation) check.Judgement { return check.Fail("bad") }}}
+	if j := Judge(failing, obs); j.Verdict != check.Failed || len(j.Lowered) != 0 {
+		t.Errorf("%+v", j)
+	}
+}

@@ -121,7 +121,9 @@ func recommendation(row accept.Gate) Recommendation {
 func (r Report) Through(step string) (Report, error) {
 	for i, s := range r.Steps {
 		if s.Name == step {
-			r.Verdict, r.Steps = s.Verdict, r.Steps[:i+1]
+			if r.Verdict, r.Steps = s.Verdict, r.Steps[:i+1]; r.Verdict == check.NotApplicable {
+				r.Verdict = check.Unobserved // a step of which nothing applies has shown nothing
+			}
 			return r, nil
 		}
 	}
@@ -176,6 +178,10 @@ func (s *Step) conclude(want int) {
 	if !slices.ContainsFunc(verdicts, func(v check.Verdict) bool { return v != verdicts[0] }) {
 		s.Verdict = verdicts[0]
 	}
+	absent := want - len(s.Checks)
+	if absent > 0 && s.Verdict == check.Passed {
+		s.Verdict = check.Unobserved // a part of it says nothing of the whole
+	}
 	if want == 1 && s.Verdict == check.Passed {
 		s.Reason = s.Checks[0].Reason
 	}
@@ -183,6 +189,9 @@ func (s *Step) conclude(want int) {
 		s.Reason = fmt.Sprintf("%d of %d shown", passed, want)
 		if away > 0 {
 			s.Reason += fmt.Sprintf(", %d not applicable", away)
+		}
+		if absent > 0 {
+			s.Reason += fmt.Sprintf(", %d not looked at", absent)
 		}
 		if first != "" {
 			s.Reason += "; " + first

@@ -56,6 +56,17 @@ func (g *Gate) limit(nodes int) (gbps float64, row profile.Ceiling, ok bool) {
 	return g.profile.Collective.MinFraction.Value * row.Busbw.Value, row, ok && row.Busbw.Value > 0 && g.profile.Collective.MinFraction.Value > 0
 }
 
+// plausible is the most that may be measured: the highest ceiling of any node count, and as
+// much above it as a pass may be below.
+func (g *Gate) plausible() float64 {
+	c := g.profile.Collective
+	highest := 0.0
+	for _, row := range c.Ceilings {
+		highest = max(highest, row.Busbw.Value)
+	}
+	return highest * (2 - c.MinFraction.Value)
+}
+
 const remedySlow = "look at the pairs in the evidence; compare link widths and PCIe generations of the nodes' HCAs, and clocks, power limits and throttle reasons of their GPUs; then run again with --from collective"
 
 // bandwidth holds the largest sizes against the ceiling.
@@ -76,6 +87,11 @@ func (r *review) bandwidth() {
 	points := r.f.points(int(r.gate.profile.Collective.LargestSizes.Value))
 	if len(points) == 0 {
 		r.blind(r.launcher(), remedyRerun, "no size was reached in every repetition")
+		return
+	}
+	if most := r.gate.plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
+		r.blind(r.launcher(), "find out where these figures come from; if the fabric is this fast, give collective.ceilings the figure with its source",
+			"busbw is %.2f GB/s, above the highest ceiling of profile %s by more than the profile's tolerance (%.2f GB/s): it was not measured on such hardware", points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {

@@ -41,7 +41,7 @@ func room() (*site.Site, *profile.Profile) {
 func reading() redfish.Reading {
 	return redfish.Reading{
 		Controller: "rack-1",
-		PDUs:       []redfish.PDU{{ID: "pdu-a", State: "Enabled", Health: "OK"}, {ID: "pdu-b", State: "Enabled", Health: "OK", Mains: []string{"On"}}},
+		PDUs:       []redfish.PDU{{ID: "pdu-a", State: "Enabled", Health: "OK", Mains: []string{"On", "On"}}, {ID: "pdu-b", State: "Enabled", Health: "OK", Mains: []string{"On"}}},
 		Chassis:    []redfish.Chassis{{ID: "gpu-01", Watts: 1500}},
 	}
 }
@@ -176,6 +176,18 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 				t.Errorf("%+v", j)
 			}
 		})
+	}
+}
+
+// A PDU that reports no incoming circuit was energised by none of them being off.
+func TestAPDUWithoutMainsIsUnobserved(t *testing.T) {
+	t.Parallel()
+	s, p := room()
+	r := reading()
+	r.PDUs[1].Mains = nil
+	j := facility.New(s, p, facility.Deps{}).Judge(look(t, s, p, r, nil))
+	if j.Verdict != check.Unobserved || len(j.Findings) != 1 || j.Findings[0].Suspect != "pdu-b" || !strings.Contains(j.Findings[0].Message, "mains") {
+		t.Errorf("%+v", j)
 	}
 }
 

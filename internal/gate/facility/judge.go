@@ -3,6 +3,7 @@ package facility
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
@@ -118,6 +119,7 @@ func (g *Gate) power(obs []check.Observation) (off, unseen []check.Finding, ener
 		}
 		named, up := namedOff(r, reading, o.ID)
 		off, energised = append(off, named...), energised+up
+		unseen = append(unseen, withoutMains(r, reading, o.ID)...)
 	}
 	return off, unseen, energised
 }
@@ -127,6 +129,19 @@ func evidence(o check.Observation) []string {
 		return nil
 	}
 	return []string{o.ID}
+}
+
+// withoutMains are the PDUs of the site that say nothing of their incoming circuits.
+func withoutMains(r site.Redfish, reading redfish.Reading, id string) (unseen []check.Finding) {
+	for _, p := range reading.PDUs {
+		if slices.Contains(r.PDUs, p.ID) && len(p.Mains) == 0 {
+			unseen = append(unseen, check.Finding{
+				Suspect: p.ID, Message: fmt.Sprintf("PDU %s reports no mains: whether it is energised is not known", p.ID),
+				Remedy: "update the controller's firmware, or take the PDU out of facility.redfish and have its feed signed off", Observations: []string{id},
+			})
+		}
+	}
+	return unseen
 }
 
 func namedOff(r site.Redfish, reading redfish.Reading, id string) (off []check.Finding, energised int) {

@@ -33,10 +33,22 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if load, ok := need[LoadFigures](r, obs, KindLoad, "the load"); ok {
 		r.load(load)
 	}
-	if end, ok := need[ServerFigures](r, obs, KindEnd, "how the server stood after the load"); ok && end.figures.Restarts > 0 {
-		r.fail("pod "+end.figures.Pod+" on "+end.figures.Node, remedyLog, end.id, "the server restarted %d times%s", end.figures.Restarts, last(end.figures.Log.Errors))
+	if end, ok := need[ServerFigures](r, obs, KindEnd, "how the server stood after the load"); ok {
+		r.after(end)
 	}
 	return r.conclude()
+}
+
+// after demands that the server is as it was before the load.
+func (r *review) after(end seen[ServerFigures]) {
+	f := end.figures
+	suspect := "pod " + f.Pod + " on " + f.Node
+	if f.Restarts > 0 {
+		r.fail(suspect, remedyLog, end.id, "the server restarted %d times%s", f.Restarts, last(f.Log.Errors))
+	}
+	if !f.Healthy {
+		r.fail(suspect, remedyLog, end.id, "the server was not healthy after the load%s", last(f.Log.Errors))
+	}
 }
 
 // seen is one decoded observation.

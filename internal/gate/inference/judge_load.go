@@ -11,6 +11,7 @@ const (
 	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, an engine that died or a timeout in front of the server"
 	remedyTTFT     = "look at queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas when the queue grows"
 	remedyTPOT     = "look at decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
+	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: more replicas or GPUs carry the rate, or the site asks for less of it (workloads.inference.rate, concurrency)"
 	remedyBoth     = "both prefill and decoding are slow: look at GPU clocks, power limits and throttling, at who else uses the GPUs, and at the tensor-parallel links"
 )
 
@@ -43,22 +44,49 @@ func (r *review) load(s seen[LoadFigures]) {
 	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
 		r.blind("tokens of model "+w.Model, "ask for more output tokens", s.id, "%d answers have one token only: they have no time per output token", short)
 	}
+	if m.short = shorter(f.Requests, w.OutputTokens); m.short > 0 {
+		r.blind("tokens of model "+w.Model, "see why answers end early though ignore_eos is set: max-model-len, a proxy that cuts streams", s.id,
+			"%d answers have fewer than the %d tokens that were asked for: it was a lighter load than the site's", m.short, w.OutputTokens)
+	}
+	if m.impossible > 0 {
+		r.blind("firstlight's own machine", "look at its clock, then walk again: firstlight accept --from inference", s.id, "%d requests have times below zero: they were not measured", m.impossible)
+	}
+	if f.Seconds <= 0 && m.failed == 0 {
+		r.blind("job "+jobName, remedyRun, s.id, "how long the load took is not known")
+	}
 	r.latency(s.id, f, m)
+}
+
+// shorter counts the answers with fewer tokens than were asked for; those without any are
+// counted elsewhere.
+func shorter(requests []Request, asked int) int {
+	n := 0
+	for _, q := range requests {
+		if q.Error == "" && q.Tokens > 0 && q.Tokens < asked {
+			n++
+		}
+	}
+	return n
 }
 
 // measured is what the requests say together, in ms.
 type measured struct {
-	failed, empty   int
-	firstError      string
-	ttft, tpot, e2e []float64
-	tokens          int
-	lag             float64
+	failed, empty int
+	// short answers have fewer tokens than were asked for, impossible ones times below zero.
+	short, impossible int
+	firstError        string
+	ttft, tpot, e2e   []float64
+	tokens            int
+	lag               float64
 }
 
 func measure(requests []Request) measured {
 	var m measured
 	for _, q := range requests {
 		m.lag = max(m.lag, q.Sent-q.Due)
+		if q.Sent < q.Due-sendSlack || belowZero(q.TTFT) || belowZero(q.TPOT) || belowZero(q.E2E) {
+			m.impossible++
+		}
 		switch {
 		case q.Error != "":
 			if m.failed++; m.failed == 1 {
@@ -78,6 +106,11 @@ func measure(requests []Request) measured {
 	}
 	return m
 }
+
+// sendSlack is what rounding to microseconds takes from the time that a request is sent, in ms.
+const sendSlack = 1
+
+func belowZero(ms *float64) bool { return ms != nil && *ms < 0 }
 
 // objective is the site's, else the profile's, in ms.
 func objective(own time.Duration, key string, def float64, source string) (limit float64, from string) {
@@ -121,7 +154,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	r.figures = append(r.figures,
 		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms"}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
 		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
-		check.Figure{Name: "latest request behind its time", Value: m.lag, Unit: "ms"},
+		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no token either"},
 		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
 	if f.Seconds > 0 {
 		r.figures = append(r.figures,
@@ -130,10 +163,14 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	}
 	if r.gate.spoiled(f) {
 		r.blind("firstlight's own machine", "walk again from a machine that is not busy: firstlight accept --from inference", id,
-			"TTFT p99 is %.0f ms and TPOT p99 %.1f ms, but %s: whose time that is can't be told", ttft.P99, tpot.P99, r.gate.stall(f))
+			"TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
+	if m.lag > ttftLimit && ttft.P99 <= ttftLimit && tpot.P99 <= tpotLimit { // slow answers are the cause where there are some
+		r.fail("server of job "+jobName+" (rate)", remedyRate, id, "the offered rate of %g requests/s is not kept: with %d requests at a time a request was sent %.0f ms after its time, allowed are the %.0f ms of the TTFT objective",
+			f.RatePerSecond, f.Concurrency, m.lag, ttftLimit)
+	}
 	r.reason = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
 }
 

@@ -100,8 +100,8 @@ func (f LoadFigures) own() float64 {
 	return own
 }
 
-// meets says that the load meets the objective, so many ms taken off its TTFT, and that
-// divided by its gaps off its TPOT.
+// meets says that the load meets the objective, and was sent in time, so many ms taken off
+// its TTFT and off how late requests were sent, and that divided by its gaps off its TPOT.
 func (g *Gate) meets(f LoadFigures, off float64) bool {
 	m := measure(f.Requests)
 	if len(m.ttft) == 0 || len(m.tpot) == 0 {
@@ -109,7 +109,7 @@ func (g *Gate) meets(f LoadFigures, off float64) bool {
 	}
 	ttft, _ := g.ttftLimit()
 	tpot, _ := g.tpotLimit()
-	return percentilesOf(m.ttft).P99-off <= ttft && percentilesOf(m.tpot).P99-off/float64(max(1, f.OutputTokens-1)) <= tpot
+	return m.lag-off <= ttft && percentilesOf(m.ttft).P99-off <= ttft && percentilesOf(m.tpot).P99-off/float64(max(1, f.OutputTokens-1)) <= tpot
 }
 
 // spoiled says that the figures miss the objective, and that this machine was too busy to

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	remedyHeat   = "check the node's cooling (fans, air flow, coolant, inlet temperature) and power feeds; compare with its neighbours; if only this GPU is affected, reseat its heat sink or replace it"
-	remedyClocks = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and look for who sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
-	remedyPower  = "set the card's default power limit again (nvidia-smi -pl) and look for who lowered it: service, BMC policy, power capping of the rack"
+	remedyHeat     = "check the node's cooling (fans, air flow, coolant, inlet temperature) and power feeds; compare with its neighbours; if only this GPU is affected, reseat its heat sink or replace it"
+	remedyClocks   = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and look for who sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
+	remedyCounters = "install a driver that has clocks_event_reasons_counters in nvidia-smi -q -x, then walk again: firstlight accept --from node"
+	remedyPower    = "set the card's default power limit again (nvidia-smi -pl) and look for who lowered it: service, BMC policy, power capping of the rack"
 )
 
 // judgeClocks: nothing that is a fault holds the clocks down, and the card may
@@ -62,7 +63,9 @@ func (g *Gate) judgePCIe(v *verdict, o check.Observation, suspect string, gpu nv
 	} else if float64(*lanes) < want {
 		v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, expected %g", *lanes, want), remedy)
 	}
-	if gen := gpu.PCIeMaxGen; gen != nil && float64(*gen) < g.profile.GPU.PCIeGen.Value {
+	if gen := gpu.PCIeMaxGen; gen == nil {
+		v.miss(o, suspect, "reports no PCIe link generation", remedyUnseen)
+	} else if float64(*gen) < g.profile.GPU.PCIeGen.Value {
 		v.fail(o, suspect, fmt.Sprintf("its PCIe link can do generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value), remedy)
 	}
 }
@@ -79,18 +82,35 @@ func (g *Gate) judgeThrottling(v *verdict, h *host, at places) {
 		before[gpu.UUID] = gpu
 	}
 	for _, gpu := range docs[1].log.GPUs {
+		suspect := at.gpu(h, gpu.BusID)
 		was, ok := before[gpu.UUID]
 		if !ok {
+			v.miss(docs[1].obs, suspect, fmt.Sprintf("is %s after the diagnostic and was not there before: what it did under load is not known", gpu.UUID), remedyUnseen)
 			continue
 		}
 		for _, reason := range g.profile.Node.FaultClockReasons {
-			name := counterOf(reason, gpu.ClockCountersUS)
-			held, counted := was.ClockCountersUS[name]
-			if more := gpu.ClockCountersUS[name] - held; counted && more > 0 {
-				v.fail(docs[1].obs, at.gpu(h, gpu.BusID),
-					fmt.Sprintf("clocks were held down by %s for %.3f s during the diagnostic", reason, float64(more)/1e6), remedyHeat)
+			if reason != withoutCounter {
+				judgeHeld(v, docs[1].obs, suspect, reason, was, gpu)
 			}
 		}
+	}
+}
+
+// withoutCounter is the reason that nvidia-smi counts by its parts only: thermal and power
+// brake.
+const withoutCounter = "hw_slowdown"
+
+// judgeHeld compares one reason's counter on both sides of the diagnostic.
+func judgeHeld(v *verdict, o check.Observation, suspect, reason string, was, is nvidiasmi.GPU) {
+	before, counted := was.ClockCountersUS[counterOf(reason, was.ClockCountersUS)]
+	after, still := is.ClockCountersUS[counterOf(reason, is.ClockCountersUS)]
+	switch {
+	case !counted || !still:
+		v.miss(o, suspect, "does not count how long "+reason+" held its clocks down, so a fault under load is not seen", remedyCounters)
+	case after < before:
+		v.miss(o, suspect, fmt.Sprintf("its counter of %s fell during the diagnostic, from %d to %d us: it was reset", reason, before, after), remedyUnseen)
+	case after > before:
+		v.fail(o, suspect, fmt.Sprintf("clocks were held down by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6), remedyHeat)
 	}
 }
 

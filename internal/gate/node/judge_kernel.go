@@ -22,8 +22,8 @@ func (g *Gate) judgeKernel(v *verdict, h *host, at places) {
 		return
 	}
 	if !h.kernel.fig.FromBoot {
-		v.miss(h.kernel.obs, h.name, "the kernel log does not begin with the boot: its ring buffer has wrapped, and errors before are lost",
-			"reboot the node (a larger log_buf_len keeps more), so that the kernel log begins clean, then run the gate again")
+		v.miss(h.kernel.obs, h.name, "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost",
+			"reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node")
 	}
 	for _, e := range h.kernel.fig.Events {
 		if e.Kind == xid.Switch {

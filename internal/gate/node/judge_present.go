@@ -72,19 +72,31 @@ func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvi
 	} else if float64(*m) < want {
 		v.fail(o, suspect, fmt.Sprintf("has %d MiB of memory, expected at least %g MiB", *m, want), "drain the node and replace the GPU (RMA)")
 	}
-	if s := gpu.FabricState; s != "" && s != "Completed" || gpu.FabricStatus != "" && gpu.FabricStatus != "Success" {
-		v.fail(o, suspect, fmt.Sprintf("NVLink fabric state is %q, status %q, expected Completed and Success", s, gpu.FabricStatus),
-			"check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it")
-	}
-	if bad := unhealthy(gpu.FabricHealth); bad != "" {
-		v.fail(o, suspect, "NVLink fabric is not healthy: "+bad,
-			"check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together")
-	}
+	g.judgeFabric(v, o, suspect, gpu)
 	g.judgeMemory(v, o, suspect, gpu)
 	g.judgeClocks(v, o, suspect, gpu)
 	g.judgePower(v, o, suspect, gpu)
 	g.judgePCIe(v, o, suspect, gpu)
-	if a := gpu.RecoveryAction; a != "" && a != "None" {
+	if a := gpu.RecoveryAction; a == "" {
+		v.miss(o, suspect, "does not report whether it needs recovery", remedyUnseen)
+	} else if a != "None" {
 		v.fail(o, suspect, fmt.Sprintf("the driver asks for recovery: %q", a), "drain the node and do what the driver asks for: "+a)
+	}
+}
+
+// judgeFabric: where GPUs are joined by NVLinks, each has joined their fabric.
+func (g *Gate) judgeFabric(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	state, status := gpu.FabricState, gpu.FabricStatus
+	joined := g.profile.GPU.NVLinks.Value > 0
+	switch {
+	case state != "" && state != "Completed" || status != "" && status != "Success":
+		v.fail(o, suspect, fmt.Sprintf("NVLink fabric state is %q, status %q, expected Completed and Success", state, status),
+			"check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it")
+	case joined && (state == "" || status == ""):
+		v.miss(o, suspect, fmt.Sprintf("reports the NVLink fabric state %q, status %q: whether it has joined is not known", state, status), remedyUnseen)
+	}
+	if bad := unhealthy(gpu.FabricHealth); bad != "" {
+		v.fail(o, suspect, "NVLink fabric is not healthy: "+bad,
+			"check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together")
 	}
 }

@@ -133,10 +133,33 @@ func (g *Gate) astray(alerts []prom.AlertState) bool {
 
 // settled tells whether every integration of the receiver has sent or failed.
 func settled(r prom.Receiver, before, after prom.Notifications) bool {
+	was, is := notified(r, before), notified(r, after)
 	for _, kind := range r.Integrations {
-		if after.Total[kind] <= before.Total[kind] && after.Failed[kind] <= before.Failed[kind] {
+		if is.Total[kind] <= was.Total[kind] && is.Failed[kind] <= was.Failed[kind] {
 			return false
 		}
 	}
 	return len(r.Integrations) > 0
+}
+
+// notified are the receiver's own notifications where Alertmanager tells receivers apart, else all.
+func notified(r prom.Receiver, n prom.Notifications) prom.Notifications {
+	if n.ByReceiver == nil {
+		return n
+	}
+	return n.ByReceiver[r.Name]
+}
+
+// sharing names another receiver that notifies in the same way, where Alertmanager does not
+// tell receivers apart: whose notification was counted is then not known.
+func sharing(r prom.Receiver, kind string, all []prom.Receiver, n prom.Notifications) string {
+	if n.ByReceiver != nil {
+		return ""
+	}
+	for _, other := range all {
+		if other.Name != r.Name && slices.Contains(other.Integrations, kind) {
+			return other.Name
+		}
+	}
+	return ""
 }

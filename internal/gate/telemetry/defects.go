@@ -58,14 +58,24 @@ func (g *Gate) defects(f seriesFigures, h hints) []defect {
 func (g *Gate) nodeDefects(node string, f seriesFigures, list []series, h hints) []defect {
 	var out []defect
 	uuids := map[string]bool{}
-	oldest := time.Duration(0)
+	oldest, newest, elsewhere := time.Duration(0), time.Duration(0), ""
 	for _, s := range list {
 		if s.UUID == "" {
 			out = append(out, defect{node + "/gpu" + s.GPU, "a series of " + node + " has no UUID: no GPU can be told from it", exporterRemedy})
 			continue
 		}
 		uuids[s.UUID] = true
-		oldest = max(oldest, f.Now.Sub(s.Sampled))
+		oldest, newest = max(oldest, f.Now.Sub(s.Sampled)), max(newest, s.Sampled.Sub(f.Now))
+		if !(s.Util >= 0 && s.Util <= 100) {
+			out = append(out, defect{node + "/gpu" + s.GPU, fmt.Sprintf("%s of GPU %s on %s is %g, which is no utilisation in %%", metric, s.GPU, node, s.Util), exporterRemedy})
+		}
+		if scraped := g.host(s.Node); scraped != "" && scraped != node {
+			elsewhere = scraped
+		}
+	}
+	if elsewhere != "" {
+		out = append(out, defect{elsewhere, fmt.Sprintf("series of %s say that they are of host %s, and are scraped on node %s: every suspect would be another node", elsewhere, node, elsewhere),
+			"see the Hostname of the exporter on that node (its NODE_NAME), and the relabelling that sets it"})
 	}
 	unlabelled := slices.ContainsFunc(f.Series, func(s series) bool { return s.Host == "" && (s.Node == node || s.Node == "") })
 	switch {
@@ -78,6 +88,10 @@ func (g *Gate) nodeDefects(node string, f seriesFigures, list []series, h hints)
 	if oldest > g.maxAge {
 		out = append(out, defect{node, fmt.Sprintf("the samples of %s are up to %s old by Prometheus' clock; %s is the most", node, oldest.Round(time.Millisecond), g.maxAge),
 			"see whether the exporter still collects (its log, nv-hostengine) and whether it exposes timestamps of its own"})
+	}
+	if newest > g.maxAge {
+		out = append(out, defect{node, fmt.Sprintf("samples of %s are %s in the future by Prometheus' clock: they would stay fresh however old they get", node, newest.Round(time.Millisecond)),
+			"set the clocks of the node and of Prometheus, or see whether the exporter exposes timestamps of its own"})
 	}
 	return out
 }

@@ -33,7 +33,11 @@ func (g *Gate) judgeAlert(c *conclusions, obs []check.Observation) {
 		return
 	}
 	if g.judgeRoute(c, obs, suspect) {
-		g.judgeNotified(c, obs, receiver, suspect)
+		wrong := len(c.wrong)
+		g.judgeNotified(c, obs, receiver, f.Receivers, suspect)
+		if len(c.wrong) == wrong { // what was never sent was not late
+			g.judgeLate(c, obs, suspect)
+		}
 	}
 }
 
@@ -65,7 +69,7 @@ func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect strin
 }
 
 // judgeNotified wants every integration of the receiver to have sent without failure.
-func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, suspect string) {
+func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
 	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
 		return
@@ -74,8 +78,10 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 	if !ok {
 		return
 	}
+	was, is := notified(receiver, before), notified(receiver, after)
 	for _, kind := range receiver.Integrations {
-		sent, failed := after.Total[kind]-before.Total[kind], after.Failed[kind]-before.Failed[kind]
+		sent, failed := is.Total[kind]-was.Total[kind], is.Failed[kind]-was.Failed[kind]
+		other := sharing(receiver, kind, all, after)
 		switch {
 		case failed > 0:
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed),
@@ -83,7 +89,19 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 		case sent < 1:
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value),
 				"see group_wait and group_interval of the route, and Alertmanager's log")
+		case other != "":
+			c.missing(o, suspect, fmt.Sprintf("receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is not known", other, kind),
+				"start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again")
 		}
+	}
+}
+
+// judgeLate wants the alert at its receiver in time.
+func (g *Gate) judgeLate(c *conclusions, obs []check.Observation, suspect string) {
+	o, f, ok := last[alertFigures](c, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+	if limit := seconds(g.profile.AlertWithin); ok && f.Waited > limit {
+		c.fail(o, suspect, fmt.Sprintf("the synthetic alert took %s to its receiver, %s is the most", f.Waited, limit),
+			"see group_wait and group_interval of the route, and Alertmanager's log")
 	}
 }
 

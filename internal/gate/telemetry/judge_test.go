@@ -165,6 +165,38 @@ func TestJudge(t *testing.T) {
 		"stale samples": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(-31 * time.Second) })
 		}, fail, "gpu-02", "up to 31s old"},
+		"samples of the future": {func(f *facts) {
+			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(time.Hour) })
+		}, fail, "gpu-02", "1h0m0s in the future"},
+		"hosts of two exporters swapped": {func(f *facts) {
+			for _, state := range []*seriesFigures{f.idle, f.loaded} {
+				each(state, "gpu-01", func(s *series) { s.Host = "gpu-02" })
+				each(state, "gpu-02", func(s *series) { s.Host = "gpu-01" })
+			}
+		}, fail, "gpu-01", "say that they are of host gpu-02, and are scraped on node gpu-01"},
+		"more utilisation than there is": {func(f *facts) {
+			each(f.loaded, "gpu-02", func(s *series) { s.Util = 4e9 })
+		}, fail, "gpu-02/gpu0", "is no utilisation"},
+		"utilisation below zero": {func(f *facts) {
+			each(f.idle, "gpu-02", func(s *series) { s.Util = -1 })
+		}, fail, "gpu-02/gpu0", "is no utilisation"},
+		"late to its receiver": {func(f *facts) { f.alert.Waited = time.Hour }, fail, "receiver on-call", "took 1h0m0s"},
+		"another receiver notifies in the same way": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
+		}, unseen, "receiver on-call", "receiver watchdog has a webhook too"},
+		"another receiver notifies in another way": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "mail", Integrations: []string{"email"}})
+		}, pass, "", ""},
+		"counted by receiver, and it was ours": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
+			f.before.ByReceiver = map[string]prom.Notifications{"on-call": {}}
+			f.after.ByReceiver = map[string]prom.Notifications{"on-call": {Total: map[string]float64{"webhook": 1}}}
+		}, pass, "", ""},
+		"counted by receiver, and it was another": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
+			f.before.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": {}}
+			f.after.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": {Total: map[string]float64{"webhook": 1}}}
+		}, fail, "receiver on-call", "sent nothing"},
 		"samples just fresh": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(-30 * time.Second) })
 		}, pass, "", ""},

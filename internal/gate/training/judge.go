@@ -30,6 +30,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	r.outcome()
 	r.presence()
+	r.placement()
 	r.startWindow()
 	r.steps()
 	r.speed()

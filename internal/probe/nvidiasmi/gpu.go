@@ -27,8 +27,11 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	g.PCIeWidth = r.integer("current_link_width", raw.PCI.Width, "x")
 	g.PCIeMaxWidth = r.integer("max_link_width", raw.PCI.MaxWidth, "x")
 	g.RecoveryAction = r.text("gpu_recovery_action", raw.Recovery)
-	if required := r.yes("reset_required", raw.Reset.Required); g.RecoveryAction == "" && required != nil && *required {
-		g.RecoveryAction = "GPU Reset Required"
+	if required := r.yes("reset_required", raw.Reset.Required); g.RecoveryAction == "" && required != nil {
+		g.RecoveryAction = "None" // as older drivers say it
+		if *required {
+			g.RecoveryAction = "GPU Reset Required"
+		}
 	}
 	g.FabricState = r.text("fabric state", raw.Fabric.State)
 	g.FabricStatus = r.text("fabric status", raw.Fabric.Status)

@@ -18,6 +18,9 @@ import (
 type Notifications struct {
 	Total  map[string]float64 `json:"total"`
 	Failed map[string]float64 `json:"failed"`
+	// ByReceiver are the same of each receiver, where Alertmanager tells them apart
+	// (--enable-feature=receiver-name-in-metrics).
+	ByReceiver map[string]Notifications `json:"byReceiver,omitempty"`
 }
 
 // ParseNotifications reads Alertmanager's own metrics.
@@ -36,21 +39,47 @@ func parseNotifications(raw []byte) (Notifications, error) {
 	if !ok {
 		return n, fmt.Errorf("read metrics: none is alertmanager_notifications_total")
 	}
-	add(n.Total, total)
-	add(n.Failed, families["alertmanager_notifications_failed_total"])
+	failed := families["alertmanager_notifications_failed_total"]
+	add(n.Total, total, "")
+	add(n.Failed, failed, "")
+	for _, m := range total.GetMetric() {
+		name := label(m, receiverName)
+		if name == "" {
+			continue
+		}
+		if n.ByReceiver == nil {
+			n.ByReceiver = map[string]Notifications{}
+		}
+		if _, ok := n.ByReceiver[name]; !ok {
+			of := Notifications{Total: map[string]float64{}, Failed: map[string]float64{}}
+			add(of.Total, total, name)
+			add(of.Failed, failed, name)
+			n.ByReceiver[name] = of
+		}
+	}
 	return n, nil
 }
 
-// add sums the counters of a family by integration: releases differ in what
-// further labels they have.
-func add(sums map[string]float64, family *dto.MetricFamily) {
-	for _, m := range family.GetMetric() {
-		kind := ""
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "integration" {
-				kind = l.GetValue()
-			}
+// receiverName is the label of a receiver's name.
+const receiverName = "receiver_name"
+
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
 		}
+	}
+	return ""
+}
+
+// add sums the counters of a family by integration, of one receiver where it is named:
+// releases differ in what further labels they have.
+func add(sums map[string]float64, family *dto.MetricFamily, receiver string) {
+	for _, m := range family.GetMetric() {
+		if receiver != "" && label(m, receiverName) != receiver {
+			continue
+		}
+		kind := label(m, "integration")
 		if v := m.GetCounter().GetValue(); kind != "" && !math.IsNaN(v) {
 			sums[kind] += v
 		}

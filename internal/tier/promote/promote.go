@@ -107,6 +107,14 @@ func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 			notes = append(notes, fmt.Sprintf("another run (%s, %s) came to %s: %s", r.Event, r.When.Format(time.RFC3339), r.Verdict, r.Reason))
 		}
 	}
+	for _, newer := range of3[:i] {
+		for _, one := range newer.Recipes {
+			if one.Verdict == check.Failed {
+				wrong = append(wrong, fmt.Sprintf("%s failed in a newer run (%s, %s), of which shards %s have no record: %s",
+					one.Recipe, newer.Event, newer.When.Format(time.RFC3339), numbers(newer.Missing), one.Reason))
+			}
+		}
+	}
 	return &of3[i], append(wrong, in.wrongWith(&of3[i])...), notes
 }
 

@@ -1,0 +1,28 @@
+package collective
+
+import (
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/nccltests"
+)
+
+var _ plan.Lowers = (*Gate)(nil)
+
+// Lowered implements plan.Lowers: a largest size below the profile's is a part of the curve
+// that was not looked at.
+func (g *Gate) Lowered() []string {
+	_, asked := g.sizes()
+	own, err := nccltests.ParseSize(asked)
+	if err != nil {
+		return []string{"workloads.collective.maxBytes: " + err.Error()}
+	}
+	demanded, err := nccltests.ParseSize(g.profile.Collective.MaxBytes)
+	if err != nil {
+		return []string{"profile collective.maxBytes: " + err.Error()}
+	}
+	if own < demanded {
+		return []string{fmt.Sprintf("workloads.collective.maxBytes is %s, the profile's is %s", asked, g.profile.Collective.MaxBytes)}
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+package inference
+
+import "github.com/firstlight/firstlight/internal/plan"
+
+var _ plan.Lowers = (*Gate)(nil)
+
+// Lowered implements plan.Lowers.
+func (g *Gate) Lowered() []string { return g.site.LoweredInference(g.profile) }

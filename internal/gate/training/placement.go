@@ -1,0 +1,28 @@
+package training
+
+import "slices"
+
+// placement demands that every pod ran on a node of the inventory, and on one of its own.
+func (r *review) placement() {
+	pods := map[string]int{}
+	for _, p := range r.pods {
+		switch known := slices.Contains(r.inventory(), p.Node); {
+		case p.Node == "":
+			r.blind("pod "+p.Pod, remedyRead, "which node pod %s ran on is not known", p.Pod)
+		case !known:
+			r.fail(p.Node, "find out why the job ran there", p.id, "pod %s ran on %s, which is not in the inventory", p.Pod, p.Node)
+		default:
+			if pods[p.Node]++; pods[p.Node] == 2 {
+				r.fail(p.Node, "find out why the job was not spread over its nodes", p.id, "%d pods of the job ran on %s: another node did not take part", pods[p.Node], p.Node)
+			}
+		}
+	}
+}
+
+func (r *review) inventory() []string {
+	var names []string
+	for _, n := range r.gate.site.Inventory.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
+}

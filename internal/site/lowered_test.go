@@ -1,0 +1,55 @@
+package site_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+// A site file that watched counters for a millisecond, measured the 99th percentile of one
+// request, and trained on one node of four, passed like any other.
+func TestLowered(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load("h100-sxm-ndr400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]func(*site.Site) []string{
+		"fabric":    (*site.Site).LoweredFabric,
+		"training":  func(s *site.Site) []string { return s.LoweredTraining(p) },
+		"inference": func(s *site.Site) []string { return s.LoweredInference(p) },
+	}
+	for name, tt := range map[string]struct {
+		gate  string
+		lower func(*site.Site)
+		want  []string
+	}{
+		"a fabric as demanded":    {"fabric", func(*site.Site) {}, nil},
+		"a training as demanded":  {"training", func(*site.Site) {}, nil},
+		"an inference demanded":   {"inference", func(*site.Site) {}, nil},
+		"more than is demanded":   {"training", func(s *site.Site) { s.Workloads.Training.MinMFU = 0.5 }, nil},
+		"a shorter soak":          {"fabric", func(s *site.Site) { s.Fabric.Soak = site.Duration(time.Millisecond) }, []string{"fabric.soak is 1ms, the floor is 10m0s"}},
+		"less MFU":                {"training", func(s *site.Site) { s.Workloads.Training.MinMFU = 0.0001 }, []string{"workloads.training.minMFU is 0.0001, the profile's is 0.36"}},
+		"a part of the nodes":     {"training", func(s *site.Site) { s.Workloads.Training.Nodes = 1 }, []string{"workloads.training.nodes is 1, the inventory has 4"}},
+		"a percentile of one":     {"inference", func(s *site.Site) { s.Workloads.Inference.Requests = 1 }, []string{"workloads.inference.requests is 1, the floor is 100"}},
+		"a slower first token":    {"inference", func(s *site.Site) { s.Workloads.Inference.TTFTp99 = site.Duration(time.Minute) }, []string{"workloads.inference.ttftP99 is 1m0s, the profile's is 500ms"}},
+		"slower tokens after it":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Minute) }, []string{"workloads.inference.tpotP99 is 1m0s, the profile's is 50ms"}},
+		"a faster token is fine":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Millisecond) }, nil},
+		"a longer soak is better": {"fabric", func(s *site.Site) { s.Fabric.Soak = site.Duration(time.Hour) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := site.Parse("example", site.Example())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.lower(s)
+			if got := of[tt.gate](s); !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
