@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -303,7 +304,7 @@ func look(t *testing.T, s *subnet) []check.Observation {
 // judge judges as replay does: with nothing to observe with.
 func judge(obs []check.Observation) check.Judgement {
 	s, p := declared()
-	return fabric.New(s, p, fabric.Deps{}).Judge(obs)
+	return plan.Judge(fabric.New(s, p, fabric.Deps{}), obs)
 }
 
 var errGone = errors.New("host gpu-02 (gpu-02:22) is unreachable over SSH: no route to host")

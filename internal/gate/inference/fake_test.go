@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -221,7 +222,7 @@ func walk(t *testing.T, g *Gate, v *vllm) (check.Judgement, []check.Observation)
 	if v.removed.Load() == v.notPlaced {
 		t.Errorf("removed %v", v.removed.Load())
 	}
-	return g.Judge(rec.obs), rec.obs
+	return plan.Judge(g, rec.obs), rec.obs
 }
 
 // deadServer is an address that nobody listens on.

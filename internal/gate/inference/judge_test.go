@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -69,7 +70,7 @@ func TestJudge(t *testing.T) {
 			if j.Verdict != tt.verdict {
 				t.Fatalf("verdict %s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}
-			if diff := cmp.Diff(j, g.Judge(obs)); diff != "" {
+			if diff := cmp.Diff(j, plan.Judge(g, obs)); diff != "" {
 				t.Errorf("not the same twice: %s", diff)
 			}
 			if tt.verdict == check.Passed {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
@@ -187,5 +188,5 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 
 func judge(tb testing.TB, hosts []*hostSeen) check.Judgement {
 	tb.Helper()
-	return node.New(testSite(len(hosts)), testProfile(tb), node.Deps{}).Judge(observations(tb, hosts))
+	return plan.Judge(node.New(testSite(len(hosts)), testProfile(tb), node.Deps{}), observations(tb, hosts))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -213,5 +214,5 @@ func walk(t *testing.T, g *Gate, w trainer) (check.Judgement, []check.Observatio
 	if err := g.Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	return g.Judge(rec.obs), rec.obs
+	return plan.Judge(g, rec.obs), rec.obs
 }

@@ -111,7 +111,7 @@ func (r *review) mfu(tflops float64, printed []float64) {
 // printed remarks on a printed MFU that comes from another peak than ours.
 func (r *review) printed(mfu, percent float64) {
 	const percentPerUnit, lastDigit = 100, 0.01
-	r.figures = append(r.figures, check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "fraction"})
+	r.figures = append(r.figures, check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "ratio"})
 	ours := percentPerUnit * mfu
 	// medians of figures that are rounded to two decimals
 	if math.Abs(percent-ours) > 2*lastDigit+percent*lastDigit/percentPerUnit {
