@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -197,14 +196,7 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 }
 
 // printable keeps what a stranger wrote from commanding the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-}
+func printable(s string) string { return display.Escape(s) }
 
 func stateOfCheck(o attest.Outcome) display.State {
 	switch o {

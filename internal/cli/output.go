@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/display"
 )
 
 // format is the -o flag: text, json or yaml.
@@ -43,17 +46,22 @@ func (f *format) write(out io.Writer, v any, text func(io.Writer) error) error {
 	var err error
 	switch *f {
 	case "json":
-		enc := json.NewEncoder(out)
+		enc := json.NewEncoder(display.PlainJSON(out))
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		err = enc.Encode(v)
 	case "yaml":
+		// By way of escaped JSON: control characters are no YAML.
+		var doc bytes.Buffer
 		var data []byte
-		if data, err = yaml.Marshal(v); err == nil {
-			_, err = out.Write(data)
+		if err = json.NewEncoder(display.PlainJSON(&doc)).Encode(v); err == nil {
+			data, err = yaml.JSONToYAML(doc.Bytes())
+		}
+		if err == nil {
+			_, err = display.Plain(out, false).Write(data)
 		}
 	default:
-		err = text(out)
+		err = text(display.Plain(out, colourOf(out)))
 	}
 	if err != nil {
 		return fmt.Errorf("write output: %w", err)

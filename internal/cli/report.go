@@ -24,7 +24,7 @@ func colourOf(out io.Writer) bool {
 
 // printReport shows a walk's outcome: the verdict table, then every finding.
 func printReport(w io.Writer, r accept.Report, style display.Style) {
-	fmt.Fprintf(w, "\n%s  site %s, profile %s%s\n\n", style.Bold("run "+r.Run), r.Site, r.Profile, simulated(r))
+	fmt.Fprintf(w, "\n%s  site %s, profile %s%s\n\n", style.Bold("run "+display.Escape(r.Run)), display.Escape(r.Site), display.Escape(r.Profile), simulated(r))
 	fmt.Fprintf(w, "  %s  %-12s %-14s %8s  %s\n", "#", "GATE", "VERDICT", "TOOK", "OBSERVED")
 	for _, g := range r.Gates {
 		state := stateOf(g.Verdict)
@@ -32,21 +32,21 @@ func printReport(w io.Writer, r accept.Report, style display.Style) {
 		if g.Duration > 0 {
 			took = display.Seconds(time.Duration(g.Duration * float64(time.Second)))
 		}
-		reason := g.Reason
+		reason, name := display.Escape(g.Reason), display.Escape(g.Gate)
 		if g.KeptFrom != "" && g.Verdict != check.Blocked {
-			reason += style.Dim(" (kept from run " + g.KeptFrom + ")")
+			reason += style.Dim(" (kept from run " + display.Escape(g.KeptFrom) + ")")
 		}
-		fmt.Fprintf(w, "  %s  %-12s %s %8s  %s\n", gateNumber(g.Gate), g.Gate, style.State(state, fmt.Sprintf("%-14s", g.Verdict)), took, firstLine(reason))
+		fmt.Fprintf(w, "  %s  %-12s %s %8s  %s\n", gateNumber(g.Gate), name, style.State(state, fmt.Sprintf("%-14s", g.Verdict)), took, firstLine(reason))
 		for _, f := range g.Figures {
-			fmt.Fprintf(w, "     %s\n", style.Dim(figure(f)))
+			fmt.Fprintf(w, "     %s\n", style.Dim(display.Escape(figure(f))))
 		}
 	}
 	printFindings(w, r, style)
 	for _, note := range r.Notes {
-		fmt.Fprintf(w, "\nnote: %s\n", note)
+		fmt.Fprintf(w, "\nnote: %s\n", display.Escape(note))
 	}
 	printVerdict(w, r.Verdict, r.NarrowedBy, style)
-	fmt.Fprintf(w, "evidence: %s\n", r.Evidence)
+	fmt.Fprintf(w, "evidence: %s\n", display.Escape(r.Evidence))
 }
 
 // printVerdict is a run's last word: the verdict, which alone is of the whole playbook on this
@@ -58,7 +58,7 @@ func printVerdict(w io.Writer, v check.Verdict, narrowedBy []string, style displ
 	}
 	fmt.Fprintf(w, "\n%s: %s\n", style.Bold("verdict"), style.State(stateOf(v), word))
 	for _, reason := range narrowedBy {
-		fmt.Fprintf(w, "  narrowed: %s\n", reason)
+		fmt.Fprintf(w, "  narrowed: %s\n", display.Escape(reason))
 	}
 }
 
@@ -96,8 +96,8 @@ func number(v float64) string {
 func printFindings(w io.Writer, r accept.Report, style display.Style) {
 	for _, g := range r.Gates {
 		for _, f := range g.Findings {
-			fmt.Fprintf(w, "\n%s %s at gate %s\n  seen: %s\n  next: %s\n", style.State(stateOf(g.Verdict), "✗"), style.Bold(f.Suspect), g.Gate,
-				indent(f.Message), indent(f.Remedy))
+			fmt.Fprintf(w, "\n%s %s at gate %s\n  seen: %s\n  next: %s\n", style.State(stateOf(g.Verdict), "✗"), style.Bold(display.Escape(f.Suspect)), display.Escape(g.Gate),
+				indent(display.Escape(f.Message)), indent(display.Escape(f.Remedy)))
 		}
 	}
 }

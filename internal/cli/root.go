@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/firstlight/firstlight/internal/display"
 )
 
 // Streams are the process's standard streams.
@@ -36,10 +38,15 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	}
 	if err != nil {
 		if e, ok := errors.AsType[*exitError](err); !ok || e.err != nil {
-			fmt.Fprintln(s.Err, "firstlight: "+strings.ReplaceAll(err.Error(), "\n", "\nfirstlight: "))
+			printError(s.Err, err)
 		}
 	}
 	return exitCode(err)
+}
+
+// printError prints an error, which may quote what others wrote.
+func printError(w io.Writer, err error) {
+	fmt.Fprintln(w, "firstlight: "+strings.ReplaceAll(display.Escape(err.Error()), "\n", "\nfirstlight: "))
 }
 
 // Root is the whole command tree, for whoever describes or checks it.

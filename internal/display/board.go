@@ -99,7 +99,7 @@ func (b *Board) Set(title, name string, state State, detail string) {
 		row.Took = now.Sub(row.Since)
 	}
 	row.State = state
-	row.Detail = detail
+	row.Detail = Escape(detail)
 	if !b.opts.Live && state != Waiting && changed {
 		b.plain(title, row)
 	}
@@ -130,7 +130,7 @@ func (b *Board) Log(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.erase()
-	fmt.Fprintf(b.out, format+"\n", args...)
+	fmt.Fprintln(b.out, escape(fmt.Sprintf(format, args...), b.style.Color, quoted))
 	b.draw()
 }
 

@@ -39,8 +39,8 @@ const (
 )
 
 const (
-	fileMode = 0o644
-	dirMode  = 0o755
+	fileMode = 0o600 // a run is its owner's until it is packed
+	dirMode  = 0o700
 	tempMark = ".tmp"
 )
 

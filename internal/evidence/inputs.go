@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
 // inputsDir holds what a run is judged against beside site, profile and recipe.
@@ -26,7 +28,7 @@ func writeInputs(dir string, inputs map[string][]byte) error {
 		if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
 			return fmt.Errorf("keep the inputs: %q is no plain file name", name)
 		}
-		if err := writeDurable(filepath.Join(dir, name), inputs[name]); err != nil {
+		if err := writeDurable(filepath.Join(dir, name), redact.Bytes(inputs[name])); err != nil {
 			return fmt.Errorf("keep the inputs: %w", err)
 		}
 	}

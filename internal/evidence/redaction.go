@@ -21,6 +21,17 @@ func headerWithoutSecrets(h Header) Header {
 	return h
 }
 
+// planWithoutSecrets is plan.json as it is written: preparations and descriptions have
+// command lines of the site.
+func planWithoutSecrets(p PlanFile) PlanFile {
+	out := PlanFile{Name: p.Name}
+	for _, s := range p.Steps {
+		s.Prepare, s.Describe = notesWithoutSecrets(s.Prepare), notesWithoutSecrets(s.Describe)
+		out.Steps = append(out.Steps, s)
+	}
+	return out
+}
+
 // argumentsWithoutSecrets knows a secret also by the flag before it.
 func argumentsWithoutSecrets(args []string) []string {
 	out := make([]string, 0, len(args))
@@ -40,6 +51,9 @@ func argumentsWithoutSecrets(args []string) []string {
 }
 
 func notesWithoutSecrets(notes []string) []string {
+	if notes == nil {
+		return nil
+	}
 	out := make([]string, 0, len(notes))
 	for _, n := range notes {
 		out = append(out, redact.String(n))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,12 +74,23 @@ func (l leaky) Judge(obs []check.Observation) check.Judgement {
 	return check.Fail(strings.Join(all, "\n"))
 }
 
+// leakyPreparation has secrets on its command line.
+type leakyPreparation struct{}
+
+func (leakyPreparation) Name() string {
+	return "helm upgrade x --set auth.password=planted-in-preparation --password planted-in-preparation"
+}
+
+func (leakyPreparation) Run(context.Context, io.Writer) (int, error) { return 0, nil }
+
 // Nothing that was planted is found anywhere in the run, nor in one that
 // verdicts are carried over to; and verdicts are reached again all the same.
 func TestSecretsReachNoFileOfARun(t *testing.T) {
 	t.Parallel()
-	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: leaky{counter{name: "a"}}}}}
+	p := plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: leaky{counter{name: "a"}}, Prepare: []plan.Prepare{leakyPreparation{}}}}}
 	s := testStart(p)
+	s.Site = []byte("prepare:\n- gate: a\n  command: [helm, --password=planted-in-command, --token, planted-in-list]\nreach:\n  prometheus: {url: 'https://prom/?access_token=planted-in-site-url'}\n")
+	s.Inputs = map[string][]byte{"demands.json": []byte(`{"env":[{"name":"HF_TOKEN","value":"planted-in-input"}]}`)}
 	s.Recipe = []byte("values:\n  db:\n    password: planted-in-recipe\n")
 	s.Header.Command = []string{"firstlight", "--token", "planted-argument", "--password=planted-argument"}
 	r, err := Create(t.TempDir(), s, testOptions())
@@ -94,13 +106,23 @@ func TestSecretsReachNoFileOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	secrets := planted()
-	secrets["planted-argument"], secrets["planted-in-recipe"] = "", ""
+	for _, secret := range []string{
+		"planted-argument", "planted-in-recipe", "planted-in-command", "planted-in-list", "planted-in-site-url", "planted-in-input", "planted-in-preparation",
+	} {
+		secrets[secret] = ""
+	}
 	files := filesOf(t, r.Dir())
 	if len(files) < 10+3*len(planted()) {
 		t.Fatalf("only %d files", len(files))
 	}
 	marks := 0
 	for _, name := range files {
+		if info, err := os.Stat(filepath.Join(r.Dir(), name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		if info, err := os.Stat(filepath.Dir(filepath.Join(r.Dir(), name))); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("directory of %s: %v, %v", name, info.Mode(), err)
+		}
 		data, err := os.ReadFile(filepath.Join(r.Dir(), name))
 		if err != nil {
 			t.Fatal(err)

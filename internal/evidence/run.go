@@ -129,8 +129,8 @@ func newRun(dir string, o Options, j *journal, h Header) *Run {
 func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
 	err := errors.Join(
 		writeJSON(filepath.Join(dir, headerFile), h),
-		writeJSON(filepath.Join(dir, planFile), p),
-		writeDurable(filepath.Join(dir, siteFile), s.Site),
+		writeJSON(filepath.Join(dir, planFile), planWithoutSecrets(p)),
+		writeDurable(filepath.Join(dir, siteFile), redact.Bytes(s.Site)),
 		writeDurable(filepath.Join(dir, profileFile), s.Profile),
 	)
 	if err == nil && len(s.Recipe) > 0 {

@@ -1,10 +1,19 @@
 package archive
 
+const (
+	// maxProblems are kept of an archive: with more of them, reading it ends.
+	maxProblems = 100
+	// maxName is how long a name in an archive may be, in bytes; maxShown how much of one
+	// is said.
+	maxName  = 512
+	maxShown = 200
+)
+
 // Limits bound what an archive may unpack to. Zero values are the defaults.
 type Limits struct {
 	Files int   // 100,000
-	File  int64 // bytes of one: 1 GiB
-	Total int64 // bytes of all: 8 GiB
+	File  int64 // bytes of one: 256 MiB; an output that is kept has 64 at most
+	Total int64 // bytes of all: 4 GiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -12,10 +21,10 @@ func (l Limits) withDefaults() Limits {
 		l.Files = 100_000
 	}
 	if l.File == 0 {
-		l.File = 1 << 30
+		l.File = 256 << 20
 	}
 	if l.Total == 0 {
-		l.Total = 8 << 30
+		l.Total = 4 << 30
 	}
 	return l
 }

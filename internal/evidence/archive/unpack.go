@@ -54,7 +54,7 @@ func Unpack(ctx context.Context, r io.Reader, into string, l Limits) (Unpacked, 
 		u.out.Run, u.out.Dir = u.run, filepath.Join(into, u.run)
 		u.missing()
 	}
-	if u.out.Files == 0 {
+	if u.out.Files == 0 && len(u.out.Problems) <= maxProblems {
 		u.problem("it holds no file of a run")
 	}
 	return u.out, nil
@@ -72,6 +72,13 @@ type unpacker struct {
 }
 
 func (u *unpacker) problem(format string, args ...any) {
+	if len(u.out.Problems) > maxProblems {
+		return
+	}
+	if len(u.out.Problems) == maxProblems {
+		u.out.Problems = append(u.out.Problems, "and more: it was not read further")
+		return
+	}
 	// What a stranger named a file commands no terminal.
 	text := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && r != '\n' {
@@ -110,12 +117,22 @@ func (u *unpacker) read(ctx context.Context, r io.Reader) error {
 			u.problem("it holds more than %d files", u.limits.Files)
 			return nil
 		}
+		if len(h.Name) > maxName {
+			u.problem("the name of %s is %d bytes long, at most %d are taken", shown(h.Name), len(h.Name), maxName)
+			if len(u.out.Problems) > maxProblems {
+				return nil
+			}
+			continue
+		}
 		whole, err := u.entry(h, in)
-		if err != nil || !whole {
+		if err != nil || !whole || len(u.out.Problems) > maxProblems {
 			return err
 		}
 	}
 }
+
+// shown is a name as far as a line has room for it.
+func shown(name string) string { return name[:min(len(name), maxShown)] + "..." }
 
 // end wants nothing but zeros after the tar's end, a gzip sum that is right,
 // and nothing after it.
@@ -236,10 +253,10 @@ func (u *unpacker) missing() {
 		return
 	}
 	slices.Sort(gone)
-	const shown = 20
-	text := strings.Join(gone[:min(len(gone), shown)], ", ")
-	if len(gone) > shown {
-		text += fmt.Sprintf(" and %d more", len(gone)-shown)
+	const named = 20
+	text := strings.Join(gone[:min(len(gone), named)], ", ")
+	if len(gone) > named {
+		text += fmt.Sprintf(" and %d more", len(gone)-named)
 	}
 	u.problem("%d of %d files are missing: %s", len(gone), len(m.Files), text)
 }

@@ -116,12 +116,30 @@ func (w *walker) walk(n *node, secret bool) {
 	case '{':
 		w.object(n, secret)
 	case '[':
-		for _, item := range n.items {
+		for i, item := range n.items {
+			if i > 0 && item.kind == '"' && w.argument(n.items[i-1], item) {
+				continue
+			}
 			w.walk(item, secret)
 		}
 	case '"':
 		w.text(n)
 	}
+}
+
+// argument redacts an item that the item before it, an option, says is secret.
+func (w *walker) argument(option, value *node) bool {
+	name := option.text(w.in)
+	if !strings.HasPrefix(name, "--") || len(name) > 100 || strings.ContainsAny(name, "= ") {
+		return false
+	}
+	said := name + " " + value.text(w.in)
+	out := string(redacted([]byte(said), 1))
+	if out == said || !strings.HasPrefix(out, name+" ") {
+		return false
+	}
+	w.replace(value.start, value.end, strings.TrimPrefix(out, name+" "))
+	return true
 }
 
 func (w *walker) object(n *node, secret bool) {
@@ -143,6 +161,10 @@ func (w *walker) object(n *node, secret bool) {
 			w.replace(m.value.start, m.value.end, mark(environment))
 		case m.value.kind == '"':
 			w.named(m.key, m.value)
+		case m.value.kind == '-' || m.value.kind >= '0' && m.value.kind <= '9':
+			if keyKind(m.key, string(w.in[m.value.start:m.value.end])) == kindPassword {
+				w.replace(m.value.start, m.value.end, mark(kindPassword))
+			}
 		default:
 			w.walk(m.value, false)
 		}

@@ -106,7 +106,10 @@ func envKind(name, value string) string {
 		if i > 0 {
 			before = words[i-1]
 		}
-		if slices.Contains(passwords, w) || w == "pwd" && before != "" && before != "old" {
+		if slices.Contains(passwords, w) || w == "pwd" && before != "" && before != "old" || env && passWord(w, before) {
+			return kindEnv
+		}
+		if env && w == "auth" && i == len(words)-1 && before != "" && len(value) >= 6 && !slices.Contains(authModes, strings.ToLower(value)) {
 			return kindEnv
 		}
 		if envWord(w, before, value, env && (w != "key" || len(words) > 1)) {
@@ -114,6 +117,23 @@ func envKind(name, value string) string {
 		}
 	}
 	return ""
+}
+
+// authModes are what a variable that ends in AUTH may say, and is no secret.
+var authModes = []string{"bearer", "kerberos", "negotiate", "digest", "x509", "certificate", "serviceaccount", "enabled", "disabled", "required", "optional"}
+
+// passWord says that a word of a variable's name ends in one for a password: PGPASSWORD,
+// SSHPASS, DB_PASS; not BYPASS.
+func passWord(word, before string) bool {
+	for _, end := range passwords {
+		if strings.HasSuffix(word, end) {
+			return true
+		}
+	}
+	if word == "pass" {
+		return before != ""
+	}
+	return strings.HasSuffix(word, "pass") && !strings.HasSuffix(word, "bypass") && word != "compass" && word != "multipass"
 }
 
 // envWord says whether a word of a name makes it that of a secret; before is the
@@ -155,6 +175,9 @@ func number(v string) bool { return strings.Trim(v, "0123456789.") == "" }
 func random(v string) bool {
 	if len(v) < 20 || strings.Trim(v, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=_-") != "" {
 		return false
+	}
+	if strings.Trim(v, "0123456789abcdef") == "" || strings.Trim(v, "0123456789ABCDEF") == "" {
+		return len(v) >= 32 && strings.ContainsAny(v, "0123456789") && strings.ContainsAny(v, "abcdefABCDEF")
 	}
 	return strings.ContainsAny(v, "0123456789") && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }

@@ -43,6 +43,7 @@ func text(in []byte, depth int) []byte {
 		out = embedded(in, depth)
 	}
 	out = privateKeys(out, lower)
+	out = encoded(out, depth)
 	out = bootstrapTokens(out)
 	for _, r := range rules {
 		if r.may(lower) {
@@ -51,6 +52,9 @@ func text(in []byte, depth int) []byte {
 	}
 	if strings.Contains(lower, "secret") {
 		out = secretManifests(out)
+	}
+	if slices.ContainsFunc(sayings, func(word string) bool { return strings.Contains(lower, word) }) {
+		out = blocks(out)
 	}
 	return out
 }

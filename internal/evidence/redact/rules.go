@@ -63,18 +63,20 @@ func lastGroup(m []int) (start, end int) {
 }
 
 // sayings are words of which a name that says secret has one.
-var sayings = []string{"secret", "token", "passw", "passphrase", "passcode", "key", "auth", "credential", "cookie", "connectionstring", "pwd", ".docker"}
+var sayings = []string{"secret", "token", "pass", "key", "auth", "credential", "cookie", "connectionstring", "pwd", ".docker"}
 
 // tokenRule knows tokens by how they begin.
 var tokenRule = rule{
 	kind: "token",
 	needles: []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "nvapi-", "hf_", "xox", "dckr_pat_", "aiza", "ya29.", "sk-",
-		"sha256~", "age-secret-key", "npm_", "pypi-", "akia", "asia",
+		"sha256~", "age-secret-key", "npm_", "pypi-", "akia", "asia", "hvs.", "hvb.", "hvr.", "tskey-", "dop_v1_", "doo_v1_", "dor_v1_", "hooks.slack.com",
 	},
 	pattern: regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_-]{20,}|nvapi-[A-Za-z0-9_-]{20,}|` +
 		`hf_[A-Za-z0-9]{30,}|xox[abeprs]-[A-Za-z0-9-]{10,}|dckr_pat_[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|` +
 		`sk-[A-Za-z0-9_-]{32,}|sha256~[A-Za-z0-9_-]{43}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}|` +
+		`hv[sbr]\.[A-Za-z0-9_-]{20,}|tskey-[A-Za-z0-9-]{20,}|do[opr]_v1_[a-f0-9]{40,}|` +
+		`hooks\.slack\.com/services/[A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]{16,}|` +
 		`(?:AKIA|ASIA)[A-Z0-9]{16}\b)`),
 }
 
@@ -110,7 +112,41 @@ var rules = []rule{
 	},
 	{
 		kind: kindPassword, needles: []string{"://"},
-		pattern: regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:"'<>\\]*:([^\s/@"'<>\\]+)@`),
+		pattern: regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:"'<>\\]*:([^\s/"'<>\\]+)@`),
+	},
+	{ // a password with a slash in it, and no port with a path
+		kind: kindPassword, needles: []string{"://"},
+		pattern: regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://([^\s/@:"'<>\\]*):([^\s@"'<>\\]*/[^\s@"'<>\\]*)@`),
+		judge: func(_, value string) string {
+			if portAndPath.MatchString(value) {
+				return ""
+			}
+			return kindPassword
+		},
+	},
+	{ // a token in the place of a user
+		kind: kindToken, needles: []string{"://"},
+		pattern: regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://()([A-Za-z0-9_-]{20,})@`),
+		judge: func(_, value string) string {
+			if strings.ContainsAny(value, "0123456789") && strings.Trim(value, "0123456789") != "" {
+				return kindToken
+			}
+			return ""
+		},
+	},
+	{ // Azure's connection strings
+		kind: kindCredential, needles: []string{"accountkey=", "sharedaccesskey=", "sharedaccesssignature="},
+		pattern: regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)=([A-Za-z0-9+/=%_-]{20,})`),
+	},
+	{ // the management key of an InfiniBand port; zero is none
+		kind: "m-key", needles: []string{"m_key"},
+		pattern: regexp.MustCompile(`\bM_Key:[.\s]*0x()([0-9a-fA-F]{16})\b`),
+		judge: func(_, value string) string {
+			if strings.Trim(value, "0") == "" {
+				return ""
+			}
+			return "m-key"
+		},
 	},
 	{
 		kind: "signature", needles: []string{"x-amz-", "sig=", "token=", "key="},
@@ -118,7 +154,24 @@ var rules = []rule{
 	},
 	{
 		kind: "command-line", needles: []string{"--"},
-		pattern: regexp.MustCompile(`(?i)--[a-z0-9-]*(?:token|password|passwd|passphrase|secret|api-?key|access-?key|private-?key|certificate-key)(?:=|[ \t]+)\\?["']?([^\s"'\\\[-][^\s"'\\]*)`),
+		pattern: regexp.MustCompile(`(?i)--(?:[a-z0-9-]*(?:token|password|passwd|passphrase|secret|api-?key|access-?key|private-?key|certificate-key)|(?:[a-z0-9-]+-)?pass)` +
+			`(?:=|[ \t]+)(?:"([^"\\\r\n\[][^"\\\r\n]*)"|'([^'\\\r\n\[][^'\\\r\n]*)'|\\?["']?([^\s"'\\\[-][^\s"'\\]*))`),
+	},
+	{
+		kind: "command-line", needles: []string{"--"},
+		pattern: regexp.MustCompile(`(?i)--[a-z0-9-]*(?:token|password|passwd|passphrase|secret|api-?key|access-?key)=(-[^\s"'\\]+)`),
+	},
+	{ // the next item of a list
+		kind: "command-line", needles: []string{"--"},
+		pattern: regexp.MustCompile(`(?i)--(?:[a-z0-9-]*(?:token|password|passwd|passphrase|secret|api-?key|access-?key)|(?:[a-z0-9-]+-)?pass)\\?["']?(?:,[ \t]*|[ \t]*\r?\n[ \t]*-[ \t]+)\\?["']?([^\s"'\\,\]\[-][^\s"'\\,\]]*)`),
+	},
+	{
+		kind: "command-line", needles: []string{"curl", "wget"},
+		pattern: regexp.MustCompile(`\b(?:curl|wget)\b[^\r\n|;&]*?\s(?:-u|--user|--proxy-user)[ =]*["']?[^\s:"']+:([^\s"'\[][^\s"']*)`),
+	},
+	{
+		kind: "command-line", needles: []string{"ipmitool", "sshpass"},
+		pattern: regexp.MustCompile(`(?:\bipmitool\b[^\r\n|;&]*?\s-P|\bsshpass[ \t]+-p)[ \t]*["']?([^\s"'\[][^\s"']*)`),
 	},
 	{
 		kind: kindPassword, needles: []string{"machine"},
@@ -151,17 +204,36 @@ var rules = []rule{
 		},
 		quote: true,
 	},
+	{ // "name": 123 in what is no whole document
+		needles: sayings,
+		pattern: regexp.MustCompile(`"([^"\\\s]{1,100})"\s*:\s*(-?[0-9]+)`),
+		judge: func(name, value string) string {
+			if kind := keyKind(name, value); kind == kindPassword {
+				return kind
+			}
+			return ""
+		},
+		quote: true,
+	},
 	{ // key = value of INI files
 		needles: sayings,
 		pattern: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z0-9_.-]{1,100})[ \t]+=[ \t]*["']?([^\s"']+)`),
 		judge:   keyKind,
 	},
+	{ // NAME=value alone on its line, or before a command
+		needles: sayings,
+		pattern: regexp.MustCompile(`(?m)^[ \t]*(?:export[ \t]+)?([A-Z_][A-Z0-9_]{0,100})=([^\s"'\[][^\s"']*)`),
+		judge:   envKind,
+	},
 	{ // NAME=value
 		needles: sayings,
-		pattern: regexp.MustCompile("(?m)(?:^|[\\s\"'`;,{(\\[])([A-Za-z_][A-Za-z0-9_]{0,100})=(?:\"([^\"\\r\\n]*)\"|'([^'\\r\\n]*)'|([^\\s\"';,})\\]]+))"),
+		pattern: regexp.MustCompile("(?m)(?:^|[\\s\"'`;,{(\\[])([A-Za-z_][A-Za-z0-9_.-]{0,100})=(?:\"([^\"\\r\\n]*)\"|'([^'\\r\\n]*)'|([^\\s\"';,})\\]]+))"),
 		judge:   envKind,
 	},
 }
+
+// portAndPath is what follows a host.
+var portAndPath = regexp.MustCompile(`^[0-9]{1,5}/`)
 
 func ascii(data []byte) bool {
 	for _, c := range data {
@@ -202,7 +274,7 @@ func privateKeys(in []byte, lower string) []byte {
 var (
 	pemBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}-----`)
 	pemNext  = regexp.MustCompile(`-----(BEGIN|END) [A-Z0-9 ]{1,80}-----`)
-	pemBody  = regexp.MustCompile(`^(?:[A-Za-z0-9+/=\s]|\\[nrt])*`)
+	pemBody  = regexp.MustCompile(`^(?:\s*(?:Proc-Type|DEK-Info): [^\r\n]*)*(?:[A-Za-z0-9+/=\s]|\\[nrt])*`)
 )
 
 func pemKeys(in []byte) []byte {

@@ -47,6 +47,17 @@ func TestStalledMachine(t *testing.T) {
 // slow is what was observed, with a TTFT of 606 ms in all requests, and changed as well.
 func slow(t *testing.T, obs []check.Observation, change func(*LoadFigures)) []check.Observation {
 	t.Helper()
+	return loads(t, obs, func(f *LoadFigures) {
+		for i := range f.Requests {
+			f.Requests[i].TTFT = new(606.)
+		}
+		change(f)
+	})
+}
+
+// loads is what was observed, with every load changed.
+func loads(t *testing.T, obs []check.Observation, change func(*LoadFigures)) []check.Observation {
+	t.Helper()
 	changed := append([]check.Observation(nil), obs...)
 	for i, o := range changed {
 		if o.Kind != KindLoad {
@@ -55,9 +66,6 @@ func slow(t *testing.T, obs []check.Observation, change func(*LoadFigures)) []ch
 		f, err := check.Decode[LoadFigures](o)
 		if err != nil {
 			t.Fatal(err)
-		}
-		for i := range f.Requests {
-			f.Requests[i].TTFT = new(606.)
 		}
 		change(&f)
 		if changed[i], err = o.WithFigures(f); err != nil {

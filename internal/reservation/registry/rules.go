@@ -21,7 +21,7 @@ var (
 	ruleIntent      = problem.Rule{Name: "unknown-intent", Severity: problem.Error, Summary: "an intent that is not known", Remedy: "write training or inference"}
 	ruleIntentTwice = problem.Rule{Name: "duplicate-intent", Severity: problem.Error, Summary: "a row lists an intent twice", Remedy: "remove one of them: the batch would run the same cell twice"}
 	ruleDaytime     = problem.Rule{Name: "daytime-twice", Severity: problem.Error, Summary: "two rows of one cloud have a daytime-intent", Remedy: "keep one of them: the rotation stands up one deployment a cloud"}
-	ruleText        = problem.Rule{Name: "bad-text", Severity: problem.Error, Summary: "a value with blanks or control characters in it", Remedy: "write it without: it is printed into lines of key=value"}
+	ruleText        = problem.Rule{Name: "bad-text", Severity: problem.Error, Summary: "a value with blanks, control characters or characters that mean something to a shell in it", Remedy: "write it without: it is printed into lines of key=value"}
 	rulePath        = problem.Rule{Name: "bad-path", Severity: problem.Error, Summary: "a path that is not one inside the repository", Remedy: "write it relative to the repository's root, with /, without . and .. in it"}
 	ruleCount       = problem.Rule{Name: "bad-count", Severity: problem.Error, Summary: "a number of GPUs or nodes that there can't be", Remedy: "write how many there are: at least 1, at most 1000000"}
 	ruleMixed       = problem.Rule{Name: "mixed-reservation", Severity: problem.Error, Summary: "rows that share a reservation-id differ in cloud, accelerator or gpu-count", Remedy: "correct the row, or its reservation-id: a reservation is of one kind of machine, in one cloud"}

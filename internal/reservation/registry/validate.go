@@ -96,16 +96,32 @@ func (v *validator) text(path []string, text string) {
 		v.problems = append(v.problems, ruleText.At(v.at(path...), "the value is %d bytes long", len(text)).With("write at most %d", maxText))
 	case odd:
 		v.add(ruleText, path, "%q has blanks or control characters in it", text)
+	case strings.HasPrefix(text, "-"):
+		v.add(ruleText, path, "%q begins with a dash, as an option does", text)
+	default:
+		if i := strings.IndexFunc(text, special); i >= 0 {
+			v.add(ruleText, path, "%q has %q in it: use letters, digits and . _ : / @ + = - ,", text, text[i:i+1])
+		}
 	}
 }
 
+// special says that a character means something to a shell, to sed or to a query: hooks
+// put what a registry says into the files and command lines of clouds.
+func special(c rune) bool {
+	return c < unicode.MaxASCII && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._:/@+=-,", c)
+}
+
 func (v *validator) path(path []string, name string) {
+	if strings.Contains(name, `\`) {
+		v.add(rulePath, path, "%q is no path inside the repository", name)
+		return
+	}
 	before := len(v.problems)
 	v.text(path, name)
 	if name == "" || len(v.problems) > before {
 		return
 	}
-	if clean := strings.TrimSuffix(name, "/"); clean == "." || !fs.ValidPath(clean) || strings.Contains(clean, `\`) {
+	if clean := strings.TrimSuffix(name, "/"); clean == "." || !fs.ValidPath(clean) {
 		v.add(rulePath, path, "%q is no path inside the repository", name)
 	}
 }

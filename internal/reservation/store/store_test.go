@@ -207,6 +207,26 @@ func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 	}
 }
 
+// A write without status took token, lease and history from a reservation that was held.
+func TestAStatusIsNotRemoved(t *testing.T) {
+	k := shared.Kube(t)
+	r := save(t, k, grown(reservation(t, k), 3))
+	client, err := dynamic.NewForConfig(shared.Store(t).Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := client.Resource(store.GroupVersion.WithResource("reservations"))
+	u, err := kind.Get(t.Context(), r.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(u.Object, "status")
+	if _, err := kind.UpdateStatus(t.Context(), u, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
+		t.Errorf("the status is removed: %v", err)
+	}
+	complete(t, k, r.Name, 3)
+}
+
 // A copy forgets what was deleted as soon as somebody asks for it anew.
 func TestCopyOfWhatWasDeleted(t *testing.T) {
 	k := shared.Kube(t)
