@@ -290,3 +290,37 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 		t.Errorf("a run of one gate: %s", out)
 	}
 }
+
+// verdicts.json with a key twice, or a second document behind the first, was intact: what
+// it says depended on who read it.
+func TestFilesOfARunSayOneThing(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	for file, from := range map[string]string{"verdicts.json": `"verdict": "unobserved"`, "plan.json": `"name": "facility"`, "run.json": `"site": "`} {
+		for name, change := range map[string]func(text string) string{
+			"key twice":               func(text string) string { return strings.Replace(text, "{", `{"verdict": "passed", "verdict": "passed", `, 1) },
+			"key twice in other case": func(text string) string { return strings.Replace(text, from, strings.ToUpper(from[:2])+from[2:]+`x", `+from, 1) },
+			"second document":         func(text string) string { return text + `{"verdict": "passed"}` },
+		} {
+			t.Run(file+"/"+name, func(t *testing.T) {
+				dir := blindRun(t, false)
+				data, err := os.ReadFile(filepath.Join(dir, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				changed := change(string(data))
+				if changed == string(data) {
+					t.Fatalf("%s has no %s", file, from)
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(changed), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				m, err := evidence.Inventory(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				writeJSONFile(t, filepath.Join(dir, evidence.ManifestFileName), m)
+				ours(t, ExitFailed, "evidence", "verify", dir)
+			})
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
 // The files of a run.
@@ -120,7 +122,7 @@ func readJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", filepath.Base(path), err)
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err := strictjson.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("decode %s: %w", filepath.Base(path), err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -62,7 +63,7 @@ func parseJournal(data []byte) (entries []Entry, whole int, err error) {
 	for whole < len(data) {
 		line, _, ended := bytes.Cut(data[whole:], []byte("\n"))
 		var e Entry
-		decodeErr := json.Unmarshal(line, &e)
+		decodeErr := strictjson.Unmarshal(line, &e)
 		if !ended {
 			return entries, whole, nil
 		}

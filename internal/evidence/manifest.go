@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"sort"
+
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
 // Manifest is manifest.json.
@@ -60,7 +62,7 @@ func readManifest(dir string) (Manifest, error) {
 
 func decodeManifest(data []byte) (Manifest, error) {
 	var m Manifest
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := strictjson.Unmarshal(data, &m); err != nil {
 		return Manifest{}, fmt.Errorf("%w: decode the manifest: %w", ErrCorrupt, err)
 	}
 	want, err := m.encode()

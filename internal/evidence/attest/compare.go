@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
 // difference is one place in which two documents differ.
@@ -43,6 +45,9 @@ func generic(v any) (map[string]any, error) {
 		if data, err = json.Marshal(v); err != nil {
 			return nil, fmt.Errorf("encode to compare: %w", err)
 		}
+	}
+	if err := strictjson.Check(data); err != nil {
+		return nil, fmt.Errorf("decode to compare: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -13,6 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
 // ended is how the hook's container ended; nil: it has not.
@@ -62,7 +64,7 @@ func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
 	out := Output{Status: int(state.ExitCode)}
 	log, err := j.log(ctx, pod)
 	if message := strings.TrimSpace(state.Message); message != "" {
-		out.Response, out.Log = []byte(message), lastLines(log, logLines)
+		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, logLines))
 		return out, nil // a log that can't be read is no loss
 	}
 	if err != nil {
@@ -70,10 +72,10 @@ func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
 	}
 	lines := lastLines(log, logLines+1)
 	if n := len(lines); n > 0 {
-		out.Response, out.Log = []byte(lines[n-1]), lines[:n-1]
+		out.Response, out.Log = []byte(lines[n-1]), withoutSecrets(lines[:n-1])
 	}
 	if state.ExitCode != 0 && !bytes.HasPrefix(out.Response, []byte("{")) {
-		out.Log, out.Response = lines, nil
+		out.Log, out.Response = withoutSecrets(lines), nil
 	}
 	return out, nil
 }
@@ -94,6 +96,15 @@ func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 		return nil, fmt.Errorf("read the log: %w", err)
 	}
 	return data, nil
+}
+
+// withoutSecrets is what is kept of a log. The response is not: it is read, and not shown.
+func withoutSecrets(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = redact.String(line)
+	}
+	return out
 }
 
 func lastLines(log []byte, n int) []string {

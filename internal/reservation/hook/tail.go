@@ -2,8 +2,12 @@ package hook
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"sync"
+
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
 const (
@@ -27,6 +31,7 @@ type tail struct {
 func newTail(secrets map[string]string, tell func(string)) *tail {
 	var pairs []string
 	for name, value := range secrets {
+		pairs = append(pairs, encodings(value, "["+name+"]")...)
 		for line := range strings.Lines(value) { // a line of it is as secret as all of it
 			if line = strings.TrimSpace(line); line != "" {
 				pairs = append(pairs, line, "["+name+"]")
@@ -34,6 +39,21 @@ func newTail(secrets map[string]string, tell func(string)) *tail {
 		}
 	}
 	return &tail{secrets: strings.NewReplacer(pairs...), tell: tell}
+}
+
+// encodings are what else a value is printed as: base64, and within JSON.
+func encodings(value, mark string) []string {
+	var pairs []string
+	for _, v := range []string{value, strings.TrimSpace(value)} {
+		if len(v) < 6 { // its base64 is part of many a word
+			continue
+		}
+		pairs = append(pairs, base64.StdEncoding.EncodeToString([]byte(v)), mark, base64.RawURLEncoding.EncodeToString([]byte(v)), mark)
+		if quoted, err := json.Marshal(v); err == nil {
+			pairs = append(pairs, string(quoted[1:len(quoted)-1]), mark)
+		}
+	}
+	return pairs
 }
 
 // Write never fails.
@@ -58,7 +78,7 @@ func (t *tail) hold(p []byte) {
 }
 
 func (t *tail) end() {
-	line := t.secrets.Replace(strings.ToValidUTF8(strings.TrimRight(string(t.part), "\r"), "?"))
+	line := redact.String(t.secrets.Replace(strings.ToValidUTF8(strings.TrimRight(string(t.part), "\r"), "?")))
 	t.part = t.part[:0]
 	if strings.TrimSpace(line) == "" {
 		return

@@ -70,8 +70,12 @@ func TestRules(t *testing.T) {
 		{"substitution in a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "$(id)" }, "bad-text", "reservations[2].reservation-id", `"$"`},
 		{"quote in an accelerator", func(r *r) { r.Reservations[3].Accelerator = `h"100` }, "bad-text", "reservations[3].accelerator", ""},
 		{"option as a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "--profile=x" }, "bad-text", "reservations[2].reservation-id", "begins with a dash"},
-		{name: "a full name of Google's", spoil: func(r *r) { r.Reservations[2].ReservationID = "projects/p.example.com:x/zones/us-central1-a/reservations/r_1" }},
-		{name: "an ARN", spoil: func(r *r) { r.Reservations[2].ReservationID = "arn:aws:ec2:us-east-1:123456789012:capacity-reservation/cr-0123" }},
+		{name: "a full name of Google's", spoil: func(r *r) {
+			r.Reservations[2].ReservationID = "projects/p.example.com:x/zones/us-central1-a/reservations/r_1"
+		}},
+		{name: "an ARN", spoil: func(r *r) {
+			r.Reservations[2].ReservationID = "arn:aws:ec2:us-east-1:123456789012:capacity-reservation/cr-0123"
+		}},
 		{"a very long text", func(r *r) { r.Reservations[3].Accelerator = strings.Repeat("h", 257) }, "bad-text", "reservations[3].accelerator", "257 bytes"},
 		{"absolute path", func(r *r) { r.Reservations[0].TestConfigDir = "/tests" }, "bad-path", "reservations[0].test-config-dir", ""},
 		{"path that leads out", func(r *r) { r.Reservations[0].ClusterConfigPath = "a/../../b" }, "bad-path", "reservations[0].cluster-config-path", ""},

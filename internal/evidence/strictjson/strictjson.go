@@ -1,0 +1,77 @@
+// Package strictjson decodes JSON that says one thing: no key twice in an object, also in
+// another case (encoding/json takes either), and nothing behind the document.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrTwice is of a document that has a key twice.
+var ErrTwice = errors.New("the document has a key twice")
+
+// Unmarshal is json.Unmarshal for such documents.
+func Unmarshal(data []byte, v any) error {
+	if err := Check(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v) //nolint:wrapcheck // as of encoding/json
+}
+
+// Check refuses what is not one such document.
+func Check(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := value(dec); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the document")
+	}
+	return nil
+}
+
+func value(dec *json.Decoder) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err //nolint:wrapcheck // as of encoding/json
+	}
+	switch t {
+	case json.Delim('{'):
+		err = object(dec)
+	case json.Delim('['):
+		for err == nil && dec.More() {
+			err = value(dec)
+		}
+	default:
+		return nil
+	}
+	if err == nil {
+		_, err = dec.Token()
+	}
+	return err //nolint:wrapcheck // as of encoding/json
+}
+
+func object(dec *json.Decoder) error {
+	seen := map[string]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err //nolint:wrapcheck // as of encoding/json
+		}
+		key, _ := t.(string)
+		folded := strings.ToLower(key)
+		if seen[folded] {
+			return fmt.Errorf("%w: %q", ErrTwice, key)
+		}
+		seen[folded] = true
+		if err := value(dec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
