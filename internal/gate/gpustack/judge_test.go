@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -175,7 +176,7 @@ func TestJudge(t *testing.T) {
 			g := gate(t)
 			f := healthy(g)
 			tt.change(&f)
-			j := g.Judge(f.observations(t))
+			j := plan.Judge(g, f.observations(t))
 			if j.Verdict != tt.verdict {
 				t.Fatalf("%s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -240,7 +241,7 @@ func TestJudge(t *testing.T) {
 			g := gate(t)
 			f := healthy(g)
 			tt.change(&f)
-			j := g.Judge(f.observations(t))
+			j := plan.Judge(g, f.observations(t))
 			if j.Verdict != tt.verdict {
 				t.Fatalf("%s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}
