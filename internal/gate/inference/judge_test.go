@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 			_, obs := walk(t, g, tt.world)
 			// The machine of the test may be busy; what that means has a test of its own.
 			obs = loads(t, obs, func(f *LoadFigures) { f.ClientStall = 0 })
-			j := g.Judge(obs)
+			j := plan.Judge(g, obs)
 			if j.Verdict != tt.verdict {
 				t.Fatalf("verdict %s (%s), want %s: %+v", j.Verdict, j.Reason, tt.verdict, j.Findings)
 			}
