@@ -297,9 +297,13 @@ func TestFilesOfARunSayOneThing(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	for file, from := range map[string]string{"verdicts.json": `"verdict": "unobserved"`, "plan.json": `"name": "facility"`, "run.json": `"site": "`} {
 		for name, change := range map[string]func(text string) string{
-			"key twice":               func(text string) string { return strings.Replace(text, "{", `{"verdict": "passed", "verdict": "passed", `, 1) },
-			"key twice in other case": func(text string) string { return strings.Replace(text, from, strings.ToUpper(from[:2])+from[2:]+`x", `+from, 1) },
-			"second document":         func(text string) string { return text + `{"verdict": "passed"}` },
+			"key twice": func(text string) string {
+				return strings.Replace(text, "{", `{"verdict": "passed", "verdict": "passed", `, 1)
+			},
+			"key twice in other case": func(text string) string {
+				return strings.Replace(text, from, strings.ToUpper(from[:2])+from[2:]+`x", `+from, 1)
+			},
+			"second document": func(text string) string { return text + `{"verdict": "passed"}` },
 		} {
 			t.Run(file+"/"+name, func(t *testing.T) {
 				dir := blindRun(t, false)

@@ -26,7 +26,7 @@ func impossible(f check.Figure) string {
 
 // contradicts says why a judgement with this figure is no pass; empty where it may be one.
 func contradicts(f check.Figure) string {
-	holds := false
+	var holds bool
 	switch f.Relation {
 	case "", check.Expected:
 		holds = true

@@ -36,8 +36,12 @@ func (p *Profile) Validate() error {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, p.agreement()...)
-	problems = append(problems, p.lists()...)
+	return errors.Join(slices.Concat(problems, p.agreement(), p.lists(), p.absent())...)
+}
+
+// absent reports lists that the profile must have.
+func (p *Profile) absent() []error {
+	var problems []error
 	if len(p.GPU.Products) == 0 {
 		problems = append(problems, errors.New("gpu.products is empty"))
 	}
@@ -50,7 +54,7 @@ func (p *Profile) Validate() error {
 	if p.Rails() && len(p.Fabric.RequiredStages) == 0 {
 		problems = append(problems, errors.New("fabric.requiredStages is empty"))
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 func walkFigures(v reflect.Value, path string, visit func(string, Figure)) {

@@ -186,20 +186,26 @@ func (s *Step) conclude(want int) {
 		s.Reason = s.Checks[0].Reason
 	}
 	if want > 1 {
-		s.Reason = fmt.Sprintf("%d of %d shown", passed, want)
-		if away > 0 {
-			s.Reason += fmt.Sprintf(", %d not applicable", away)
-		}
-		if absent > 0 {
-			s.Reason += fmt.Sprintf(", %d not looked at", absent)
-		}
-		if first != "" {
-			s.Reason += "; " + first
-		}
-		if n := len(s.Recommended); n > 0 {
-			s.Reason += fmt.Sprintf("; of %d recommended: %s", n, s.standing())
-		}
+		s.Reason = s.counted(passed, want, away, absent, first)
 	}
+}
+
+// counted says how many of a step's checks were shown, and the first reason of another.
+func (s *Step) counted(passed, want, away, absent int, first string) string {
+	reason := fmt.Sprintf("%d of %d shown", passed, want)
+	if away > 0 {
+		reason += fmt.Sprintf(", %d not applicable", away)
+	}
+	if absent > 0 {
+		reason += fmt.Sprintf(", %d not looked at", absent)
+	}
+	if first != "" {
+		reason += "; " + first
+	}
+	if n := len(s.Recommended); n > 0 {
+		reason += fmt.Sprintf("; of %d recommended: %s", n, s.standing())
+	}
+	return reason
 }
 
 // standing counts the recommendations by their status.

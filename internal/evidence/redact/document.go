@@ -34,6 +34,9 @@ type member struct {
 	value      *node
 }
 
+// number says that the node is one.
+func (n *node) number() bool { return n.kind == '-' || n.kind >= '0' && n.kind <= '9' }
+
 // text of a string node.
 func (n *node) text(in []byte) string {
 	var s string
@@ -161,7 +164,7 @@ func (w *walker) object(n *node, secret bool) {
 			w.replace(m.value.start, m.value.end, mark(environment))
 		case m.value.kind == '"':
 			w.named(m.key, m.value)
-		case m.value.kind == '-' || m.value.kind >= '0' && m.value.kind <= '9':
+		case m.value.number():
 			if keyKind(m.key, string(w.in[m.value.start:m.value.end])) == kindPassword {
 				w.replace(m.value.start, m.value.end, mark(kindPassword))
 			}

@@ -106,10 +106,10 @@ func envKind(name, value string) string {
 		if i > 0 {
 			before = words[i-1]
 		}
-		if slices.Contains(passwords, w) || w == "pwd" && before != "" && before != "old" || env && passWord(w, before) {
+		if isPassword(w, before) || env && passWord(w, before) {
 			return kindEnv
 		}
-		if env && w == "auth" && i == len(words)-1 && before != "" && len(value) >= 6 && !slices.Contains(authModes, strings.ToLower(value)) {
+		if env && i == len(words)-1 && isAuth(w, before, value) {
 			return kindEnv
 		}
 		if envWord(w, before, value, env && (w != "key" || len(words) > 1)) {
@@ -117,6 +117,17 @@ func envKind(name, value string) string {
 		}
 	}
 	return ""
+}
+
+// isPassword says that a word of a variable's name, after another, is one for a password.
+func isPassword(w, before string) bool {
+	return slices.Contains(passwords, w) || w == "pwd" && before != "" && before != "old"
+}
+
+// isAuth says that the last word of a variable's name, after another, is of a credential,
+// and not of a way to authenticate.
+func isAuth(w, before, value string) bool {
+	return w == "auth" && before != "" && len(value) >= 6 && !slices.Contains(authModes, strings.ToLower(value))
 }
 
 // authModes are what a variable that ends in AUTH may say, and is no secret.

@@ -18,19 +18,7 @@ const (
 // load demands every request, and the objective at the 99th percentile.
 func (r *review) load(s seen[LoadFigures]) {
 	f, w := s.figures, r.gate.site.Workloads.Inference
-	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
-		r.blind("job "+jobName, remedyRun, s.id, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
-	}
-	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
-		// outside of this the warm-up is not judged
-		r.fail("requests to job "+jobName, remedyRequests, s.id, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
-	}
-	if len(f.Requests) != w.Requests || w.Requests == 0 {
-		r.blind("job "+jobName, remedyRun, s.id, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
-	}
-	if len(f.WarmupRequests) != w.Warmup {
-		r.blind("job "+jobName, remedyRun, s.id, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
-	}
+	r.sent(s)
 	m := measure(f.Requests)
 	r.figures = append(r.figures,
 		check.Figure{Name: "requests", Value: float64(len(f.Requests)), Unit: "requests", Limit: float64(w.Requests), Relation: "==", Source: "site workloads.inference.requests"},
@@ -55,6 +43,24 @@ func (r *review) load(s seen[LoadFigures]) {
 		r.blind("job "+jobName, remedyRun, s.id, "how long the load took is not known")
 	}
 	r.latency(s.id, f, m)
+}
+
+// sent demands that the load was the site's.
+func (r *review) sent(s seen[LoadFigures]) {
+	f, w := s.figures, r.gate.site.Workloads.Inference
+	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
+		r.blind("job "+jobName, remedyRun, s.id, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
+	}
+	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
+		// outside of this the warm-up is not judged
+		r.fail("requests to job "+jobName, remedyRequests, s.id, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
+	}
+	if len(f.Requests) != w.Requests || w.Requests == 0 {
+		r.blind("job "+jobName, remedyRun, s.id, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
+	}
+	if len(f.WarmupRequests) != w.Warmup {
+		r.blind("job "+jobName, remedyRun, s.id, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
+	}
 }
 
 // shorter counts the answers with fewer tokens than were asked for; those without any are

@@ -73,6 +73,7 @@ func (p *parsed) decode(t *Tree, data []byte) {
 			return
 		}
 		p.role = overlayRole
+	case overlayRole, mixinRole, registryRole, catalogRole:
 	}
 	if want := kinds[p.role]; kind != want && kind != "" {
 		p.problems = problem.List{problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
