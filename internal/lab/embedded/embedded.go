@@ -96,7 +96,7 @@ func Supervise(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// tell reports the progress of a build. It does not take mu: whoever holds it may be
+// tell reports the progress of a build. It does not take mu: its holder may be
 // waiting for that build.
 func (e *embedded) tell(ev lab.Event) {
 	if control := e.told.Load(); control != nil {
