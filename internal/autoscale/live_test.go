@@ -25,6 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -68,7 +69,7 @@ func start(t *testing.T) *bench {
 		}
 	})
 	var handle *lab.Handle
-	until(t, "the lab to answer", func() (err error) {
+	labtest.Until(t, "the lab to answer", func() (err error) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -95,29 +96,10 @@ func start(t *testing.T) *bench {
 	return b
 }
 
-// until asks until there is no error.
-func until(t *testing.T, what string, ok func() error) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(3 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
-		case <-tick.C:
-		}
-	}
-}
-
 // requireNoneLeft fails when anything of ours still runs in the background.
 func requireNoneLeft(t *testing.T, packages ...string) {
 	t.Helper()
-	until(t, "goroutines to end", func() error {
+	labtest.Until(t, "goroutines to end", func() error {
 		stacks := make([]byte, 4<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for one := range strings.SplitSeq(string(stacks), "\n\n") {
@@ -197,7 +179,7 @@ func testTrack(t *testing.T, b *bench) {
 	}
 	create(t, b, ns, run)
 	var first seen.Pod
-	until(t, "the pod to be ready", func() error {
+	labtest.Until(t, "the pod to be ready", func() error {
 		st := tr.State()
 		if len(st.Pods) != 1 || st.Pods[0].ReadyAt.IsZero() {
 			return fmt.Errorf("%+v", st.Pods)
@@ -208,7 +190,7 @@ func testTrack(t *testing.T, b *bench) {
 	if first.Role != "worker" || first.UID == "" || first.Node == "" || first.BoundAt.Before(first.First) || first.ReadyAt.Before(first.BoundAt) {
 		t.Errorf("%+v", first)
 	}
-	until(t, "the events about it", func() error {
+	labtest.Until(t, "the events about it", func() error {
 		for _, e := range tr.State().Events {
 			if e.Reason == "Scheduled" && e.About.UID == first.UID && e.From == "default-scheduler" {
 				return nil
@@ -220,7 +202,7 @@ func testTrack(t *testing.T, b *bench) {
 	if err := b.cluster.Client.CoreV1().Pods(ns).Delete(t.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "its successor", func() error {
+	labtest.Until(t, "its successor", func() error {
 		pods := tr.State().Pods
 		if len(pods) != 2 || !pods[0].Gone() || pods[0].UID != first.UID || pods[1].Gone() || pods[0].Deleting.IsZero() {
 			return fmt.Errorf("%+v", pods)

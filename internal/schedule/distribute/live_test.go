@@ -25,6 +25,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
@@ -277,7 +278,7 @@ func (b *bench) testRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the quota to be known", func() error {
+			labtest.Until(t, "the quota to be known", func() error {
 				q, err := b.admin.Client.CoreV1().ResourceQuotas(namespace).Get(t.Context(), "small", metav1.GetOptions{})
 				if err == nil && len(q.Status.Hard) == 0 {
 					err = errors.New("it has no status")
@@ -480,29 +481,10 @@ func (b *bench) testTree(t *testing.T) {
 	}
 }
 
-// until asks until there is no error.
-func until(t *testing.T, what string, ok func() error) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(3 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
-		case <-tick.C:
-		}
-	}
-}
-
 // requireNoneLeft fails when a watch of a run still goes on.
 func requireNoneLeft(t *testing.T) {
 	t.Helper()
-	until(t, "goroutines to end", func() error {
+	labtest.Until(t, "goroutines to end", func() error {
 		stacks := make([]byte, 8<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for one := range strings.SplitSeq(string(stacks), "\n\n") {

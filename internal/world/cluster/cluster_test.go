@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -81,7 +82,7 @@ func nodesAreThere(t *testing.T, b *bench) {
 }
 
 func telemetryIsThere(t *testing.T, b *bench) {
-	until(t, "a series per GPU", func() error {
+	labtest.Until(t, "a series per GPU", func() error {
 		series := b.query(t, `DCGM_FI_DEV_GPU_UTIL`)
 		hosts := map[string]int{}
 		for _, s := range series {
@@ -126,7 +127,7 @@ func collectiveRuns(t *testing.T, b *bench) {
 		}
 	}
 	b.remove(t, "nccl")
-	until(t, "log objects and files to go", func() error {
+	labtest.Until(t, "log objects and files to go", func() error {
 		list, err := b.dyn.Resource(schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}).Namespace("default").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -163,7 +164,7 @@ func trainingRuns(t *testing.T, b *bench) {
 
 func loadIsSeen(t *testing.T, b *bench) {
 	b.run(t, job{name: "load", container: "load", script: "dcgmproftester13 --no-dcgm-validation -t 1004 -d $DURATION", pods: 4, gpus: 8, env: map[string]string{"DURATION": "600"}})
-	until(t, "utilisation to rise on every GPU, with the pod's name", func() error {
+	labtest.Until(t, "utilisation to rise on every GPU, with the pod's name", func() error {
 		n := len(b.query(t, `DCGM_FI_DEV_GPU_UTIL{pod=~"load-.*",namespace="default",container="load"} > 90`))
 		power := len(b.query(t, `DCGM_FI_DEV_POWER_USAGE > 600`))
 		if n != 32 || power != 32 {
@@ -172,7 +173,7 @@ func loadIsSeen(t *testing.T, b *bench) {
 		return nil
 	})
 	b.remove(t, "load")
-	until(t, "utilisation to fall", func() error {
+	labtest.Until(t, "utilisation to fall", func() error {
 		if n := len(b.query(t, `DCGM_FI_DEV_GPU_UTIL == 0`)); n != 32 {
 			return fmt.Errorf("%d GPUs idle", n)
 		}
@@ -190,7 +191,7 @@ func inferenceJob(name string) job {
 func inferenceServes(t *testing.T, b *bench) {
 	b.run(t, inferenceJob("serve"))
 	var base string
-	until(t, "the server behind a forwarded port to be healthy", func() error {
+	labtest.Until(t, "the server behind a forwarded port to be healthy", func() error {
 		if base == "" {
 			pods := b.pods(t, "serve")
 			if len(pods) == 0 || pods[0].Status.Phase != corev1.PodRunning {
@@ -257,7 +258,7 @@ func crashLoops(t *testing.T, b *bench) {
 	j.policy = corev1.RestartPolicyOnFailure
 	b.run(t, j)
 	var pod corev1.Pod
-	until(t, "the pod to crash-loop", func() error {
+	labtest.Until(t, "the pod to crash-loop", func() error {
 		pods := b.pods(t, "crash")
 		if len(pods) != 1 || len(pods[0].Status.ContainerStatuses) != 1 {
 			return errors.New("no status")
@@ -284,7 +285,7 @@ func crashLoops(t *testing.T, b *bench) {
 
 func followEnds(t *testing.T, b *bench) {
 	b.run(t, collectiveJob("follow", 1))
-	until(t, "the pod to run", func() error {
+	labtest.Until(t, "the pod to run", func() error {
 		if pods := b.pods(t, "follow"); len(pods) != 1 || pods[0].Status.Phase == corev1.PodPending {
 			return errors.New("not yet")
 		}
@@ -344,7 +345,7 @@ func stackFaults(t *testing.T, b *bench) {
 			return fmt.Errorf("conditions %v", list)
 		}
 	}
-	until(t, "the healthy policy", condition("Ready", "Reconciled"))
+	labtest.Until(t, "the healthy policy", condition("Ready", "Reconciled"))
 	tests := []struct {
 		fault     world.Fault
 		seen, not func() error
@@ -381,10 +382,10 @@ func stackFaults(t *testing.T, b *bench) {
 	for _, tt := range tests {
 		t.Run(tt.fault.Kind, func(t *testing.T) {
 			repair := b.fault(t, tt.fault)
-			until(t, "the fault to be seen", tt.seen)
+			labtest.Until(t, "the fault to be seen", tt.seen)
 			b.await(t)
 			repair()
-			until(t, "the repair to be seen", tt.not)
+			labtest.Until(t, "the repair to be seen", tt.not)
 			b.await(t)
 		})
 	}
@@ -392,14 +393,14 @@ func stackFaults(t *testing.T, b *bench) {
 
 func deletedPodGivesBack(t *testing.T, b *bench) {
 	b.run(t, job{name: "gone", container: "gang-probe", script: "sleep infinity", pods: 2, gpus: 8})
-	until(t, "GPUs to be held", func() error {
+	labtest.Until(t, "GPUs to be held", func() error {
 		if n := b.occupied(); n != 16 {
 			return fmt.Errorf("%d GPUs", n)
 		}
 		return nil
 	})
 	b.remove(t, "gone")
-	until(t, "GPUs to be free", func() error {
+	labtest.Until(t, "GPUs to be free", func() error {
 		if n := b.occupied(); n != 0 {
 			return fmt.Errorf("%d GPUs", n)
 		}

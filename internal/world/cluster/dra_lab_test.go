@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -29,7 +30,7 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	host, _ := b.world.State().Node("gpu-02")
-	until(t, "the container to say what it sees", func() error {
+	labtest.Until(t, "the container to say what it sees", func() error {
 		if got, want := b.logOf(t, "claimant", "first"), fmt.Sprintf("begins\ndevice /dev/nvidia%d\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: %s)\nends\n", index, host.GPUs[index].UUID); got != want {
 			return fmt.Errorf("%q, want %q", got, want)
 		}
@@ -49,7 +50,7 @@ func claimsAreHonoured(t *testing.T, b *bench) {
 	// A claim whose GPU the device plugin has handed out: all eight are.
 	b.pod(t, "plugged", "gpu-02", "", "sleep infinity", 8)
 	b.inPhase(t, "plugged", corev1.PodRunning)
-	until(t, "GPUs to be held", func() error {
+	labtest.Until(t, "GPUs to be held", func() error {
 		if n := b.occupied(); n != 8 {
 			return fmt.Errorf("%d GPUs", n)
 		}
@@ -105,11 +106,11 @@ func slicesFollowTheHardware(t *testing.T, b *bench) {
 	if err := b.client.ResourceV1().DeviceClasses().Delete(t.Context(), "gpu.nvidia.com", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the class that somebody deleted to be there again", func() error {
+	labtest.Until(t, "the class that somebody deleted to be there again", func() error {
 		_, err := b.client.ResourceV1().DeviceClasses().Get(t.Context(), "gpu.nvidia.com", metav1.GetOptions{})
 		return err
 	})
-	until(t, "slices that somebody deleted to be published again", func() error {
+	labtest.Until(t, "slices that somebody deleted to be published again", func() error {
 		if got := count(); fmt.Sprint(got) != fmt.Sprint(healthy) {
 			return fmt.Errorf("%v", got)
 		}
@@ -166,7 +167,7 @@ func (b *bench) pod(t *testing.T, name, node, claim, script string, gpus int) {
 
 func (b *bench) inPhase(t *testing.T, name string, want corev1.PodPhase) {
 	t.Helper()
-	until(t, "pod "+name+" to be "+string(want), func() error {
+	labtest.Until(t, "pod "+name+" to be "+string(want), func() error {
 		p, err := b.client.CoreV1().Pods("default").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -191,14 +192,14 @@ func (b *bench) gone(t *testing.T, name string) {
 	if err := b.client.CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "pod "+name+" to be gone", func() error {
+	labtest.Until(t, "pod "+name+" to be gone", func() error {
 		list, err := b.client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 		if err == nil && len(list.Items) > 0 {
 			err = errors.New("still there")
 		}
 		return err
 	})
-	until(t, "the GPUs of "+name+" to be free", func() error {
+	labtest.Until(t, "the GPUs of "+name+" to be free", func() error {
 		for _, n := range b.world.State().GPUNodes() {
 			for _, g := range n.GPUs {
 				if strings.HasSuffix(g.Occupant.Name, name) {

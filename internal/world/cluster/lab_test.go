@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/labtest"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/cluster"
@@ -163,7 +164,7 @@ func (b *bench) run(t *testing.T, j job) {
 			}},
 		},
 	}
-	until(t, "job "+j.name+" to be accepted", func() error {
+	labtest.Until(t, "job "+j.name+" to be accepted", func() error {
 		_, err := b.client.BatchV1().Jobs("default").Create(t.Context(), obj, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -184,7 +185,7 @@ func (b *bench) pods(t *testing.T, name string) []corev1.Pod {
 // finish waits for a job's end and returns the logs of its pods by their index.
 func (b *bench) finish(t *testing.T, name string, want batchv1.JobConditionType) map[string]string {
 	t.Helper()
-	until(t, "job "+name+" to be "+string(want), func() error {
+	labtest.Until(t, "job "+name+" to be "+string(want), func() error {
 		j, err := b.client.BatchV1().Jobs("default").Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -207,7 +208,7 @@ func (b *bench) logs(t *testing.T, pod string, opts *corev1.PodLogOptions) strin
 	t.Helper()
 	var raw []byte
 	// kwok learns of new logs a moment late when the API server was away.
-	until(t, "logs of "+pod, func() (err error) {
+	labtest.Until(t, "logs of "+pod, func() (err error) {
 		raw, err = b.client.CoreV1().Pods("default").GetLogs(pod, opts).DoRaw(t.Context())
 		return err
 	})
@@ -220,7 +221,7 @@ func (b *bench) remove(t *testing.T, name string) {
 	if err := b.client.BatchV1().Jobs("default").Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "pods of "+name+" to be gone", func() error {
+	labtest.Until(t, "pods of "+name+" to be gone", func() error {
 		if n := len(b.pods(t, name)); n > 0 {
 			return fmt.Errorf("%d left", n)
 		}
@@ -277,24 +278,6 @@ func (b *bench) query(t *testing.T, expr string) []sample {
 type sample struct {
 	Metric map[string]string `json:"metric"`
 	Value  [2]any            `json:"value"`
-}
-
-func until(t *testing.T, what string, ok func() error) {
-	t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(3 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
-		case <-tick.C:
-		}
-	}
 }
 
 func contains(t *testing.T, text string, all ...string) {
