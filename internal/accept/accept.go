@@ -51,6 +51,8 @@ type Options struct {
 	Holding []string
 	// Keep leaves what the run created in the cluster.
 	Keep bool
+	// ClusterEnds: the cluster is removed when the walk is over.
+	ClusterEnds bool
 
 	// Tool, Command and Versions are for the evidence.
 	Tool     string
@@ -272,7 +274,7 @@ func (w *walk) cleanRun(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	if err := (kube.Guest{Cluster: c}).Cleanup(ctx, w.run.ID()); err != nil {
+	if err := (kube.Guest{Cluster: c, ClusterEnds: w.opts.ClusterEnds}).Cleanup(ctx, w.run.ID()); err != nil {
 		return fmt.Errorf("clean up after run %s: %w", w.run.ID(), err)
 	}
 	return nil

@@ -111,8 +111,9 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only, Include: f.include,
 		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
-		Events: func(e plan.Event) { showGateEvent(board, e) },
-		Note:   func(text string) { board.Log("%s", text) },
+		ClusterEnds: t.owner != nil,
+		Events:      func(e plan.Event) { showGateEvent(board, e) },
+		Note:        func(text string) { board.Log("%s", text) },
 	}
 	report, err := accept.Run(ctx, opts)
 	closeBoard()

@@ -59,11 +59,10 @@ type target struct {
 	kubeconfig            func(ctx context.Context) (path, context string, err error)
 	versions              map[string]string
 	digests               func(ctx context.Context) (map[string]string, error)
-	// owner keeps up a lab that was started for this command.
-	owner  *lab.Owner
-	handle *lab.Handle
-	// labHandle is the lab's that is looked at, whoever keeps it up; nil for a cluster.
+	// labHandle is nil for a cluster.
 	labHandle *lab.Handle
+	// owner keeps up a lab that was started for this command and ends with it.
+	owner *lab.Owner
 }
 
 // reach finds the target, starting a lab when none is given and none is up. A lab
@@ -135,9 +134,6 @@ func (t *target) lab(ctx context.Context, name string, board *display.Board, ext
 		return infrastructure(err)
 	}
 	t.labHandle = h
-	if t.owner != nil {
-		t.handle = h
-	}
 	start := followStart(ctx, h, extras, func(e lab.Event) {
 		if t.owner != nil || e.Kind == lab.KindBuild || e.Kind == lab.KindExtra {
 			showLabEvent(board, e)
@@ -240,7 +236,7 @@ func (t *target) close(ctx context.Context) error {
 		errs = append(errs, t.hosts.Close())
 	}
 	if t.owner != nil {
-		errs = append(errs, t.handle.Stop(context.WithoutCancel(ctx)), t.owner.Close())
+		errs = append(errs, t.labHandle.Stop(context.WithoutCancel(ctx)), t.owner.Close())
 	}
 	return errors.Join(errs...)
 }

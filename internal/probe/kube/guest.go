@@ -17,6 +17,10 @@ const priorityValue = -10
 // Guest keeps the manners of a run on a cluster that is not ours.
 type Guest struct {
 	Cluster *Cluster
+	// ClusterEnds: the cluster was made for this run and is removed after it. Cleanup
+	// then deletes an emptied namespace without waiting for its end, which Kubernetes
+	// delays by 5 s (namespaceDeletionGracePeriod of its namespace controller).
+	ClusterEnds bool
 }
 
 // EnsureNamespace creates the namespace and the PriorityClass of a run and

@@ -123,7 +123,9 @@ func (r *runner) all(ctx context.Context, endToEnd, others []string) error {
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	if o.has(phaseLive) {
-		group.Go(func() error { return r.do(groupCtx, livePhases(r.recorder.liveTests, o.live)...) })
+		for _, p := range livePhases(r.recorder.liveTests, o.live) {
+			group.Go(func() error { return r.do(groupCtx, p) })
+		}
 	}
 	if o.has(phaseEndToEnd) {
 		group.Go(func() error { return r.do(groupCtx, endToEndPhase(endToEnd, o.endToEnd)) })

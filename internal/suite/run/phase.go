@@ -38,7 +38,7 @@ const raceLive = "github.com/firstlight/firstlight/internal/reservation/broker"
 
 // unitPhase runs every test that needs no upstream program, and skips the others.
 func unitPhase(packages []string) phase {
-	return phase{name: phaseUnit, args: []string{"-race", "-short", "-ldflags=-s -w"}, packages: packages}
+	return phase{name: phaseUnit, args: []string{"-race", "-short"}, packages: packages}
 }
 
 // livePhases run those tests that the first phase skipped: they run upstream programs.
@@ -82,6 +82,10 @@ func runOnly(names []string) string {
 	return "-run=^(" + strings.Join(names, "|") + ")$"
 }
 
+// shared are the build flags of make build, so that packages of others are compiled once
+// for the binary and the tests, and of checkouts in several directories once.
+func shared() []string { return []string{"-trimpath", "-gcflags=all=-dwarf=false", "-ldflags=-s -w"} }
+
 // run runs the phase's tests and records each.
 func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) error {
 	if len(p.packages) == 0 {
@@ -89,12 +93,16 @@ func (p phase) run(ctx context.Context, o options, pool *pool, r *recorder) erro
 	}
 	begin := time.Now()
 	r.printf("== %s: %d packages\n", p.name, len(p.packages))
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, p.args...) // go vet is part of make lint
-	if r.profiled {                                                                                    // go test keeps no result of tests that ran under -exec
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + o.timeout.String()}, shared()...) // go vet is part of make lint
+	args = append(args, p.args...)
+	if r.profiled { // go test keeps no result of tests that ran under -exec
 		args = append(args, "-exec="+pool.timer())
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
 	cmd.Env = append(os.Environ(), pool.env(p)...)
+	if !slices.Contains(p.args, "-race") { // which needs cgo
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+	}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
