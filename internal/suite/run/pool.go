@@ -49,7 +49,7 @@ func (p *pool) timer() string { return filepath.Join(p.dir, "timer") }
 
 // env is what the tests of a phase get in their environment.
 func (p *pool) env(ph phase) []string {
-	env := []string{timesEnv + "=" + p.dir}
+	env := []string{timesEnv + "=" + p.dir, phaseEnv + "=" + ph.name}
 	if ph.labs {
 		env = append(env, labtest.PoolEnv+"="+p.dir)
 	}

@@ -19,8 +19,12 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// timesEnv is the directory in which timer notes CPU times.
-const timesEnv = "FIRSTLIGHT_SUITE_TIMES"
+// timesEnv is the directory in which timer notes CPU times, phaseEnv the phase that it
+// notes with them.
+const (
+	timesEnv = "FIRSTLIGHT_SUITE_TIMES"
+	phaseEnv = "FIRSTLIGHT_SUITE_PHASE"
+)
 
 // event is a line of go test -json.
 type event struct {
@@ -204,7 +208,7 @@ func (r *recorder) writeProfile(path string, level suite.Level) error {
 	packages := slices.DeleteFunc(slices.Clone(r.all), func(d done) bool { return d.test != "" || d.action == "skip" })
 	slices.SortStableFunc(packages, func(a, b done) int { return cmp.Compare(b.wall, a.wall) })
 	for _, d := range packages {
-		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f |\n", short(d.pkg), d.phase, d.wall.Seconds(), cpu[short(d.pkg)].Seconds())
+		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f |\n", short(d.pkg), d.phase, d.wall.Seconds(), cpu[[2]string{d.phase, short(d.pkg)}].Seconds())
 	}
 	fmt.Fprintf(&b, "\n| test | phase | wall s |\n|---|---|---|\n")
 	for _, d := range r.longest(60) {
@@ -216,8 +220,8 @@ func (r *recorder) writeProfile(path string, level suite.Level) error {
 	return nil
 }
 
-// readTimes reads what timer noted: CPU time by directory below the module's.
-func readTimes(path string) (map[string]time.Duration, error) {
+// readTimes reads what timer noted: CPU time by phase and directory below the module's.
+func readTimes(path string) (map[[2]string]time.Duration, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read CPU times: %w", err)
@@ -226,16 +230,16 @@ func readTimes(path string) (map[string]time.Duration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read CPU times: %w", err)
 	}
-	out := map[string]time.Duration{}
+	out := map[[2]string]time.Duration{}
 	for line := range strings.Lines(string(raw)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")
-		if len(fields) != 3 {
+		if len(fields) != 4 {
 			continue // torn by two writers
 		}
-		ms, err := strconv.Atoi(fields[2])
-		dir, relErr := filepath.Rel(wd, fields[0])
+		ms, err := strconv.Atoi(fields[3])
+		dir, relErr := filepath.Rel(wd, fields[1])
 		if err == nil && relErr == nil {
-			out[dir] += time.Duration(ms) * time.Millisecond
+			out[[2]string{fields[0], dir}] += time.Duration(ms) * time.Millisecond
 		}
 	}
 	return out, nil

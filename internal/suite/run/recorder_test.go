@@ -1,10 +1,12 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,19 +105,21 @@ func TestIncompleteRuns(t *testing.T) {
 	}
 }
 
-func TestCPUTimesAreByPackage(t *testing.T) {
+// The CPU time of a package's unit tests was also shown beside its live tests.
+func TestCPUTimesAreByPhaseAndPackage(t *testing.T) {
 	t.Parallel()
 	wd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "times")
-	text := filepath.Join(wd, "internal/a") + "\t900\t1500\n" + filepath.Join(wd, "internal/a") + "\t10\t500\ntorn\n"
+	path, dir := filepath.Join(t.TempDir(), "times"), filepath.Join(wd, "internal/a")
+	text := "unit\t" + dir + "\t900\t1500\nunit\t" + dir + "\t10\t500\nlive\t" + dir + "\t20\t700\ntorn\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readTimes(path)
-	if err != nil || got["internal/a"].Seconds() != 2 || len(got) != 1 {
-		t.Errorf("%v, %v; want 2 s for internal/a", got, err)
+	want := map[[2]string]time.Duration{{"unit", "internal/a"}: 2 * time.Second, {"live", "internal/a"}: 700 * time.Millisecond}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }

@@ -59,5 +59,5 @@ func note(wall time.Duration, state *os.ProcessState) {
 		return
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%s\t%d\t%d\n", wd, wall.Milliseconds(), (state.UserTime() + state.SystemTime()).Milliseconds())
+	fmt.Fprintf(f, "%s\t%s\t%d\t%d\n", os.Getenv("FIRSTLIGHT_SUITE_PHASE"), wd, wall.Milliseconds(), (state.UserTime() + state.SystemTime()).Milliseconds())
 }
