@@ -26,7 +26,7 @@ import (
 // and its TLS handshake. Boskos is its own binary, asked as its clients do. Both keep what
 // they know at the same API server, and take turns, so that other load meets both.
 const (
-	leaseWorkers    = 8  // each has what it takes and gives back for itself
+	leaseWorkers    = 16 // each has what it takes and gives back for itself
 	leaseRounds     = 50 // of one worker in a turn
 	leaseTurns      = 3
 	manyRows        = 10_000

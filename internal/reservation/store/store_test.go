@@ -78,14 +78,14 @@ func TestConflict(t *testing.T) {
 }
 
 func TestHistoryIsKept(t *testing.T) {
-	for _, step := range []int{1, 3, 31} {
+	for _, step := range []int{1, 3, 7} {
 		t.Run(fmt.Sprint(step, " at a time"), func(t *testing.T) {
 			k := shared.Kube(t)
 			r := reservation(t, k)
 			n := 0
 			for n < 200 {
 				r = save(t, k, grown(r, step))
-				if n += step; len(r.Status.Recent) >= 64 {
+				if n += step; len(r.Status.Recent) >= 16 {
 					t.Fatalf("a status has %d lines", len(r.Status.Recent))
 				}
 			}
@@ -102,7 +102,7 @@ func TestHistoryIsKept(t *testing.T) {
 // one whose write is refused was the first to keep it.
 func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	k := shared.Kube(t)
-	r := save(t, k, grown(reservation(t, k), 63))
+	r := save(t, k, grown(reservation(t, k), 15))
 	other := r.DeepCopyObject().(*store.Reservation)
 	other.Status.Dirt = &lease.Dirt{Why: "changed meanwhile"}
 	now := save(t, k, other)
@@ -110,7 +110,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 		t.Fatalf("an old version is written: %v", err)
 	}
 	save(t, k, grown(now, 2))
-	complete(t, k, r.Name, 65)
+	complete(t, k, r.Name, 17)
 }
 
 // What goes from the status to a piece while the history is read is not missed.
@@ -190,7 +190,7 @@ func TestRules(t *testing.T) {
 
 func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 	k := shared.Kube(t)
-	r := save(t, k, grown(reservation(t, k), 64))
+	r := save(t, k, grown(reservation(t, k), 16))
 	client, err := dynamic.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)
