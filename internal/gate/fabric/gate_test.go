@@ -58,6 +58,7 @@ func TestHealthyVariations(t *testing.T) {
 			}
 			healthy := newSubnet()
 			s.instead["gpu-01 ibstat"] = func() (ssh.Output, error) { return ssh.Output{Stdout: []byte(healthy.ibstat("gpu-01"))}, nil }
+			s.instead["gpu-01 sh"] = says(healthy.verbs("gpu-01"), "", 0)
 		},
 		"SHARP's aggregation nodes": func(s *subnet) {
 			s.guids["Mellanox Technologies Aggregation Node"] = 0xb0
@@ -260,8 +261,8 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 func TestEachMissingObservationIsUnobserved(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())
-	if len(all) != 10 {
-		t.Fatalf("%d observations, want 4 sminfo, 2 ibqueryerrors, iblinkinfo, ibdiagnet, 2 ibstat", len(all))
+	if len(all) != 12 {
+		t.Fatalf("%d observations, want 4 sminfo, 2 ibqueryerrors, iblinkinfo, ibdiagnet, 2 ibstat, 2 ibv_devinfo", len(all))
 	}
 	if j := judge(nil); j.Verdict != check.Unobserved {
 		t.Errorf("nothing: %+v", j)

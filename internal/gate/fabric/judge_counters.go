@@ -38,13 +38,15 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 			"find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric")
 	}
 	was, now := index(before, who), index(after, who)
-	worst := 0.0
+	worst, unlimited := 0.0, growths{}
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
 		if !complete && (was[port] == nil || now[port] == nil) {
 			continue // it may be one that did not answer
 		}
 		worst = max(worst, g.growth(v, last, port, was[port], now[port], cabled))
+		g.withoutLimit(unlimited, port, was[port], now[port])
 	}
+	unlimited.note(v, last, cabled)
 	v.figures = append(v.figures,
 		check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"},
 		check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
