@@ -45,7 +45,7 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "link-ber", Gate: "fabric", TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "a transceiver or cable with a high bit error rate: a counter of errors grows that says nothing of the link going down",
+			Summary: "a transceiver or cable with a high bit error rate: the link stays up, and an error counter grows",
 			Options: []FaultOption{
 				{Name: "counter", Default: "PortRcvRemotePhysicalErrors", Values: slices.Sorted(maps.Keys(berCounters)), Summary: "which counter grows, at both ends"},
 				{Name: "per-second", Default: "400", Min: 0.1, Max: 100000, Summary: "how much a second"},

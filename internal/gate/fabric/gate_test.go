@@ -39,6 +39,10 @@ func TestHealthyVariations(t *testing.T) {
 	t.Parallel()
 	for name, vary := range map[string]func(*subnet){
 		"old errors": func(s *subnet) { s.of("gpu-02 mlx5_1").before[0]["SymbolErrorCounter"] = 250 },
+		"old errors in a counter of 64 bits": func(s *subnet) {
+			l := s.of("gpu-02 mlx5_1")
+			l.before[0], l.after[0] = map[string]int{"PortRcvErrors": 70000, "LinkDownedCounter": 300}, map[string]int{"PortRcvErrors": 70014, "LinkDownedCounter": 300}
+		},
 		"a few more receive errors": func(s *subnet) {
 			s.of("gpu-02 mlx5_1").after[0] = map[string]int{"PortRcvErrors": 114}
 		},
@@ -204,6 +208,10 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 			l := s.of("leaf-0")
 			l.before[0] = map[string]int{"LinkDownedCounter": 255}
 			l.after[0] = l.before[0]
+		},
+		"a counter reaches its end within its limit": func(s *subnet) { // how far it would have gone is not known
+			l := s.of("leaf-0")
+			l.before[0], l.after[0] = map[string]int{"PortRcvErrors": 65500}, map[string]int{"PortRcvErrors": 65535}
 		},
 		"ports whose counters do not answer, before and after": func(s *subnet) { s.unanswered = [2]int{7, 7} },
 		"ports whose counters do not answer, before": func(s *subnet) { // their old counters look new afterwards
