@@ -287,6 +287,22 @@ func TestEachMissingObservationIsUnobserved(t *testing.T) {
 	}
 }
 
+// A site may have thousands of hosts: each is asked twice, for what only it can tell.
+func TestAHostIsAskedTwice(t *testing.T) {
+	t.Parallel()
+	s, of, p := railed(4, 2)
+	lookAt(t, s, of, p)
+	asked := map[string]int{}
+	for command, n := range s.calls {
+		if host, tool, _ := strings.Cut(command, " "); host == "gpu-2" {
+			asked[tool] += n
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"ibstat": 1, "sh": 1}, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAShortSoakIsUnobserved(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())

@@ -44,11 +44,11 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		v.miss(check.Observation{}, "site fabric", "the site expects no adapter or no link, so there is nothing to judge", "declare inventory.nodes, fabric.hcas and fabric.links in the site")
 	}
 	who := g.names(obs)
+	adapters := g.adapters(v, obs)
+	judgeGUIDs(v, adapters) // first: one that is there twice is missing in the subnet
 	cabled := g.judgeLinks(v, obs, who)
 	lid := g.judgeSM(v, obs)
 	g.judgePorts(v, obs, lid)
-	adapters := g.adapters(v, obs)
-	judgeGUIDs(v, adapters)
 	judgeFirmware(v, adapters)
 	judgeMTU(v, adapters)
 	judgeKeys(v, adapters)

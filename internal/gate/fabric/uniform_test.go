@@ -217,6 +217,9 @@ func TestAdaptersAreAlike(t *testing.T) {
 				t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
 			tt.want.hold(t, j)
+			if strings.HasPrefix(name, "a GUID") && !strings.Contains(j.Reason, "has the GUID") {
+				t.Errorf("the reason is %s", j.Reason)
+			}
 			if strings.Contains(name, "down") && slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return strings.Contains(f.Message, "MTU") }) {
 				t.Errorf("%+v", j.Findings)
 			}
