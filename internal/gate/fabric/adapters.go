@@ -21,7 +21,7 @@ type adapter struct {
 // verbs is what ibv_devinfo and sysfs show of an adapter.
 type verbs struct {
 	by check.Observation
-	// unseen: the host did not show them, which is said of the host.
+	// unseen: the host gave no answer.
 	unseen bool
 	// device is nil where the tool does not list it.
 	device *ibvdevinfo.Device
@@ -29,8 +29,8 @@ type verbs struct {
 	keys []string
 }
 
-// adapters are those that ibstat shows, by node and then HCA of the site. What ibstat does
-// not show is said by judgePorts, a host that does not show the rest is said here.
+// adapters are those that ibstat shows, by node and then HCA of the site. judgePorts reports
+// what ibstat does not show; a host without an answer of ibv_devinfo is reported here.
 func (g *Gate) adapters(v *verdict, obs []check.Observation) []adapter {
 	shown, detailed := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
 	var out []adapter

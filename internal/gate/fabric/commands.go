@@ -66,7 +66,7 @@ func ports(out ssh.Output) (any, error) {
 	return adapters, err
 }
 
-// verbsFigures are what one command on a host tells of its adapters beyond ibstat.
+// verbsFigures are what one command on a host shows of its adapters beyond ibstat.
 type verbsFigures struct {
 	Devices []ibvdevinfo.Device `json:"devices"`
 	// Tables has each P_Key table that holds a key.

@@ -13,7 +13,7 @@ func judgeFirmware(v *verdict, adapters []adapter) {
 	types := map[string][]sample{}
 	for _, a := range adapters {
 		if a.hca.Firmware == "" {
-			v.miss(a.seen, a.name, "ibstat does not tell the firmware of "+a.name, "look at the adapter (ibstat, mlxfwmanager --query, dmesg), then walk again: firstlight accept --from fabric")
+			v.miss(a.seen, a.name, "ibstat shows no firmware of "+a.name, "look at the adapter (ibstat, mlxfwmanager --query, dmesg), then walk again: firstlight accept --from fabric")
 			continue
 		}
 		kind := a.hca.Type

@@ -20,7 +20,7 @@ func judgeKeys(v *verdict, adapters []adapter) {
 	rails := map[string][]sample{}
 	for _, a := range adapters {
 		if a.unseen || !a.active() {
-			continue // said of the host, or of the port
+			continue // reported for the host or the port
 		}
 		keys := "none"
 		if len(a.keys) > 0 {

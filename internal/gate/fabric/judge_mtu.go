@@ -10,7 +10,7 @@ func judgeMTU(v *verdict, adapters []adapter) {
 	var samples []sample
 	for _, a := range adapters {
 		if a.unseen || !a.active() {
-			continue // said of the host, or of the port
+			continue // reported for the host or the port
 		}
 		bytes, err := a.mtu()
 		if err != nil {

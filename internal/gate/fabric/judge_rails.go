@@ -41,25 +41,26 @@ type plug struct {
 
 func (p plug) name() string { return p.node + "/" + p.hca }
 
-// judgeRails holds the leaf of each adapter against that of most: in a rail-optimised
-// fabric a leaf serves the same HCAs of all its nodes. A leaf with all HCAs of its nodes
-// fulfils that too. Of a site that does not say what it is, too much disorder is none.
+// judgeRails compares the leaf of each adapter with that of the same adapter of other nodes:
+// in a rail-optimised fabric a leaf serves the same HCAs of all its nodes. A fat tree with
+// all HCAs of a node at one leaf passes, too. Where the site declares no topology and more
+// than half of the nodes are not in that order, the fabric is not rail-optimised.
 func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Port, who names) {
 	if g.site.Fabric.Topology == site.FatTree {
 		return
 	}
 	declared := g.site.Fabric.Topology == site.RailOptimised
 	plugs := g.plugs(ports, who)
-	astray := slices.DeleteFunc(slices.Clone(plugs), func(p plug) bool { return p.at.has(p.hca) })
-	if len(astray) == 0 {
+	misplaced := slices.DeleteFunc(slices.Clone(plugs), func(p plug) bool { return p.at.has(p.hca) })
+	if len(misplaced) == 0 {
 		return
 	}
-	if nodes, disordered := countNodes(plugs), countNodes(astray); !declared && 2*disordered > nodes {
-		v.note(o, "fabric", fmt.Sprintf("on %d of %d nodes adapters are at other leaves than the same adapters of most nodes, so it was not judged which leaf each is at", disordered, nodes), remedyTopology)
+	if nodes, disordered := countNodes(plugs), countNodes(misplaced); !declared && 2*disordered > nodes {
+		v.note(o, "fabric", fmt.Sprintf("on %d of %d nodes, adapters are at leaves where most nodes do not have the same adapter, so the leaf of each adapter was not judged", disordered, nodes), remedyTopology)
 		return
 	}
 	mixed := map[*leaf]bool{}
-	for _, p := range astray {
+	for _, p := range misplaced {
 		usual := p.at.usual()
 		switch {
 		case len(usual) > 0:
@@ -74,13 +75,13 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 	}
 }
 
-// mix tells what is at a leaf where no HCA is that of most nodes.
+// mix describes a leaf that has no HCA of most of its nodes.
 func (l *leaf) mix() string {
 	var of []string
 	for _, hca := range slices.Sorted(maps.Keys(l.of)) {
 		of = append(of, fmt.Sprintf("%s of %d", hca, l.of[hca]))
 	}
-	return fmt.Sprintf("%s serves different HCAs of its %d nodes, and none of most: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
+	return fmt.Sprintf("%s has different HCAs of its %d nodes, and no HCA of most of them: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
 }
 
 // plugs are the site's adapters whose link is up, by node and then HCA.

@@ -15,8 +15,8 @@ type sample struct {
 	o              check.Observation
 }
 
-// usualValue is the value that more than half of the samples have, and how many have it;
-// zero where none has.
+// usualValue is the value that more than half of the samples have, and the number of those;
+// 0 where there is no such value.
 func usualValue(samples []sample) (string, int) {
 	times := map[string]int{}
 	for _, s := range samples {
@@ -30,8 +30,8 @@ func usualValue(samples []sample) (string, int) {
 	return "", 0
 }
 
-// uniform fails each adapter whose value is another than that of most, and the fabric where
-// no value is on most. What and among are words of "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG
+// uniform fails each adapter whose value differs from the usual one, and the fabric where
+// there is no usual one. What and among are words of "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG
 // have 2".
 func (v *verdict) uniform(samples []sample, what, among, remedy string) {
 	usual, n := usualValue(samples)
@@ -46,7 +46,7 @@ func (v *verdict) uniform(samples []sample, what, among, remedy string) {
 	}
 }
 
-// spread tells each value with how many have it, and the first of them.
+// spread lists each value with the number of samples that have it, and the first of them.
 func spread(samples []sample) string {
 	times, first := map[string]int{}, map[string]string{}
 	for _, s := range samples {

@@ -116,9 +116,9 @@ func TestRails(t *testing.T) {
 		"within a node of a fabric that is no rails": {4, 4, site.FatTree, within, check.Passed, nil},
 		"across nodes":                               {4, 4, "", across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
 		"across nodes, declared":                     {3, 8, site.RailOptimised, across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
-		"no majority":                                {2, 2, "", within, check.Passed, suspects{"fabric": "on 2 of 2 nodes .* not judged"}},
+		"no majority":                                {2, 2, "", within, check.Passed, suspects{"fabric": "on 2 of 2 nodes, .* not judged"}},
 		"no majority, declared": {2, 2, site.RailOptimised, within, check.Failed, suspects{
-			"leaf-0": "none of most: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "none of most",
+			"leaf-0": "no HCA of most of them: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "no HCA of most",
 		}},
 		"ports in order": {5, 4, "", inOrder, check.Passed, suspects{"fabric": "not judged"}},
 	} {
@@ -137,7 +137,7 @@ func TestRails(t *testing.T) {
 	}
 }
 
-// What all adapters must have alike: each passed with one that had another, and a job over
+// What all adapters must have alike: a fabric with one that differed passed, and a job over
 // the whole cluster failed or was slow.
 func TestAdaptersAreAlike(t *testing.T) {
 	t.Parallel()
@@ -157,7 +157,7 @@ func TestAdaptersAreAlike(t *testing.T) {
 		"firmware of half": {func(s *subnet) { half(func(a string) { s.firmware[a] = "28.38.1002" }) }, check.Failed,
 			suspects{"fabric": `differ in firmware.*28.38.1002 on 4 \(gpu-1/mlx5_0, ...\); 28.39.1002 on 4`}},
 		"firmware of another board": {func(s *subnet) { s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010" }, check.Passed, nil},
-		"firmware that is not told": {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "does not tell the firmware"}},
+		"no firmware":               {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
 		"MTU":                       {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
 		"MTU of half":               {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
 		"MTU of all": {func(s *subnet) {
@@ -227,9 +227,9 @@ func TestAdaptersAreAlike(t *testing.T) {
 	}
 }
 
-// A bad transceiver raised counters that had no limit, and passed; a counter that no limit
-// is known of is told.
-func TestEachCounterIsJudgedOrTold(t *testing.T) {
+// A bad transceiver raised counters that had no limit, and passed. A counter without a
+// limit is reported.
+func TestEachCounterIsJudgedOrReported(t *testing.T) {
 	t.Parallel()
 	p, err := profile.Load("h100-sxm-ndr400")
 	if err != nil {

@@ -18,8 +18,8 @@ type grown struct {
 	by    uint64
 }
 
-// withoutLimit gathers what grew on a port and is neither limited by the profile nor known
-// to be no error.
+// withoutLimit collects the counters that grew on a port, have no limit in the profile and
+// are not listed there as no errors.
 func (g *Gate) withoutLimit(all growths, port string, was, now counts) {
 	for name, is := range now {
 		_, limited := g.profile.Fabric.CounterLimits[name]
@@ -37,7 +37,7 @@ func (g *Gate) withoutLimit(all growths, port string, was, now counts) {
 	}
 }
 
-// note tells of each counter: a growth that no limit judges is not to be dropped.
+// note reports each counter, since no limit judges its growth.
 func (all growths) note(v *verdict, o check.Observation, cabled topology) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
