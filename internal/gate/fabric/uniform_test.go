@@ -18,6 +18,11 @@ import (
 // railed is a healthy fabric of nodes gpu-1... whose adapter k is at leaf k, all leaves at
 // one spine, and the site that declares it but for its topology.
 func railed(nodes, rails int) (*subnet, *site.Site, *profile.Profile) {
+	return cabled(nodes, rails, func(_, k int) int { return k })
+}
+
+// cabled is the same with adapter k of node n, both from 0, at a leaf of its own choice.
+func cabled(nodes, rails int, leafOf func(n, k int) int) (*subnet, *site.Site, *profile.Profile) {
 	s := newSubnet()
 	s.links = nil
 	of, p := declared()
@@ -32,20 +37,24 @@ func railed(nodes, rails int) (*subnet, *site.Site, *profile.Profile) {
 	known("spine")
 	for k := range rails {
 		of.Fabric.HCAs = append(of.Fabric.HCAs, fmt.Sprintf("mlx5_%d", k))
-		of.Fabric.Switches = append(of.Fabric.Switches, known(fmt.Sprintf("leaf-%d", k)))
-		s.link(fmt.Sprintf("leaf-%d", k), 60, "spine", k+1)
 	}
+	leaves := 0
 	for n := range nodes {
 		name := fmt.Sprintf("gpu-%d", n+1)
 		of.Inventory.Nodes = append(of.Inventory.Nodes, site.Node{Name: name})
 		s.sms[name] = s.sms["gpu-01"]
 		for k := range rails {
-			s.link(known(fmt.Sprintf("%s mlx5_%d", name, k)), 1, fmt.Sprintf("leaf-%d", k), n+1)
+			leaves = max(leaves, leafOf(n, k)+1)
+			s.link(known(fmt.Sprintf("%s mlx5_%d", name, k)), 1, fmt.Sprintf("leaf-%d", leafOf(n, k)), 1+n*rails+k)
 		}
 	}
+	for i := range leaves {
+		of.Fabric.Switches = append(of.Fabric.Switches, known(fmt.Sprintf("leaf-%d", i)))
+		s.link(fmt.Sprintf("leaf-%d", i), 1000, "spine", i+1)
+	}
 	of.Fabric.Links = len(s.links)
-	s.nodes = [2]int{nodes*rails + rails + 1, nodes*rails + rails + 1}
-	s.summary = fmt.Sprintf("Total Nodes             : %d\nIB Switches             : %d\nIB Channel Adapters     : %d\n", s.nodes[0], rails+1, nodes*rails)
+	s.nodes = [2]int{nodes*rails + leaves + 1, nodes*rails + leaves + 1}
+	s.summary = fmt.Sprintf("Total Nodes             : %d\nIB Switches             : %d\nIB Channel Adapters     : %d\n", s.nodes[0], leaves+1, nodes*rails)
 	return s, of, p
 }
 
@@ -79,52 +88,54 @@ func (want suspects) hold(t *testing.T, j check.Judgement) {
 // each switch as before: all passed, and the collective was slow.
 func TestRails(t *testing.T) {
 	t.Parallel()
+	none := func(*subnet) {}
 	within := func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-2 mlx5_1") }
 	across := func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-3 mlx5_1") }
-	one := func(s *subnet) { // a fat tree: all of a node at one leaf
-		for i, l := range s.links {
-			if host, _, ok := strings.Cut(l.a, " "); ok {
-				l.b, l.bPort = "leaf-"+string(host[4]-1), 10+i
-			}
-		}
-	}
-	inOrder := func(s *subnet) { // ports filled in order, without regard to rails
-		i := 0
-		for _, l := range s.links {
-			if strings.Contains(l.a, " ") {
-				l.b, l.bPort = fmt.Sprintf("leaf-%d", i/5), 1+i%5
-				i++
-			}
-		}
-	}
+	rail := func(_, k int) int { return k }
+	whole := func(n, _ int) int { return n / 2 }            // two nodes at each leaf, with all they have
+	pairs := func(_, k int) int { return k / 2 }            // two rails at each leaf
+	groups := func(n, k int) int { return n/3*4 + k }       // three nodes at each group of leaves
+	anyhow := func(n, k int) int { return (n*3 + k*k) % 4 } // no order at all
 	for name, tt := range map[string]struct {
 		nodes, rails int
 		topology     string
+		leafOf       func(n, k int) int
 		spoil        func(*subnet)
 		verdict      check.Verdict
 		want         suspects
 	}{
-		"healthy":             {4, 4, "", func(*subnet) {}, check.Passed, nil},
-		"healthy, declared":   {4, 4, site.RailOptimised, func(*subnet) {}, check.Passed, nil},
-		"one node":            {1, 4, site.RailOptimised, func(*subnet) {}, check.Passed, nil},
-		"a fat tree":          {4, 4, "", one, check.Passed, nil},
-		"a fat tree declared": {4, 4, site.FatTree, inOrder, check.Passed, nil},
-		"within a node": {4, 4, "", within, check.Failed, suspects{
+		"healthy":                      {4, 4, "", rail, none, check.Passed, nil},
+		"healthy, declared":            {4, 4, site.RailOptimised, rail, none, check.Passed, nil},
+		"one node":                     {1, 4, site.RailOptimised, rail, none, check.Passed, nil},
+		"two rails at a leaf":          {4, 4, "", pairs, none, check.Passed, nil},
+		"two rails at a leaf declared": {4, 4, site.RailOptimised, pairs, none, check.Passed, nil},
+		"groups of leaves":             {6, 4, site.RailOptimised, groups, none, check.Passed, nil},
+		"a fat tree":                   {4, 4, "", whole, none, check.Passed, nil},
+		"a fat tree declared":          {5, 4, site.FatTree, anyhow, none, check.Passed, nil},
+		"within a node": {4, 4, "", rail, within, check.Failed, suspects{
 			"gpu-2/mlx5_0": "cabled to leaf-1, where most nodes have mlx5_1: 1 of 4 have mlx5_0 there", "gpu-2/mlx5_1": "cabled to leaf-0, where most nodes have mlx5_0",
 		}},
-		"within a node, declared":                    {3, 2, site.RailOptimised, within, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
-		"within a node of a fabric that is no rails": {4, 4, site.FatTree, within, check.Passed, nil},
-		"across nodes":                               {4, 4, "", across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
-		"across nodes, declared":                     {3, 8, site.RailOptimised, across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
-		"no majority":                                {2, 2, "", within, check.Passed, suspects{"fabric": "on 2 of 2 nodes, .* not judged"}},
-		"no majority, declared": {2, 2, site.RailOptimised, within, check.Failed, suspects{
-			"leaf-0": "no HCA of most of them: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "no HCA of most",
+		"within a node of three":    {3, 2, "", rail, within, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
+		"within a node, declared":   {3, 2, site.RailOptimised, rail, within, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
+		"within a node of a group":  {6, 4, "", groups, within, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
+		"within a node, a fat tree": {4, 4, site.FatTree, rail, within, check.Passed, nil},
+		"across nodes":              {4, 4, "", rail, across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
+		"across nodes, declared":    {3, 8, site.RailOptimised, rail, across, check.Failed, suspects{"gpu-2/mlx5_0": "leaf-1", "gpu-3/mlx5_1": "leaf-0"}},
+		"across groups": {6, 4, "", groups, func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-5 mlx5_1") }, check.Failed,
+			suspects{"gpu-2/mlx5_0": "leaf-5", "gpu-5/mlx5_1": "leaf-0"}},
+		"across pairs of rails": {4, 4, "", pairs, func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-3 mlx5_3") }, check.Failed,
+			suspects{"gpu-2/mlx5_0": "leaf-1, where most nodes have mlx5_2, mlx5_3", "gpu-3/mlx5_3": "leaf-0, where most nodes have mlx5_0, mlx5_1"}},
+		"no majority": {2, 2, "", rail, within, check.Passed, suspects{"fabric": "0 of 2 nodes are cabled like their neighbours.* not judged"}},
+		"no majority, declared": {2, 2, site.RailOptimised, rail, within, check.Failed, suspects{
+			"leaf-0": "not have the same HCAs of its 2 nodes: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "not have the same HCAs",
 		}},
-		"ports in order": {5, 4, "", inOrder, check.Passed, suspects{"fabric": "not judged"}},
+		"no majority in a group": {5, 4, "", groups, func(s *subnet) { s.swap("gpu-4 mlx5_0", "gpu-4 mlx5_1") }, check.Passed,
+			suspects{"leaf-4": "not have the same HCAs", "leaf-5": "not have the same HCAs"}},
+		"no order": {5, 4, "", anyhow, none, check.Passed, suspects{"fabric": "not judged"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, of, p := railed(tt.nodes, tt.rails)
+			s, of, p := cabled(tt.nodes, tt.rails, tt.leafOf)
 			of.Fabric.Topology = tt.topology
 			tt.spoil(s)
 			obs := lookAt(t, s, of, p)
@@ -134,6 +145,23 @@ func TestRails(t *testing.T) {
 			}
 			tt.want.hold(t, j)
 		})
+	}
+}
+
+// A fat tree whose ports were filled in order has nodes at two leaves, and leaves with parts
+// of nodes. None of its adapters is at a wrong leaf, and the site need not declare it.
+func TestAFatTreeFilledInOrderPasses(t *testing.T) {
+	t.Parallel()
+	for _, rails := range []int{1, 2, 4, 8} {
+		for down := 1; down <= 40; down++ {
+			for _, nodes := range []int{4, 5, 9} {
+				s, of, p := cabled(nodes, rails, func(n, k int) int { return (n*rails + k) / down })
+				j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
+				if j.Verdict != check.Passed {
+					t.Errorf("%d nodes of %d adapters at leaves of %d ports: %s: %+v", nodes, rails, down, j.Verdict, j.Findings)
+				}
+			}
+		}
 	}
 }
 
