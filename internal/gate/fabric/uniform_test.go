@@ -152,9 +152,9 @@ func TestRails(t *testing.T) {
 // of nodes. None of its adapters is at a wrong leaf, and the site need not declare it.
 func TestAFatTreeFilledInOrderPasses(t *testing.T) {
 	t.Parallel()
-	for _, rails := range []int{1, 2, 4, 8} {
-		for down := 1; down <= 40; down++ {
-			for _, nodes := range []int{4, 5, 9} {
+	for _, rails := range []int{2, 8} {
+		for down := 1; down <= 22; down++ { // more ports a leaf repeat these with more whole nodes
+			for _, nodes := range []int{4, 9} {
 				s, of, p := cabled(nodes, rails, func(n, k int) int { return (n*rails + k) / down })
 				j := plan.Judge(fabric.New(of, p, fabric.Deps{}), lookAt(t, s, of, p))
 				if j.Verdict != check.Passed {
