@@ -86,6 +86,9 @@ type Fabric struct {
 	// CounterLimits are the highest increases over a soak, by the counter's name
 	// as ibqueryerrors prints it. A counter not listed has no limit.
 	CounterLimits map[string]Figure `yaml:"counterLimits" json:"counterLimits"`
+	// NotErrors are counters of ibqueryerrors that do not count errors of a link, each
+	// with the source that says so. Any other counter without a limit is reported when it grows.
+	NotErrors map[string]string `yaml:"notErrors,omitempty" json:"notErrors,omitempty"`
 	// RequiredStages are the ibdiagnet summary rows that must be there.
 	RequiredStages []string `yaml:"requiredStages" json:"requiredStages"`
 }

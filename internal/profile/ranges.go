@@ -126,6 +126,14 @@ func (p *Profile) lists() []error {
 	if p.Rails() && len(p.Fabric.CounterLimits) == 0 {
 		out = append(out, errors.New("fabric.counterLimits is empty"))
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.Fabric.NotErrors)) {
+		if p.Fabric.NotErrors[name] == "" {
+			out = append(out, fmt.Errorf("invalid fabric.notErrors.%s: the source is missing", name))
+		}
+		if _, ok := p.Fabric.CounterLimits[name]; ok {
+			out = append(out, fmt.Errorf("invalid fabric.notErrors.%s: has a limit in fabric.counterLimits", name))
+		}
+	}
 	if p.Rails() && len(p.Collective.Transports) == 0 {
 		out = append(out, errors.New("collective.transports is empty"))
 	}

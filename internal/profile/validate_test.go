@@ -125,6 +125,8 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"two ceilings of a node count":   {func(p *profile.Profile) { p.Collective.Ceilings[0].Nodes = 2 }, "collective.ceilings[1].nodes"},
 		"half a GPU":                     {func(p *profile.Profile) { p.Node.GPUs.Value = 7.5 }, "node.gpus"},
 		"a tolerance that allows all":    {func(p *profile.Profile) { p.Collective.RatioTolerance.Value = 1 }, "collective.ratioTolerance"},
+		"a limit of what is no error":    {func(p *profile.Profile) { p.Fabric.NotErrors["SymbolErrorCounter"] = "x" }, "fabric.notErrors.SymbolErrorCounter"},
+		"no error, and no source":        {func(p *profile.Profile) { p.Fabric.NotErrors["PortXmitWait"] = "" }, "fabric.notErrors.PortXmitWait"},
 		"a diagnostic level of the past": {func(p *profile.Profile) { p.Node.DiagnosticLevel.Value = 9 }, "node.diagnosticLevel"},
 	} {
 		t.Run(name, func(t *testing.T) {

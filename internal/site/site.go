@@ -146,6 +146,14 @@ type Endpoint struct {
 	PlainHTTP bool `yaml:"plainHTTP,omitempty" json:"plainHTTP,omitempty"`
 }
 
+// The topologies of a compute fabric.
+const (
+	// RailOptimised: each leaf serves the same HCAs of all its nodes.
+	RailOptimised = "rail-optimised"
+	// FatTree: an HCA may be at any leaf.
+	FatTree = "fat-tree"
+)
+
 // Fabric is what gate 2 looks at beyond the profile.
 type Fabric struct {
 	// Switches that the subnet must hold; their count enters the node total.
@@ -155,6 +163,9 @@ type Fabric struct {
 	HCAs []string `yaml:"hcas" json:"hcas"`
 	// UplinksPerLeaf is documentation of the topology; links are judged one by one.
 	Links int `yaml:"links" json:"links"` // links the subnet must show up: HCA to switch plus switch to switch
+	// Topology is RailOptimised, FatTree, or empty where the site does not say: then gate
+	// fabric goes by what most nodes have.
+	Topology string `yaml:"topology,omitempty" json:"topology,omitempty"`
 	// Soak is how long error counters are watched.
 	Soak Duration `yaml:"soak" json:"soak"`
 	// NetworkResource is the extended resource of an RDMA port ("rdma/ib").

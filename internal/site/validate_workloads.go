@@ -25,6 +25,9 @@ func (v *validator) fabric(s *Site, p *profile.Profile) {
 	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
 		v.add("fabric.links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
 	}
+	if f.Topology != "" {
+		v.oneOf("fabric.topology", f.Topology, []string{RailOptimised, FatTree})
+	}
 	if f.Soak.D() <= 0 {
 		v.add("fabric.soak", "is missing: how long error counters are watched, for example 10m")
 	}
@@ -47,6 +50,7 @@ func (v *validator) noFabric(s *Site, p *profile.Profile) {
 		{"switches", len(f.Switches) > 0},
 		{"hcas", len(f.HCAs) > 0},
 		{"links", f.Links != 0},
+		{"topology", f.Topology != ""},
 		{"networkResource", f.NetworkResource != ""},
 		{"networkResourceCount", f.NetworkResourceCount != 0},
 	} {

@@ -20,7 +20,7 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
 		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
 		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,
-		Firmware: hw.Fabric.Firmware, BusIDs: hw.Fabric.BusIDs,
+		Firmware: hw.Fabric.Firmware, MTU: hw.Fabric.MTU, PKeys: hw.Fabric.PKeys, BusIDs: hw.Fabric.BusIDs,
 	})
 }
 

@@ -20,6 +20,8 @@ func TestAddFaultRefusesWhatItDoesntKnow(t *testing.T) {
 		"gpu":             {Fault{Kind: "gpu-off-bus", Target: "gpu-01/gpu8"}, []string{"gpu8", "0 to 7"}},
 		"gpu form":        {Fault{Kind: "gpu-off-bus", Target: "gpu-01"}, []string{"NODE/gpuN"}},
 		"link":            {Fault{Kind: "link-down", Target: "leaf-0/64"}, []string{"leaf-0/64", "spine-3"}},
+		"HCA":             {Fault{Kind: "mtu-mismatch", Target: "leaf-0/33"}, []string{"leaf-0/33", "NODE/HCA", "gpu-04"}},
+		"port of an HCA":  {Fault{Kind: "mtu-mismatch", Target: "leaf-0/2"}, []string{"leaf-0/2", "NODE/HCA"}},
 		"pdu":             {Fault{Kind: "pdu-off", Target: "pdu-x"}, []string{"pdu-x", "pdu-r1-a"}},
 		"cluster":         {Fault{Kind: "mfu-low", Target: "gpu-01"}, []string{"cluster"}},
 		"option":          {Fault{Kind: "mfu-low", Options: map[string]string{"by": "2"}}, []string{`"by"`, "factor"}},

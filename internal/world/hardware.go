@@ -86,7 +86,12 @@ type HardwareFabric struct {
 	Lane              float64  `yaml:"lane"`
 	Width             int      `yaml:"width"`
 	Firmware          string   `yaml:"firmware"`
+	OtherFirmware     string   `yaml:"otherFirmware"`
 	CAType            string   `yaml:"caType"`
+	DeviceID          int      `yaml:"deviceID"`
+	Board             string   `yaml:"board"`
+	MTU               int      `yaml:"mtu"`   // bytes
+	PKeys             []uint16 `yaml:"pkeys"` // P_Key table of each port
 	RDMAResource      string   `yaml:"rdmaResource"`
 	BusIDs            []string `yaml:"busIDs"`
 	NVLinkGBps        float64  `yaml:"nvlinkGBps"`

@@ -1,6 +1,11 @@
 package world
 
-import "github.com/firstlight/firstlight/internal/world/fabric"
+import (
+	"maps"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/world/fabric"
+)
 
 func fabricFaults() []FaultKind {
 	return []FaultKind{
@@ -39,6 +44,57 @@ func fabricFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "link-ber", Gate: "fabric", TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
+			Summary: "a transceiver or cable with a high bit error rate: the link stays up, and an error counter grows",
+			Options: []FaultOption{
+				{Name: "counter", Default: "PortRcvRemotePhysicalErrors", Values: slices.Sorted(maps.Keys(berCounters)), Summary: "which counter grows, at both ends"},
+				{Name: "per-second", Default: "400", Min: 0.1, Max: 100000, Summary: "how much a second"},
+			},
+			Suspect: `{link}`,
+			apply: func(d *draft, t target, f Fault) {
+				l := &d.Links[t.link]
+				n := uint64(max(0, d.Now.Sub(f.Since).Seconds()) * f.number("per-second"))
+				for _, c := range []*fabric.Counters{&l.CountersA, &l.CountersB} {
+					*berCounters[f.Options["counter"]](c) += n
+				}
+			},
+		},
+		{
+			Kind: "rails-swapped", Gate: "fabric", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "the first two adapters of a node are cabled to each other's leaf", Suspect: `^{node}/`,
+			apply: func(d *draft, t target, _ Fault) { d.swapCables(t.node, 0, t.node, 1) },
+		},
+		{
+			Kind: "cables-swapped", Gate: "fabric", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "the cable of a node's first adapter and that of the next node's second one are exchanged: each switch has as many links as before", Suspect: `^{node}/`,
+			apply: func(d *draft, t target, _ Fault) { d.swapCables(t.node, 0, (t.node+1)%len(d.GPUNodes()), 1) },
+		},
+		{
+			Kind: "nic-firmware-mixed", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Summary: "an adapter has another firmware than the others of its type", Suspect: `^{target}$`,
+			apply: func(d *draft, t target, _ Fault) { d.hca(t).Firmware = d.Hardware.Fabric.OtherFirmware },
+		},
+		{
+			Kind: "mtu-mismatch", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Summary: "a port has a smaller active MTU than the others",
+			Options: []FaultOption{{Name: "mtu", Default: "2048", Values: []string{"256", "512", "1024", "2048"}, Summary: "bytes"}},
+			Suspect: `^{target}$`,
+			apply:   func(d *draft, t target, f Fault) { d.hca(t).MTU = int(f.number("mtu")) },
+		},
+		{
+			Kind: "pkey-missing", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Summary: "the subnet manager gave a port no key of the compute fabric's partition", Suspect: `^{target}$`,
+			apply: func(d *draft, t target, _ Fault) {
+				h := d.hca(t)
+				h.PKeys = h.PKeys[:len(h.PKeys)-1]
+			},
+		},
+		{
+			Kind: "guid-duplicate", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
+			Summary: "an adapter has the GUID of another: the one of its name on another node, or the next of its own node", Suspect: `^{target}$`,
+			apply: func(d *draft, t target, _ Fault) { d.hca(t).GUID = d.other(t).GUID },
+		},
+		{
 			Kind: "sm-dead", Gate: "fabric", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "no subnet manager is at work",
 			Options: []FaultOption{{Name: "how", Default: "silent", Values: []string{"silent", "frozen", "uninitialised"}, Summary: "it doesn't answer; it answers, but its activity stands still; it doesn't answer and the links came up after it died"}},
@@ -52,6 +108,43 @@ func fabricFaults() []FaultKind {
 			apply:   twoMasters,
 		},
 	}
+}
+
+// berCounters are those that errors on a link raise while it stays up.
+var berCounters = map[string]func(*fabric.Counters) *uint64{
+	"PortRcvRemotePhysicalErrors":  func(c *fabric.Counters) *uint64 { return &c.PortRcvRemotePhysicalErrors },
+	"LocalLinkIntegrityErrors":     func(c *fabric.Counters) *uint64 { return &c.LocalLinkIntegrityErrors },
+	"ExcessiveBufferOverrunErrors": func(c *fabric.Counters) *uint64 { return &c.ExcessiveBufferOverrunErrors },
+	"VL15Dropped":                  func(c *fabric.Counters) *uint64 { return &c.VL15Dropped },
+}
+
+// hca is the HCA of a target.
+func (d *draft) hca(t target) *fabric.HCA {
+	hcas := d.Nodes[t.node].HCAs
+	return &hcas[t.link-t.node*len(hcas)] // as settleHCA: the HCAs' links come first, in their order
+}
+
+// other is the HCA of the target's name on the first other node, or another of its node.
+func (d *draft) other(t target) *fabric.HCA {
+	k := t.link - t.node*len(d.Nodes[t.node].HCAs)
+	for n := range d.GPUNodes() {
+		if n != t.node {
+			return &d.Nodes[n].HCAs[k]
+		}
+	}
+	hcas := d.Nodes[t.node].HCAs
+	return &hcas[(k+1)%len(hcas)]
+}
+
+// swapCables exchanges the switch ports that two HCAs are cabled to; the ports keep their
+// counters.
+func (d *draft) swapCables(nodeA, hcaA, nodeB, hcaB int) {
+	per := len(d.Nodes[nodeA].HCAs)
+	hcaA, hcaB = hcaA%per, hcaB%per
+	a, b := &d.Links[nodeA*per+hcaA], &d.Links[nodeB*per+hcaB]
+	a.B, b.B = b.B, a.B
+	a.CountersB, b.CountersB = b.CountersB, a.CountersB
+	d.Nodes[nodeA].HCAs[hcaA].Attached, d.Nodes[nodeB].HCAs[hcaB].Attached = a.B, b.B
 }
 
 func deadSM(d *draft, _ target, f Fault) {

@@ -49,7 +49,8 @@ func TestOneGPU(t *testing.T) {
 func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	refused := []string{
-		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "nvlink-down", "rdma-resource-missing",
+		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",
+		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "nvlink-down", "rdma-resource-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
 	}
 	for _, k := range append(Catalogue(), Variations()...) {

@@ -17,6 +17,7 @@ const (
 	FormNodeCluster = "NODE or cluster"
 	FormGPU         = "NODE/gpuN"
 	FormLink        = "NODE/HCA or SWITCH/PORT"
+	FormHCA         = "NODE/HCA"
 	FormPDU         = "PDU"
 )
 
@@ -50,6 +51,8 @@ func (s State) resolve(form, text string) (target, error) {
 		return s.resolveGPU(t, text)
 	case FormLink:
 		return s.resolveLink(t, text)
+	case FormHCA:
+		return s.resolveHCA(t, text)
 	case FormPDU:
 		t.pdu = slices.IndexFunc(s.Facility.PDUs, func(p PDU) bool { return p.ID == text })
 		if t.pdu < 0 {
@@ -88,6 +91,14 @@ func (s State) resolveLink(t target, text string) (target, error) {
 	return t, nil
 }
 
+func (s State) resolveHCA(t target, text string) (target, error) {
+	t, err := s.resolveLink(t, text)
+	if err != nil || s.Links[t.link].A.Name() != text || s.Links[t.link].A.Device == "" {
+		return t, fmt.Errorf("no HCA %q: the form is %s, nodes are %s", text, FormHCA, s.nodeNames())
+	}
+	return t, nil
+}
+
 func (s State) gpuNodeIndex(name string) int {
 	return slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == name && !n.System })
 }
@@ -102,7 +113,7 @@ func (s State) defaultTarget(k FaultKind) string {
 		return s.Nodes[0].Name
 	case FormGPU:
 		return s.Nodes[0].Name + "/gpu0"
-	case FormLink:
+	case FormLink, FormHCA:
 		if len(s.Links) > 0 {
 			return s.Links[0].A.Name()
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
 	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
+	"github.com/firstlight/firstlight/internal/probe/pkeys"
 	"github.com/firstlight/firstlight/internal/probe/sminfo"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
@@ -62,6 +64,47 @@ func ports(out ssh.Output) (any, error) {
 		err = whole(out, out.Exit == 0)
 	}
 	return adapters, err
+}
+
+// verbsFigures are what one command on a host shows of its adapters beyond ibstat.
+type verbsFigures struct {
+	Devices []ibvdevinfo.Device `json:"devices"`
+	// Tables has each P_Key table that holds a key.
+	Tables []pkeys.Table `json:"tables"`
+}
+
+// verbsCommand is ibv_devinfo and the P_Key tables of the adapters, in one command since
+// a site may have thousands of hosts. grep -v leaves out the entries that are not set.
+func verbsCommand(hcas []string) []string {
+	grep := []string{"grep", "-rHvx", "0x0000"}
+	for _, name := range hcas {
+		grep = append(grep, pkeys.Dir(name, firstPort))
+	}
+	return []string{"sh", "-c", "ibv_devinfo && " + ssh.Quote(grep)}
+}
+
+// firstPort is the port of an adapter that the fabric is at: mlx5 devices have one.
+const firstPort = 1
+
+func details(out ssh.Output) (any, error) {
+	var devices, tables bytes.Buffer
+	for line := range bytes.Lines(out.Stdout) {
+		if bytes.HasPrefix(line, []byte(pkeys.Root)) {
+			tables.Write(line)
+		} else {
+			devices.Write(line)
+		}
+	}
+	var f verbsFigures
+	var err error
+	if f.Devices, err = ibvdevinfo.Parse(devices.Bytes()); err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	if err := whole(out, out.Exit == 0); err != nil {
+		return nil, err
+	}
+	f.Tables, err = pkeys.Parse(tables.Bytes())
+	return f, err
 }
 
 // complaint is how the tools and the libraries below them say on stderr that

@@ -23,6 +23,7 @@ const (
 	kindCounters = "ibqueryerrors"
 	kindDiag     = "ibdiagnet"
 	kindPorts    = "ibstat"
+	kindVerbs    = "ibv_devinfo"
 )
 
 // Hosts runs commands on the site's hosts.
@@ -67,7 +68,7 @@ func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("sminfo on %s, twice", strings.Join(g.smHosts(), " and ")),
 		fmt.Sprintf("ibqueryerrors, iblinkinfo -l, ibdiagnet on %s; ibqueryerrors again after a soak of %s", g.site.Reach.SSH.FabricHost, g.site.Fabric.Soak.D()),
-		fmt.Sprintf("ibstat on %d hosts, %d at a time", len(g.site.Inventory.Nodes), g.site.Reach.SSH.Concurrency),
+		fmt.Sprintf("ibstat, and ibv_devinfo with the partition keys in sysfs, on %d hosts, %d at a time", len(g.site.Inventory.Nodes), g.site.Reach.SSH.Concurrency),
 	}
 }
 

@@ -39,6 +39,10 @@ func TestHealthyVariations(t *testing.T) {
 	t.Parallel()
 	for name, vary := range map[string]func(*subnet){
 		"old errors": func(s *subnet) { s.of("gpu-02 mlx5_1").before[0]["SymbolErrorCounter"] = 250 },
+		"old errors in a counter of 64 bits": func(s *subnet) {
+			l := s.of("gpu-02 mlx5_1")
+			l.before[0], l.after[0] = map[string]int{"PortRcvErrors": 70000, "LinkDownedCounter": 300}, map[string]int{"PortRcvErrors": 70014, "LinkDownedCounter": 300}
+		},
 		"a few more receive errors": func(s *subnet) {
 			s.of("gpu-02 mlx5_1").after[0] = map[string]int{"PortRcvErrors": 114}
 		},
@@ -58,6 +62,7 @@ func TestHealthyVariations(t *testing.T) {
 			}
 			healthy := newSubnet()
 			s.instead["gpu-01 ibstat"] = func() (ssh.Output, error) { return ssh.Output{Stdout: []byte(healthy.ibstat("gpu-01"))}, nil }
+			s.instead["gpu-01 sh"] = says(healthy.verbs("gpu-01"), "", 0)
 		},
 		"SHARP's aggregation nodes": func(s *subnet) {
 			s.guids["Mellanox Technologies Aggregation Node"] = 0xb0
@@ -204,6 +209,10 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 			l.before[0] = map[string]int{"LinkDownedCounter": 255}
 			l.after[0] = l.before[0]
 		},
+		"a counter reaches its end within its limit": func(s *subnet) { // how far it would have gone is not known
+			l := s.of("leaf-0")
+			l.before[0], l.after[0] = map[string]int{"PortRcvErrors": 65500}, map[string]int{"PortRcvErrors": 65535}
+		},
 		"ports whose counters do not answer, before and after": func(s *subnet) { s.unanswered = [2]int{7, 7} },
 		"ports whose counters do not answer, before": func(s *subnet) { // their old counters look new afterwards
 			s.unanswered[0] = 1
@@ -260,8 +269,8 @@ func TestNotSeenIsUnobserved(t *testing.T) {
 func TestEachMissingObservationIsUnobserved(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())
-	if len(all) != 10 {
-		t.Fatalf("%d observations, want 4 sminfo, 2 ibqueryerrors, iblinkinfo, ibdiagnet, 2 ibstat", len(all))
+	if len(all) != 12 {
+		t.Fatalf("%d observations, want 4 sminfo, 2 ibqueryerrors, iblinkinfo, ibdiagnet, 2 ibstat, 2 ibv_devinfo", len(all))
 	}
 	if j := judge(nil); j.Verdict != check.Unobserved {
 		t.Errorf("nothing: %+v", j)
@@ -275,6 +284,22 @@ func TestEachMissingObservationIsUnobserved(t *testing.T) {
 		if j := judge(spoilt); j.Verdict == check.Passed {
 			t.Errorf("passed without the figures of %s of %s", o.Kind, o.Target)
 		}
+	}
+}
+
+// A site may have thousands of hosts: each is asked twice, for what only it can tell.
+func TestAHostIsAskedTwice(t *testing.T) {
+	t.Parallel()
+	s, of, p := railed(4, 2)
+	lookAt(t, s, of, p)
+	asked := map[string]int{}
+	for command, n := range s.calls {
+		if host, tool, _ := strings.Cut(command, " "); host == "gpu-2" {
+			asked[tool] += n
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"ibstat": 1, "sh": 1}, asked); diff != "" {
+		t.Error(diff)
 	}
 }
 

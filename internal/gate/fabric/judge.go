@@ -10,8 +10,10 @@ import (
 
 // verdict gathers what the parts of the judgement find.
 type verdict struct {
-	failed  []check.Finding
-	unseen  []check.Finding
+	failed []check.Finding
+	unseen []check.Finding
+	// noted is worth knowing and fails nothing.
+	noted   []check.Finding
 	figures []check.Figure
 }
 
@@ -21,6 +23,10 @@ func (v *verdict) fail(o check.Observation, suspect, message, remedy string) {
 
 func (v *verdict) miss(o check.Observation, suspect, message, remedy string) {
 	v.unseen = append(v.unseen, finding(o, suspect, message, remedy))
+}
+
+func (v *verdict) note(o check.Observation, suspect, message, remedy string) {
+	v.noted = append(v.noted, finding(o, suspect, message, remedy))
 }
 
 func finding(o check.Observation, suspect, message, remedy string) check.Finding {
@@ -38,24 +44,31 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		v.miss(check.Observation{}, "site fabric", "the site expects no adapter or no link, so there is nothing to judge", "declare inventory.nodes, fabric.hcas and fabric.links in the site")
 	}
 	who := g.names(obs)
+	adapters := g.adapters(v, obs)
+	judgeGUIDs(v, adapters) // first: one that is there twice is missing in the subnet
 	cabled := g.judgeLinks(v, obs, who)
 	lid := g.judgeSM(v, obs)
 	g.judgePorts(v, obs, lid)
+	judgeFirmware(v, adapters)
+	judgeMTU(v, adapters)
+	judgeKeys(v, adapters)
 	g.judgeCounters(v, obs, cabled, who)
 	g.judgeDiag(v, obs, cabled, who)
-	failed := merge(v.failed)
+	failed, noted := merge(v.failed), merge(v.noted)
 	switch {
 	case len(failed) > 0:
-		j := check.Fail(summary(failed), append(failed, v.unseen...)...)
+		j := check.Fail(summary(failed), slices.Concat(failed, v.unseen, noted)...)
 		j.Figures = v.figures
 		return j
 	case len(v.unseen) > 0:
-		j := check.CouldNotObserve(fmt.Sprintf("%d things could not be seen: %s", len(v.unseen), v.unseen[0].Message), v.unseen...)
+		j := check.CouldNotObserve(fmt.Sprintf("%d things could not be seen: %s", len(v.unseen), v.unseen[0].Message), slices.Concat(v.unseen, noted)...)
 		j.Figures = v.figures
 		return j
 	default:
-		return check.Pass(fmt.Sprintf("%d links up at %g Gb/s, one subnet manager, no new errors in %s",
+		j := check.Pass(fmt.Sprintf("%d links up at %g Gb/s, one subnet manager, no new errors in %s",
 			g.site.Fabric.Links, g.profile.Fabric.Rate.Value, g.site.Fabric.Soak.D()), v.figures...)
+		j.Findings = noted
+		return j
 	}
 }
 

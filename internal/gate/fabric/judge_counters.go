@@ -38,13 +38,15 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 			"find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric")
 	}
 	was, now := index(before, who), index(after, who)
-	worst := 0.0
+	worst, unlimited := 0.0, growths{}
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
 		if !complete && (was[port] == nil || now[port] == nil) {
 			continue // it may be one that did not answer
 		}
 		worst = max(worst, g.growth(v, last, port, was[port], now[port], cabled))
+		g.withoutLimit(unlimited, port, was[port], now[port])
 	}
+	unlimited.note(v, last, cabled)
 	v.figures = append(v.figures,
 		check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"},
 		check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
@@ -85,7 +87,8 @@ func union(a, b map[string]counts) map[string]bool {
 }
 
 // stuckAt is where the counters of PortCounters stop counting (InfiniBand
-// specification, 16.1.3.5): from there on an increase can't be seen.
+// specification, 16.1.3.5): from there on an increase can't be seen. One that is
+// higher is of the extended counters, of 64 bits.
 var stuckAt = map[string]uint64{
 	"SymbolErrorCounter": 0xffff, "LinkErrorRecoveryCounter": 0xff, "LinkDownedCounter": 0xff, "PortRcvErrors": 0xffff,
 	"PortRcvRemotePhysicalErrors": 0xffff, "PortRcvSwitchRelayErrors": 0xffff, "PortXmitDiscards": 0xffff,
@@ -102,11 +105,11 @@ func (g *Gate) growth(v *verdict, o check.Observation, port string, was, now cou
 		switch then, is := was[name], now[name]; {
 		case is < then:
 			v.miss(o, suspect, fmt.Sprintf("counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is), "let nobody clear counters, then walk again: firstlight accept --from fabric")
-		case stuckAt[name] > 0 && then >= stuckAt[name]:
-			v.miss(o, suspect, fmt.Sprintf("counter %s of %s stands at its end (%d), so no increase can be seen", name, port, then), "clear it (ibclearerrors), then walk again: firstlight accept --from fabric")
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
 			v.fail(o, suspect, fmt.Sprintf("%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described), remedyLink)
+		case stuckAt[name] > 0 && is == stuckAt[name]:
+			v.miss(o, suspect, fmt.Sprintf("counter %s of %s stands at its end (%d), so no increase can be seen", name, port, is), "clear it (ibclearerrors), then walk again: firstlight accept --from fabric")
 		}
 	}
 	return worst

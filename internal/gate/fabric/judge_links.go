@@ -43,6 +43,7 @@ func (g *Gate) judgeLinks(v *verdict, obs []check.Observation, who names) topolo
 		}
 	}
 	g.switches(v, o, ports, who)
+	g.judgeRails(v, o, ports, who)
 	want := g.site.Fabric.Links
 	v.figures = append(v.figures, check.Figure{Name: "links up", Value: float64(len(up)), Unit: "links", Limit: float64(want), Relation: "==", Source: "site fabric.links"})
 	if len(up) != want && len(v.failed) == before {

@@ -32,6 +32,9 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	work.Go(func() error { return g.run(workCtx, rec, kindDiag, host, diag, "ibdiagnet") })
 	for _, n := range g.site.Inventory.Nodes {
 		work.Go(func() error { return g.run(workCtx, rec, kindPorts, n.Name, ports, "ibstat") })
+		work.Go(func() error {
+			return g.run(workCtx, rec, kindVerbs, n.Name, details, verbsCommand(g.site.Fabric.HCAs)...)
+		})
 	}
 	if err := work.Wait(); err != nil {
 		stop()

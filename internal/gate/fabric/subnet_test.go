@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,10 @@ type subnet struct {
 	sms        map[string]string // answer of sminfo by host; %d is the activity count
 	tick       int               // how much a question adds to the activity count
 	smLID      map[string]int    // by adapter, 1 where not given
+	// what is another than everywhere else, by adapter.
+	firmware, board map[string]string
+	mtu             map[string]int
+	keys            map[string][]string
 	// stages of ibdiagnet; lines by stage.
 	stages  []string
 	errors  map[string][]string
@@ -60,6 +65,7 @@ func newSubnet() *subnet {
 	s := &subnet{
 		nodes: [2]int{7, 7}, tick: 3, smLID: map[string]int{}, errors: map[string][]string{}, calls: map[string]int{},
 		instead: map[string]func() (ssh.Output, error){}, guids: map[string]uint64{},
+		firmware: map[string]string{}, board: map[string]string{}, mtu: map[string]int{}, keys: map[string][]string{},
 		stages: []string{"Discovery", "Lids Check", "Links Check", "Subnet Manager", "Port Counters", "Speed / Width checks", "Virtualization"},
 		sms: map[string]string{
 			"gpu-01": "sminfo: sm lid 1 sm guid 0x7cfe90030016aef1, activity count %d priority 14 state 3 SMINFO_MASTER\n",
@@ -121,6 +127,8 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 		return ssh.Output{Stdout: []byte(s.ibdiagnet())}, nil
 	case "ibstat":
 		return ssh.Output{Stdout: []byte(s.ibstat(host))}, nil
+	case "sh":
+		return ssh.Output{Stdout: []byte(s.verbs(host))}, nil
 	default:
 		return ssh.Output{Exit: 127, Stderr: []byte("bash: " + argv[0] + ": command not found\n")}, nil
 	}
@@ -211,7 +219,7 @@ func (s *subnet) ibstat(host string) string {
 		fmt.Fprintf(&b, `CA '%s'
 	CA type: MT4129
 	Number of ports: 1
-	Firmware version: 28.39.1002
+	Firmware version: %s
 	Hardware version: 0
 	Node GUID: 0x%016x
 	System image GUID: 0x%016x
@@ -225,10 +233,42 @@ func (s *subnet) ibstat(host string) string {
 		Capability mask: 0xa651e848
 		Port GUID: 0x%016x
 		Link layer: InfiniBand
-`, device, s.guids[l.a], s.guids[l.a], state, l.phys, l.rate, lid, s.guids[l.a])
+`, device, s.firmwareOf(host+"/"+device), s.guids[l.a], s.guids[l.a], state, l.phys, l.rate, lid, s.guids[l.a])
 	}
 	return b.String()
 }
+
+// firmwareOf is an adapter's; "none" is one that the tool does not tell.
+func (s *subnet) firmwareOf(adapter string) string {
+	return strings.Replace(cmp.Or(s.firmware[adapter], usualFirmware), "none", "", 1)
+}
+
+// verbs is what ibv_devinfo and grep over the P_Key tables print.
+func (s *subnet) verbs(host string) string {
+	var devices, keys strings.Builder
+	for _, l := range s.links {
+		node, device, _ := strings.Cut(l.a, " ")
+		if node != host || device == "" {
+			continue
+		}
+		name := host + "/" + device
+		state := map[string]string{"Active": "PORT_ACTIVE (4)", "Initialize": "PORT_INIT (2)", "Down": "PORT_DOWN (1)"}[l.state]
+		code := map[int]string{0: "4096 (5)", 2048: "2048 (4)", -1: "invalid MTU (0)"}[s.mtu[name]]
+		fmt.Fprintf(&devices, "hca_id:\t%s\n\ttransport:\t\t\tInfiniBand (0)\n\tfw_ver:\t\t\t\t%s\n\tboard_id:\t\t\t%s\n\tphys_port_cnt:\t\t\t1\n"+
+			"\t\tport:\t1\n\t\t\tstate:\t\t\t%s\n\t\t\tmax_mtu:\t\t4096 (5)\n\t\t\tactive_mtu:\t\t%s\n\t\t\tlink_layer:\t\tInfiniBand\n\n",
+			device, cmp.Or(s.firmware[name], usualFirmware), cmp.Or(s.board[name], "MT_0000000838"), state, code)
+		table, ok := s.keys[name]
+		if !ok {
+			table = []string{"0xffff", "0x8001"}
+		}
+		for i, key := range table {
+			fmt.Fprintf(&keys, "/sys/class/infiniband/%s/ports/1/pkeys/%d:%s\n", device, i, key)
+		}
+	}
+	return devices.String() + keys.String()
+}
+
+const usualFirmware = "28.39.1002"
 
 // declared is the site and profile that the subnet fulfils.
 func declared() (*site.Site, *profile.Profile) {
@@ -292,10 +332,16 @@ func (c *clock) Wait(ctx context.Context, d time.Duration) error {
 // look observes a subnet.
 func look(t *testing.T, s *subnet) []check.Observation {
 	t.Helper()
-	declaredSite, p := declared()
+	of, p := declared()
+	return lookAt(t, s, of, p)
+}
+
+// lookAt observes the subnet of a site.
+func lookAt(t *testing.T, s *subnet, of *site.Site, p *profile.Profile) []check.Observation {
+	t.Helper()
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	var b book
-	if err := fabric.New(declaredSite, p, fabric.Deps{Hosts: s, Now: c.Now, Wait: c.Wait}).Observe(t.Context(), &b); err != nil {
+	if err := fabric.New(of, p, fabric.Deps{Hosts: s, Now: c.Now, Wait: c.Wait}).Observe(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.obs

@@ -71,7 +71,7 @@ func fabricOf(spec world.Spec, ordered world.State) site.Fabric {
 		return site.Fabric{}
 	}
 	f := site.Fabric{
-		HCAs: spec.HCAs, Links: len(ordered.Links), Soak: site.Duration(2 * time.Second),
+		HCAs: spec.HCAs, Links: len(ordered.Links), Topology: site.RailOptimised, Soak: site.Duration(2 * time.Second),
 		NetworkResource: ordered.Hardware.Fabric.RDMAResource, NetworkResourceCount: len(spec.HCAs),
 	}
 	for _, sw := range ordered.Switches {

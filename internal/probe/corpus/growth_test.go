@@ -15,11 +15,13 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
 	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
 	"github.com/firstlight/firstlight/internal/probe/megatron"
 	"github.com/firstlight/firstlight/internal/probe/nccllog"
 	"github.com/firstlight/firstlight/internal/probe/nccltests"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/pkeys"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/probe/sminfo"
 	"github.com/firstlight/firstlight/internal/probe/torchtitan"
@@ -43,6 +45,8 @@ func parsers() map[string]func([]byte) {
 		"ibqueryerrors": func(b []byte) { _, _ = ibqueryerrors.Parse(b) },
 		"ibdiagnet":     func(b []byte) { _, _ = ibdiagnet.Parse(b) },
 		"sminfo":        func(b []byte) { _, _ = sminfo.Parse(b) },
+		"ibv_devinfo":   func(b []byte) { _, _ = ibvdevinfo.Parse(b) },
+		"P_Key tables":  func(b []byte) { _, _ = pkeys.Parse(b) },
 		"nccl-tests":    text(func(r io.Reader) { _, _ = nccltests.Parse(r) }),
 		"report":        text(func(r io.Reader) { _, _ = nccltests.ParseJSON(r) }),
 		"NCCL":          text(func(r io.Reader) { _, _ = nccllog.Parse(r) }),
@@ -78,6 +82,9 @@ var hostile = []struct{ name, head, again string }{
 	{"stages", "-I- Stage  Warnings   Errors\n", "-I- a  1  "},
 	{"ports of errors", "-E- ", "S0002c90300688830/N0002c90300688830/"},
 	{"adapters", "", "CA 'a'\n"},
+	{"devices", "", "hca_id: a\n"},
+	{"ports of a device", "hca_id: a\n", "port: 1\nstate: a\nmax_mtu: 256 (1)\nactive_mtu: 256 (1)\nlink_layer: a\n"},
+	{"partition keys", "", "/sys/class/infiniband/a/ports/1/pkeys/0:0xffff\n"},
 	{"rows", "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n", "8 2 float sum -1 1 1 1 0 1 1 1 0\n"},
 	{"fields of a row", "# size time algbw busbw\n", "8 "},
 	{"devices of NCCL", "a:1:1 [0] NCCL INFO NET/IB : Using ", "[0]a:1/IB "},

@@ -16,6 +16,8 @@ type Shape struct {
 	Lane     float64
 	Width    int
 	Firmware string
+	MTU      int
+	PKeys    []uint16
 	BusIDs   []string // PCI address of each HCA
 }
 
@@ -58,7 +60,7 @@ func Build(s Shape) (Topology, error) {
 	for n, node := range s.Nodes {
 		for k, dev := range s.HCAs {
 			leaf := End{Node: fmt.Sprintf("leaf-%d", (n/s.NodesSU)*rails+k), Port: n%s.NodesSU + 1}
-			h := HCA{Node: node, Name: dev, Rail: k, GUID: guids.next(), LID: lid, SMLID: 1, Firmware: s.Firmware, Attached: leaf}
+			h := HCA{Node: node, Name: dev, Rail: k, GUID: guids.next(), LID: lid, SMLID: 1, Firmware: s.Firmware, MTU: s.MTU, PKeys: s.PKeys, Attached: leaf}
 			if k < len(s.BusIDs) {
 				h.BusID = s.BusIDs[k]
 			}

@@ -49,6 +49,8 @@ type HCA struct {
 	Width      int
 	LaneGbps   float64
 	Firmware   string
+	MTU        int      // bytes, active on its port
+	PKeys      []uint16 // P_Key table of its port, from entry 0
 	BusID      string
 	Attached   End // the switch port it is cabled to
 	LinkDowned uint64
@@ -98,18 +100,21 @@ func (l Link) Touches(e End) bool { return l.A == e || l.B == e }
 
 // Counters are a port's error counters under the names that the tools print.
 type Counters struct {
-	SymbolErrorCounter          uint64
-	LinkErrorRecoveryCounter    uint64
-	LinkDownedCounter           uint64
-	PortRcvErrors               uint64
-	PortRcvRemotePhysicalErrors uint64
-	PortRcvSwitchRelayErrors    uint64
-	PortXmitDiscards            uint64
-	PortXmitWait                uint64
-	PortXmitData                uint64
-	PortRcvData                 uint64
-	PortXmitPkts                uint64
-	PortRcvPkts                 uint64
+	SymbolErrorCounter           uint64
+	LinkErrorRecoveryCounter     uint64
+	LinkDownedCounter            uint64
+	PortRcvErrors                uint64
+	PortRcvRemotePhysicalErrors  uint64
+	PortRcvSwitchRelayErrors     uint64
+	PortXmitDiscards             uint64
+	LocalLinkIntegrityErrors     uint64
+	ExcessiveBufferOverrunErrors uint64
+	VL15Dropped                  uint64
+	PortXmitWait                 uint64
+	PortXmitData                 uint64
+	PortRcvData                  uint64
+	PortXmitPkts                 uint64
+	PortRcvPkts                  uint64
 }
 
 // SM is one subnet manager.

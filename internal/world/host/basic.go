@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -46,6 +47,54 @@ func cat(c *call) int {
 	return exit
 }
 
+// grep does what is needed to look through directories of /sys: "grep -rHvx PATTERN DIR...",
+// the flags in one word, the pattern a fixed text.
+func grep(c *call) int {
+	if len(c.args) < 3 || c.args[0] != "-rHvx" {
+		c.errorf("grep: only -rHvx PATTERN DIR... is there on this host\n")
+		return 2
+	}
+	found, failed := false, false
+	for _, dir := range c.args[2:] {
+		files, ok := c.directory(dir)
+		if !ok {
+			c.errorf("grep: %s: No such file or directory\n", dir)
+			failed = true
+			continue
+		}
+		for _, name := range files {
+			text, _ := c.file(name)
+			if text = strings.TrimSuffix(text, "\n"); text != c.args[1] {
+				c.printf("%s:%s\n", name, text)
+				found = true
+			}
+		}
+	}
+	switch {
+	case failed:
+		return 2
+	case found:
+		return 0
+	default:
+		return 1
+	}
+}
+
+// directory lists the files of a directory that grep can look through: P_Key tables.
+func (c *call) directory(name string) ([]string, bool) {
+	if _, ok := c.file(name + "/0"); !ok || !strings.HasSuffix(name, "/pkeys") {
+		return nil, false
+	}
+	var files []string
+	for i := range pkeyEntries {
+		files = append(files, fmt.Sprintf("%s/%d", name, i))
+	}
+	return files, true
+}
+
+// pkeyEntries is the length of a ConnectX adapter's P_Key table.
+const pkeyEntries = 128
+
 func (c *call) file(name string) (string, bool) {
 	switch name {
 	case "/etc/hostname", "/proc/sys/kernel/hostname":
@@ -90,5 +139,21 @@ func hcaFile(c *call, h fabric.HCA, name string) (string, bool) {
 	case "ports/1/counters/link_downed":
 		return strconv.FormatUint(h.LinkDowned, 10) + "\n", true
 	}
+	if entry, ok := strings.CutPrefix(name, "ports/1/pkeys/"); ok {
+		return pkeyFile(h, entry)
+	}
 	return "", false
+}
+
+// pkeyFile is one entry of a port's P_Key table; those that nothing has set are zero.
+func pkeyFile(h fabric.HCA, entry string) (string, bool) {
+	i, err := strconv.Atoi(entry)
+	if err != nil || i < 0 || i >= pkeyEntries {
+		return "", false
+	}
+	var key uint16
+	if i < len(h.PKeys) {
+		key = h.PKeys[i]
+	}
+	return fmt.Sprintf("0x%04x\n", key), true
 }

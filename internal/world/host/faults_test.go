@@ -14,6 +14,11 @@ type sight struct {
 	exit                int
 }
 
+// pkeysOf is the command that looks through the P_Key table of an adapter.
+func pkeysOf(hca string) string {
+	return "grep -rHvx 0x0000 /sys/class/infiniband/" + hca + "/ports/1/pkeys"
+}
+
 func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -48,6 +53,39 @@ func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 			{"gpu-01", "ibqueryerrors", "[SymbolErrorCounter == 115] [LinkErrorRecoveryCounter == 17] [LinkDownedCounter == 17]", 1},
 			{"gpu-02", "dmesg", "Lost carrier", 0},
 			{"gpu-01", "ibdiagnet", "link_down_counter", 0},
+		}},
+		"link-ber": {world.Fault{Kind: "link-ber"}, []sight{
+			{"gpu-01", "ibqueryerrors", "port 1: [PortRcvErrors == 14] [PortRcvRemotePhysicalErrors == 800] [PortXmitWait", 1},
+			{"gpu-01", "ibqueryerrors", "port 2: [PortRcvErrors == 14] [PortRcvRemotePhysicalErrors == 800] [PortXmitWait", 1},
+		}},
+		"link-ber local": {world.Fault{Kind: "link-ber", Options: map[string]string{"counter": "LocalLinkIntegrityErrors"}}, []sight{
+			{"gpu-01", "ibqueryerrors", "[LocalLinkIntegrityErrors == 800]", 1},
+		}},
+		"rails-swapped": {world.Fault{Kind: "rails-swapped"}, []sight{
+			{"gpu-01", "iblinkinfo", ` 5    2[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>      22    1[  ] "gpu-02 mlx5_1"`, 0},
+			{"gpu-01", "iblinkinfo", ` 6    2[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>      21    1[  ] "gpu-02 mlx5_0"`, 0},
+		}},
+		"cables-swapped": {world.Fault{Kind: "cables-swapped"}, []sight{
+			{"gpu-01", "iblinkinfo", ` 5    2[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>      30    1[  ] "gpu-03 mlx5_1"`, 0},
+			{"gpu-01", "iblinkinfo", ` 6    3[  ] ==( 4X        106.25 Gbps Active/  LinkUp)==>      21    1[  ] "gpu-02 mlx5_0"`, 0},
+		}},
+		"nic-firmware-mixed": {world.Fault{Kind: "nic-firmware-mixed"}, []sight{
+			{"gpu-02", "ibstat mlx5_3", "Firmware version: 28.38.1002", 0},
+			{"gpu-02", "ibv_devinfo -d mlx5_3", "fw_ver:\t\t\t\t28.38.1002", 0},
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/fw_ver", "28.38.1002", 0},
+			{"gpu-01", "ibdiagnet", "-W- gpu-02/mlx5_3 - Node with Devid:4129(0x1021),PSID:MT_0000000838 has FW version 28.38.1002 while the latest FW version for the same Devid/PSID on this fabric is 28.39.1002", 0},
+			{"gpu-01", "ibdiagnet", "-I- Nodes Information                   1          0", 0},
+		}},
+		"mtu-mismatch": {world.Fault{Kind: "mtu-mismatch"}, []sight{
+			{"gpu-02", "ibv_devinfo -d mlx5_3", "max_mtu:\t\t4096 (5)\n\t\t\tactive_mtu:\t\t2048 (4)", 0},
+		}},
+		"pkey-missing": {world.Fault{Kind: "pkey-missing"}, []sight{
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/ports/1/pkeys/1", "0x0000", 0},
+		}},
+		"guid-duplicate": {world.Fault{Kind: "guid-duplicate"}, []sight{
+			{"gpu-01", "ibdiagnet", "Duplicated GUIDs detection finished with errors", 0},
+			{"gpu-01", "ibdiagnet", "-I- Discovery                           0          1", 0},
+			{"gpu-01", "ibdiagnet", "IB Channel Adapters     : 31", 0},
 		}},
 		"sm-dead": {world.Fault{Kind: "sm-dead"}, []sight{
 			{"gpu-01", "sminfo", "sminfo: iberror: failed: query", 255},
@@ -144,7 +182,7 @@ func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 // the fabric: the gates before a fault's own have to pass.
 func TestFaultsDontShowBelowTheirGate(t *testing.T) {
 	t.Parallel()
-	fabric := []string{"ibstat", "sminfo", "iblinkinfo", "ibqueryerrors", "ibdiagnet"}
+	fabric := []string{"ibstat", "sminfo", "iblinkinfo", "ibqueryerrors", "ibdiagnet", "ibv_devinfo", pkeysOf("mlx5_3")}
 	all := append([]string{"nvidia-smi -q -x", "dcgmi diag -r 3 -j", "dmesg"}, fabric...)
 	look := func(s world.State, commands []string) map[string]string {
 		out := map[string]string{}

@@ -57,6 +57,8 @@ func TestHealthyOutput(t *testing.T) {
 		"dcgmi-discovery.txt":   {"dcgmi discovery -l", 0},
 		"dcgmi-nvlink.txt":      {"dcgmi nvlink -s", 0},
 		"ibstat.txt":            {"ibstat", 0},
+		"ibv_devinfo.txt":       {"ibv_devinfo", 0},
+		"pkeys.txt":             {pkeysOf("mlx5_0"), 0},
 		"sminfo.txt":            {"sminfo", 0},
 		"iblinkinfo.txt":        {"iblinkinfo", 0},
 		"ibqueryerrors.txt":     {"ibqueryerrors", 1},

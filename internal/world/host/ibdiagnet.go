@@ -75,13 +75,17 @@ func stages(c *call, net subnet) []stage {
 		fmt.Sprintf("-I- Discovering ... %d nodes (%d Switches & %d CA-s) discovered.", len(net.switches)+len(net.cas), len(net.switches), len(net.cas)),
 		"-I- Fabric Discover finished successfully",
 	}
+	for _, guid := range net.duplicates {
+		discovery.fail("Node GUID = 0x%016x is duplicated", guid)
+	}
+	discovery.finish("Duplicated GUIDs detection")
 	return []stage{
 		discovery,
 		lidsStage(net),
 		{name: "Links Check", lines: []string{"-I- Links Check finished successfully"}},
 		smStage(c),
 		countersStage(net),
-		{name: "Nodes Information", lines: []string{"-I- FW Check finished successfully"}},
+		firmwareStage(c, net),
 		speedStage(c, net),
 		{name: "Virtualization", lines: []string{"-I- Virtualization finished successfully"}},
 		{name: "Partition Keys", lines: []string{"-I- Partition Keys finished successfully"}},
@@ -157,13 +161,35 @@ func speedStage(c *call, net subnet) stage {
 	return s
 }
 
+// firmwareStage warns of each adapter that has not the latest firmware of its kind.
+func firmwareStage(c *call, net subnet) stage {
+	s := stage{name: "Nodes Information"}
+	hw := c.state.Hardware.Fabric
+	latest := ""
+	for _, ca := range net.cas {
+		latest = max(latest, ca.hca.Firmware)
+	}
+	for _, ca := range net.cas {
+		if ca.hca.Firmware != latest {
+			s.warnings++
+			s.lines = append(s.lines, fmt.Sprintf("-W- %s/%s - Node with Devid:%d(0x%x),PSID:%s has FW version %s while the latest FW version for the same Devid/PSID on this fabric is %s",
+				ca.hca.Node, ca.hca.Name, hw.DeviceID, hw.DeviceID, hw.Board, ca.hca.Firmware, latest))
+		}
+	}
+	s.finish("FW Check")
+	return s
+}
+
 // finish closes a stage with its verdict line.
 func (s *stage) finish(what string) {
-	if s.errors > 0 {
+	switch {
+	case s.errors > 0:
 		s.lines = append(s.lines, "-E- "+what+" finished with errors")
-		return
+	case s.warnings > 0:
+		s.lines = append(s.lines, "-W- "+what+" finished with warnings")
+	default:
+		s.lines = append(s.lines, "-I- "+what+" finished successfully")
 	}
-	s.lines = append(s.lines, "-I- "+what+" finished successfully")
 }
 
 func (n subnet) linkGUIDs(l fabric.Link) string {

@@ -23,6 +23,9 @@ func counters(c fabric.Counters) []counter {
 		{"PortRcvRemotePhysicalErrors", c.PortRcvRemotePhysicalErrors},
 		{"PortRcvSwitchRelayErrors", c.PortRcvSwitchRelayErrors},
 		{"PortXmitDiscards", c.PortXmitDiscards},
+		{"LocalLinkIntegrityErrors", c.LocalLinkIntegrityErrors},
+		{"ExcessiveBufferOverrunErrors", c.ExcessiveBufferOverrunErrors},
+		{"VL15Dropped", c.VL15Dropped},
 		{"PortXmitWait", c.PortXmitWait},
 	}
 }

@@ -12,6 +12,10 @@ import (
 type subnet struct {
 	cas      []ca
 	switches []switchPorts
+	// duplicates are GUIDs that several HCAs have. A scan goes by GUIDs: all of them
+	// are one CA in it, the first.
+	duplicates []uint64
+	guids      map[fabric.End]uint64
 }
 
 // ca is one HCA that the scan reached.
@@ -29,7 +33,7 @@ type switchPorts struct {
 }
 
 func scan(s world.State) subnet {
-	var n subnet
+	n := subnet{guids: map[fabric.End]uint64{}}
 	index := map[string]int{}
 	for _, sw := range s.Switches {
 		index[sw.Name] = len(n.switches)
@@ -44,9 +48,17 @@ func scan(s world.State) subnet {
 		place(l.A, l)
 		place(l.B, l)
 	}
+	known := map[uint64]bool{}
 	for _, node := range s.GPUNodes() {
 		for _, h := range node.HCAs {
-			if l, ok := s.HCALink(node.Name, h.Name); ok && l.PhysState == fabric.PhysLinkUp {
+			n.guids[fabric.End{Node: node.Name, Device: h.Name, Port: 1}] = h.GUID
+			l, ok := s.HCALink(node.Name, h.Name)
+			switch {
+			case !ok || l.PhysState != fabric.PhysLinkUp:
+			case known[h.GUID]:
+				n.duplicates = append(n.duplicates, h.GUID)
+			default:
+				known[h.GUID] = true
 				n.cas = append(n.cas, ca{hca: h, link: l})
 			}
 		}
@@ -66,7 +78,7 @@ type port struct {
 func (n subnet) port(e fabric.End) port {
 	if e.Device != "" {
 		for _, c := range n.cas {
-			if c.hca.Node == e.Node && c.hca.Name == e.Device {
+			if c.hca.GUID == n.guids[e] {
 				return port{guid: c.hca.GUID, lid: c.hca.LID, num: e.Port, name: c.name()}
 			}
 		}

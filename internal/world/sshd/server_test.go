@@ -74,6 +74,7 @@ func TestCommandsOverSSH(t *testing.T) {
 		{"quoted words", `'nvidia-smi' "--query-gpu=index" --format=csv,noheader`, "0\n1\n2\n3\n4\n5\n6\n7\n", "", 0},
 		{"unknown command", "rm -rf /", "", "bash: rm: command not found\n", 127},
 		{"sequence", "false && echo no || echo yes; uname -n", "yes\ngpu-02\n", "", 0},
+		{"a shell's own line", `sh -c 'hostname && false || echo "no"; false'`, "gpu-02\nno\n", "", 1},
 		{"redirection", "nosuch 2>&1", "bash: nosuch: command not found\n", "", 127},
 		{"no pipes", "ibstat | head", "", "bash: '|' is not supported on this host\n", 2},
 		{"missing file", "cat /etc/shadow", "", "cat: /etc/shadow: No such file or directory\n", 1},

@@ -39,7 +39,7 @@ func (s *Server) session(sess ssh.Session, node string) {
 	_ = sess.Exit(last)
 }
 
-// run runs a command line and copies what it printed.
+// run runs a command line, or the one of sh -c, and copies what it printed.
 func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.Writer) int {
 	steps, err := parse(line)
 	if err != nil {
@@ -49,6 +49,10 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 	exit := 0
 	for _, step := range steps {
 		if (step.after == "&&" && exit != 0) || (step.after == "||" && exit == 0) {
+			continue
+		}
+		if len(step.argv) == 3 && step.argv[0] == "sh" && step.argv[1] == "-c" {
+			exit = s.run(ctx, node, step.argv[2], stdout, stderr)
 			continue
 		}
 		out, errOut, code := host.Run(ctx, s.world.State(), node, step.argv)

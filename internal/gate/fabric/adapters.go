@@ -1,0 +1,105 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
+)
+
+// adapter is an HCA of the site, as its host shows it.
+type adapter struct {
+	name string // "gpu-02/mlx5_3"
+	rail string // "mlx5_3"
+	hca  ibstat.HCA
+	seen check.Observation // by ibstat
+	verbs
+}
+
+// verbs is what ibv_devinfo and sysfs show of an adapter.
+type verbs struct {
+	by check.Observation
+	// unseen: the host gave no answer.
+	unseen bool
+	// device is nil where the tool does not list it.
+	device *ibvdevinfo.Device
+	// keys are the partition keys of its port; none where its table is empty.
+	keys []string
+}
+
+// adapters are those that ibstat shows, by node and then HCA of the site. judgePorts reports
+// what ibstat does not show; a host without an answer of ibv_devinfo is reported here.
+func (g *Gate) adapters(v *verdict, obs []check.Observation) []adapter {
+	shown, detailed := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
+	var out []adapter
+	for _, n := range g.site.Inventory.Nodes {
+		hcas, err := check.Decode[[]ibstat.HCA](shown[n.Name])
+		if err != nil {
+			continue
+		}
+		o, ok := detailed[n.Name]
+		f, err := check.Decode[verbsFigures](o)
+		switch {
+		case !ok:
+			v.miss(o, n.Name, "ibv_devinfo was not run on "+n.Name, remedySSH)
+		case err != nil:
+			v.miss(o, n.Name, err.Error(), remedyVerbs)
+		}
+		for _, name := range g.site.Fabric.HCAs {
+			i := slices.IndexFunc(hcas, func(a ibstat.HCA) bool { return a.Name == name })
+			if i < 0 {
+				continue
+			}
+			a := adapter{name: n.Name + "/" + name, rail: name, hca: hcas[i], seen: shown[n.Name], verbs: f.of(name)}
+			a.by, a.unseen = o, err != nil
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+const remedyVerbs = "install ibv_devinfo (ibverbs-utils, or the vendor's drivers), make /sys/class/infiniband readable, then walk again: firstlight accept --from fabric"
+
+func byTarget(obs []check.Observation, kind string) map[string]check.Observation {
+	out := map[string]check.Observation{}
+	for _, o := range check.OfKind(obs, kind) {
+		out[o.Target] = o
+	}
+	return out
+}
+
+// of is what is shown of the adapter of a name.
+func (f verbsFigures) of(name string) verbs {
+	var out verbs
+	for i, d := range f.Devices {
+		if d.Name == name {
+			out.device = &f.Devices[i]
+		}
+	}
+	for _, t := range f.Tables {
+		if t.Device == name && t.Port == firstPort {
+			out.keys = t.Keys
+		}
+	}
+	return out
+}
+
+// active says that the fabric's port of the adapter carries traffic.
+func (a adapter) active() bool {
+	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.Up() })
+}
+
+// mtu is the active MTU of the fabric's port in bytes, or why it was not seen.
+func (a adapter) mtu() (int, error) {
+	if a.device == nil {
+		return 0, fmt.Errorf("ibv_devinfo does not list %s", a.name)
+	}
+	for _, p := range a.device.Ports {
+		if p.Number == firstPort && p.State == ibvdevinfo.StateActive && p.ActiveMTU > 0 {
+			return p.ActiveMTU, nil
+		}
+	}
+	return 0, fmt.Errorf("ibv_devinfo shows no active port %d with an MTU on %s, ibstat shows it Active", firstPort, a.name)
+}

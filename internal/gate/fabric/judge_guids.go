@@ -1,0 +1,42 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const remedyGUID = "give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
+
+// judgeGUIDs demands that no two adapters have one GUID: the subnet takes them for one.
+func judgeGUIDs(v *verdict, adapters []adapter) {
+	holders := map[uint64][]string{}
+	for _, a := range adapters {
+		for _, id := range a.guids() {
+			holders[id] = append(holders[id], a.name)
+		}
+	}
+	for _, a := range adapters {
+		for _, id := range a.guids() {
+			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
+			if len(others) > 0 {
+				v.fail(a.seen, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
+			}
+		}
+	}
+}
+
+// guids are the adapter's and its ports', each once.
+func (a adapter) guids() []uint64 {
+	var out []uint64
+	add := func(text string) {
+		if id, ok := guid(text); ok && id != 0 && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	add(a.hca.NodeGUID)
+	for _, p := range a.hca.Ports {
+		add(p.PortGUID)
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package fabric
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// sample is one value of an adapter that must be that of all.
+type sample struct {
+	adapter, value string
+	o              check.Observation
+}
+
+// usualValue is the value that more than half of the samples have, and the number of those;
+// 0 where there is no such value.
+func usualValue(samples []sample) (string, int) {
+	times := map[string]int{}
+	for _, s := range samples {
+		times[s.value]++
+	}
+	for value, n := range times {
+		if 2*n > len(samples) {
+			return value, n
+		}
+	}
+	return "", 0
+}
+
+// uniform fails each adapter whose value differs from the usual one, and the fabric where
+// there is no usual one. What and among are words of "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG
+// have 2".
+func (v *verdict) uniform(samples []sample, what, among, remedy string) {
+	usual, n := usualValue(samples)
+	if n == 0 && len(samples) > 0 {
+		v.fail(samples[0].o, "fabric", fmt.Sprintf("%s differ in %s, and no value is on most: %s", among, what, spread(samples)), remedy)
+		return
+	}
+	for _, s := range samples {
+		if s.value != usual {
+			v.fail(s.o, s.adapter, fmt.Sprintf("%s has %s %s, %d of %d %s have %s", s.adapter, what, s.value, n, len(samples), among, usual), remedy)
+		}
+	}
+}
+
+// spread lists each value with the number of samples that have it, and the first of them.
+func spread(samples []sample) string {
+	times, first := map[string]int{}, map[string]string{}
+	for _, s := range samples {
+		if times[s.value]++; times[s.value] == 1 {
+			first[s.value] = s.adapter
+		}
+	}
+	var out []string
+	for _, value := range slices.Sorted(maps.Keys(times)) {
+		out = append(out, fmt.Sprintf("%s on %d (%s, ...)", value, times[value], first[value]))
+	}
+	return strings.Join(head(out), "; ")
+}
