@@ -3,7 +3,7 @@ GO      ?= go
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: accept build test test-all profile soak lint vuln bench generate fuzz clean
+.PHONY: accept build test test-all profile soak soak-tests lint vuln bench generate fuzz clean
 
 ## accept: build firstlight and walk the eight gates on the embedded lab
 accept: build
@@ -29,8 +29,12 @@ test-all:
 profile:
 	mkdir -p bin && $(GO) run ./internal/suite/run -profile bin/profile.md
 
-## soak: the long ones: 20 seeds, 30 kills, 100,000 operations on leases, a week and a year of reservations
-soak:
+## soak: the long ones: 20 seeds, 30 kills, 100,000 operations on leases, a week and a year of
+## reservations; then 10 million executions of every fuzz target
+soak: soak-tests
+	$(MAKE) fuzz FUZZTIME=10000000x
+
+soak-tests:
 	FIRSTLIGHT_TESTS=soak $(GO) test -timeout 180m -count=1 -p 1 -parallel 3 -v ./internal/reservation/safety ./internal/reservation/controller ./internal/e2e/...
 
 ## lint: golangci-lint and go vet, pinned in tools/go.mod
