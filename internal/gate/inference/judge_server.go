@@ -77,7 +77,7 @@ func (r *review) completion(s seen[CompletionFigures]) {
 		if len(text) > most {
 			text = strings.ToValidUTF8(text[:most], "") + "..."
 		}
-		r.fail("tokens of model "+w.Model, "compare checksums of the model's weights and tokenizer; try another GPU and another tensor-parallel size: when only one GPU answers so, run dcgmi diag -r 4 on it", s.id,
+		r.fail("tokens of model "+w.Model, "compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; try another GPU and another tensor-parallel size: when only one GPU answers so, run dcgmi diag -r 4 on it", s.id,
 			"the greedy completion of %q is %q and does not begin with the golden prefix %q", w.Prompt, text, w.GoldenPrefix)
 	}
 }
