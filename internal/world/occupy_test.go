@@ -178,4 +178,25 @@ func TestTroubleUnderLoad(t *testing.T) {
 	if f := s.ClockFactor(s.Nodes[0]); f > 0.7 {
 		t.Errorf("the node computes at %.2f", f)
 	}
+	if healthy, hot, capped := s.MatmulTFLOPS(g[3]), s.MatmulTFLOPS(g[2]), s.MatmulTFLOPS(g[0]); healthy < 600 || hot > 0.7*healthy || capped > 0.9*healthy {
+		t.Errorf("products at %.0f TFLOPS, hot at %.0f, with less power at %.0f", healthy, hot, capped)
+	}
+}
+
+// A GPU that is slow at its full clock is so in what it computes, and in no reading.
+func TestASlowGPUShowsInNoReading(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	healthy := w.State().Nodes[2].GPUs[5]
+	if _, err := w.AddFault(Fault{Kind: "gpu-slow-in-lockstep"}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.State()
+	slow := s.Nodes[2].GPUs[5]
+	if got, want := s.MatmulTFLOPS(slow), 0.9*s.MatmulTFLOPS(healthy); got < 0.999*want || got > 1.001*want {
+		t.Errorf("%.1f TFLOPS, want %.1f", got, want)
+	}
+	if slow.Speed = healthy.Speed; !cmp.Equal(slow, healthy) {
+		t.Errorf("it shows: %s", cmp.Diff(healthy, slow))
+	}
 }

@@ -84,6 +84,9 @@ func (d *draft) pduFigures() {
 
 // NodeWatts is what a node draws.
 func (s State) NodeWatts(n Node) float64 {
+	if n.Standby {
+		return s.Hardware.Node.StandbyWatts
+	}
 	watts := s.Hardware.Node.BasePowerWatts
 	if n.System {
 		watts = 420
