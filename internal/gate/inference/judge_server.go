@@ -71,6 +71,10 @@ func (r *review) completion(s seen[CompletionFigures]) {
 		r.blind("site workloads.inference.prompt", remedyRun, s.id, "the completion is of another prompt (%q)", s.figures.Prompt)
 		return
 	}
+	if text := s.figures.Text; text != "" && text != w.GoldenPrefix && strings.HasPrefix(w.GoldenPrefix, text) {
+		r.fail("length of answers of model "+w.Model, remedyLength, s.id, "the greedy completion of %q ends with %q after %d tokens, before the golden prefix %q does", w.Prompt, text, s.figures.Tokens, w.GoldenPrefix)
+		return
+	}
 	if !strings.HasPrefix(s.figures.Text, w.GoldenPrefix) {
 		const most = 80
 		text := s.figures.Text
