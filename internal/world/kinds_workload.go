@@ -33,6 +33,13 @@ func trainingFaults() []FaultKind {
 			apply:   func(d *draft, t target, f Fault) { d.gpu(t).Speed = f.number("factor") },
 		},
 		{
+			Kind: "power-capped-later", Gate: "training", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
+			Summary: "a rack's power management lowers a GPU's power limit when it draws much, and raises it again: idle and in diagnostics the limit is the card's own",
+			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 560, Summary: "the limit under load"}},
+			Suspect: `{node}.*{gpu}`,
+			apply:   func(d *draft, t target, f Fault) { d.gpu(t).CapUnderLoad = f.number("watts") },
+		},
+		{
 			Kind: "loss-nan", Gate: "training", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "one rank computes a loss that is no number; the trainers reduce it over all ranks, so that every rank prints nan",
 			Options: []FaultOption{{Name: "step", Default: "20", Min: 1, Max: 100000, Summary: "the first step"}},

@@ -183,6 +183,28 @@ func TestTroubleUnderLoad(t *testing.T) {
 	}
 }
 
+// A power limit that is lowered under heavy load alone is the card's own when idle, and
+// under the load of a collective.
+func TestPowerCappedUnderLoadAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	if _, err := w.AddFault(Fault{Kind: "power-capped-later"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, load := range []struct{ frac, limit float64 }{{0, 700}, {0.55, 700}, {0.92, 500}, {0.1, 700}} {
+		if _, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 8, Load{Util: 99, PowerFrac: load.frac}); err != nil {
+			t.Fatal(err)
+		}
+		s := w.State()
+		g := s.Nodes[0].GPUs
+		slow := s.MatmulTFLOPS(g[6]) < 0.9*s.MatmulTFLOPS(g[5])
+		if g[6].PowerLimit != load.limit || g[5].PowerLimit != 700 || slow != (load.limit < 700) || g[6].Reasons.SWPowerCap != slow {
+			t.Errorf("at %.2f of the power: %+v", load.frac, g[6])
+		}
+		w.Release("a")
+	}
+}
+
 // A GPU that is slow at its full clock is so in what it computes, and in no reading.
 func TestASlowGPUShowsInNoReading(t *testing.T) {
 	t.Parallel()

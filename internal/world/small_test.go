@@ -50,7 +50,7 @@ func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	refused := []string{
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "nvlink-down", "rdma-resource-missing",
-		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run", "gpu-slow-in-lockstep",
+		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run", "gpu-slow-in-lockstep", "power-capped-later",
 	}
 	for _, k := range append(Catalogue(), Variations()...) {
 		t.Run(k.Kind, func(t *testing.T) {

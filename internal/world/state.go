@@ -223,11 +223,13 @@ type GPU struct {
 	Speed float64
 
 	PowerLimit float64 // W
-	Power      float64
-	Temp       float64
-	MemTemp    float64
-	Util       int // %
-	MemUsedMiB int
+	// CapUnderLoad is what the power limit is lowered to while the GPU draws much; 0 is healthy.
+	CapUnderLoad float64
+	Power        float64
+	Temp         float64
+	MemTemp      float64
+	Util         int // %
+	MemUsedMiB   int
 
 	NVLinkUp []bool
 	Energy   float64 // J since boot

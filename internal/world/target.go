@@ -125,7 +125,7 @@ func (s State) lacks(k FaultKind) string {
 	switch {
 	case s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down":
 		return "NVLinks"
-	case k.Kind == "gpu-slow-in-lockstep" && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
+	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
 		return "second GPU to hold a slow one against"
 	}
 	return ""

@@ -31,8 +31,8 @@ func (r *review) gpus() {
 		worst = max(worst, lag)
 		if lag > limit.Value {
 			r.fail(fmt.Sprintf("%s/gpu%d (rank %d)", m.node, m.Device, rank), remedyGPU, m.id,
-				"GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS on its own, the median of all GPUs is %.0f: it takes %.1f %% longer, allowed are %.1f %%; all ranks wait for it",
-				m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value)
+				"GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS on its own, the median of all GPUs is %.0f: it takes %.1f %% longer, allowed are %.1f %%; all ranks wait for it%s",
+				m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value, m.limits())
 		}
 	}
 	r.figures = append(r.figures, check.Figure{Name: "matrix product, median GPU", Value: middle, Unit: "TFLOPS"})
@@ -43,6 +43,18 @@ func (r *review) gpus() {
 type measuredGPU struct {
 	matmul.GPU
 	node, id string
+}
+
+// limits says what nvidia-smi told of the GPU while it worked.
+func (m measuredGPU) limits() string {
+	text := ""
+	if m.PowerLimit != nil && m.PowerDefault != nil {
+		text = fmt.Sprintf("; its power limit is %.0f W, the card's own %.0f W", *m.PowerLimit, *m.PowerDefault)
+	}
+	if m.SMClock != nil {
+		text += fmt.Sprintf("; its SM clock is %.0f MHz", *m.SMClock)
+	}
+	return text
 }
 
 // measuredGPUs are those of all ranks, by rank. What is missing or no rate is unobserved.

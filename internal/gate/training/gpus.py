@@ -3,6 +3,7 @@
 # Prints a line a GPU: "gpu matmul: " and JSON.
 import json
 import os
+import subprocess
 import threading
 import time
 
@@ -50,11 +51,29 @@ def measure(device, lines):
     }
 
 
+def limits():
+    """Asks nvidia-smi, while the GPUs work, for their power limits, those of the cards, and their clocks."""
+    fields = ("powerLimitWatts", "powerDefaultWatts", "smClockMHz")
+    command = ["nvidia-smi", "--query-gpu=uuid,power.limit,power.default_limit,clocks.sm", "--format=csv,noheader,nounits"]
+    found = {}
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        for row in out.splitlines():
+            uuid, *values = (cell.strip() for cell in row.split(","))
+            found[uuid] = dict(zip(fields, (float(v) for v in values)))
+    except (OSError, ValueError, subprocess.SubprocessError) as e:
+        print(f"nvidia-smi: {e}", flush=True)  # the rates are known without it
+    return found
+
+
 measured = {}
 threads = [threading.Thread(target=measure, args=(device, measured)) for device in range(GPUS)]
 for thread in threads:
     thread.start()
+time.sleep(WARMUP + SECONDS / 2)
+under_load = limits()
 for thread in threads:
     thread.join()
 for device in sorted(measured):
-    print("gpu matmul: " + json.dumps(measured[device]), flush=True)
+    gpu = measured[device]
+    print("gpu matmul: " + json.dumps({**gpu, **under_load.get(gpu["uuid"], {})}), flush=True)

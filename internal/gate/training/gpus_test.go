@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/firstlight/firstlight/internal/probe/matmul"
 )
 
@@ -24,7 +26,7 @@ def _tick():
         _now[0] += 1
         return _now[0]
 
-time.monotonic = _tick
+time.monotonic, time.sleep = _tick, lambda seconds: None
 bfloat16 = "bfloat16"
 
 def randn(*size, device, dtype):
@@ -71,10 +73,14 @@ func TestTheMeasurementPrintsWhatIsRead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "torch.py"), []byte(fakeTorch), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const smi = "#!/bin/sh\necho \"$*\" >&2\necho 'GPU-5a1c-0, 700.00, 700.00, 1755'\necho 'GPU-5a1c-1, 500.00, 700.00, 1485'\n"
+	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(smi), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bash, "-c", measureGPUs()+"echo the trainer starts")
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir, "GPUS_PER_NODE=2", "JOB_COMPLETION_INDEX=3")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir, "PATH="+dir+":"+os.Getenv("PATH"), "GPUS_PER_NODE=2", "JOB_COMPLETION_INDEX=3")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -87,15 +93,16 @@ func TestTheMeasurementPrintsWhatIsRead(t *testing.T) {
 	}
 	const products = 32 * 2 * 8192.0 * 8192 * 8192 / 0.050 / 1e12
 	for i, want := range []matmul.GPU{
-		{Rank: 6, Device: 0, UUID: "GPU-5a1c-0", Size: 8192, TFLOPS: products},
-		{Rank: 7, Device: 1, UUID: "GPU-5a1c-1", Size: 8192, TFLOPS: products / 2},
+		{Rank: 6, Device: 0, UUID: "GPU-5a1c-0", Size: 8192, TFLOPS: products, PowerLimit: new(700.), PowerDefault: new(700.), SMClock: new(1755.)},
+		{Rank: 7, Device: 1, UUID: "GPU-5a1c-1", Size: 8192, TFLOPS: products / 2, PowerLimit: new(500.), PowerDefault: new(700.), SMClock: new(1485.)},
 	} {
 		got := gpus[i]
 		if got.Seconds <= 0 || got.TFLOPS < want.TFLOPS*0.999 || got.TFLOPS > want.TFLOPS*1.001 {
 			t.Errorf("%+v, want %.1f TFLOPS", got, want.TFLOPS)
 		}
-		if got.Seconds, got.TFLOPS = 0, want.TFLOPS; got != want {
-			t.Errorf("%+v, want %+v", got, want)
+		got.Seconds, got.TFLOPS = 0, want.TFLOPS
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
 		}
 	}
 }

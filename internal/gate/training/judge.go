@@ -33,8 +33,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.placement()
 	r.startWindow()
 	r.steps()
-	r.speed()
 	r.gpus()
+	r.speed()
 	return r.conclude()
 }
 

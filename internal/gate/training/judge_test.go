@@ -55,6 +55,7 @@ func TestJudge(t *testing.T) {
 		"loss of one rank not finite":  {titan, trainer{nanAt: 30, nanRank: 13}, check.Failed, "gpu-02 (rank 13)", `the loss of rank 13 is "nan" at step 30`},
 		"a GPU slow in lockstep":       {titan, trainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
 		"the same with megatron":       {mega, trainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
+		"a power limit lowered":        {titan, trainer{gpus: map[int]float64{21: 0.845}}, check.Failed, "gpu-03/gpu5 (rank 21)", "its power limit is 500 W, the card's own 700 W; its SM clock is 1700 MHz"},
 		"all a little slow":            {titan, trainer{speed: 0.9}, check.Passed, "", ""},
 		"a GPU a little slower":        {titan, trainer{gpus: map[int]float64{21: 0.95}}, check.Passed, "", ""},
 		"no GPUs measured on a node":   {titan, trainer{unmeasured: map[int]bool{2: true}}, check.Unobserved, "gpu-03", "0 of 8 GPUs of gpu-03 were measured"},

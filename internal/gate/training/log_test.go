@@ -109,7 +109,7 @@ func (w trainer) log(framework string, pod, steps int) string {
 			f = v
 		}
 		if f > 0 {
-			fmt.Fprintf(&b, "gpu matmul: {\"rank\": %d, \"device\": %d, \"uuid\": \"GPU-%d\", \"size\": 8192, \"seconds\": 10.01, \"tflops\": %.2f}\n", rank, local, rank, 650*f*(1+0.01*math.Sin(float64(rank))))
+			fmt.Fprintf(&b, "gpu matmul: {\"rank\": %d, \"device\": %d, \"uuid\": \"GPU-%d\", \"size\": 8192, \"seconds\": 10.01, \"tflops\": %.2f, \"powerLimitWatts\": %.1f, \"powerDefaultWatts\": 700.0, \"smClockMHz\": 1700.0}\n", rank, local, rank, 650*f*(1+0.01*math.Sin(float64(rank))), 700*f*f)
 		}
 	}
 	for local := range 8 {

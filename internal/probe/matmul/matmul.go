@@ -28,6 +28,11 @@ type GPU struct {
 	Size    int     `json:"size"`
 	Seconds float64 `json:"seconds"`
 	TFLOPS  float64 `json:"tflops"`
+	// PowerLimit and the card's own, in W, and the SM clock in MHz, by nvidia-smi while the
+	// GPU worked; nil where it did not tell.
+	PowerLimit   *float64 `json:"powerLimitWatts,omitempty"`
+	PowerDefault *float64 `json:"powerDefaultWatts,omitempty"`
+	SMClock      *float64 `json:"smClockMHz,omitempty"`
 }
 
 // Parse reads the lines of a log that are of the measurement, in their order. One that

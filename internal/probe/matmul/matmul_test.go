@@ -14,6 +14,8 @@ const line = `gpu matmul: {"rank": 13, "device": 5, "uuid": "GPU-5a", "size": 81
 func TestParse(t *testing.T) {
 	t.Parallel()
 	want := matmul.GPU{Rank: 13, Device: 5, UUID: "GPU-5a", Size: 8192, Seconds: 10.01, TFLOPS: 655.31}
+	limited := want
+	limited.PowerLimit, limited.PowerDefault, limited.SMClock = new(500.), new(700.), new(1485.)
 	for name, tt := range map[string]struct {
 		text    string
 		want    []matmul.GPU
@@ -22,6 +24,7 @@ func TestParse(t *testing.T) {
 		"a GPU":                   {line, []matmul.GPU{want}, ""},
 		"behind a timestamp":      {"2026-11-21T01:02:03.456Z " + line, []matmul.GPU{want}, ""},
 		"among others":            {"hello\n" + line + "[rank0]:[titan] gpu matmul: no\n" + line, []matmul.GPU{want, want}, ""},
+		"with its limits":         {strings.Replace(line, "}", `, "powerLimitWatts": 500.0, "powerDefaultWatts": 700.0, "smClockMHz": 1485.0}`, 1), []matmul.GPU{limited}, ""},
 		"nothing":                 {"", nil, ""},
 		"another program":         {"Traceback (most recent call last):\n", nil, ""},
 		"cut":                     {line[:40], nil, "measurement of GPUs"},

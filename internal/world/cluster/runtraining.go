@@ -22,15 +22,15 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 	mine := gpus[:min(per, len(gpus))]
 	g, leave := w.join(mine)
 	defer leave()
+	if err := w.setLoad(gpus, trainingLoad()); err != nil {
+		return 1, err
+	}
 	if err := w.matmul(out, mine); err != nil {
 		return 1, err
 	}
 	members, err := g.complete(w.ctx, nodes)
 	if err != nil {
 		return 0, ignoreDone(w, err)
-	}
-	if err := w.setLoad(gpus, trainingLoad()); err != nil {
-		return 1, err
 	}
 	state := w.runtime.world.State()
 	job := training.Job{
@@ -70,7 +70,10 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 	for _, i := range gpus {
 		for _, g := range host.GPUs {
 			if g.Index == i {
-				measured = append(measured, training.GPU{UUID: g.UUID, TFLOPS: state.MatmulTFLOPS(g)})
+				measured = append(measured, training.GPU{
+					UUID: g.UUID, TFLOPS: state.MatmulTFLOPS(g),
+					PowerLimit: g.PowerLimit, PowerDefault: state.Hardware.GPU.TDPWatts, SMClock: float64(g.SMClock),
+				})
 			}
 		}
 	}

@@ -190,14 +190,14 @@ func TestNaN(t *testing.T) {
 
 func TestMatmul(t *testing.T) {
 	t.Parallel()
-	gpus := []GPU{{"GPU-a", 680}, {"GPU-b", 612}}
+	gpus := []GPU{{"GPU-a", 680, 700, 700, 1755}, {"GPU-b", 612, 500, 700, 1485}}
 	var b, again, other strings.Builder
 	for out, seed := range map[*strings.Builder]uint64{&b: 3, &again: 3, &other: 4} {
 		if err := WriteMatmul(out, 8, gpus, seed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	line := regexp.MustCompile(`(?m)^gpu matmul: \{"rank": (\d+), "device": (\d), "uuid": "(GPU-\w)", "size": 8192, "seconds": 10\.\d\d, "tflops": (\d+\.\d\d)\}$`)
+	line := regexp.MustCompile(`(?m)^gpu matmul: \{"rank": (\d+), "device": (\d), "uuid": "(GPU-\w)", "size": 8192, "seconds": 10\.\d\d, "tflops": (\d+\.\d\d), "powerLimitWatts": [57]00\.0, "powerDefaultWatts": 700\.0, "smClockMHz": 1\d{3}\.0\}$`)
 	found := line.FindAllStringSubmatch(b.String(), -1)
 	if len(found) != 2 || strings.Count(b.String(), "\n") != 2 {
 		t.Fatalf("%q", b.String())

@@ -10,6 +10,8 @@ import (
 type GPU struct {
 	UUID   string
 	TFLOPS float64
+	// PowerLimit and PowerDefault are in W, SMClock in MHz, all under load.
+	PowerLimit, PowerDefault, SMClock float64
 }
 
 // WriteMatmul prints what the measurement of a pod's GPUs prints, in their order. The
@@ -19,8 +21,8 @@ func WriteMatmul(w io.Writer, first int, gpus []GPU, seed uint64) error {
 	for i, g := range gpus {
 		rng := rand.New(rand.NewPCG(seed, uint64(first+i))) //nolint:gosec // a model's noise, no secret
 		tflops := g.TFLOPS * (1 + spread*(rng.Float64()-0.5))
-		if _, err := fmt.Fprintf(w, "gpu matmul: {\"rank\": %d, \"device\": %d, \"uuid\": %q, \"size\": 8192, \"seconds\": %.2f, \"tflops\": %.2f}\n",
-			first+i, i, g.UUID, 10+0.05*rng.Float64(), tflops); err != nil {
+		if _, err := fmt.Fprintf(w, "gpu matmul: {\"rank\": %d, \"device\": %d, \"uuid\": %q, \"size\": 8192, \"seconds\": %.2f, \"tflops\": %.2f, \"powerLimitWatts\": %.1f, \"powerDefaultWatts\": %.1f, \"smClockMHz\": %.1f}\n",
+			first+i, i, g.UUID, 10+0.05*rng.Float64(), tflops, g.PowerLimit, g.PowerDefault, g.SMClock); err != nil {
 			return fmt.Errorf("write the measurement of GPUs: %w", err)
 		}
 	}
