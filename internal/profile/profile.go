@@ -128,6 +128,7 @@ type Training struct {
 	MaxCV       Figure `yaml:"maxCV" json:"maxCV"`             // fraction
 	MaxDrift    Figure `yaml:"maxDrift" json:"maxDrift"`       // fraction over the run
 	MaxRankLag  Figure `yaml:"maxRankLag" json:"maxRankLag"`   // slowest rank over median, fraction
+	MaxGPULag   Figure `yaml:"maxGPULag" json:"maxGPULag"`     // slowest GPU on its own over median, fraction
 	StartWindow Figure `yaml:"startWindow" json:"startWindow"` // s between first and last rank
 }
 
@@ -135,6 +136,7 @@ type Training struct {
 type Inference struct {
 	TTFTp99 Figure `yaml:"ttftP99" json:"ttftP99"` // ms
 	TPOTp99 Figure `yaml:"tpotP99" json:"tpotP99"` // ms
+	ITLp99  Figure `yaml:"itlP99" json:"itlP99"`   // ms
 	// MaxClientStall is how long the load generator may not get to run for its
 	// latencies to be the server's.
 	MaxClientStall Figure `yaml:"maxClientStall" json:"maxClientStall"` // ms

@@ -47,6 +47,7 @@ func (p *Profile) bounds() []bound {
 		{t.MaxCV, "training.maxCV", 0, 1, false},
 		{t.MaxDrift, "training.maxDrift", 0, 1, false},
 		{t.MaxRankLag, "training.maxRankLag", 0, 1, false},
+		{t.MaxGPULag, "training.maxGPULag", 0, 1, false},
 		{p.Telemetry.MinUtilUnderLoad, "telemetry.minUtilUnderLoad", 0, 100, false},
 	}
 }

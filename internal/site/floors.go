@@ -18,6 +18,8 @@ var floorsFile []byte
 type Floors struct {
 	Soak     profile.Figure `yaml:"soak"`     // s
 	Requests profile.Figure `yaml:"requests"` // of the inference load
+	// GoldenWords are the words of the greedy completion that is compared.
+	GoldenWords profile.Figure `yaml:"goldenWords"`
 }
 
 // LoadFloors reads what is embedded.

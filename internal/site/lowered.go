@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/profile"
@@ -44,11 +45,14 @@ func (s *Site) LoweredInference(p *profile.Profile) []string {
 	if least := int(floors.Requests.Value); i.Requests < least {
 		out = append(out, fmt.Sprintf("workloads.inference.requests is %d, the floor is %d", i.Requests, least))
 	}
+	if words, least := len(strings.Fields(i.GoldenPrefix)), int(floors.GoldenWords.Value); words < least {
+		out = append(out, fmt.Sprintf("workloads.inference.goldenPrefix has %d of at least %d words", words, least))
+	}
 	for _, objective := range []struct {
 		key  string
 		own  time.Duration
 		most profile.Figure
-	}{{"ttftP99", i.TTFTp99.D(), p.Inference.TTFTp99}, {"tpotP99", i.TPOTp99.D(), p.Inference.TPOTp99}} {
+	}{{"ttftP99", i.TTFTp99.D(), p.Inference.TTFTp99}, {"tpotP99", i.TPOTp99.D(), p.Inference.TPOTp99}, {"itlP99", i.ITLp99.D(), p.Inference.ITLp99}} {
 		if most := time.Duration(objective.most.Value * float64(time.Millisecond)); objective.own > most {
 			out = append(out, fmt.Sprintf("workloads.inference.%s is %s, the profile's is %s", objective.key, objective.own, most))
 		}

@@ -37,6 +37,8 @@ func TestLowered(t *testing.T) {
 		"a percentile of one":     {"inference", func(s *site.Site) { s.Workloads.Inference.Requests = 1 }, []string{"workloads.inference.requests is 1, the floor is 100"}},
 		"a slower first token":    {"inference", func(s *site.Site) { s.Workloads.Inference.TTFTp99 = site.Duration(time.Minute) }, []string{"workloads.inference.ttftP99 is 1m0s, the profile's is 500ms"}},
 		"slower tokens after it":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Minute) }, []string{"workloads.inference.tpotP99 is 1m0s, the profile's is 50ms"}},
+		"pauses between tokens":   {"inference", func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(time.Minute) }, []string{"workloads.inference.itlP99 is 1m0s, the profile's is 250ms"}},
+		"a prefix of one word":    {"inference", func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris" }, []string{"workloads.inference.goldenPrefix has 1 of at least 5 words"}},
 		"a faster token is fine":  {"inference", func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(time.Millisecond) }, nil},
 		"a longer soak is better": {"fabric", func(s *site.Site) { s.Fabric.Soak = site.Duration(time.Hour) }, nil},
 	} {

@@ -240,6 +240,7 @@ type InferenceWorkload struct {
 	OutputTokens int      `yaml:"outputTokens" json:"outputTokens"`
 	TTFTp99      Duration `yaml:"ttftP99,omitempty" json:"ttftP99,omitempty"` // profile's when 0
 	TPOTp99      Duration `yaml:"tpotP99,omitempty" json:"tpotP99,omitempty"`
+	ITLp99       Duration `yaml:"itlP99,omitempty" json:"itlP99,omitempty"`
 	Timeout      Duration `yaml:"timeout" json:"timeout"`
 }
 

@@ -2,8 +2,10 @@ package site
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/profile"
 )
@@ -120,7 +122,7 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 	v.require("workloads.inference.image", i.Image, "an image with vLLM")
 	v.require("workloads.inference.model", i.Model, "meta-llama/Llama-3.1-8B-Instruct")
 	v.require("workloads.inference.prompt", i.Prompt, "\"The capital of France is\"")
-	v.require("workloads.inference.goldenPrefix", i.GoldenPrefix, "\" Paris\"")
+	v.require("workloads.inference.goldenPrefix", i.GoldenPrefix, "\" Paris. It is the largest city in France\"")
 	if p != nil && (i.GPUs < 1 || i.GPUs > int(p.Node.GPUs.Value)) {
 		v.add("workloads.inference.gpus", "%d is impossible: a node has %d", i.GPUs, int(p.Node.GPUs.Value))
 	}
@@ -136,6 +138,29 @@ func (v *validator) workloads(s *Site, p *profile.Profile) {
 		v.add("workloads.inference.maxModelLen", "%d is less than inputTokens + outputTokens (%d)", i.MaxModelLen, i.InputTokens+i.OutputTokens)
 	}
 	v.positive("workloads.inference.timeout", i.Timeout.D().Seconds(), "15m")
+	if least := i.inFlight(p); i.Concurrency > 0 && i.Concurrency < least {
+		v.add("workloads.inference.concurrency", "%d is too few: at %g requests a second a server that just meets the objectives holds %d at a time, "+
+			"so that requests would wait here and latencies be those of a lighter load; must be at least %d", i.Concurrency, i.Rate, least, least)
+	}
+}
+
+// inFlight is how many requests a server holds at a time that just meets the objectives:
+// the rate times what an answer may take, and no more than there are. It is 0 where the
+// objectives are not known.
+func (i *InferenceWorkload) inFlight(p *profile.Profile) int {
+	if p == nil {
+		return 0
+	}
+	const ms = float64(time.Millisecond)
+	ttft, tpot := p.Inference.TTFTp99.Value*ms, p.Inference.TPOTp99.Value*ms
+	if i.TTFTp99 > 0 {
+		ttft = float64(i.TTFTp99.D())
+	}
+	if i.TPOTp99 > 0 {
+		tpot = float64(i.TPOTp99.D())
+	}
+	answer := (ttft + tpot*float64(i.OutputTokens-1)) / float64(time.Second)
+	return int(min(math.Ceil(i.Rate*answer), float64(i.Requests)))
 }
 
 func (v *validator) positive(path string, value float64, example string) {

@@ -66,7 +66,7 @@ func buildGPU(hw Hardware, rng *rand.Rand, index int) GPU {
 		BusID:   hw.GPU.BusIDs[index%len(hw.GPU.BusIDs)],
 		Present: true, VBIOS: hw.Software.VBIOS, ECCMode: true,
 		MaxSMClock: hw.GPU.MaxSMClock, AppSMClock: hw.GPU.MaxSMClock, MemClock: hw.GPU.MemClock,
-		PowerLimit: hw.GPU.TDPWatts,
+		PowerLimit: hw.GPU.TDPWatts, Speed: 1,
 	}
 	g.NVLinkUp = make([]bool, hw.GPU.NVLinks)
 	for i := range g.NVLinkUp {

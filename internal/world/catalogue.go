@@ -37,6 +37,11 @@ func Variations() []FaultKind {
 			Summary: "a host's SSH server doesn't answer", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Unreachable = true },
 		},
+		{
+			Kind: "pdu-without-mains", Variation: true, Expect: "unobserved", TargetForm: FormPDU, DefaultTarget: "pdu-r1-b",
+			Summary: "a rack PDU's controller tells nothing of its incoming circuits", Suspect: `{pdu}`,
+			apply: func(d *draft, t target, _ Fault) { d.Facility.PDUs[t.pdu].NoMains = true },
+		},
 	}
 }
 

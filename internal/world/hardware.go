@@ -45,6 +45,7 @@ type HardwareGPU struct {
 	IdleSMClock        int      `yaml:"idleSMClock"`
 	MaxSMClock         int      `yaml:"maxSMClock"`
 	LoadSMClock        int      `yaml:"loadSMClock"`
+	MatmulTFLOPS       float64  `yaml:"matmulTFLOPS"` // large BF16 products, one after another
 	MemClock           int      `yaml:"memClock"`
 	VideoClock         int      `yaml:"videoClock"`
 	NVLinks            int      `yaml:"nvlinks"`
@@ -61,6 +62,7 @@ type HardwareNode struct {
 	HCAs           int     `yaml:"hcas"`           // ports of the compute fabric; none without such a fabric
 	BasePowerWatts float64 `yaml:"basePowerWatts"` // everything but the GPUs
 	MaxPowerWatts  float64 `yaml:"maxPowerWatts"`
+	StandbyWatts   float64 `yaml:"standbyWatts"` // with its host off
 	WeightKg       float64 `yaml:"weightKg"`
 	InletTemp      float64 `yaml:"inletTemp"`
 	CPUs           int     `yaml:"cpus"`

@@ -44,5 +44,10 @@ func facilityFaults() []FaultKind {
 			Summary: "a rack PDU is not energised", Suspect: `{pdu}`,
 			apply: func(d *draft, t target, _ Fault) { d.Facility.PDUs[t.pdu].Energised = false },
 		},
+		{
+			Kind: "chassis-on-standby", Gate: "facility", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a node's host is off; its controller has standby power", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Standby, d.Nodes[t.node].Unreachable = true, true },
+		},
 	}
 }

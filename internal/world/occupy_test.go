@@ -178,4 +178,47 @@ func TestTroubleUnderLoad(t *testing.T) {
 	if f := s.ClockFactor(s.Nodes[0]); f > 0.7 {
 		t.Errorf("the node computes at %.2f", f)
 	}
+	if healthy, hot, capped := s.MatmulTFLOPS(g[3]), s.MatmulTFLOPS(g[2]), s.MatmulTFLOPS(g[0]); healthy < 600 || hot > 0.7*healthy || capped > 0.9*healthy {
+		t.Errorf("products at %.0f TFLOPS, hot at %.0f, with less power at %.0f", healthy, hot, capped)
+	}
+}
+
+// A power limit that is lowered under heavy load alone is the card's own when idle, and
+// under the load of a collective.
+func TestPowerCappedUnderLoadAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	if _, err := w.AddFault(Fault{Kind: "power-capped-later"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, load := range []struct{ frac, limit float64 }{{0, 700}, {0.55, 700}, {0.92, 500}, {0.1, 700}} {
+		if _, err := w.Occupy(Pod{UID: "a"}, "gpu-01", 8, Load{Util: 99, PowerFrac: load.frac}); err != nil {
+			t.Fatal(err)
+		}
+		s := w.State()
+		g := s.Nodes[0].GPUs
+		slow := s.MatmulTFLOPS(g[6]) < 0.9*s.MatmulTFLOPS(g[5])
+		if g[6].PowerLimit != load.limit || g[5].PowerLimit != 700 || slow != (load.limit < 700) || g[6].Reasons.SWPowerCap != slow {
+			t.Errorf("at %.2f of the power: %+v", load.frac, g[6])
+		}
+		w.Release("a")
+	}
+}
+
+// A GPU that is slow at its full clock is so in what it computes, and in no reading.
+func TestASlowGPUShowsInNoReading(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	healthy := w.State().Nodes[2].GPUs[5]
+	if _, err := w.AddFault(Fault{Kind: "gpu-slow-in-lockstep"}); err != nil {
+		t.Fatal(err)
+	}
+	s := w.State()
+	slow := s.Nodes[2].GPUs[5]
+	if got, want := s.MatmulTFLOPS(slow), 0.9*s.MatmulTFLOPS(healthy); got < 0.999*want || got > 1.001*want {
+		t.Errorf("%.1f TFLOPS, want %.1f", got, want)
+	}
+	if slow.Speed = healthy.Speed; !cmp.Equal(slow, healthy) {
+		t.Errorf("it shows: %s", cmp.Diff(healthy, slow))
+	}
 }

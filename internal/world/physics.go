@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// heavyLoad is the part of the power between idle and limit at which a rack's power
+// management steps in.
+const heavyLoad = 0.9
+
 // gpuFigures settles power, temperature, clocks and throttling of every GPU
 // from its load, its limits and the moment.
 func (d *draft) gpuFigures() {
@@ -21,6 +25,9 @@ func (d *draft) gpuFigures() {
 			since, hot := d.hot[[2]int{n, i}]
 			wobble := wave(d.Seed, g.UUID, d.Now)
 			busy := g.Util > 0 || frac > 0
+			if g.CapUnderLoad > 0 && frac >= heavyLoad {
+				g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
+			}
 			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
 			g.Power = min(want, g.PowerLimit) * (1 + 0.01*wobble)
 			g.Temp = hw.IdleTemp + (hw.LoadTemp-hw.IdleTemp)*frac + 1.5*wobble + float64(i%4)
@@ -84,6 +91,9 @@ func (d *draft) pduFigures() {
 
 // NodeWatts is what a node draws.
 func (s State) NodeWatts(n Node) float64 {
+	if n.Standby {
+		return s.Hardware.Node.StandbyWatts
+	}
 	watts := s.Hardware.Node.BasePowerWatts
 	if n.System {
 		watts = 420

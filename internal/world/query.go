@@ -97,6 +97,12 @@ func (s State) ClockFactor(n Node) float64 {
 	return worst
 }
 
+// MatmulTFLOPS is what a GPU computes under full load, on its own.
+func (s State) MatmulTFLOPS(g GPU) float64 {
+	hw := s.Hardware.GPU
+	return hw.MatmulTFLOPS * g.Speed * float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
+}
+
 // RailGBps is the bandwidth of the node's slowest rail in GB/s; 0 with a rail down.
 func (s State) RailGBps(n Node) float64 {
 	worst := s.Hardware.Fabric.RailGBps

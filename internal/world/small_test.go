@@ -52,6 +52,7 @@ func TestFaultsOfHardwareThatIsNotThere(t *testing.T) {
 		"link-down", "link-degraded", "link-flapping", "sm-dead", "sm-two-masters", "link-ber", "rails-swapped", "cables-swapped",
 		"nic-firmware-mixed", "mtu-mismatch", "pkey-missing", "guid-duplicate", "nvlink-down", "rdma-resource-missing",
 		"nvls-lost", "tcp-fallback", "no-gpudirect", "data-corruption", "truncated-run",
+		"gpu-slow-in-lockstep", "power-capped-later",
 	}
 	for _, k := range append(Catalogue(), Variations()...) {
 		t.Run(k.Kind, func(t *testing.T) {

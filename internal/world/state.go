@@ -53,6 +53,7 @@ type Collective struct {
 type Training struct {
 	MFUFactor  float64 // 1 is healthy
 	StepJitter float64 // relative amplitude added to step times; 0 is healthy
+	NaNFrom    int     // the loss is no number from this step on; 0 never
 }
 
 // Inference modifies every inference server.
@@ -62,6 +63,14 @@ type Inference struct {
 	TPOTFactor        float64
 	FailEvery         int // every n-th request fails; 0 none
 	WrongTokens       bool
+	// OtherRevision: the weights are of another revision, whose answers begin alike.
+	OtherRevision bool
+	// MaxTokens is what the generation config lets any answer have; 0 is no limit.
+	MaxTokens int
+	// MaxNumSeqs is how many requests are decoded at once; 0 is what the figures say.
+	MaxNumSeqs int
+	// Pause is what one step in the middle of each answer takes longer; 0 is healthy.
+	Pause time.Duration
 }
 
 // Autoscale is what goes wrong between the exporters and new nodes.
@@ -126,6 +135,8 @@ type PDU struct {
 	Feed      string // A or B
 	Energised bool
 	Watts     float64
+	// NoMains: its controller has no resource of its incoming circuits.
+	NoMains bool
 }
 
 // Exporter is what is wrong with a node's dcgm-exporter.
@@ -163,6 +174,8 @@ type Node struct {
 	XIDs      []XID
 	// Unreachable: its SSH server doesn't answer.
 	Unreachable bool
+	// Standby: its host is off; only its controller has power.
+	Standby bool
 
 	// StepFactor: anything that waits for this node takes so much longer; 1 is healthy.
 	StepFactor float64
@@ -206,12 +219,17 @@ type GPU struct {
 	// Time spent throttled since boot.
 	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
 
+	// Speed is what it computes at any clock, against a healthy one; 1 is healthy.
+	Speed float64
+
 	PowerLimit float64 // W
-	Power      float64
-	Temp       float64
-	MemTemp    float64
-	Util       int // %
-	MemUsedMiB int
+	// CapUnderLoad is what the power limit is lowered to while the GPU draws much; 0 is healthy.
+	CapUnderLoad float64
+	Power        float64
+	Temp         float64
+	MemTemp      float64
+	Util         int // %
+	MemUsedMiB   int
 
 	NVLinkUp []bool
 	Energy   float64 // J since boot

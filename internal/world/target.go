@@ -133,8 +133,11 @@ func (s State) lacks(k FaultKind) string {
 	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing":
 		return "compute fabric"
 	}
-	if s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down" {
+	switch {
+	case s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down":
 		return "NVLinks"
+	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
+		return "second GPU to hold a slow one against"
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func reading() redfish.Reading {
 	return redfish.Reading{
 		Controller: "rack-1",
 		PDUs:       []redfish.PDU{{ID: "pdu-a", State: "Enabled", Health: "OK", Mains: []string{"On", "On"}}, {ID: "pdu-b", State: "Enabled", Health: "OK", Mains: []string{"On"}}},
-		Chassis:    []redfish.Chassis{{ID: "gpu-01", Watts: 1500}},
+		Chassis:    []redfish.Chassis{{ID: "gpu-01", State: "On", Watts: 1500}},
 	}
 }
 
@@ -136,6 +136,10 @@ func TestEachDefect(t *testing.T) {
 		"PDU off":            {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.PDUs[1].Mains = []string{"Off"} }, "pdu-b", "not energised"},
 		"PDU not there":      {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.PDUs = r.PDUs[:1] }, "pdu-b", "has no PDU"},
 		"chassis dark":       {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis[0].Watts = 0 }, "gpu-01", "draws no power"},
+		"chassis on standby": {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) {
+			r.Chassis[0].State, r.Chassis[0].Watts = "Off", 95
+		}, "gpu-01", "not switched on"},
+		"chassis not yet on": {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis[0].State = "PoweringOn" }, "gpu-01", "PoweringOn"},
 		"chassis not there":  {func(_ *site.Site, _ *profile.Profile, r *redfish.Reading) { r.Chassis = nil }, "gpu-01", "draws no power"},
 	}
 	for name, tt := range tests {
@@ -187,6 +191,18 @@ func TestAPDUWithoutMainsIsUnobserved(t *testing.T) {
 	r.PDUs[1].Mains = nil
 	j := facility.New(s, p, facility.Deps{}).Judge(look(t, s, p, r, nil))
 	if j.Verdict != check.Unobserved || len(j.Findings) != 1 || j.Findings[0].Suspect != "pdu-b" || !strings.Contains(j.Findings[0].Message, "mains") {
+		t.Errorf("%+v", j)
+	}
+}
+
+// A host on standby draws power for its controller: a chassis was on with the first watt.
+func TestAChassisWithoutAPowerStateIsUnobserved(t *testing.T) {
+	t.Parallel()
+	s, p := room()
+	r := reading()
+	r.Chassis[0].State, r.Chassis[0].Watts = "", 95
+	j := facility.New(s, p, facility.Deps{}).Judge(look(t, s, p, r, nil))
+	if j.Verdict != check.Unobserved || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-01" || !strings.Contains(j.Findings[0].Message, "standby") {
 		t.Errorf("%+v", j)
 	}
 }

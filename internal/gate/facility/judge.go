@@ -120,6 +120,7 @@ func (g *Gate) power(obs []check.Observation) (off, unseen []check.Finding, ener
 		named, up := namedOff(r, reading, o.ID)
 		off, energised = append(off, named...), energised+up
 		unseen = append(unseen, withoutMains(r, reading, o.ID)...)
+		unseen = append(unseen, withoutState(r, reading, o.ID)...)
 	}
 	return off, unseen, energised
 }
@@ -138,6 +139,20 @@ func withoutMains(r site.Redfish, reading redfish.Reading, id string) (unseen []
 			unseen = append(unseen, check.Finding{
 				Suspect: p.ID, Message: fmt.Sprintf("PDU %s reports no mains: whether it is energised is not known", p.ID),
 				Remedy: "update the controller's firmware, or take the PDU out of facility.redfish and have its feed signed off", Observations: []string{id},
+			})
+		}
+	}
+	return unseen
+}
+
+// withoutState are the chassis of the site that draw power and do not say that they are on:
+// a host on standby draws some, too.
+func withoutState(r site.Redfish, reading redfish.Reading, id string) (unseen []check.Finding) {
+	for _, c := range reading.Chassis {
+		if slices.Contains(r.Chassis, c.ID) && c.State == "" && c.Watts > 0 {
+			unseen = append(unseen, check.Finding{
+				Suspect: c.ID, Message: fmt.Sprintf("chassis %s draws %.0f W and reports no power state: whether it is on or on standby is not known", c.ID, c.Watts),
+				Remedy: "update the controller's firmware, or take the chassis out of facility.redfish; gate node sees whether its host is up", Observations: []string{id},
 			})
 		}
 	}
@@ -166,17 +181,28 @@ func namedOff(r site.Redfish, reading redfish.Reading, id string) (off []check.F
 			energised++
 		}
 	}
-	chassis := map[string]bool{}
+	return append(off, chassisOff(r, reading, id)...), energised
+}
+
+// chassisOff are the chassis of the site that are not there, draw nothing, or say that
+// they are not on.
+func chassisOff(r site.Redfish, reading redfish.Reading, id string) (off []check.Finding) {
+	chassis := map[string]redfish.Chassis{}
 	for _, c := range reading.Chassis {
-		chassis[c.ID] = c.Watts > 0
+		chassis[c.ID] = c
 	}
 	for _, name := range r.Chassis {
-		if !chassis[name] {
-			off = append(off, check.Finding{
-				Suspect: name, Message: fmt.Sprintf("chassis %s draws no power, or controller %s does not have it", name, r.Name),
-				Remedy: "power the node on, or correct the chassis' Redfish Id in the site", Observations: []string{id},
-			})
+		message := fmt.Sprintf("chassis %s draws no power, or controller %s does not have it", name, r.Name)
+		switch c := chassis[name]; {
+		case c.On(), c.State == "" && c.Watts > 0:
+			continue
+		case c.Watts > 0:
+			message = fmt.Sprintf("chassis %s is not switched on: its power state is %s and it draws %.0f W", name, c.State, c.Watts)
 		}
+		off = append(off, check.Finding{
+			Suspect: name, Message: message,
+			Remedy: "power the node on, or correct the chassis' Redfish Id in the site", Observations: []string{id},
+		})
 	}
-	return off, energised
+	return off
 }

@@ -12,6 +12,8 @@ type conclusions struct {
 	wrong   []check.Finding
 	unseen  []check.Finding
 	figures []check.Figure
+	// remark belongs to the reason of a pass.
+	remark string
 }
 
 func (c *conclusions) fail(o check.Observation, suspect, message, remedy string) {
@@ -58,7 +60,7 @@ func (c *conclusions) judgement(nodes int) check.Judgement {
 		j.Verdict, j.Reason = check.Unobserved, summary(c.unseen)
 	default:
 		j.Verdict = check.Passed
-		j.Reason = fmt.Sprintf("ClusterPolicy reconciled, all resources of %d nodes allocatable, gang scheduler proven", nodes)
+		j.Reason = fmt.Sprintf("ClusterPolicy reconciled, all resources of %d nodes allocatable, gang scheduler proven%s", nodes, c.remark)
 	}
 	return j
 }

@@ -64,6 +64,9 @@ type LoadFigures struct {
 	// ClientStall is the longest time, in ms, for which this process did not get
 	// to run while it measured: latencies below it are its own.
 	ClientStall float64 `json:"clientStallMs"`
+	// Queue is how long a request waited on average in the server's queue, in ms, by the
+	// server's metrics; nil where they do not tell.
+	Queue *float64 `json:"queueMs,omitempty"`
 	// Simulation is how far a simulated server ran behind the times that it simulates;
 	// nil where the server is a real one.
 	Simulation *Simulation `json:"simulation,omitempty"`

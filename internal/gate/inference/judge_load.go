@@ -11,6 +11,9 @@ const (
 	remedyRequests = "read the errors in the evidence and the server's log; failures under load are often a full queue, an engine that died or a timeout in front of the server"
 	remedyTTFT     = "look at queueing and prefill: vllm:num_requests_waiting, chunked prefill and --max-num-batched-tokens, prompt lengths; add replicas when the queue grows"
 	remedyTPOT     = "look at decoding: batch size (--max-num-seqs), vllm:kv_cache_usage_perc and preemptions, GPU clocks, and NVLink and NCCL of the tensor-parallel group"
+	remedyQueue    = "the server schedules fewer requests than come: look at --max-num-seqs, --max-num-batched-tokens and the KV cache (vllm:kv_cache_usage_perc, vllm:num_preemptions_total); more replicas or GPUs carry the rate, or the site asks for less of it (workloads.inference.rate)"
+	remedyITL      = "look at what stops decoding for a while: vllm:num_preemptions_total, long prompts without chunked prefill, garbage collection, a proxy that holds the stream back"
+	remedyLength   = "look at max_new_tokens in the model's generation_config.json (--generation-config, --override-generation-config), at --max-model-len, and at proxies that cut streams"
 	remedyRate     = "compare vllm:num_requests_running and num_requests_waiting with the concurrency: more replicas or GPUs carry the rate, or the site asks for less of it (workloads.inference.rate, concurrency)"
 	remedyBoth     = "both prefill and decoding are slow: look at GPU clocks, power limits and throttling, at who else uses the GPUs, and at the tensor-parallel links"
 )
@@ -32,10 +35,7 @@ func (r *review) load(s seen[LoadFigures]) {
 	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
 		r.blind("tokens of model "+w.Model, "ask for more output tokens", s.id, "%d answers have one token only: they have no time per output token", short)
 	}
-	if m.short = shorter(f.Requests, w.OutputTokens); m.short > 0 {
-		r.blind("tokens of model "+w.Model, "see why answers end early though ignore_eos is set: max-model-len, a proxy that cuts streams", s.id,
-			"%d answers have fewer than the %d tokens that were asked for: it was a lighter load than the site's", m.short, w.OutputTokens)
-	}
+	r.length(s.id, f.Requests)
 	if m.impossible > 0 {
 		r.blind("firstlight's own machine", "look at its clock, then walk again: firstlight accept --from inference", s.id, "%d requests have times below zero: they were not measured", m.impossible)
 	}
@@ -63,27 +63,41 @@ func (r *review) sent(s seen[LoadFigures]) {
 	}
 }
 
-// shorter counts the answers with fewer tokens than were asked for; those without any are
-// counted elsewhere.
-func shorter(requests []Request, asked int) int {
-	n := 0
+// length demands that each answer has all the tokens that were asked for: ignore_eos was
+// set. Pieces of a stream may hold several tokens, so that only what the server counted
+// shows that an answer is short. Answers without any token are counted elsewhere.
+func (r *review) length(id string, requests []Request) {
+	w := r.gate.site.Workloads.Inference
+	short, uncounted, shortest := 0, 0, w.OutputTokens
 	for _, q := range requests {
-		if q.Error == "" && q.Tokens > 0 && q.Tokens < asked {
-			n++
+		switch {
+		case q.Error != "" || q.Tokens == 0 || q.Tokens >= w.OutputTokens:
+		case q.FromUsage:
+			short++
+			shortest = min(shortest, q.Tokens)
+		default:
+			uncounted++
 		}
 	}
-	return n
+	if short > 0 {
+		r.fail("length of answers of model "+w.Model, remedyLength, id, "%d of %d answers have fewer than the %d tokens that were asked for, the shortest has %d: it was a lighter load than the site's",
+			short, len(requests), w.OutputTokens, shortest)
+	}
+	if uncounted > 0 {
+		r.blind("length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", id,
+			"%d answers came in fewer than the %d pieces that were asked for, and the server does not say how many tokens they have", uncounted, w.OutputTokens)
+	}
 }
 
 // measured is what the requests say together, in ms.
 type measured struct {
 	failed, empty int
-	// short answers have fewer tokens than were asked for, impossible ones times below zero.
-	short, impossible int
-	firstError        string
-	ttft, tpot, e2e   []float64
-	tokens            int
-	lag               float64
+	// impossible requests have times below zero.
+	impossible      int
+	firstError      string
+	ttft, tpot, e2e []float64
+	tokens          int
+	lag             float64
 }
 
 func measure(requests []Request) measured {
@@ -136,6 +150,11 @@ func (g *Gate) tpotLimit() (limit float64, from string) {
 	return objective(g.site.Workloads.Inference.TPOTp99.D(), "tpotP99", p.Value, p.Source)
 }
 
+func (g *Gate) itlLimit() (limit float64, from string) {
+	p := g.profile.Inference.ITLp99
+	return objective(g.site.Workloads.Inference.ITLp99.D(), "itlP99", p.Value, p.Source)
+}
+
 // latency holds the 99th percentiles against the objective.
 func (r *review) latency(id string, f LoadFigures, m measured) {
 	if len(m.ttft) == 0 || len(m.tpot) == 0 {
@@ -147,6 +166,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	ttft, tpot, e2e := percentilesOf(m.ttft), percentilesOf(m.tpot), percentilesOf(m.e2e)
 	ttftLimit, ttftFrom := r.gate.ttftLimit()
 	tpotLimit, tpotFrom := r.gate.tpotLimit()
+	itlLimit, itlFrom := r.gate.itlLimit()
 	r.figures = append(r.figures,
 		check.Figure{Name: "TTFT p99", Value: ttft.P99, Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: ttftFrom},
 		check.Figure{Name: "TPOT p99", Value: tpot.P99, Unit: "ms", Limit: tpotLimit, Relation: "<=", Source: tpotFrom})
@@ -158,7 +178,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: q.name + " p50", Value: q.p.P50, Unit: "ms"}, check.Figure{Name: q.name + " p90", Value: q.p.P90, Unit: "ms"})
 	}
 	r.figures = append(r.figures,
-		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms"}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
+		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms", Limit: itlLimit, Relation: "<=", Source: itlFrom}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
 		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
 		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no token either"},
 		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
@@ -172,11 +192,9 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			"TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
+	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)
 	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
-	if m.lag > ttftLimit && ttft.P99 <= ttftLimit && tpot.P99 <= tpotLimit { // slow answers are the cause where there are some
-		r.fail("server of job "+jobName+" (rate)", remedyRate, id, "the offered rate of %g requests/s is not kept: with %d requests at a time a request was sent %.0f ms after its time, allowed are the %.0f ms of the TTFT objective",
-			f.RatePerSecond, f.Concurrency, m.lag, ttftLimit)
-	}
+	r.pauses(id, f.ITL.P99, itlLimit)
 	r.reason = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
 }
 

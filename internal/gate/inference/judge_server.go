@@ -71,13 +71,17 @@ func (r *review) completion(s seen[CompletionFigures]) {
 		r.blind("site workloads.inference.prompt", remedyRun, s.id, "the completion is of another prompt (%q)", s.figures.Prompt)
 		return
 	}
+	if text := s.figures.Text; text != "" && text != w.GoldenPrefix && strings.HasPrefix(w.GoldenPrefix, text) {
+		r.fail("length of answers of model "+w.Model, remedyLength, s.id, "the greedy completion of %q ends with %q after %d tokens, before the golden prefix %q does", w.Prompt, text, s.figures.Tokens, w.GoldenPrefix)
+		return
+	}
 	if !strings.HasPrefix(s.figures.Text, w.GoldenPrefix) {
 		const most = 80
 		text := s.figures.Text
 		if len(text) > most {
 			text = strings.ToValidUTF8(text[:most], "") + "..."
 		}
-		r.fail("tokens of model "+w.Model, "compare checksums of the model's weights and tokenizer; try another GPU and another tensor-parallel size: when only one GPU answers so, run dcgmi diag -r 4 on it", s.id,
+		r.fail("tokens of model "+w.Model, "compare the model's revision and the checksums of its weights and tokenizer with those that the prefix was recorded from; try another GPU and another tensor-parallel size: when only one GPU answers so, run dcgmi diag -r 4 on it", s.id,
 			"the greedy completion of %q is %q and does not begin with the golden prefix %q", w.Prompt, text, w.GoldenPrefix)
 	}
 }

@@ -9,20 +9,39 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // streamer makes one streamed request.
 type streamer func(context.Context, openai.Request) (openai.Stream, error)
 
-// loadAndSimulation loads the server, and asks it whether it is a simulated one, and how
-// late that was.
-func (g *Gate) loadAndSimulation(ctx context.Context, client *openai.Client) LoadFigures {
-	before := simulationOf(ctx, client)
+// loadAndMetrics loads the server, and reads in its metrics how long requests waited in its
+// queue, whether it is a simulated one, and how late that was. A server that does not
+// answer /metrics says nothing of either.
+func (g *Gate) loadAndMetrics(ctx context.Context, client *openai.Client) LoadFigures {
+	before, _ := client.Metrics(ctx)
 	f := g.load(ctx, client.Stream)
-	if after := simulationOf(ctx, client); before != nil && after != nil {
+	after, _ := client.Metrics(ctx)
+	f.Queue = queueOf(before, after)
+	if before, after := simulationOf(before), simulationOf(after); before != nil && after != nil {
 		f.Simulation = &Simulation{Late: after.Late - before.Late, Latest: after.Latest}
 	}
 	return f
+}
+
+// queueTime is vLLM's histogram of the time that requests wait before they are scheduled, in seconds.
+const queueTime = "vllm:request_queue_time_seconds"
+
+// queueOf is the mean wait in a server's queue between two looks at its metrics, in ms; nil
+// where it does not tell.
+func queueOf(before, after []byte) *float64 {
+	b, errBefore := prom.ParseHistogram(before, queueTime)
+	a, errAfter := prom.ParseHistogram(after, queueTime)
+	if errBefore != nil || errAfter != nil || a.Count <= b.Count {
+		return nil
+	}
+	mean := (a.Sum - b.Sum) / (a.Count - b.Count) * 1e3
+	return &mean
 }
 
 // load sends requests at a fixed rate, whatever the answers take, with at most

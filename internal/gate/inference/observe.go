@@ -111,7 +111,7 @@ func (g *Gate) measureLoad(ctx context.Context, client *openai.Client, rec check
 	o := check.Observation{Kind: KindLoad, Target: "/v1/completions", At: g.deps.Now(), Command: fmt.Sprintf(
 		"POST /v1/completions, streaming, %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in, %d out",
 		w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens)}
-	f := g.loadAndSimulation(ctx, client)
+	f := g.loadAndMetrics(ctx, client)
 	return f, g.keep(rec, o, nil, nil, f)
 }
 

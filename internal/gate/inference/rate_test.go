@@ -28,7 +28,19 @@ func TestALoadThatWasNotTheSites(t *testing.T) {
 		"a little late":               {spoil: func(f *LoadFigures) { late(f, 4900) }, verdict: check.Passed},
 		"the rate is not kept":        {spoil: func(f *LoadFigures) { late(f, 570_000) }, verdict: check.Failed, saying: "the offered rate of 200 requests/s is not kept"},
 		"late since the client slept": {spoil: func(f *LoadFigures) { late(f, 570_000); f.ClientStall = 6000 }, verdict: check.Unobserved, saying: "firstlight itself"},
-		"an answer cut short":         {spoil: func(f *LoadFigures) { f.Requests[3].Tokens = 2 }, verdict: check.Unobserved, saying: "1 answers have fewer than the 4 tokens"},
+		"an answer cut short":         {spoil: func(f *LoadFigures) { f.Requests[3].Tokens = 2 }, verdict: check.Failed, saying: "1 of 20 answers have fewer than the 4 tokens that were asked for, the shortest has 2"},
+		"an answer in fewer pieces, which the server does not count": {
+			spoil: func(f *LoadFigures) { f.Requests[3].Tokens, f.Requests[3].FromUsage = 2, false }, verdict: check.Unobserved, saying: "does not say how many tokens",
+		},
+		"requests wait in the server's queue": {
+			spoil: func(f *LoadFigures) { wait := 6000.0; f.Queue = &wait }, verdict: check.Failed, saying: "a request waited 6000 ms on average in its queue",
+		},
+		"a short queue":          {spoil: func(f *LoadFigures) { wait := 4900.0; f.Queue = &wait }, verdict: check.Passed},
+		"a pause in the answers": {spoil: func(f *LoadFigures) { f.ITL.P99, f.ClientStall = 5100, 0 }, verdict: check.Failed, saying: "time between tokens (ITL) is 5100 ms"},
+		"a pause since the client slept": {
+			spoil: func(f *LoadFigures) { f.ITL.P99, f.ClientStall = 5100, 5000 }, verdict: check.Unobserved, saying: "firstlight itself",
+		},
+		"no time between tokens": {spoil: func(f *LoadFigures) { f.ITL = Percentiles{} }, verdict: check.Unobserved, saying: "no time between tokens"},
 		"a first token before it was asked for": {
 			spoil: func(f *LoadFigures) { early := -5.0; f.Requests[3].TTFT = &early }, verdict: check.Unobserved, saying: "below zero",
 		},

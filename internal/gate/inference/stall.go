@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -52,12 +51,9 @@ const (
 // been late: above it a busy machine, and not what is simulated, makes the latencies.
 const maxLateShare = 0.25
 
-// simulationOf asks a server how late it is; nil where it is a real one, or does not say.
-func simulationOf(ctx context.Context, client *openai.Client) *Simulation {
-	raw, err := client.Metrics(ctx)
-	if err != nil {
-		return nil
-	}
+// simulationOf is how late a server is by its metrics; nil where it is a real one, or does
+// not say.
+func simulationOf(raw []byte) *Simulation {
 	value := func(name string) *float64 {
 		samples, err := prom.ParseExposition(raw, name)
 		if err != nil || len(samples) != 1 {
@@ -109,7 +105,8 @@ func (g *Gate) meets(f LoadFigures, off float64) bool {
 	}
 	ttft, _ := g.ttftLimit()
 	tpot, _ := g.tpotLimit()
-	return m.lag-off <= ttft && percentilesOf(m.ttft).P99-off <= ttft && percentilesOf(m.tpot).P99-off/float64(max(1, f.OutputTokens-1)) <= tpot
+	itl, _ := g.itlLimit()
+	return m.lag-off <= ttft && f.ITL.P99-off <= itl && percentilesOf(m.ttft).P99-off <= ttft && percentilesOf(m.tpot).P99-off/float64(max(1, f.OutputTokens-1)) <= tpot
 }
 
 // spoiled says that the figures miss the objective, and that this machine was too busy to

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/probe/matmul"
 	"github.com/firstlight/firstlight/internal/probe/megatron"
 	"github.com/firstlight/firstlight/internal/probe/torchrun"
 )
@@ -33,8 +34,10 @@ type RankFigures struct {
 	Node  string `json:"node"`
 	Index int    `json:"index"`
 	// PodStarted is when the container was started.
-	PodStarted time.Time            `json:"podStarted,omitzero"`
-	Ranks      []Rank               `json:"ranks"`
+	PodStarted time.Time `json:"podStarted,omitzero"`
+	Ranks      []Rank    `json:"ranks"`
+	// GPUs are what the pod's GPUs computed each on its own, before the training.
+	GPUs       []matmul.GPU         `json:"gpus,omitempty"`
 	Stragglers []megatron.Straggler `json:"stragglers,omitempty"`
 	Failures   []torchrun.Failure   `json:"failures,omitempty"`
 	// Problems are lines that could not be read; LogProblem is why the log could not.

@@ -53,7 +53,7 @@ func (g *Gate) Claims() int { return g.pods() * g.gpus() }
 // Describe says what would be run.
 func (g *Gate) Describe() []string {
 	t := g.site.Workloads.Training
-	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each and train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), t.Model, t.Framework, t.Steps)}
+	return []string{fmt.Sprintf("start a gang of %d pods with %d GPUs each; measure each GPU on its own for 15 s, then train %s with %s for %d steps; read every rank's log", g.pods(), g.gpus(), t.Model, t.Framework, t.Steps)}
 }
 
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }

@@ -33,6 +33,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.placement()
 	r.startWindow()
 	r.steps()
+	r.gpus()
 	r.speed()
 	return r.conclude()
 }
@@ -47,7 +48,7 @@ func (r *review) conclude() check.Judgement {
 	case len(r.figures) == 0:
 		j = check.CouldNotObserve("no step was measured")
 	default:
-		j = check.Pass(fmt.Sprintf("%d ranks trained %d steps%s%s", r.gate.ranks(), r.job.Steps, r.slowestText, r.remark))
+		j = check.Pass(fmt.Sprintf("%d ranks trained %d steps%s%s; no checkpoint was written", r.gate.ranks(), r.job.Steps, r.slowestText, r.remark))
 	}
 	j.Figures = r.figures
 	return j

@@ -39,6 +39,11 @@ type trainer struct {
 	straggler string
 	skipped   int
 	unstarted bool
+	nanRank   int // the only rank with the loss of nanAt; 0 is all
+	// gpus is the factor on what a rank's GPU computes on its own; 0 prints nothing of it.
+	gpus map[int]float64
+	// unmeasured pods print nothing of their GPUs.
+	unmeasured map[int]bool
 }
 
 func testSite(framework string) *site.Site {
@@ -84,12 +89,12 @@ func (w trainer) factor(rank, step int) float64 {
 	return f * (1 - w.drift*float64(step)/60)
 }
 
-func (w trainer) loss(step int) string {
+func (w trainer) loss(rank, step int) string {
 	v := 6 + 5*math.Exp(-float64(step)/28)
 	if w.lossUp {
 		v = 6 + float64(step)/100
 	}
-	if step == w.nanAt {
+	if step == w.nanAt && (w.nanRank == 0 || w.nanRank == rank) {
 		return "nan"
 	}
 	return fmt.Sprintf("%8.5f", v)
@@ -98,6 +103,15 @@ func (w trainer) loss(step int) string {
 func (w trainer) log(framework string, pod, steps int) string {
 	var b strings.Builder
 	begin := time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	for local := 0; local < 8 && !w.unmeasured[pod]; local++ {
+		rank, f := pod*8+local, 1.0
+		if v, ok := w.gpus[rank]; ok {
+			f = v
+		}
+		if f > 0 {
+			fmt.Fprintf(&b, "gpu matmul: {\"rank\": %d, \"device\": %d, \"uuid\": \"GPU-%d\", \"size\": 8192, \"seconds\": 10.01, \"tflops\": %.2f, \"powerLimitWatts\": %.1f, \"powerDefaultWatts\": 700.0, \"smClockMHz\": 1700.0}\n", rank, local, rank, 650*f*(1+0.01*math.Sin(float64(rank))), 700*f*f)
+		}
+	}
 	for local := range 8 {
 		rank := pod*8 + local
 		if w.mute[rank] {
@@ -153,7 +167,7 @@ func (w trainer) torchtitan(b *strings.Builder, label string, rank, end int, at 
 			mfu = "  mfu: N/A"
 		}
 		tps := fmt.Sprintf("%d,%03d", int(healthyTPS*f)/1000, int(healthyTPS*f)%1000)
-		say("\x1b[31mstep: %2d  \x1b[32mloss: %s  \x1b[33mgrad_norm:  9.6669  \x1b[36mmemory: 48.87GiB(51.44%%)  \x1b[34mtps: %s\x1b[36m%s%s\x1b[39m", step, w.loss(step), tps, tflops, mfu)
+		say("\x1b[31mstep: %2d  \x1b[32mloss: %s  \x1b[33mgrad_norm:  9.6669  \x1b[36mmemory: 48.87GiB(51.44%%)  \x1b[34mtps: %s\x1b[36m%s%s\x1b[39m", step, w.loss(rank, step), tps, tflops, mfu)
 	}
 	if end > 0 {
 		say("Training completed")
@@ -168,7 +182,7 @@ func (w trainer) megatron(b *strings.Builder, label string, rank, end, steps int
 	for step := 1; step <= end; step++ {
 		f := w.factor(rank, step)
 		fmt.Fprintf(b, "%s [%s] iteration %8d/%8d | consumed samples: %12d | elapsed time per iteration (ms): %.1f | throughput per GPU (TFLOP/s/GPU): %.1f | learning rate: 1.000000E-04 | global batch size:   256 | lm loss: %s | loss scale: 1.0 | grad norm: 3.210 | number of skipped iterations: %3d | number of nan iterations: %3d |\n",
-			label, at.Format("2006-01-02 15:04:05.000000"), step, steps, step*256, stepMs/f, healthyTFLOPS*f, strings.TrimSpace(w.loss(step)), w.skipped, 0)
+			label, at.Format("2006-01-02 15:04:05.000000"), step, steps, step*256, stepMs/f, healthyTFLOPS*f, strings.TrimSpace(w.loss(rank, step)), w.skipped, 0)
 	}
 	fmt.Fprintf(b, "%s[after training is done] datetime: %s \n", label, at.Format("2006-01-02 15:04:05"))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/firstlight/firstlight/internal/probe/matmul"
 	"github.com/firstlight/firstlight/internal/probe/megatron"
 	"github.com/firstlight/firstlight/internal/probe/torchtitan"
 )
@@ -18,6 +19,17 @@ const msPerSecond = 1e3
 
 // read parses one pod's log into f.
 func (f *RankFigures) read(framework string, log []byte) error {
+	err := f.readRanks(framework, log)
+	gpus, problem := matmul.Parse(bytes.NewReader(log))
+	f.GPUs = gpus
+	if problem != nil {
+		f.Problems = append(f.Problems, problem.Error())
+	}
+	return err
+}
+
+// readRanks reads what the trainer printed.
+func (f *RankFigures) readRanks(framework string, log []byte) error {
 	switch framework {
 	case frameworkTorchtitan:
 		l, err := torchtitan.Parse(bytes.NewReader(log))

@@ -2,10 +2,23 @@ package training
 
 import "slices"
 
-// placement demands that every pod ran on a node of the inventory, and on one of its own.
+// placement demands that every pod ran on a node of the inventory, and on one of its own,
+// and that the job and its logs say the same of it.
 func (r *review) placement() {
+	for _, node := range r.job.Nodes {
+		if !slices.Contains(r.inventory(), node) {
+			r.fail(node, "run the gate again with this site", "", "the job was let onto %s, which is not in the inventory", node)
+		}
+	}
+	placed := map[string]string{}
+	for _, p := range r.job.Outcome.Pods {
+		placed[p.Pod] = p.Node
+	}
 	pods := map[string]int{}
 	for _, p := range r.pods {
+		if placed[p.Pod] != p.Node {
+			r.blind("pod "+p.Pod, remedyRead, "pod %s ran on %q by the job and on %q by its log", p.Pod, placed[p.Pod], p.Node)
+		}
 		switch known := slices.Contains(r.inventory(), p.Node); {
 		case p.Node == "":
 			r.blind("pod "+p.Pod, remedyRead, "which node pod %s ran on is not known", p.Pod)

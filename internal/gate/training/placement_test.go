@@ -17,6 +17,27 @@ func TestRanksRunOnTheSitesNodes(t *testing.T) {
 	if healthy.Verdict != check.Passed {
 		t.Fatalf("%s: %s", healthy.Verdict, healthy.Reason)
 	}
+	for name, spoil := range map[string]func(*JobFigures){
+		"the job was let onto another node": func(f *JobFigures) { f.Nodes[1] = "stranger" },
+		"a pod is elsewhere by the job":     func(f *JobFigures) { f.Outcome.Pods[1].Node = "stranger" },
+		"the job knows nothing of a pod":    func(f *JobFigures) { f.Outcome.Pods = f.Outcome.Pods[1:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := check.Decode[JobFigures](obs[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(&f)
+			seen := slices.Clone(obs)
+			if seen[0], err = seen[0].WithFigures(f); err != nil {
+				t.Fatal(err)
+			}
+			if j := g.Judge(seen); j.Verdict == check.Passed {
+				t.Errorf("%s: %s", j.Verdict, j.Reason)
+			}
+		})
+	}
 	for name, tt := range map[string]struct {
 		node    string
 		verdict check.Verdict

@@ -14,6 +14,16 @@ var torchtitanScript string
 //go:embed megatron.sh
 var megatronScript string
 
+//go:embed gpus.py
+var gpusProgram string
+
+// measureGPUs runs gpusProgram before the trainer. Where it fails the trainer runs all the
+// same: what it did not print is unobserved.
+func measureGPUs() string {
+	const end = "END_OF_PROGRAM"
+	return "python3 - <<'" + end + "' || echo 'the GPUs could not be measured' >&2\n" + gpusProgram + end + "\n"
+}
+
 // spec is the job.
 func (g *Gate) spec() workload.Spec {
 	t := g.site.Workloads.Training
@@ -35,7 +45,7 @@ func (g *Gate) spec() workload.Spec {
 	return workload.Spec{
 		Name: jobName, Gate: Name, Pods: g.pods(), MinCount: g.pods(), GPUs: g.gpus(),
 		NetworkResource: g.site.Fabric.NetworkResource, NetworkCount: g.site.Fabric.NetworkResourceCount,
-		Image: t.Image, Container: "trainer", Script: script,
+		Image: t.Image, Container: "trainer", Script: measureGPUs() + script,
 		Env:   env,
 		Nodes: nodes, OnePerNode: true,
 	}

@@ -3,6 +3,7 @@ package training
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -70,18 +71,27 @@ func (r *review) skipped(k ranked) {
 
 const remedyLoss = "check the data set and the learning rate; when they are known to be good, suspect silent data corruption: run the collective gate and dcgmi diag -r 4"
 
+const remedyNaN = "train on each half of the nodes, then of the half that fails, until the node is found; run dcgmi diag -r 4 on it; when every node fails, look at the data set and the learning rate"
+
 // loss must be a finite number on every rank and step, and its median over the
 // last third of the steps below that over the first third.
 func (r *review) loss() {
 	byStep := map[int][]float64{}
+	bad := map[int]Step{} // by rank, the first without a finite loss
 	for _, k := range r.reporters() {
 		for _, s := range k.Steps {
-			if s.Loss == nil {
-				r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyLoss, k.id, "the loss of rank %d is %q at step %d", k.Rank.Rank, s.LossText, s.Step)
-				return
+			if s.Loss != nil {
+				byStep[s.Step] = append(byStep[s.Step], *s.Loss)
+				continue
 			}
-			byStep[s.Step] = append(byStep[s.Step], *s.Loss)
+			if _, ok := bad[k.Rank.Rank]; !ok {
+				bad[k.Rank.Rank] = s
+			}
 		}
+	}
+	if len(bad) > 0 {
+		r.notFinite(bad)
+		return
 	}
 	curve := series(byStep, median)
 	if len(curve) < thirds {
@@ -92,6 +102,26 @@ func (r *review) loss() {
 	r.figure("loss at the end", last, "", first, "<=", "median of the last third below that of the first third")
 	if last >= first {
 		r.fail("loss of job "+jobName, remedyLoss, "", "the loss does not fall: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
+	}
+}
+
+// notFinite names the ranks whose loss is no number. Where that is so of every rank from
+// one step on, none of them can be blamed: trainers print the loss reduced over all ranks.
+func (r *review) notFinite(first map[int]Step) {
+	reporters := r.reporters()
+	at := first[slices.Min(slices.Collect(maps.Keys(first)))]
+	same := !slices.ContainsFunc(reporters, func(k ranked) bool {
+		s, ok := first[k.Rank.Rank]
+		return !ok || s.Step != at.Step
+	})
+	if same && r.gate.ranks() > 1 {
+		r.fail("loss of job "+jobName, remedyNaN, "", "the loss is %q at step %d on every rank: it is reduced over all ranks, so which of them computed it is not told", at.LossText, at.Step)
+		return
+	}
+	for _, k := range reporters {
+		if s, ok := first[k.Rank.Rank]; ok {
+			r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyLoss, k.id, "the loss of rank %d is %q at step %d", k.Rank.Rank, s.LossText, s.Step)
+		}
 	}
 }
 

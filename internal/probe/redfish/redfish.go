@@ -51,9 +51,16 @@ func (p PDU) Energised() bool {
 
 // Chassis is what one chassis draws.
 type Chassis struct {
-	ID    string  `json:"id"`
+	ID string `json:"id"`
+	// State is its power state in Redfish's words ("On", "Off"); empty when the
+	// controller does not tell.
+	State string  `json:"state,omitempty"`
 	Watts float64 `json:"watts"`
 }
+
+// On says that the chassis is switched on; a controller of a chassis that is not draws
+// power, too.
+func (c Chassis) On() bool { return c.State == string(redfish.OnPowerState) && c.Watts > 0 }
 
 // timeout of one request to a controller.
 const timeout = 30 * time.Second
@@ -175,7 +182,7 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chassis %s: %w", id, err)
 		}
-		out = append(out, Chassis{ID: id, Watts: watts})
+		out = append(out, Chassis{ID: id, State: string(c.PowerState), Watts: watts})
 	}
 	return out, nil
 }

@@ -37,7 +37,7 @@ func healthy() tree {
 		v1 + "/m1":                              `{"Id":"AC1","PowerState":"On","BreakerState":"Normal"}`,
 		v1 + "/m2":                              `{"Id":"AC2","PowerState":"On"}`,
 		v1 + "/Chassis":                         `{"Members":[{"@odata.id":"/redfish/v1/Chassis/gpu-01"},{"@odata.id":"/redfish/v1/Chassis/gpu-02"},{"@odata.id":"/redfish/v1/Chassis/gpu-03"}]}`,
-		v1 + "/Chassis/gpu-01":                  `{"Id":"gpu-01","Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"}}`,
+		v1 + "/Chassis/gpu-01":                  `{"Id":"gpu-01","PowerState":"On","Power":{"@odata.id":"/redfish/v1/Chassis/gpu-01/Power"}}`,
 		v1 + "/Chassis/gpu-01/Power":            `{"Id":"Power","PowerControl":[{"MemberId":"0","PowerConsumedWatts":1500},{"MemberId":"1","PowerConsumedWatts":500.5}]}`,
 		v1 + "/Chassis/gpu-02":                  `{"Id":"gpu-02","EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-02/Env"}}`,
 		v1 + "/Chassis/gpu-02/Env":              `{"Id":"Env","PowerWatts":{"Reading":1800}}`,
@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 			{ID: "a", State: "Enabled", Health: "OK", Mains: []string{"On", "On"}},
 			{ID: "b", State: "Enabled", Health: "Warning"},
 		},
-		Chassis: []redfish.Chassis{{ID: "gpu-01", Watts: 2000.5}, {ID: "gpu-02", Watts: 1800}},
+		Chassis: []redfish.Chassis{{ID: "gpu-01", State: "On", Watts: 2000.5}, {ID: "gpu-02", Watts: 1800}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

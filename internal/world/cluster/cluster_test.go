@@ -151,13 +151,13 @@ func pairRuns(t *testing.T, b *bench) {
 func trainingRuns(t *testing.T, b *bench) {
 	begin := time.Now()
 	b.run(t, job{
-		name: "train", container: "trainer", script: "torchrun --nnodes $NNODES -m torchtitan.train", pods: 4, gpus: 8,
+		name: "train", container: "trainer", script: "echo gpu matmul; torchrun --nnodes $NNODES -m torchtitan.train", pods: 4, gpus: 8,
 		env: map[string]string{"FRAMEWORK": "torchtitan", "MODEL": "llama3-8b", "STEPS": "60", "NNODES": "4", "GPUS_PER_NODE": "8"},
 	})
 	logs := b.finish(t, "train", batchv1.JobComplete)
 	t.Logf("training of 60 steps: %s", time.Since(begin).Round(time.Millisecond))
 	for i := range 4 {
-		contains(t, logs[fmt.Sprint(i)], fmt.Sprintf("[rank%d]:[titan]", 8*i), "step: 60", "Training completed")
+		contains(t, logs[fmt.Sprint(i)], fmt.Sprintf("[rank%d]:[titan]", 8*i), fmt.Sprintf(`gpu matmul: {"rank": %d, "device": 7,`, 8*i+7), "step: 60", "Training completed")
 	}
 	b.remove(t, "train")
 }

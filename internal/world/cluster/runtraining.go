@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/world"
@@ -17,24 +19,31 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 	if !okNodes || !okSteps || !okPer {
 		return usage(out, "torchrun: error: bad environment: NNODES=%q STEPS=%q GPUS_PER_NODE=%q", w.env["NNODES"], w.env["STEPS"], w.env["GPUS_PER_NODE"])
 	}
-	g, leave := w.join(gpus[:min(per, len(gpus))])
+	mine := gpus[:min(per, len(gpus))]
+	g, leave := w.join(mine)
 	defer leave()
+	if err := w.setLoad(gpus, trainingLoad()); err != nil {
+		return 1, err
+	}
+	if err := w.matmul(out, mine); err != nil {
+		return 1, err
+	}
 	members, err := g.complete(w.ctx, nodes)
 	if err != nil {
 		return 0, ignoreDone(w, err)
-	}
-	if err := w.setLoad(gpus, trainingLoad()); err != nil {
-		return 1, err
 	}
 	state := w.runtime.world.State()
 	job := training.Job{
 		Figures: state.Hardware.Training, MemoryGiB: float64(state.Hardware.GPU.MemoryMiB) / 1024,
 		Framework: framework(w.container, w.env), Model: w.env["MODEL"], Steps: steps, Index: rankOf(w.pod), Seed: w.seed(state),
-		MFUFactor: state.Training.MFUFactor, StepJitter: state.Training.StepJitter, Start: time.Now(),
+		MFUFactor: state.Training.MFUFactor, StepJitter: state.Training.StepJitter, NaNFrom: state.Training.NaNFrom, Start: time.Now(),
 	}
+	slowest := 1.0
 	for _, m := range members {
 		job.Nodes = append(job.Nodes, training.Node{GPUs: len(m.gpus), Slow: slowness(state, m.node)})
+		slowest = min(slowest, speed(state, m))
 	}
+	job.MFUFactor *= slowest // the ranks wait for each other in every layer
 	if err := job.Validate(); err != nil {
 		return usage(out, "torchrun: error: %v", err)
 	}
@@ -45,6 +54,42 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 		return 1, fmt.Errorf("run training: %w", err)
 	}
 	return 0, nil
+}
+
+// matmul measures each GPU of the pod on its own, where the script does.
+func (w *worker) matmul(out io.Writer, gpus []int) error {
+	if !strings.Contains(strings.Join(append(append([]string{}, w.container.Command...), w.container.Args...), "\n"), "gpu matmul") {
+		return nil
+	}
+	state := w.runtime.world.State()
+	host, ok := state.Node(w.pod.Spec.NodeName)
+	if !ok {
+		return nil
+	}
+	var measured []training.GPU
+	for _, i := range gpus {
+		for _, g := range host.GPUs {
+			if g.Index == i {
+				measured = append(measured, training.GPU{
+					UUID: g.UUID, TFLOPS: state.MatmulTFLOPS(g),
+					PowerLimit: g.PowerLimit, PowerDefault: state.Hardware.GPU.TDPWatts, SMClock: float64(g.SMClock),
+				})
+			}
+		}
+	}
+	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state)) //nolint:wrapcheck // says what
+}
+
+// speed is the slowest GPU's of a pod.
+func speed(state world.State, m member) float64 {
+	slowest := 1.0
+	host, _ := state.Node(m.node)
+	for _, g := range host.GPUs {
+		if slices.Contains(m.gpus, g.Index) {
+			slowest = min(slowest, g.Speed)
+		}
+	}
+	return slowest
 }
 
 // slowness is the factor by which a host's steps take longer.

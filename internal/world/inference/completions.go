@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/world"
 )
 
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.serve(w, r, false) }
@@ -26,16 +28,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 		apiError(w, http.StatusInternalServerError, "InternalServerError", "EngineCore encountered an issue. See stack trace (above) for the root cause.")
 		return
 	}
-	seq, err := s.start(r.Context(), q, number, m.WrongTokens, m.TTFTFactor)
+	seq, err := s.start(r.Context(), q, number, m)
 	if err != nil {
 		return // the client is gone
 	}
-	a := answer{server: s, chat: chat, id: fmt.Sprintf("cmpl-%032x", number), created: s.config.Now().Unix(), prompt: q.Prompt.tokens}
+	a := answer{server: s, chat: chat, id: fmt.Sprintf("cmpl-%032x", number), created: s.config.Now().Unix(), prompt: q.Prompt.tokens, pause: m.Pause}
 	if chat {
 		a.id = fmt.Sprintf("chatcmpl-%032x", number)
 	}
 	if q.Stream {
-		a.stream(w, seq, q.StreamOptions != nil && q.StreamOptions.IncludeUsage)
+		a.stream(r.Context(), w, seq, q.StreamOptions != nil && q.StreamOptions.IncludeUsage)
 		return
 	}
 	a.whole(w, seq)
@@ -43,10 +45,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 
 // start queues the request in the engine, after what comes before it:
 // tokenizing, scheduling, and all that makes a first token late.
-func (s *Server) start(ctx context.Context, q request, number int64, wrong bool, ttft float64) (*sequence, error) {
+func (s *Server) start(ctx context.Context, q request, number int64, m world.Inference) (*sequence, error) {
 	f := s.config.Figures
 	prefill := float64(q.Prompt.tokens) / f.PrefillTokensPerSecond
-	before := f.TTFTBaseMs/1000*ttft + prefill*(ttft-1)
+	before := f.TTFTBaseMs/1000*m.TTFTFactor + prefill*(m.TTFTFactor-1)
 	timer := time.NewTimer(time.Duration(before * float64(time.Second)))
 	defer timer.Stop()
 	select {
@@ -62,12 +64,32 @@ func (s *Server) start(ctx context.Context, q request, number int64, wrong bool,
 		}
 	}
 	text := func(i int) string { return s.language.next(q.Prompt.text, i, salt) }
-	if wrong {
+	switch {
+	case m.WrongTokens:
 		text = func(int) string { return nonsense }
+	case m.OtherRevision:
+		text = func(i int) string { return s.language.otherwise(q.Prompt.text, i, salt) }
 	}
-	seq := &sequence{ctx: ctx, prompt: q.Prompt.tokens, limit: *q.MaxTokens, text: text, tokens: make(chan string, *q.MaxTokens)}
+	limit := *q.MaxTokens
+	if m.MaxTokens > 0 {
+		limit = min(limit, m.MaxTokens)
+	}
+	seq := &sequence{ctx: ctx, prompt: q.Prompt.tokens, limit: limit, text: text, tokens: make(chan string, limit)}
 	s.engine.submit(seq)
 	return seq, nil
+}
+
+// wait waits, or until the client is gone.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // answer writes one request's tokens.
@@ -77,6 +99,8 @@ type answer struct {
 	id      string
 	created int64
 	prompt  int
+	// pause is how long the stream stops in its middle.
+	pause time.Duration
 }
 
 func (a answer) usage(n int) map[string]any {
@@ -121,7 +145,7 @@ func (a answer) whole(w http.ResponseWriter, seq *sequence) {
 }
 
 // stream sends server-sent events: one a token, the usage if asked for, [DONE].
-func (a answer) stream(w http.ResponseWriter, seq *sequence, usage bool) {
+func (a answer) stream(ctx context.Context, w http.ResponseWriter, seq *sequence, usage bool) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
@@ -138,6 +162,9 @@ func (a answer) stream(w http.ResponseWriter, seq *sequence, usage bool) {
 	n := 0
 	for t := range seq.tokens {
 		n++
+		if n == seq.limit/2+1 {
+			wait(ctx, a.pause)
+		}
 		if a.chat && n == 1 {
 			send(a.body(true, []map[string]any{{"index": 0, "delta": map[string]any{"role": "assistant", "content": ""}, "logprobs": nil, "finish_reason": nil}}))
 		}

@@ -101,7 +101,12 @@ func (e *engine) plan() (time.Duration, bool) {
 		}
 		return false
 	})
-	for len(e.waiting) > 0 && len(e.running) < e.figures.MaxNumSeqs {
+	m := e.modifiers()
+	most := e.figures.MaxNumSeqs
+	if m.MaxNumSeqs > 0 {
+		most = m.MaxNumSeqs
+	}
+	for len(e.waiting) > 0 && len(e.running) < most {
 		s := e.waiting[0]
 		if gone(s) {
 			e.waiting = e.waiting[1:]
@@ -123,12 +128,12 @@ func (e *engine) plan() (time.Duration, bool) {
 	if len(e.running) == 0 {
 		return 0, false
 	}
-	return e.stepTime(), true
+	return e.stepTime(m), true
 }
 
 // stepTime of the running batch: prompts to prefill, plus one decode step.
-func (e *engine) stepTime() time.Duration {
-	f, m := e.figures, e.modifiers()
+func (e *engine) stepTime(m world.Inference) time.Duration {
+	f := e.figures
 	prompts := 0
 	for _, s := range e.running {
 		if s.prefill {

@@ -301,6 +301,52 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%d of 6 requests failed, want 2", failed)
 		}
 	})
+	t.Run("model-revision-other", func(t *testing.T) {
+		t.Parallel()
+		_, url := serve(t, with(t, func(m *world.Inference) { m.OtherRevision = true }))
+		got := open(t, url+"/v1/completions", prompt)
+		if !strings.HasPrefix(got.text, " Paris.") || strings.HasPrefix(got.text, " Paris. It is") || got.chunks != 6 {
+			t.Errorf("text = %q", got.text)
+		}
+	})
+	t.Run("answers-truncated", func(t *testing.T) {
+		t.Parallel()
+		_, url := serve(t, with(t, func(m *world.Inference) { m.MaxTokens = 2 }))
+		got := open(t, url+"/v1/completions", strings.Replace(prompt, `"stream":true`, `"stream":true,"stream_options":{"include_usage":true}`, 1))
+		if got.chunks != 2 || !got.done || got.usage["completion_tokens"] != 2.0 {
+			t.Errorf("%+v", got)
+		}
+		if code, out := post(t, url+"/v1/completions", `{"prompt":"a","max_tokens":6}`); code != http.StatusOK || out["usage"].(map[string]any)["completion_tokens"] != 2.0 {
+			t.Errorf("%d %v", code, out)
+		}
+	})
+	t.Run("decoding-pauses", func(t *testing.T) {
+		t.Parallel()
+		_, url := serve(t, with(t, func(m *world.Inference) { m.Pause = 600 * time.Millisecond }))
+		if got := open(t, url+"/v1/completions", prompt); got.chunks != 6 || !got.done || got.tpot < 110*time.Millisecond {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("request-rate-not-sustained", func(t *testing.T) {
+		t.Parallel()
+		const requests, tokens = 6, 20
+		c := with(t, func(m *world.Inference) { m.MaxNumSeqs = 1 })
+		_, url := serve(t, c)
+		begin := time.Now()
+		var wg sync.WaitGroup
+		for i := range requests {
+			wg.Go(func() {
+				open(t, url+"/v1/completions", fmt.Sprintf(`{"prompt":"%d","max_tokens":%d,"stream":true}`, i, tokens))
+			})
+		}
+		wg.Wait()
+		if took, least := time.Since(begin), time.Duration(requests*tokens*c.Figures.TPOTMs*float64(time.Millisecond)); took < least {
+			t.Errorf("%d requests, one after another, took %s, want at least %s", requests, took, least)
+		}
+		if _, b := get(t, url+"/metrics"); strings.Contains(string(b), `vllm:request_queue_time_seconds_sum{engine="0",model_name="`+model+`"} 0\n`) {
+			t.Error("no request waited in the queue")
+		}
+	})
 	t.Run("max-model-len", func(t *testing.T) {
 		t.Parallel()
 		for _, maxLen := range []int{8192, 131072} {

@@ -49,6 +49,16 @@ func (l language) next(prompt string, i int, salt uint64) string {
 	return " " + l.words[h.Sum64()%uint64(len(l.words))]
 }
 
+// otherwise is the i-th token of another revision's answer: it begins as the known one
+// does and goes on in words of its own.
+func (l language) otherwise(prompt string, i int, salt uint64) string {
+	const alike, revision = 2, 1 << 32
+	if i < alike {
+		return l.next(prompt, i, salt)
+	}
+	return l.next(prompt, i, salt^revision)
+}
+
 // nonsense is what a broken model says: token 0, over and over.
 const nonsense = "!"
 

@@ -63,8 +63,11 @@ func chassisResource(s world.State, rest string) (object, bool) {
 	}
 	watts := s.NodeWatts(n)
 	power := "On"
-	if !fed(s, n.Rack) {
+	switch {
+	case !fed(s, n.Rack):
 		watts, power = 0, "Off"
+	case n.Standby:
+		power = "Off"
 	}
 	self := chassis + "/" + name
 	switch sub {
@@ -114,13 +117,20 @@ func pduResource(s world.State, rest string) (object, bool) {
 		st, state, volts = status("UnavailableOffline", "Critical"), "Off", 0
 	}
 	self := pdus + "/" + id
+	if p.NoMains && strings.HasPrefix(sub, "Mains") {
+		return nil, false
+	}
 	switch sub {
 	case "":
-		return object{
+		unit := object{
 			"@odata.type": "#PowerDistribution.v1_3_2.PowerDistribution", "Id": id, "Name": "Rack " + p.Rack + " feed " + p.Feed,
 			"EquipmentType": "RackPDU", "PowerState": state, "Status": st,
-			"Mains": link(self + "/Mains"), "Outlets": link(self + "/Outlets"), "Metrics": link(self + "/Metrics"),
-		}, true
+			"Outlets": link(self + "/Outlets"), "Metrics": link(self + "/Metrics"),
+		}
+		if !p.NoMains {
+			unit["Mains"] = link(self + "/Mains")
+		}
+		return unit, true
 	case "Metrics":
 		return object{
 			"@odata.type": "#PowerDistributionMetrics.v1_3_1.PowerDistributionMetrics", "Id": "Metrics", "Name": "Metrics",

@@ -104,6 +104,51 @@ func TestGofishReadsTheRacks(t *testing.T) {
 	}
 }
 
+// What a controller tells of a node on standby, and of a PDU without mains.
+func TestGofishReadsFaults(t *testing.T) {
+	t.Parallel()
+	w, _, config := start(t)
+	for _, kind := range []string{"chassis-on-standby", "pdu-without-mains"} {
+		if _, err := w.AddFault(world.Fault{Kind: kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config.BasicAuth = true
+	c, err := gofish.ConnectContext(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Logout()
+	all, err := c.Service.Chassis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		standby := one.ID == "gpu-02"
+		power, err := one.Power()
+		if err != nil {
+			t.Fatal(err)
+		}
+		watts := power.PowerControl[0].PowerConsumedWatts
+		if (one.PowerState == "On") == standby || watts <= 0 || standby && watts > 200 {
+			t.Errorf("chassis %s is %s and draws %v W", one.ID, one.PowerState, watts)
+		}
+	}
+	equipment, err := c.Service.PowerEquipment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, err := equipment.RackPDUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range units {
+		if mains, err := p.Mains(); err != nil || (len(mains) == 0) != (p.ID == "pdu-r1-b") || p.Status.State != "Enabled" {
+			t.Errorf("%s is %s, %d mains, %v", p.ID, p.Status.State, len(mains), err)
+		}
+	}
+}
+
 func TestLoginIsNeeded(t *testing.T) {
 	t.Parallel()
 	_, s, config := start(t)

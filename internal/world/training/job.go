@@ -38,7 +38,10 @@ type Job struct {
 	MFUFactor float64
 	// StepJitter is the relative amplitude by which steps vary; 0 is healthy.
 	StepJitter float64
-	Start      time.Time
+	// NaNFrom is the first step whose loss is no number; 0 is none. Every rank
+	// prints it: the loss that is printed is reduced over all.
+	NaNFrom int
+	Start   time.Time
 }
 
 // Validate says what is missing for a run.

@@ -170,6 +170,49 @@ func TestDefects(t *testing.T) {
 	}
 }
 
+// Every rank prints the loss that is reduced over all of them, in Python's words.
+func TestNaN(t *testing.T) {
+	t.Parallel()
+	j := healthy(t)
+	j.NaNFrom = 20
+	out := run(t, j)
+	if n := strings.Count(out, "  loss:      nan  grad_norm:     nan  memory: "); n != 8*41 {
+		t.Errorf("%d steps without a loss, want 41 of each of 8 ranks", n)
+	}
+	if all := rows(t, out); len(all) != 8*19 {
+		t.Errorf("%d steps with one, want 19 of each rank", len(all))
+	}
+	j.Framework = Megatron
+	if n := strings.Count(run(t, j), "| lm loss: NAN | loss scale: 1.0 | grad norm: nan |"); n != 8*41 {
+		t.Errorf("Megatron: %d steps without a loss", n)
+	}
+}
+
+func TestMatmul(t *testing.T) {
+	t.Parallel()
+	gpus := []GPU{{"GPU-a", 680, 700, 700, 1755}, {"GPU-b", 612, 500, 700, 1485}}
+	var b, again, other strings.Builder
+	for out, seed := range map[*strings.Builder]uint64{&b: 3, &again: 3, &other: 4} {
+		if err := WriteMatmul(out, 8, gpus, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := regexp.MustCompile(`(?m)^gpu matmul: \{"rank": (\d+), "device": (\d), "uuid": "(GPU-\w)", "size": 8192, "seconds": 10\.\d\d, "tflops": (\d+\.\d\d), "powerLimitWatts": [57]00\.0, "powerDefaultWatts": 700\.0, "smClockMHz": 1\d{3}\.0\}$`)
+	found := line.FindAllStringSubmatch(b.String(), -1)
+	if len(found) != 2 || strings.Count(b.String(), "\n") != 2 {
+		t.Fatalf("%q", b.String())
+	}
+	for i, m := range found {
+		v, err := strconv.ParseFloat(m[4], 64)
+		if err != nil || math.Abs(v/gpus[i].TFLOPS-1) > 0.016 || m[1] != strconv.Itoa(8+i) || m[2] != strconv.Itoa(i) || m[3] != gpus[i].UUID {
+			t.Errorf("%q of %+v, %v", m, gpus[i], err)
+		}
+	}
+	if b.String() != again.String() || b.String() == other.String() {
+		t.Error("the seed does not make the figures")
+	}
+}
+
 func TestSlowNodeShowsInItsRanks(t *testing.T) {
 	t.Parallel()
 	j := healthy(t)

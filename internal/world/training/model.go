@@ -36,6 +36,9 @@ func newModel(j Job) *model {
 		x := float64(step)
 		m.loss = append(m.loss, 6.9+5.35*math.Exp(-x/28)+0.03*clip(rng.NormFloat64()))
 		m.norm = append(m.norm, 1.2+14*math.Exp(-x/9)+0.1*rng.Float64())
+		if j.NaNFrom > 0 && step >= j.NaNFrom {
+			m.loss[step-1], m.norm[step-1] = math.NaN(), math.NaN()
+		}
 	}
 	for _, n := range j.Nodes {
 		for range n.GPUs {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -39,8 +40,8 @@ func (t torchtitanLines) step(w io.Writer, rank, step int, at time.Time) error {
 	m := t.model
 	tflops := m.tflops(rank, step)
 	memory := m.memory(rank, step)
-	return t.log(w, rank, at, "step: %2d  loss: %8.5f  grad_norm: %7.4f  memory: %5.2fGiB(%.2f%%)  tps: %s  tflops: %.2f  mfu: %.2f%%",
-		step, m.loss[step-1], m.norm[step-1], memory, 100*memory/t.job.MemoryGiB,
+	return t.log(w, rank, at, "step: %2d  loss: %s  grad_norm: %s  memory: %5.2fGiB(%.2f%%)  tps: %s  tflops: %.2f  mfu: %.2f%%",
+		step, python("%8.5f", m.loss[step-1]), python("%7.4f", m.norm[step-1]), memory, 100*memory/t.job.MemoryGiB,
 		thousands(int(m.tps(rank, step)+0.5)), tflops, 100*tflops/t.job.Figures.PeakTFLOPS)
 }
 
@@ -49,6 +50,11 @@ func (t torchtitanLines) end(w io.Writer, rank int, at time.Time) error {
 		return err
 	}
 	return t.log(w, rank, at, "Process group destroyed")
+}
+
+// python prints a number as Python's formats do, which spell NaN nan.
+func python(format string, v float64) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, v), "NaN", "nan")
 }
 
 // thousands prints 4376 as 4,376.
