@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -51,7 +50,7 @@ func (g *Gate) Name() string { return Name }
 func (g *Gate) Describe() []string {
 	out := []string{fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency())}
 	for _, c := range g.commands() {
-		out = append(out, strings.Join(c.argv, " "))
+		out = append(out, ssh.Quote(c.argv))
 	}
 	return out
 }
