@@ -64,7 +64,10 @@ type HardwareNode struct {
 	WeightKg       float64 `yaml:"weightKg"`
 	InletTemp      float64 `yaml:"inletTemp"`
 	CPUs           int     `yaml:"cpus"`
+	Sockets        int     `yaml:"sockets"` // NUMA nodes
 	MemoryGiB      int     `yaml:"memoryGiB"`
+	HugePages      int     `yaml:"hugePages"` // of 2 MiB, reserved at boot
+	Governor       string  `yaml:"governor"`  // of the CPU frequencies; empty where the machine has none to set
 }
 
 // HardwareSoftware is what is installed on a node.
@@ -87,6 +90,8 @@ type HardwareFabric struct {
 	Width             int      `yaml:"width"`
 	Firmware          string   `yaml:"firmware"`
 	CAType            string   `yaml:"caType"`
+	PCIeGTs           float64  `yaml:"pcieGTs"` // a lane of an adapter's own link
+	PCIeWidth         int      `yaml:"pcieWidth"`
 	RDMAResource      string   `yaml:"rdmaResource"`
 	BusIDs            []string `yaml:"busIDs"`
 	NVLinkGBps        float64  `yaml:"nvlinkGBps"`

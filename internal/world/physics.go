@@ -30,6 +30,7 @@ func (d *draft) gpuFigures() {
 				g.SMClock = loadClock(hw, *g)
 				g.Reasons.SWPowerCap = want > g.PowerLimit+1 || g.Reasons.SWPowerCap
 				g.Reasons.ApplicationsClocks = g.AppSMClock < hw.MaxSMClock
+				g.Reasons.HWPowerBrake, g.Reasons.HWSlowdown = g.BrakesUnderLoad, g.BrakesUnderLoad
 			}
 			if hot {
 				held := max(0, d.Now.Sub(since))
@@ -53,7 +54,7 @@ func loadClock(hw HardwareGPU, g GPU) int {
 		// power goes with about the square of the clock in this range
 		clock = min(clock, float64(hw.LoadSMClock)*math.Sqrt(g.PowerLimit/hw.TDPWatts))
 	}
-	if g.Reasons.HWThermal {
+	if g.Reasons.HWThermal || g.BrakesUnderLoad {
 		clock *= 0.6
 	}
 	return int(clock/15) * 15

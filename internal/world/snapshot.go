@@ -61,6 +61,7 @@ func cloneNodes(base []Node) []Node {
 			nodes[i].GPUs[g].NVLinkUp = slices.Clone(nodes[i].GPUs[g].NVLinkUp)
 		}
 		nodes[i].HCAs = slices.Clone(nodes[i].HCAs)
+		nodes[i].HCALinks = slices.Clone(nodes[i].HCALinks)
 	}
 	return nodes
 }

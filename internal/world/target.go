@@ -17,6 +17,7 @@ const (
 	FormNodeCluster = "NODE or cluster"
 	FormGPU         = "NODE/gpuN"
 	FormLink        = "NODE/HCA or SWITCH/PORT"
+	FormHCA         = "NODE/HCA"
 	FormPDU         = "PDU"
 )
 
@@ -26,12 +27,13 @@ type target struct {
 	node    int
 	gpu     int
 	link    int
+	hca     int
 	pdu     int
 }
 
 // resolve finds a target of a form.
 func (s State) resolve(form, text string) (target, error) {
-	t := target{node: -1, gpu: -1, link: -1, pdu: -1}
+	t := target{node: -1, gpu: -1, link: -1, hca: -1, pdu: -1}
 	switch form {
 	case FormCluster:
 		t.cluster = text == FormCluster
@@ -50,6 +52,8 @@ func (s State) resolve(form, text string) (target, error) {
 		return s.resolveGPU(t, text)
 	case FormLink:
 		return s.resolveLink(t, text)
+	case FormHCA:
+		return s.resolveHCA(t, text)
 	case FormPDU:
 		t.pdu = slices.IndexFunc(s.Facility.PDUs, func(p PDU) bool { return p.ID == text })
 		if t.pdu < 0 {
@@ -88,6 +92,17 @@ func (s State) resolveLink(t target, text string) (target, error) {
 	return t, nil
 }
 
+func (s State) resolveHCA(t target, text string) (target, error) {
+	name, device, _ := strings.Cut(text, "/")
+	if t.node = s.gpuNodeIndex(name); t.node >= 0 {
+		t.hca = slices.IndexFunc(s.Nodes[t.node].HCAs, func(h fabric.HCA) bool { return h.Name == device })
+	}
+	if t.hca < 0 {
+		return t, fmt.Errorf("no adapter %q: the form is %s, nodes are %s", text, FormHCA, s.nodeNames())
+	}
+	return t, nil
+}
+
 func (s State) gpuNodeIndex(name string) int {
 	return slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == name && !n.System })
 }
@@ -106,6 +121,10 @@ func (s State) defaultTarget(k FaultKind) string {
 		if len(s.Links) > 0 {
 			return s.Links[0].A.Name()
 		}
+	case FormHCA:
+		if len(s.Nodes[0].HCAs) > 0 {
+			return s.Nodes[0].Name + "/" + s.Nodes[0].HCAs[0].Name
+		}
 	case FormPDU:
 		if len(s.Facility.PDUs) > 0 {
 			return s.Facility.PDUs[0].ID
@@ -119,11 +138,18 @@ func (s State) lacks(k FaultKind) string {
 	switch {
 	case len(s.Links) > 0:
 	case k.Kind == "straggler-node": // its work is slow whatever connects it
-	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing":
+	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA:
 		return "compute fabric"
 	}
-	if s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down" {
+	switch {
+	case s.Hardware.GPU.NVLinks == 0 && (k.Kind == "nvlink-down" || k.Kind == "nvlink-errors"):
 		return "NVLinks"
+	case s.Hardware.Node.Governor == "" && k.Kind == "cpu-governor":
+		return "CPU frequencies that can be set"
+	case s.Hardware.Node.HugePages == 0 && k.Kind == "hugepages-missing":
+		return "huge pages"
+	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
+		return "second GPU node"
 	}
 	return ""
 }
@@ -154,6 +180,9 @@ func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
 	if t.link >= 0 {
 		l := s.Links[t.link]
 		add("link", "("+endPattern(l.A)+"|"+endPattern(l.B)+pairPattern(l)+")")
+	}
+	if t.hca >= 0 {
+		add("hca", regexp.QuoteMeta(s.Nodes[t.node].HCAs[t.hca].Name)+`\b`)
 	}
 	if t.pdu >= 0 {
 		add("pdu", regexp.QuoteMeta(s.Facility.PDUs[t.pdu].ID))

@@ -46,8 +46,21 @@ func cat(c *call) int {
 	return exit
 }
 
+// date prints the host's own clock: +%s.%N, or as people read it.
+func date(c *call) int {
+	now := c.state.Now.Add(c.node.ClockOffset).UTC()
+	if c.has("+%s.%N") {
+		c.printf("%d.%09d\n", now.Unix(), now.Nanosecond())
+		return 0
+	}
+	c.printf("%s\n", now.Format("Mon Jan _2 15:04:05 MST 2006"))
+	return 0
+}
+
 func (c *call) file(name string) (string, bool) {
 	switch name {
+	case "/proc/meminfo":
+		return c.meminfo(), true
 	case "/etc/hostname", "/proc/sys/kernel/hostname":
 		return c.node.Name + "\n", true
 	case "/proc/driver/nvidia/version":
@@ -55,6 +68,9 @@ func (c *call) file(name string) (string, bool) {
 			return "", false
 		}
 		return "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + c.node.Driver + "\n", true
+	}
+	if text, ok := c.sysfs()[name]; ok {
+		return text, true
 	}
 	rest, ok := strings.CutPrefix(name, "/sys/class/infiniband/")
 	if !ok {

@@ -43,6 +43,8 @@ func tools() map[string]tool {
 		"uname":         uname,
 		"hostname":      hostname,
 		"cat":           cat,
+		"grep":          grep,
+		"date":          date,
 		"echo":          echo,
 		"true":          func(*call) int { return 0 },
 		"false":         func(*call) int { return 1 },

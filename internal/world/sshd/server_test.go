@@ -76,6 +76,8 @@ func TestCommandsOverSSH(t *testing.T) {
 		{"sequence", "false && echo no || echo yes; uname -n", "yes\ngpu-02\n", "", 0},
 		{"redirection", "nosuch 2>&1", "bash: nosuch: command not found\n", "", 127},
 		{"no pipes", "ibstat | head", "", "bash: '|' is not supported on this host\n", 2},
+		{"a script", "sh -c 'echo =a=; uname -n 2>&1; false'", "=a=\ngpu-02\n", "", 1},
+		{"a script's pipes", "sh -c 'ibstat | head'", "", "bash: '|' is not supported on this host\n", 2},
 		{"missing file", "cat /etc/shadow", "", "cat: /etc/shadow: No such file or directory\n", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,6 +129,41 @@ func TestLoginOnATerminal(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "gpu-01:~$ ") || !strings.Contains(out.String(), "\r\ngpu-01\r\n") {
 		t.Errorf("terminal showed %q", out.String())
+	}
+}
+
+// Swapped addresses lead to the other host, for every command, until they are put right.
+func TestSwappedAddresses(t *testing.T) {
+	t.Parallel()
+	w, s := start(t)
+	name := func(node string) string {
+		client, err := dial(t, s, node, User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close() //nolint:errcheck // nothing is left in it
+		sess, err := client.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := sess.Output("sh -c 'uname -n'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	f, err := w.AddFault(world.Fault{Kind: "ssh-hosts-swapped", Target: "gpu-01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := name("gpu-01"), name("gpu-02"); a != "gpu-02\n" || b != "gpu-01\n" {
+		t.Errorf("swapped, they are %q and %q", a, b)
+	}
+	if err := w.ClearFault(f.ID); err != nil {
+		t.Fatal(err)
+	}
+	if a := name("gpu-01"); a != "gpu-01\n" {
+		t.Errorf("put right, it is %q", a)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gliderlabs/ssh"
 	"golang.org/x/term"
 
+	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/host"
 )
 
@@ -51,7 +52,12 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 		if (step.after == "&&" && exit != 0) || (step.after == "||" && exit == 0) {
 			continue
 		}
-		out, errOut, code := host.Run(ctx, s.world.State(), node, step.argv)
+		if len(step.argv) == 3 && step.argv[0] == "sh" && step.argv[1] == "-c" {
+			exit = s.run(ctx, node, step.argv[2], stdout, stderr)
+			continue
+		}
+		state := s.world.State()
+		out, errOut, code := host.Run(ctx, state, login(state, node), step.argv)
 		if step.mergeErr {
 			out, errOut = append(out, errOut...), nil
 		}
@@ -67,6 +73,14 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 		exit = code
 	}
 	return exit
+}
+
+// login is the host that answers at a node's address.
+func login(state world.State, node string) string {
+	if n, ok := state.Node(node); ok && n.LoginTo != "" {
+		return n.LoginTo
+	}
+	return node
 }
 
 // lineReader reads command lines, with a prompt and editing on a terminal.
