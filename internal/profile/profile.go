@@ -44,6 +44,8 @@ type GPU struct {
 	IdlePower *Figure `yaml:"idlePower,omitempty" json:"idlePower,omitempty"` // W
 	// MaxSMClock is the highest SM clock a healthy card is allowed.
 	MaxSMClock Figure `yaml:"maxSMClock" json:"maxSMClock"` // MHz
+	// MinLoadSMClock is what its SM clock must reach at least once during the diagnostic.
+	MinLoadSMClock Figure `yaml:"minLoadSMClock" json:"minLoadSMClock"` // MHz
 	// PeakBF16 is the dense BF16 peak that MFU is computed from.
 	PeakBF16    Figure `yaml:"peakBF16" json:"peakBF16"`         // TFLOPS
 	NVLinks     Figure `yaml:"nvlinks" json:"nvlinks"`           // links a GPU

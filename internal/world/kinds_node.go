@@ -74,6 +74,13 @@ func nodeFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "clocks-locked", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
+			Summary: "a GPU's SM clock is locked low (nvidia-smi -lgc): no limit and no reason shows it, only the clock under load",
+			Options: []FaultOption{{Name: "mhz", Default: "1500", Min: 345, Max: 1650, Summary: "the highest clock allowed"}},
+			Suspect: onGPU,
+			apply:   func(d *draft, t target, f Fault) { d.gpu(t).LockedClock = int(f.number("mhz")) },
+		},
+		{
 			Kind: "power-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
 			Summary: "a GPU's power limit is below the card's default",
 			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 690, Summary: "the limit"}},

@@ -50,6 +50,9 @@ func (d *draft) gpuFigures() {
 // loadClock is the SM clock that a GPU holds under full load.
 func loadClock(hw HardwareGPU, g GPU) int {
 	clock := float64(min(hw.LoadSMClock, g.AppSMClock, g.MaxSMClock))
+	if g.LockedClock > 0 {
+		clock = min(clock, float64(g.LockedClock))
+	}
 	if g.PowerLimit < hw.TDPWatts {
 		// power goes with about the square of the clock in this range
 		clock = min(clock, float64(hw.LoadSMClock)*math.Sqrt(g.PowerLimit/hw.TDPWatts))

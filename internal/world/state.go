@@ -212,9 +212,12 @@ type GPU struct {
 
 	MaxSMClock int // MHz, the card's highest
 	AppSMClock int // applications clock
-	SMClock    int // now
-	MemClock   int
-	Reasons    ClockReasons
+	// LockedClock is the highest SM clock that nvidia-smi -lgc allows; 0 unlocked. Nothing
+	// prints it: it shows in SMClock under load.
+	LockedClock int
+	SMClock     int // now
+	MemClock    int
+	Reasons     ClockReasons
 	// Time spent throttled since boot.
 	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
 

@@ -17,7 +17,8 @@ const (
 	kindDiag    = "dcgmi-diag"
 	kindAfter   = "nvidia-smi-after" // what the diagnostic left behind
 	kindKernel  = "dmesg"
-	kindHost    = "host" // what the host says of itself
+	kindLoad    = "nvidia-smi-load" // how GPUs run while the diagnostic loads them
+	kindHost    = "host"            // what the host says of itself
 	// The error counters of NVLinks on both sides of the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"
 	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"

@@ -26,6 +26,7 @@ type hostSeen struct {
 	Diag          diagSeen
 	Kernel        xid.Log
 	Facts         factsSeen
+	Load          loadSeen
 	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
 	CountedBefore, CountedAfter countedSeen
 	// Gone are kinds that were not observed, Broken those that could not be read.
@@ -35,6 +36,10 @@ type hostSeen struct {
 type smiSeen struct {
 	Log     *nvidiasmi.Log    `json:"log,omitempty"`
 	Trouble nvidiasmi.Trouble `json:"trouble"`
+}
+
+type loadSeen struct {
+	Looks [][]nvidiasmi.Clock `json:"looks"`
 }
 
 type countedSeen struct {
@@ -63,7 +68,7 @@ type diagSeen struct {
 
 var kinds = []string{
 	"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "host", "nvidia-smi-nvlink-errors",
-	"dcgmi-diag", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
+	"dcgmi-diag", "nvidia-smi-load", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
 }
 
 const (
@@ -99,6 +104,7 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 			Diag:   diagSeen{Outcome: dcgmi.Completed, Meaning: "completed", Diag: dcgmi.Diag{Major: 4, Serials: map[int]string{}}},
 			Kernel: xid.Log{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
 		}
+		h.Load = healthyLoad(h.Before.Log)
 		h.Facts = healthyFacts(fmt.Sprintf("gpu-%02d", n+1))
 		for _, name := range testSite(nodes).Fabric.HCAs {
 			h.HCAs.HCAs = append(h.HCAs.HCAs, ibstat.HCA{Name: name, Ports: []ibstat.Port{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
@@ -132,6 +138,19 @@ func healthyCounters(index int, uuid string) nvidiasmi.NVLinkErrors {
 		e.Links = append(e.Links, nvidiasmi.LinkErrors{Number: l, Counters: map[string]int64{"Replay Errors": 3, "Recovery Errors": 0, "CRC Errors": 0}})
 	}
 	return e
+}
+
+// healthyLoad is of GPUs seen at rest, then copying, then at their power limit.
+func healthyLoad(log *nvidiasmi.Log) loadSeen {
+	var l loadSeen
+	for _, now := range []struct{ util, clock int64 }{{0, 345}, {60, 1980}, {100, 1410}} {
+		var look []nvidiasmi.Clock
+		for _, gpu := range log.GPUs {
+			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock)})
+		}
+		l.Looks = append(l.Looks, look)
+	}
+	return l
 }
 
 // healthyFacts are of a host that was asked at noon, and took 40 ms to answer.
@@ -222,7 +241,7 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 		figures := map[string]any{
 			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
 			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
-			"host": h.Facts, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
+			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
 		}
 		for _, kind := range kinds {
 			if h.Gone[kind] {

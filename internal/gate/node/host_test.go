@@ -103,6 +103,21 @@ func TestDefectsOfTheHost(t *testing.T) {
 			h[1].result("pcie", 4, dcgmi.Fail, dcgmi.Warning{Text: "GPU 4 is running at PCI link generation 3, which is below the minimum allowed link generation of 5 (parameter 'min_pci_generation')"})
 			h[1].Diag.Outcome = dcgmi.TestFailed
 		}, []string{"gpu-02/gpu4"}, "link generation 3"},
+		"another driver on one of three": {3, func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, []string{"gpu-02"}, "driver is 570.1; most nodes have driver 580.105.08"},
+		"another driver on one of two":   {2, func(h []*hostSeen) { h[0].After.Log.Driver = "570.1" }, []string{"gpu-01", "gpu-02"}, "driver is 570.1; other nodes have driver 580.105.08, and no majority"},
+		"another VBIOS on one of two nodes": {2, func(h []*hostSeen) {
+			for i := range gpusPerNode {
+				h[0].gpu(i, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" })
+			}
+		}, []string{
+			"gpu-01/gpu0", "gpu-01/gpu1", "gpu-01/gpu2", "gpu-01/gpu3", "gpu-01/gpu4", "gpu-01/gpu5", "gpu-01/gpu6", "gpu-01/gpu7",
+			"gpu-02/gpu0", "gpu-02/gpu1", "gpu-02/gpu2", "gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/gpu6", "gpu-02/gpu7",
+		}, "VBIOS is 95.00, 8 of 16 GPUs have it, and no majority"},
+		"a GPU whose clock is locked": {3, func(h []*hostSeen) {
+			for _, look := range h[1].Load.Looks {
+				look[2].SMClockMHz = new(min(*look[2].SMClockMHz, 1500))
+			}
+		}, []string{"gpu-02/gpu2"}, "rose to 1500 MHz under the diagnostic's load, expected at least 1700 MHz"},
 		"every clock off against ours, and one more": {3, func(h []*hostSeen) {
 			all(func(x *hostSeen) { x.ahead(-time.Hour) })(h)
 			h[2].ahead(time.Minute)
@@ -215,8 +230,15 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 		"a counter missing after":  {func(h *hostSeen) { delete(h.CountedAfter.GPUs[2].Links[3].Counters, "CRC Errors") }, "gpu-02/gpu2", "NVLink 3 does not count CRC Errors"},
 		"a link missing before":    {func(h *hostSeen) { h.CountedBefore.GPUs[2].Links = h.CountedBefore.GPUs[2].Links[1:] }, "gpu-02/gpu2", "NVLink 0 does not count"},
 		"a counter that fell":      {func(h *hostSeen) { h.CountedAfter.GPUs[2].Links[3].Counters["Replay Errors"] = 0 }, "gpu-02/gpu2", "fell during the diagnostic, from 3 to 0"},
-		"no corrected errors":      {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
-		"no corrected rows":        {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
+		"a GPU never under load": {func(h *hostSeen) {
+			for _, look := range h.Load.Looks {
+				look[2].Util = new(int64(49))
+			}
+		}, "gpu-02/gpu2", "never seen under load during the diagnostic, in 3 looks"},
+		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Looks[1][2].Util, h.Load.Looks[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
+		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Looks = nil }, "gpu-02/gpu2", "in 0 looks"},
+		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
+		"no corrected rows":                {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

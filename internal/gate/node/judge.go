@@ -59,6 +59,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 			}
 		}
 		g.judgeThrottling(v, h, at)
+		g.judgeLoad(v, h, at)
 		g.judgeNVLinks(v, h, at)
 		g.judgeLinkErrors(v, h, at)
 		g.judgeHCAs(v, h)
@@ -147,6 +148,7 @@ func (g *Gate) judgeSeen(v *verdict, h *host) {
 		look(h.after.ok(), h.after.why, h.after.obs)
 		look(h.links.ok(), h.links.why, h.links.obs)
 		look(h.diag.ok(), h.diag.why, h.diag.obs)
+		look(h.load.ok(), h.load.why, h.load.obs)
 		for _, c := range h.counted {
 			look(!g.nvlinks() || c.ok(), c.why, c.obs)
 		}

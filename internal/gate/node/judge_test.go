@@ -76,6 +76,7 @@ func TestDefects(t *testing.T) {
 		"another VBIOS":             {on(2, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
 		"one host under two names": {func(h []*hostSeen) {
 			h[1].Before, h[1].After, h[1].Links, h[1].CountedAfter = h[0].Before, h[0].After, h[0].Links, h[0].CountedAfter
+			h[1].Load = h[0].Load
 		}, "gpu-02/gpu0", "same GPU"},
 		"ECC off":                     {on(2, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" }), "gpu-02/gpu2", "ECC is Disabled"},
 		"volatile error":              {on(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// Observe implements check.Check: all hosts side by side, as many at a time as
-// the site allows.
+// Observe implements check.Check: all hosts side by side, one fewer at a time than
+// the site allows logins: that one looks at GPUs beside the diagnostics.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
 		return errors.New("the node gate was made without hosts to observe")
@@ -35,7 +35,11 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 			return fmt.Errorf("observe %s: %w", host, err)
 		}
 		rec.Progress("%s: %s", host, ssh.Quote(c.argv))
-		unreachable, err := g.run(ctx, rec, host, c)
+		run := g.run
+		if c.kind == kindDiag {
+			run = g.underLoad
+		}
+		unreachable, err := run(ctx, rec, host, c)
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ type host struct {
 	diag   seen[diagFigures]
 	kernel seen[xid.Log]
 	facts  seen[hostFigures]
+	load   seen[loadFigures]
 	// counted are the error counters of NVLinks before and after the diagnostic.
 	counted [2]seen[errorFigures]
 }
@@ -48,6 +49,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			diag:   last[diagFigures](of, kindDiag),
 			kernel: last[xid.Log](of, kindKernel),
 			facts:  last[hostFigures](of, kindHost),
+			load:   last[loadFigures](of, kindLoad),
 			counted: [2]seen[errorFigures]{
 				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
 			},

@@ -167,6 +167,60 @@ func TestSwappedAddresses(t *testing.T) {
 	}
 }
 
+// A diagnostic loads the GPUs until nvidia-smi has seen them under load; a lock of the
+// clocks shows then, and not at rest.
+func TestDiagnosticLoadsTheGPUs(t *testing.T) {
+	t.Parallel()
+	w, s := start(t)
+	if _, err := w.AddFault(world.Fault{Kind: "clocks-locked", Target: "gpu-01/gpu1"}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := dial(t, s, "gpu-01", User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	output := func(command string) string {
+		sess, err := client.NewSession()
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		out, err := sess.Output(command)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(out)
+	}
+	const query = "nvidia-smi --query-gpu=utilization.gpu,clocks.sm --format=csv,noheader"
+	rest := strings.Repeat("0 %, 345 MHz\n", 8)
+	if got := output(query); got != rest {
+		t.Errorf("at rest: %s", got)
+	}
+	var diag string
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		diag = output("dcgmi diag -r 3 -j")
+	}()
+	want := "100 %, 1755 MHz\n100 %, 1500 MHz\n" + strings.Repeat("100 %, 1755 MHz\n", 6)
+	eventually(t, "the GPUs are seen under load", func() bool {
+		select {
+		case <-ended:
+			t.Fatal("the diagnostic ended, and nothing was seen under load")
+		default:
+		}
+		return output(query) == want
+	})
+	<-ended
+	if !strings.Contains(diag, "Pass") {
+		t.Errorf("the diagnostic said %s", diag)
+	}
+	if got := output(query); got != rest {
+		t.Errorf("at rest again: %s", got)
+	}
+}
+
 func TestWhoMayNotLogIn(t *testing.T) {
 	t.Parallel()
 	_, s := start(t)

@@ -56,8 +56,11 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 			exit = s.run(ctx, node, step.argv[2], stdout, stderr)
 			continue
 		}
-		state := s.world.State()
-		out, errOut, code := host.Run(ctx, state, login(state, node), step.argv)
+		name := login(s.world.State(), node)
+		s.diagnose(ctx, s.world.State(), name, step.argv)
+		done := s.look(name, step.argv)
+		out, errOut, code := host.Run(ctx, s.world.State(), name, step.argv)
+		done()
 		if step.mergeErr {
 			out, errOut = append(out, errOut...), nil
 		}
