@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the profile's figures into the ga
 const shipped = "h100-sxm-ndr400"
 
 // figureRow is a table's row that states a figure of the profile by its key.
-var figureRow = regexp.MustCompile("(?m)^\\| `([a-zA-Z0-9]+(?:\\.[a-zA-Z0-9]+)+)` \\|.*$")
+var figureRow = regexp.MustCompile("(?m)^\\| `([a-zA-Z0-9]+(?:\\.[a-zA-Z0-9 ]+)+)` \\|.*$")
 
 // stated is text with every such row as the profile has it.
 func stated(text string, figures map[string]any) (string, error) {

@@ -44,6 +44,8 @@ type GPU struct {
 	IdlePower *Figure `yaml:"idlePower,omitempty" json:"idlePower,omitempty"` // W
 	// MaxSMClock is the highest SM clock a healthy card is allowed.
 	MaxSMClock Figure `yaml:"maxSMClock" json:"maxSMClock"` // MHz
+	// MinLoadSMClock is what its SM clock must reach at least once during the diagnostic.
+	MinLoadSMClock Figure `yaml:"minLoadSMClock" json:"minLoadSMClock"` // MHz
 	// PeakBF16 is the dense BF16 peak that MFU is computed from.
 	PeakBF16    Figure `yaml:"peakBF16" json:"peakBF16"`         // TFLOPS
 	NVLinks     Figure `yaml:"nvlinks" json:"nvlinks"`           // links a GPU
@@ -51,6 +53,10 @@ type GPU struct {
 	PCIeGen     Figure `yaml:"pcieGen" json:"pcieGen"`           // generation under load
 	PCIeWidth   Figure `yaml:"pcieWidth" json:"pcieWidth"`       // lanes
 	SlowdownTmp Figure `yaml:"slowdownTemp" json:"slowdownTemp"` // C
+	// NVLinkErrorLimits are the highest increases of a link's error counters over the
+	// diagnostic, by the counter's name as nvidia-smi nvlink -e prints it. A counter not
+	// listed has no limit.
+	NVLinkErrorLimits map[string]Figure `yaml:"nvlinkErrorLimits" json:"nvlinkErrorLimits"` // errors a link
 }
 
 // Node is one server.
@@ -65,7 +71,19 @@ type Node struct {
 	RequiredDiagnostics map[string][]string `yaml:"requiredDiagnostics" json:"requiredDiagnostics"`
 	// DiagnosticLevel is the -r argument.
 	DiagnosticLevel Figure `yaml:"diagnosticLevel" json:"diagnosticLevel"`
-	MaxRemappedRows Figure `yaml:"maxRemappedRows" json:"maxRemappedRows"` // uncorrectable, a GPU
+	MaxRemappedRows Figure `yaml:"maxRemappedRows" json:"maxRemappedRows"` // of either kind, a GPU
+	// MaxCorrectableSRAM and MaxCorrectableDRAM are how many corrected errors a GPU may
+	// have counted since the driver was loaded, and in its life.
+	MaxCorrectableSRAM Figure `yaml:"maxCorrectableSRAM" json:"maxCorrectableSRAM"`
+	MaxCorrectableDRAM Figure `yaml:"maxCorrectableDRAM" json:"maxCorrectableDRAM"`
+	// Memory is what a host has at least (MemTotal); MemorySpread is how far below the
+	// median of all hosts one may be.
+	Memory       Figure `yaml:"memory" json:"memory"`             // GiB
+	MemorySpread Figure `yaml:"memorySpread" json:"memorySpread"` // fraction
+	// MaxClockSkew is how far a host's clock may be from the others'.
+	MaxClockSkew Figure `yaml:"maxClockSkew" json:"maxClockSkew"` // s
+	// CPUGovernors are the CPU frequency governors that a host may have.
+	CPUGovernors []string `yaml:"cpuGovernors" json:"cpuGovernors"`
 	// XIDs classifies driver error codes: class ("isolate", "reboot", "reset",
 	// "monitor", "ignore") to codes. A code in no class is treated as "monitor".
 	XIDs      map[string][]int `yaml:"xids" json:"xids"`

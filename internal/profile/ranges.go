@@ -38,6 +38,7 @@ func (p *Profile) bounds() []bound {
 		{p.Node.HCAs, "node.hcas", 0, most, true},
 		{p.Node.DiagnosticLevel, "node.diagnosticLevel", 1, 4, true},
 		{p.GPU.NVLinks, "gpu.nvlinks", 0, most, true},
+		{p.Node.MemorySpread, "node.memorySpread", 0, 1, false},
 		{c.LargestSizes, "collective.largestSizes", 1, most, true},
 		{c.Repetitions, "collective.repetitions", 1, most, true},
 		{c.MinFraction, "collective.minFraction", 0, 1, false},
@@ -64,6 +65,9 @@ func (p *Profile) zero() []string {
 	}
 	for name := range p.Fabric.CounterLimits {
 		paths = append(paths, fmt.Sprintf("fabric.counterLimits[%s]", name))
+	}
+	for name := range p.GPU.NVLinkErrorLimits {
+		paths = append(paths, fmt.Sprintf("gpu.nvlinkErrorLimits[%s]", name))
 	}
 	return paths
 }
@@ -118,6 +122,12 @@ func (p *Profile) lists() []error {
 	}
 	if len(p.Node.FaultClockReasons) == 0 {
 		out = append(out, errors.New("node.faultClockReasons is empty"))
+	}
+	if len(p.Node.CPUGovernors) == 0 {
+		out = append(out, errors.New("node.cpuGovernors is empty"))
+	}
+	if p.GPU.NVLinks.Value > 0 && len(p.GPU.NVLinkErrorLimits) == 0 {
+		out = append(out, errors.New("gpu.nvlinkErrorLimits is empty"))
 	}
 	for _, version := range slices.Sorted(maps.Keys(p.Node.RequiredDiagnostics)) {
 		if len(p.Node.RequiredDiagnostics[version]) == 0 {

@@ -38,6 +38,7 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
 			Driver: hw.Software.Driver, CUDA: hw.Software.CUDA, VBIOS: hw.Software.VBIOS, DCGMMajor: major,
 			RDMACount: len(spec.HCAs), StepFactor: 1, Transport: TransportIB, GPUDirect: true, NVLS: hw.GPU.NVLinks > 0,
 			Exporter: Exporter{HostLabel: "Hostname"},
+			LoginTo:  n.Name, MemoryGiB: hw.Node.MemoryGiB, HugePages: hw.Node.HugePages, Governor: hw.Node.Governor,
 		}
 		if hw.Node.HCAs == 0 {
 			node.Transport, node.GPUDirect = TransportSocket, false
@@ -48,12 +49,13 @@ func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
 		for _, h := range topo.HCAs {
 			if h.Node == n.Name {
 				node.HCAs = append(node.HCAs, h)
+				node.HCALinks = append(node.HCALinks, PCIeLink{GTs: hw.Fabric.PCIeGTs, Width: hw.Fabric.PCIeWidth})
 			}
 		}
 		nodes = append(nodes, node)
 	}
 	for i, n := range spec.SystemNodes {
-		nodes = append(nodes, Node{Name: n.Name, Address: n.Address, Rack: n.Rack, System: true, Index: i, StepFactor: 1})
+		nodes = append(nodes, Node{Name: n.Name, Address: n.Address, Rack: n.Rack, System: true, Index: i, StepFactor: 1, LoginTo: n.Name})
 	}
 	return nodes
 }
@@ -66,7 +68,7 @@ func buildGPU(hw Hardware, rng *rand.Rand, index int) GPU {
 		BusID:   hw.GPU.BusIDs[index%len(hw.GPU.BusIDs)],
 		Present: true, VBIOS: hw.Software.VBIOS, ECCMode: true,
 		MaxSMClock: hw.GPU.MaxSMClock, AppSMClock: hw.GPU.MaxSMClock, MemClock: hw.GPU.MemClock,
-		PowerLimit: hw.GPU.TDPWatts, Speed: 1,
+		PowerLimit: hw.GPU.TDPWatts, Speed: 1, PCIeGen: hw.GPU.PCIeGen, Socket: index * hw.Node.Sockets / hw.Node.GPUs,
 	}
 	g.NVLinkUp = make([]bool, hw.GPU.NVLinks)
 	for i := range g.NVLinkUp {

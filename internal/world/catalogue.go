@@ -6,7 +6,7 @@ import "slices"
 // autoscaling chain and of conformance, which are no gates of the playbook, come
 // last, by their hop or requirement.
 func Catalogue() []FaultKind {
-	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
+	return slices.Concat(facilityFaults(), fabricFaults(), nodeFaults(), hostFaults(), stackFaults(), telemetryFaults(), workloadFaults(), autoscaleFaults(), conformanceFaults(), gatewayFaults())
 }
 
 // Variations are not defects: healthy clusters that look different, or ones that

@@ -28,7 +28,7 @@ a test fails when it differs.
     firstlight lab fault clear --all
 
 Without a target a fault takes its usual one. "Suspect" is the regular expression that the suspect of a finding must match, with
-the target's names in braces; a test on a running lab holds every row against it. Clearing a fault is a repair: the counters, log
+the target's names in braces, and behind it the gate's verdict where it is not failed; a test on a running lab holds every row against it. Clearing a fault is a repair: the counters, log
 lines and remapped rows that it left go with it.
 `
 
@@ -119,7 +119,11 @@ func faultRow(k FaultKind, last string) string {
 }
 
 func suspectCell(k FaultKind) string {
-	return "`" + strings.ReplaceAll(k.Suspect, "|", `\|`) + "`"
+	cell := "`" + strings.ReplaceAll(k.Suspect, "|", `\|`) + "`"
+	if k.Expect != "" {
+		cell += ", " + k.Expect
+	}
+	return cell
 }
 
 func TestFaultPageIsTheCatalogue(t *testing.T) {

@@ -43,9 +43,11 @@ type FaultKind struct {
 	Suspect string `json:"suspect,omitempty"`
 	// Needs is what the lab must have beyond what every lab has: adapter, gateway, karpenter, kai, trainer.
 	Needs string `json:"needs,omitempty"`
-	// Variation: not a defect. Expect is the verdict it must give.
-	Variation bool   `json:"variation,omitempty"`
-	Expect    string `json:"expect,omitempty"`
+	// Variation: not a defect.
+	Variation bool `json:"variation,omitempty"`
+	// Expect is the verdict that a variation must give, and that a fault's gate must give
+	// where it is not failed: what hides errors can only be unobserved.
+	Expect string `json:"expect,omitempty"`
 
 	apply func(*draft, target, Fault)
 }

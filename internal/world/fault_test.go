@@ -150,7 +150,7 @@ func TestSuspectPatternNamesTheTarget(t *testing.T) {
 func TestDefaultTargetInAnotherWorld(t *testing.T) {
 	t.Parallel()
 	spec := DefaultSpec(0)
-	spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}}
+	spec.GPUNodes = []NodeSpec{{Name: "dgx-a", Rack: "x"}, {Name: "dgx-b", Rack: "x"}}
 	w, err := New(spec, WithClock(fixed))
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,10 @@ type HardwareNode struct {
 	WeightKg       float64 `yaml:"weightKg"`
 	InletTemp      float64 `yaml:"inletTemp"`
 	CPUs           int     `yaml:"cpus"`
+	Sockets        int     `yaml:"sockets"` // NUMA nodes
 	MemoryGiB      int     `yaml:"memoryGiB"`
+	HugePages      int     `yaml:"hugePages"` // of 2 MiB, reserved at boot
+	Governor       string  `yaml:"governor"`  // of the CPU frequencies; empty where the machine has none to set
 }
 
 // HardwareSoftware is what is installed on a node.
@@ -92,8 +95,10 @@ type HardwareFabric struct {
 	CAType            string   `yaml:"caType"`
 	DeviceID          int      `yaml:"deviceID"`
 	Board             string   `yaml:"board"`
-	MTU               int      `yaml:"mtu"`   // bytes
-	PKeys             []uint16 `yaml:"pkeys"` // P_Key table of each port
+	MTU               int      `yaml:"mtu"`     // bytes
+	PKeys             []uint16 `yaml:"pkeys"`   // P_Key table of each port
+	PCIeGTs           float64  `yaml:"pcieGTs"` // a lane of an adapter's own link
+	PCIeWidth         int      `yaml:"pcieWidth"`
 	RDMAResource      string   `yaml:"rdmaResource"`
 	BusIDs            []string `yaml:"busIDs"`
 	NVLinkGBps        float64  `yaml:"nvlinkGBps"`

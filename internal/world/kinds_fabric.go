@@ -119,14 +119,11 @@ var berCounters = map[string]func(*fabric.Counters) *uint64{
 }
 
 // hca is the HCA of a target.
-func (d *draft) hca(t target) *fabric.HCA {
-	hcas := d.Nodes[t.node].HCAs
-	return &hcas[t.link-t.node*len(hcas)] // as settleHCA: the HCAs' links come first, in their order
-}
+func (d *draft) hca(t target) *fabric.HCA { return &d.Nodes[t.node].HCAs[t.hca] }
 
 // other is the HCA of the target's name on the first other node, or another of its node.
 func (d *draft) other(t target) *fabric.HCA {
-	k := t.link - t.node*len(d.Nodes[t.node].HCAs)
+	k := t.hca
 	for n := range d.GPUNodes() {
 		if n != t.node {
 			return &d.Nodes[n].HCAs[k]

@@ -74,6 +74,13 @@ func nodeFaults() []FaultKind {
 			},
 		},
 		{
+			Kind: "clocks-locked", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
+			Summary: "a GPU's SM clock is locked low (nvidia-smi -lgc): no limit and no reason shows it, only the clock under load",
+			Options: []FaultOption{{Name: "mhz", Default: "1500", Min: 345, Max: 1650, Summary: "the highest clock allowed"}},
+			Suspect: onGPU,
+			apply:   func(d *draft, t target, f Fault) { d.gpu(t).LockedClock = int(f.number("mhz")) },
+		},
+		{
 			Kind: "power-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
 			Summary: "a GPU's power limit is below the card's default",
 			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 690, Summary: "the limit"}},
@@ -106,6 +113,48 @@ func nodeFaults() []FaultKind {
 					up[(4+i)%len(up)] = false
 				}
 				d.xid(t, f, 74, "pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 4(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)")
+			},
+		},
+		{
+			Kind: "pcie-gen-degraded", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-03/gpu4",
+			Summary: "a GPU's PCIe link has trained at a lower generation than the card and its slot can",
+			Options: []FaultOption{{Name: "generation", Default: "3", Min: 1, Max: 4, Summary: "what it runs at"}},
+			Suspect: onGPU,
+			apply:   func(d *draft, t target, f Fault) { d.gpu(t).PCIeGen = int(f.number("generation")) },
+		},
+		{
+			Kind: "throttled-under-load", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
+			Summary: "the power brake slows a GPU down whenever it works; at rest nothing shows it but the counter", Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				g := d.gpu(t)
+				g.BrakesUnderLoad = true
+				// the load of a diagnostic is not played: the brake's time is the fault's own
+				g.HWPowerBrake += max(0, d.Now.Sub(f.Since)) / 2
+			},
+		},
+		{
+			Kind: "nvlink-errors", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu0",
+			Summary: "an NVLink of a GPU is up and repeats packets again and again; its counter grows",
+			Options: []FaultOption{{Name: "per-second", Default: "5000", Min: 1000, Max: 1e6, Summary: "how often"}},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				d.gpu(t).LinkErrors += 1 + uint64(max(0, d.Now.Sub(f.Since).Seconds())*f.number("per-second"))
+			},
+		},
+		{
+			Kind: "ecc-correctable-storm", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
+			Summary: "a GPU's memory corrects errors at a high rate (XID 92)",
+			Options: []FaultOption{{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "which memory"}},
+			Suspect: onGPU,
+			apply: func(d *draft, t target, f Fault) {
+				for _, e := range []*ECC{&d.gpu(t).Volatile, &d.gpu(t).Aggregate} {
+					if f.Options["memory"] == "sram" {
+						e.SRAMCorrectable += 50_000
+					} else {
+						e.DRAMCorrectable += 50_000_000
+					}
+				}
+				d.xid(t, f, 92, "pid='<unknown>', name=<unknown>, High single-bit ECC error rate")
 			},
 		},
 		{

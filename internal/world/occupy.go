@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Given is a GPU that a pod gets by its index, as a DRA driver prepares what the
@@ -110,4 +111,23 @@ func (w *World) Release(uid string) {
 		delete(w.claims, uid)
 		w.notify()
 	}
+}
+
+// Exercised tells that a diagnostic loads the GPUs of a node.
+func (w *World) Exercised(node string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.exercised[node] > 0
+}
+
+// Exercise loads every GPU of a node, as a diagnostic does, until stop is called.
+func (w *World) Exercise(node string) (stop func()) {
+	change := func(by int) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.exercised[node] += by
+		w.notify()
+	}
+	change(1)
+	return sync.OnceFunc(func() { change(-1) })
 }

@@ -37,6 +37,7 @@ func (d *draft) gpuFigures() {
 				g.SMClock = loadClock(hw, *g)
 				g.Reasons.SWPowerCap = want > g.PowerLimit+1 || g.Reasons.SWPowerCap
 				g.Reasons.ApplicationsClocks = g.AppSMClock < hw.MaxSMClock
+				g.Reasons.HWPowerBrake, g.Reasons.HWSlowdown = g.BrakesUnderLoad, g.BrakesUnderLoad
 			}
 			if hot {
 				held := max(0, d.Now.Sub(since))
@@ -56,11 +57,14 @@ func (d *draft) gpuFigures() {
 // loadClock is the SM clock that a GPU holds under full load.
 func loadClock(hw HardwareGPU, g GPU) int {
 	clock := float64(min(hw.LoadSMClock, g.AppSMClock, g.MaxSMClock))
+	if g.LockedClock > 0 {
+		clock = min(clock, float64(g.LockedClock))
+	}
 	if g.PowerLimit < hw.TDPWatts {
 		// power goes with about the square of the clock in this range
 		clock = min(clock, float64(hw.LoadSMClock)*math.Sqrt(g.PowerLimit/hw.TDPWatts))
 	}
-	if g.Reasons.HWThermal {
+	if g.Reasons.HWThermal || g.BrakesUnderLoad {
 		clock *= 0.6
 	}
 	return int(clock/15) * 15

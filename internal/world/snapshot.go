@@ -26,7 +26,7 @@ type flap struct {
 }
 
 // stateAt makes the State of an instant. It reads nothing that changes.
-func (w *World) stateAt(now time.Time, faults []Fault, claims []claim) State {
+func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised map[string]int) State {
 	d := &draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
 		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
 		Nodes: cloneNodes(w.nodes), Switches: slices.Clone(w.topology.Switches),
@@ -47,6 +47,7 @@ func (w *World) stateAt(now time.Time, faults []Fault, claims []claim) State {
 		kind.apply(d, t, f)
 	}
 	d.occupy(claims)
+	d.exercise(exercised)
 	d.fabricFigures(w.made)
 	d.gpuFigures()
 	d.pduFigures()
@@ -61,6 +62,7 @@ func cloneNodes(base []Node) []Node {
 			nodes[i].GPUs[g].NVLinkUp = slices.Clone(nodes[i].GPUs[g].NVLinkUp)
 		}
 		nodes[i].HCAs = slices.Clone(nodes[i].HCAs)
+		nodes[i].HCALinks = slices.Clone(nodes[i].HCALinks)
 	}
 	return nodes
 }
@@ -77,6 +79,18 @@ func (d *draft) occupy(claims []claim) {
 				g.Occupant, g.Util, g.MemUsedMiB = c.pod, c.load.Util, c.load.MemMiB
 				g.Power = c.load.PowerFrac // a fraction until gpuFigures makes watts of it
 			}
+		}
+	}
+}
+
+// exercise loads the GPUs of nodes on which a diagnostic runs.
+func (d *draft) exercise(exercised map[string]int) {
+	for n := range d.Nodes {
+		if exercised[d.Nodes[n].Name] == 0 {
+			continue
+		}
+		for i := range d.Nodes[n].GPUs {
+			d.Nodes[n].GPUs[i].Util, d.Nodes[n].GPUs[i].Power = 100, 0.9 // a fraction, as above
 		}
 	}
 }

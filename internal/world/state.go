@@ -176,6 +176,18 @@ type Node struct {
 	Unreachable bool
 	// Standby: its host is off; only its controller has power.
 	Standby bool
+	// LoginTo names the host that answers at its SSH address: itself when healthy.
+	LoginTo string
+
+	MemoryGiB int
+	HugePages int    // of 2 MiB, reserved
+	Governor  string // of the CPU frequencies; empty without cpufreq
+	// ClockOffset is how far its clock is ahead.
+	ClockOffset time.Duration
+	// LogWrapped: newer lines have overwritten the beginning of its kernel log.
+	LogWrapped bool
+	// HCALinks are the PCIe links of HCAs, in their order.
+	HCALinks []PCIeLink
 
 	// StepFactor: anything that waits for this node takes so much longer; 1 is healthy.
 	StepFactor float64
@@ -213,9 +225,12 @@ type GPU struct {
 
 	MaxSMClock int // MHz, the card's highest
 	AppSMClock int // applications clock
-	SMClock    int // now
-	MemClock   int
-	Reasons    ClockReasons
+	// LockedClock is the highest SM clock that nvidia-smi -lgc allows; 0 unlocked. Nothing
+	// prints it: it shows in SMClock under load.
+	LockedClock int
+	SMClock     int // now
+	MemClock    int
+	Reasons     ClockReasons
 	// Time spent throttled since boot.
 	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
 
@@ -232,10 +247,23 @@ type GPU struct {
 	MemUsedMiB   int
 
 	NVLinkUp []bool
-	Energy   float64 // J since boot
+	// LinkErrors are the replays that NVLink 4 has counted.
+	LinkErrors uint64
+	Energy     float64 // J since boot
+
+	PCIeGen int // generation that its link runs at under load
+	Socket  int // NUMA node that it is attached to
+	// BrakesUnderLoad: the power brake slows it down whenever it works.
+	BrakesUnderLoad bool
 
 	// Occupant holds this GPU; the zero Pod is nobody.
 	Occupant Pod
+}
+
+// PCIeLink is what a device's PCIe link runs at.
+type PCIeLink struct {
+	GTs   float64 // a lane
+	Width int
 }
 
 // Usable says that work can run on it.

@@ -27,12 +27,13 @@ type target struct {
 	node    int
 	gpu     int
 	link    int
+	hca     int
 	pdu     int
 }
 
 // resolve finds a target of a form.
 func (s State) resolve(form, text string) (target, error) {
-	t := target{node: -1, gpu: -1, link: -1, pdu: -1}
+	t := target{node: -1, gpu: -1, link: -1, hca: -1, pdu: -1}
 	switch form {
 	case FormCluster:
 		t.cluster = text == FormCluster
@@ -92,9 +93,12 @@ func (s State) resolveLink(t target, text string) (target, error) {
 }
 
 func (s State) resolveHCA(t target, text string) (target, error) {
-	t, err := s.resolveLink(t, text)
-	if err != nil || s.Links[t.link].A.Name() != text || s.Links[t.link].A.Device == "" {
-		return t, fmt.Errorf("no HCA %q: the form is %s, nodes are %s", text, FormHCA, s.nodeNames())
+	name, device, _ := strings.Cut(text, "/")
+	if t.node = s.gpuNodeIndex(name); t.node >= 0 {
+		t.hca = slices.IndexFunc(s.Nodes[t.node].HCAs, func(h fabric.HCA) bool { return h.Name == device })
+	}
+	if t.hca < 0 {
+		return t, fmt.Errorf("no adapter %q: the form is %s, nodes are %s", text, FormHCA, s.nodeNames())
 	}
 	return t, nil
 }
@@ -113,9 +117,13 @@ func (s State) defaultTarget(k FaultKind) string {
 		return s.Nodes[0].Name
 	case FormGPU:
 		return s.Nodes[0].Name + "/gpu0"
-	case FormLink, FormHCA:
+	case FormLink:
 		if len(s.Links) > 0 {
 			return s.Links[0].A.Name()
+		}
+	case FormHCA:
+		if len(s.Nodes[0].HCAs) > 0 {
+			return s.Nodes[0].Name + "/" + s.Nodes[0].HCAs[0].Name
 		}
 	case FormPDU:
 		if len(s.Facility.PDUs) > 0 {
@@ -130,14 +138,20 @@ func (s State) lacks(k FaultKind) string {
 	switch {
 	case len(s.Links) > 0:
 	case k.Kind == "straggler-node": // its work is slow whatever connects it
-	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing":
+	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA:
 		return "compute fabric"
 	}
 	switch {
-	case s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down":
+	case s.Hardware.GPU.NVLinks == 0 && (k.Kind == "nvlink-down" || k.Kind == "nvlink-errors"):
 		return "NVLinks"
 	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
 		return "second GPU to hold a slow one against"
+	case s.Hardware.Node.Governor == "" && k.Kind == "cpu-governor":
+		return "CPU frequencies that can be set"
+	case s.Hardware.Node.HugePages == 0 && k.Kind == "hugepages-missing":
+		return "huge pages"
+	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
+		return "second GPU node"
 	}
 	return ""
 }
@@ -168,6 +182,9 @@ func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
 	if t.link >= 0 {
 		l := s.Links[t.link]
 		add("link", "("+endPattern(l.A)+"|"+endPattern(l.B)+pairPattern(l)+")")
+	}
+	if t.hca >= 0 {
+		add("hca", regexp.QuoteMeta(s.Nodes[t.node].HCAs[t.hca].Name)+`\b`)
 	}
 	if t.pdu >= 0 {
 		add("pdu", regexp.QuoteMeta(s.Facility.PDUs[t.pdu].ID))

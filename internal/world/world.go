@@ -24,8 +24,10 @@ type World struct {
 	faults []Fault
 	nextID int
 	claims map[string]claim // by pod UID
-	subs   map[int]chan struct{}
-	nextS  int
+	// exercised counts the diagnostics that load a node's GPUs, by node.
+	exercised map[string]int
+	subs      map[int]chan struct{}
+	nextS     int
 }
 
 // claim is what one pod holds.
@@ -61,7 +63,7 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	if err := spec.validate(hw); err != nil {
 		return nil, fmt.Errorf("make world %s: %w", spec.Name, err)
 	}
-	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, subs: map[int]chan struct{}{}}
+	w := &World{spec: spec, hw: hw, clock: time.Now, claims: map[string]claim{}, exercised: map[string]int{}, subs: map[int]chan struct{}{}}
 	for _, o := range opts {
 		o(w)
 	}
@@ -82,8 +84,9 @@ func (w *World) State() State {
 	w.mu.Lock()
 	faults := slices.Clone(w.faults)
 	claims := slices.SortedFunc(maps.Values(w.claims), func(a, b claim) int { return cmp.Compare(a.pod.UID, b.pod.UID) })
+	exercised := maps.Clone(w.exercised)
 	w.mu.Unlock()
-	return w.stateAt(now, faults, claims)
+	return w.stateAt(now, faults, claims, exercised)
 }
 
 // Subscribe returns a channel that receives after faults or occupancy changed

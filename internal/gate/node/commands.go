@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/xid"
@@ -32,12 +33,28 @@ func (g *Gate) commands() []command {
 	if g.rails() {
 		commands = append(commands, command{kindHCAs, []string{"ibstat"}, hcas})
 	}
-	return append(commands, []command{
-		{kindDiag, []string{"dcgmi", "diag", "-r", level, "-j"}, diagnostic},
-		{kindAfter, []string{"nvidia-smi", "-q", "-x"}, smi},
-		{kindKernel, []string{"dmesg"}, kernelLog},
-	}...)
+	commands = append(commands, command{kindHost, linuxhost.Command(), hostFacts})
+	if g.nvlinks() {
+		commands = append(commands, command{kindErrorsBefore, []string{"nvidia-smi", "nvlink", "-e"}, nvlinkErrors})
+	}
+	commands = append(commands,
+		command{kindDiag, []string{"dcgmi", "diag", "-r", level, "-p", g.generation(), "-j"}, diagnostic},
+		command{kindAfter, []string{"nvidia-smi", "-q", "-x"}, smi})
+	if g.nvlinks() {
+		commands = append(commands, command{kindErrorsAfter, []string{"nvidia-smi", "nvlink", "-e"}, nvlinkErrors})
+	}
+	return append(commands, command{kindKernel, []string{"dmesg"}, kernelLog})
 }
+
+// generation is the parameter by which DCGM's pcie test demands the profile's PCIe
+// generation while it copies: at rest a link may run at a lower one. Its own demand is
+// generation 3 for every card.
+func (g *Gate) generation() string {
+	return "pcie.h2d_d2h_single_pinned.min_pci_generation=" + strconv.FormatFloat(g.profile.GPU.PCIeGen.Value, 'f', -1, 64)
+}
+
+// nvlinks tells that the GPUs have NVLinks, and so counters of their errors.
+func (g *Gate) nvlinks() bool { return g.profile.GPU.NVLinks.Value > 0 }
 
 // rails tells that nodes have adapters of a compute fabric: without them neither
 // ibstat nor an answer of it has to be on the host.
@@ -75,6 +92,24 @@ func nvlinks(out ssh.Output) (any, error) {
 		return nil, failed(out)
 	}
 	return linkFigures{GPUs: gpus}, nil
+}
+
+func nvlinkErrors(out ssh.Output) (any, error) {
+	gpus, err := nvidiasmi.ParseNVLinkErrors(out.Stdout)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	return errorFigures{GPUs: gpus}, nil
+}
+
+// hostFacts takes the output of several commands, whatever the last one exited with: what
+// one of them could not say is left out.
+func hostFacts(out ssh.Output) (any, error) {
+	h, err := linuxhost.Parse(out.Stdout)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
+	}
+	return hostFigures{Host: h, AskedAt: out.At, AnsweredAt: out.At.Add(out.Took)}, nil
 }
 
 func hcas(out ssh.Output) (any, error) {

@@ -1,8 +1,11 @@
 package node
 
 import (
+	"time"
+
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 )
 
@@ -14,6 +17,11 @@ const (
 	kindDiag    = "dcgmi-diag"
 	kindAfter   = "nvidia-smi-after" // what the diagnostic left behind
 	kindKernel  = "dmesg"
+	kindLoad    = "nvidia-smi-load" // how GPUs run while the diagnostic loads them
+	kindHost    = "host"            // what the host says of itself
+	// The error counters of NVLinks on both sides of the diagnostic.
+	kindErrorsBefore = "nvidia-smi-nvlink-errors"
+	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"
 )
 
 // smiFigures is what nvidia-smi -q -x says. Log is nil when there was only trouble.
@@ -24,6 +32,18 @@ type smiFigures struct {
 
 type linkFigures struct {
 	GPUs []nvidiasmi.NVLinks `json:"gpus"`
+}
+
+type errorFigures struct {
+	GPUs []nvidiasmi.NVLinkErrors `json:"gpus"`
+}
+
+// hostFigures is what a host says of itself, and when it was asked by our clock: its own
+// was read between AskedAt and AnsweredAt. Both are zero where that is not known.
+type hostFigures struct {
+	Host       linuxhost.Host `json:"host"`
+	AskedAt    time.Time      `json:"askedAt,omitzero"`
+	AnsweredAt time.Time      `json:"answeredAt,omitzero"`
 }
 
 type hcaFigures struct {

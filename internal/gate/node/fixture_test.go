@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 	"github.com/firstlight/firstlight/internal/probe/xid"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -23,6 +25,10 @@ type hostSeen struct {
 	HCAs          hcasSeen
 	Diag          diagSeen
 	Kernel        xid.Log
+	Facts         factsSeen
+	Load          loadSeen
+	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
+	CountedBefore, CountedAfter countedSeen
 	// Gone are kinds that were not observed, Broken those that could not be read.
 	Gone, Broken map[string]bool
 }
@@ -30,6 +36,20 @@ type hostSeen struct {
 type smiSeen struct {
 	Log     *nvidiasmi.Log    `json:"log,omitempty"`
 	Trouble nvidiasmi.Trouble `json:"trouble"`
+}
+
+type loadSeen struct {
+	Looks [][]nvidiasmi.Clock `json:"looks"`
+}
+
+type countedSeen struct {
+	GPUs []nvidiasmi.NVLinkErrors `json:"gpus"`
+}
+
+type factsSeen struct {
+	Host       linuxhost.Host `json:"host"`
+	AskedAt    time.Time      `json:"askedAt"`
+	AnsweredAt time.Time      `json:"answeredAt"`
 }
 
 type linksSeen struct {
@@ -46,7 +66,10 @@ type diagSeen struct {
 	Diag    dcgmi.Diag    `json:"diag"`
 }
 
-var kinds = []string{"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "dcgmi-diag", "nvidia-smi-after", "dmesg"}
+var kinds = []string{
+	"nvidia-smi", "nvidia-smi-nvlink", "ibstat", "host", "nvidia-smi-nvlink-errors",
+	"dcgmi-diag", "nvidia-smi-load", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
+}
 
 const (
 	gpusPerNode = 8
@@ -81,6 +104,8 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 			Diag:   diagSeen{Outcome: dcgmi.Completed, Meaning: "completed", Diag: dcgmi.Diag{Major: 4, Serials: map[int]string{}}},
 			Kernel: xid.Log{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
 		}
+		h.Load = healthyLoad(h.Before.Log)
+		h.Facts = healthyFacts(fmt.Sprintf("gpu-%02d", n+1))
 		for _, name := range testSite(nodes).Fabric.HCAs {
 			h.HCAs.HCAs = append(h.HCAs.HCAs, ibstat.HCA{Name: name, Ports: []ibstat.Port{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
 		}
@@ -90,6 +115,8 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 				links.Links = append(links.Links, nvidiasmi.Link{Number: l, Active: true, GBps: 26.562})
 			}
 			h.Links.GPUs = append(h.Links.GPUs, links)
+			h.CountedBefore.GPUs = append(h.CountedBefore.GPUs, healthyCounters(i, gpu.UUID))
+			h.CountedAfter.GPUs = append(h.CountedAfter.GPUs, healthyCounters(i, gpu.UUID))
 			h.Diag.Diag.Serials[i] = gpu.Serial
 		}
 		for _, name := range p.Node.RequiredDiagnostics["4"] {
@@ -104,10 +131,56 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 	return out
 }
 
+// healthyCounters are those of a GPU that has repeated some packets long ago.
+func healthyCounters(index int, uuid string) nvidiasmi.NVLinkErrors {
+	e := nvidiasmi.NVLinkErrors{Index: index, UUID: uuid}
+	for l := range linksPerGPU {
+		e.Links = append(e.Links, nvidiasmi.LinkErrors{Number: l, Counters: map[string]int64{"Replay Errors": 3, "Recovery Errors": 0, "CRC Errors": 0}})
+	}
+	return e
+}
+
+// healthyLoad is of GPUs seen at rest, then copying, then at their power limit.
+func healthyLoad(log *nvidiasmi.Log) loadSeen {
+	var l loadSeen
+	for _, now := range []struct{ util, clock int64 }{{0, 345}, {60, 1980}, {100, 1410}} {
+		var look []nvidiasmi.Clock
+		for _, gpu := range log.GPUs {
+			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock)})
+		}
+		l.Looks = append(l.Looks, look)
+	}
+	return l
+}
+
+// healthyFacts are of a host that was asked at noon, and took 40 ms to answer.
+func healthyFacts(name string) factsSeen {
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	link := linuxhost.Link{SpeedGTs: new(32.0), MaxSpeedGTs: new(32.0), Width: new(int64(16)), MaxWidth: new(int64(16))}
+	f := factsSeen{AskedAt: noon, AnsweredAt: noon.Add(40 * time.Millisecond), Host: linuxhost.Host{
+		Name: name, Clock: noon.Add(10 * time.Millisecond), ClockAfter: noon.Add(30 * time.Millisecond),
+		MemoryKiB: new(int64(2113000000)), HugePages: new(int64(1024)), HugePageKiB: new(int64(2048)),
+		Governors: map[string]int{"performance": 112}, Adapters: map[string]linuxhost.Link{"mlx5_0": link, "mlx5_1": link},
+	}}
+	for i := range gpusPerNode {
+		place := nvidiasmi.GPUPlace{Index: i, Affinity: fmt.Sprintf("%d-%d %d N/A", 56*(i/4), 56*(i/4)+55, i/4), Paths: map[string]string{"mlx5_0": "NODE", "mlx5_1": "SYS"}}
+		for other := range gpusPerNode {
+			if other != i {
+				place.Paths[fmt.Sprintf("GPU%d", other)] = "NV18"
+			}
+		}
+		f.Host.GPUs = append(f.Host.GPUs, place)
+	}
+	return f
+}
+
 func healthyLog(n int) *nvidiasmi.Log {
 	log := &nvidiasmi.Log{Driver: "580.105.08", Attached: gpusPerNode}
 	for i := range gpusPerNode {
-		clean := nvidiasmi.Errors{SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(int64(0))}
+		clean := nvidiasmi.Errors{
+			SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(int64(0)),
+			SRAMCorrectable: new(int64(9_000)), DRAMCorrectable: new(int64(19_000_000)),
+		}
 		log.GPUs = append(log.GPUs, nvidiasmi.GPU{
 			Index: i, BusID: bus(i), UUID: fmt.Sprintf("GPU-%d-%d", n, i), Serial: fmt.Sprintf("%d%d", n+1, i),
 			Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00", MemoryTotalMiB: new(int64(81559)), ECC: "Enabled",
@@ -143,6 +216,9 @@ func (h *hostSeen) lose(i int) {
 		}
 	}
 	h.Links.GPUs = append(h.Links.GPUs[:i:i], h.Links.GPUs[i+1:]...)
+	h.CountedBefore.GPUs = append(h.CountedBefore.GPUs[:i:i], h.CountedBefore.GPUs[i+1:]...)
+	h.CountedAfter.GPUs = append(h.CountedAfter.GPUs[:i:i], h.CountedAfter.GPUs[i+1:]...)
+	h.Facts.Host.GPUs = h.Facts.Host.GPUs[:len(h.Facts.Host.GPUs)-1]
 }
 
 // result changes a test's result on a GPU, and the test's status with it.
@@ -165,6 +241,7 @@ func observations(tb testing.TB, hosts []*hostSeen) []check.Observation {
 		figures := map[string]any{
 			"nvidia-smi": h.Before, "nvidia-smi-nvlink": h.Links, "ibstat": h.HCAs,
 			"dcgmi-diag": h.Diag, "nvidia-smi-after": h.After, "dmesg": h.Kernel,
+			"host": h.Facts, "nvidia-smi-load": h.Load, "nvidia-smi-nvlink-errors": h.CountedBefore, "nvidia-smi-nvlink-errors-after": h.CountedAfter,
 		}
 		for _, kind := range kinds {
 			if h.Gone[kind] {

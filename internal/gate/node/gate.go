@@ -3,10 +3,10 @@ package node
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -51,12 +51,16 @@ func (g *Gate) Name() string { return Name }
 func (g *Gate) Describe() []string {
 	out := []string{fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency())}
 	for _, c := range g.commands() {
-		out = append(out, strings.Join(c.argv, " "))
+		out = append(out, ssh.Quote(c.argv))
+		if c.kind == kindDiag {
+			out = append(out, "meanwhile, again and again: "+ssh.Quote(nvidiasmi.ClockQuery()))
+		}
 	}
 	return out
 }
 
-func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency) }
+// concurrency is how many hosts are observed at a time.
+func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency-1) }
 
 // gpus a node and source write limits for figures.
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }

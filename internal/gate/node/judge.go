@@ -59,12 +59,15 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 			}
 		}
 		g.judgeThrottling(v, h, at)
+		g.judgeLoad(v, h, at)
 		g.judgeNVLinks(v, h, at)
+		g.judgeLinkErrors(v, h, at)
 		g.judgeHCAs(v, h)
 		g.judgeDiag(v, h, at)
 		g.judgeKernel(v, h, at)
 	}
 	g.judgeSame(v, hosts, at)
+	g.judgeHosts(v, hosts, at)
 	g.summarise(v, hosts)
 	return g.conclude(v)
 }
@@ -140,10 +143,15 @@ func (g *Gate) judgeSeen(v *verdict, h *host) {
 	look(h.before.ok(), h.before.why, h.before.obs)
 	look(!g.rails() || h.hcas.ok(), h.hcas.why, h.hcas.obs)
 	look(h.kernel.ok(), h.kernel.why, h.kernel.obs)
+	look(h.facts.ok(), h.facts.why, h.facts.obs)
 	if text, _ := h.nvml(); text == "" { // else these fail for a reason that is known
 		look(h.after.ok(), h.after.why, h.after.obs)
 		look(h.links.ok(), h.links.why, h.links.obs)
 		look(h.diag.ok(), h.diag.why, h.diag.obs)
+		look(h.load.ok(), h.load.why, h.load.obs)
+		for _, c := range h.counted {
+			look(!g.nvlinks() || c.ok(), c.why, c.obs)
+		}
 	}
 	if len(whys) > 0 {
 		v.miss(first, h.name, "could not be seen: "+strings.Join(whys, "; "), remedyUnseen)

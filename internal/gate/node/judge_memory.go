@@ -37,6 +37,7 @@ func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu 
 			v.fail(o, suspect, fmt.Sprintf("%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name), remedyECC)
 		}
 	}
+	g.judgeCorrected(v, o, suspect, gpu)
 	for _, bad := range []struct {
 		is   *bool
 		what string
@@ -52,9 +53,30 @@ func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu 
 	g.judgeRemap(v, o, suspect, gpu.Remap)
 }
 
+// judgeCorrected: errors that were corrected are no defect, but a storm of them is a
+// memory on its way to one.
+func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+	sram, dram := g.profile.Node.MaxCorrectableSRAM.Value, g.profile.Node.MaxCorrectableDRAM.Value
+	for _, count := range []struct {
+		name   string
+		errors *int64
+		limit  float64
+	}{
+		{"volatile SRAM", gpu.Volatile.SRAMCorrectable, sram}, {"volatile DRAM", gpu.Volatile.DRAMCorrectable, dram},
+		{"aggregate SRAM", gpu.Aggregate.SRAMCorrectable, sram}, {"aggregate DRAM", gpu.Aggregate.DRAMCorrectable, dram},
+	} {
+		switch {
+		case count.errors == nil:
+			v.miss(o, suspect, "reports no "+count.name+" correctable error count", remedyUnseen)
+		case float64(*count.errors) > count.limit:
+			v.fail(o, suspect, fmt.Sprintf("%d corrected ECC errors (%s), expected at most %.0f", *count.errors, count.name, count.limit), remedyECC)
+		}
+	}
+}
+
 func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidiasmi.Remap) {
-	if r == nil || r.Pending == nil || r.Failure == nil || r.UncorrectableRows == nil {
-		v.miss(o, suspect, "reports no row remapping (pending, failure, uncorrectable rows)", remedyUnseen)
+	if r == nil || r.Pending == nil || r.Failure == nil || r.UncorrectableRows == nil || r.CorrectableRows == nil {
+		v.miss(o, suspect, "reports no row remapping (pending, failure, correctable and uncorrectable rows)", remedyUnseen)
 		return
 	}
 	if *r.Failure {
@@ -63,7 +85,11 @@ func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nv
 	if *r.Pending {
 		v.fail(o, suspect, "a row remapping is pending", remedyRemap)
 	}
-	if limit := g.profile.Node.MaxRemappedRows.Value; float64(*r.UncorrectableRows) > limit {
-		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after uncorrectable errors, expected at most %g", *r.UncorrectableRows, limit), remedyRMA)
+	limit := g.profile.Node.MaxRemappedRows.Value
+	if n := *r.UncorrectableRows; float64(n) > limit {
+		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after uncorrectable errors, expected at most %g", n, limit), remedyRMA)
+	}
+	if n := *r.CorrectableRows; float64(n) > limit {
+		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after corrected errors, expected at most %g", n, limit), remedyRMA)
 	}
 }

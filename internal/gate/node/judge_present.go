@@ -84,10 +84,12 @@ func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvi
 	}
 }
 
-// judgeFabric: where GPUs are joined by NVLinks, each has joined their fabric.
+// judgeFabric: where GPUs are joined by NVSwitches, each has joined their fabric. Only
+// those have a state: cards joined by bridges, and all before Hopper, print N/A. A profile
+// says by its nvls that there are such switches.
 func (g *Gate) judgeFabric(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	state, status := gpu.FabricState, gpu.FabricStatus
-	joined := g.profile.GPU.NVLinks.Value > 0
+	joined := g.nvlinks() && g.profile.Collective.NVLS
 	switch {
 	case state != "" && state != "Completed" || status != "" && status != "Success":
 		v.fail(o, suspect, fmt.Sprintf("NVLink fabric state is %q, status %q, expected Completed and Success", state, status),

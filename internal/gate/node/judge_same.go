@@ -9,16 +9,13 @@ import (
 // judgeSame: one driver and one VBIOS in the whole set, and every GPU seen once.
 func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
 	const remedy = "bring the node to the same release as the others, then run the gate again"
-	want, why := g.site.Inventory.DriverVersion, "the site's inventory.driverVersion"
-	if want == "" {
-		votes := map[string]int{}
-		for _, h := range hosts {
-			if doc, ok := h.latest(); ok {
-				votes[doc.log.Driver]++
-			}
+	said := map[*host]string{}
+	for _, h := range hosts {
+		if doc, ok := h.latest(); ok {
+			said[h] = "driver " + doc.log.Driver
 		}
-		want, why = most(votes), "most nodes"
 	}
+	differs := differing(said)
 	vbios := map[string]map[string]int{} // by product
 	for _, h := range hosts {
 		if doc, ok := h.latest(); ok {
@@ -38,12 +35,15 @@ func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
 		if !ok {
 			continue
 		}
-		if got := doc.log.Driver; got != want {
-			v.fail(doc.obs, h.name, fmt.Sprintf("driver is %s, expected %s (%s)", got, want, why), remedy)
+		switch got, want := doc.log.Driver, g.site.Inventory.DriverVersion; {
+		case want != "" && got != want:
+			v.fail(doc.obs, h.name, fmt.Sprintf("driver is %s, expected %s (the site's inventory.driverVersion)", got, want), remedy)
+		case want == "" && differs[h] != "":
+			v.fail(doc.obs, h.name, fmt.Sprintf("driver is %s; %s", got, differs[h]), remedy)
 		}
 		for _, gpu := range doc.log.GPUs {
 			suspect := at.gpu(h, gpu.BusID)
-			g.judgeVBIOS(v, doc.obs, suspect, gpu.VBIOS, most(vbios[gpu.Product]))
+			judgeVBIOS(v, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
 			if other := owner[gpu.UUID]; other != "" && gpu.UUID != "" {
 				v.fail(doc.obs, suspect, fmt.Sprintf("is the same GPU as %s (%s)", other, gpu.UUID), "correct the addresses of the site's inventory: two of them lead to one host")
 			}
@@ -52,11 +52,21 @@ func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
 	}
 }
 
-func (g *Gate) judgeVBIOS(v *verdict, o check.Observation, suspect, got, want string) {
+// judgeVBIOS: a GPU has the VBIOS that more than half of its kind have. Without such a
+// majority, as between two nodes, all are named.
+func judgeVBIOS(v *verdict, o check.Observation, suspect, got string, votes map[string]int) {
+	const remedy = "bring the GPU's VBIOS to the version of the others (vendor's firmware package), then run the gate again"
+	total := 0
+	for _, n := range votes {
+		total += n
+	}
+	want := most(votes)
 	switch {
 	case got == "":
 		v.miss(o, suspect, "reports no VBIOS version", remedyUnseen)
+	case 2*votes[want] <= total:
+		v.fail(o, suspect, fmt.Sprintf("VBIOS is %s, %d of %d GPUs have it, and no majority says which is right", got, votes[got], total), remedy)
 	case got != want:
-		v.fail(o, suspect, fmt.Sprintf("VBIOS is %s, expected %s (most GPUs)", got, want), "bring the GPU's VBIOS to the version of the others (vendor's firmware package), then run the gate again")
+		v.fail(o, suspect, fmt.Sprintf("VBIOS is %s, expected %s (most GPUs)", got, want), remedy)
 	}
 }

@@ -69,12 +69,15 @@ func TestDefects(t *testing.T) {
 			h[1].Before = smiSeen{Trouble: nvidiasmi.Trouble{NVML: "Failed to initialize NVML: Driver/library version mismatch"}}
 			h[1].After = h[1].Before
 		}, "gpu-02", "Driver/library version mismatch"},
-		"figures that can't be had":   {on(2, func(g *nvidiasmi.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
-		"another product":             {on(2, func(g *nvidiasmi.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
-		"too little memory":           {on(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
-		"another driver":              {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
-		"another VBIOS":               {on(2, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
-		"one host under two names":    {func(h []*hostSeen) { h[1].Before, h[1].After, h[1].Links = h[0].Before, h[0].After, h[0].Links }, "gpu-02/gpu0", "same GPU"},
+		"figures that can't be had": {on(2, func(g *nvidiasmi.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
+		"another product":           {on(2, func(g *nvidiasmi.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
+		"too little memory":         {on(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
+		"another driver":            {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
+		"another VBIOS":             {on(2, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
+		"one host under two names": {func(h []*hostSeen) {
+			h[1].Before, h[1].After, h[1].Links, h[1].CountedAfter = h[0].Before, h[0].After, h[0].Links, h[0].CountedAfter
+			h[1].Load = h[0].Load
+		}, "gpu-02/gpu0", "same GPU"},
 		"ECC off":                     {on(2, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" }), "gpu-02/gpu2", "ECC is Disabled"},
 		"volatile error":              {on(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},
 		"aggregate error":             {on(2, func(g *nvidiasmi.GPU) { g.Aggregate.SRAMUncorrectable = new(int64(2)) }), "gpu-02/gpu2", "aggregate SRAM"},

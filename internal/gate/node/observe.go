@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// Observe implements check.Check: all hosts side by side, as many at a time as
-// the site allows.
+// Observe implements check.Check: all hosts side by side, one fewer at a time than
+// the site allows logins: that one looks at GPUs beside the diagnostics.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
 		return errors.New("the node gate was made without hosts to observe")
@@ -35,8 +34,12 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("observe %s: %w", host, err)
 		}
-		rec.Progress("%s: %s", host, strings.Join(c.argv, " "))
-		unreachable, err := g.run(ctx, rec, host, c)
+		rec.Progress("%s: %s", host, ssh.Quote(c.argv))
+		run := g.run
+		if c.kind == kindDiag {
+			run = g.underLoad
+		}
+		unreachable, err := run(ctx, rec, host, c)
 		if err != nil {
 			return err
 		}
@@ -49,7 +52,7 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 
 // run records one command's output and figures, or why there are none.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (unreachable bool, err error) {
-	o := check.Observation{Kind: c.kind, Target: host, Command: strings.Join(c.argv, " "), At: g.deps.Now()}
+	o := check.Observation{Kind: c.kind, Target: host, Command: ssh.Quote(c.argv), At: g.deps.Now()}
 	out, runErr := g.deps.Hosts.Run(ctx, host, c.argv...)
 	o.Took = g.deps.Now().Sub(o.At)
 	if runErr != nil {

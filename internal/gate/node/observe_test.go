@@ -15,6 +15,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
+	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
@@ -71,18 +73,24 @@ func outputs(t *testing.T) map[string]ssh.Output {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var links strings.Builder
+	var links, counters strings.Builder
 	for i, uuid := range []string{"GPU-1b1b1b1b-0000-0000-0000-000000000000", "GPU-3b3b3b3b-0000-0000-0000-000000000000"} {
-		fmt.Fprintf(&links, "GPU %d: NVIDIA H100 80GB HBM3 (UUID: %s)\n", i, uuid)
+		for _, b := range []*strings.Builder{&links, &counters} {
+			fmt.Fprintf(b, "GPU %d: NVIDIA H100 80GB HBM3 (UUID: %s)\n", i, uuid)
+		}
 		for l := range linksPerGPU {
 			fmt.Fprintf(&links, "\t Link %d: 26.562 GB/s\n", l)
+			fmt.Fprintf(&counters, "\t Link %d: Replay Errors: 0\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n\n", l, l, l)
 		}
 	}
 	return map[string]ssh.Output{
-		"nvidia-smi -q -x":     {Stdout: document},
-		"nvidia-smi nvlink -s": {Stdout: []byte(links.String())},
-		"ibstat":               {Stderr: []byte("ibpanic: [1] main: stat of IB device failed: No such file or directory\n"), Exit: 255},
-		"dcgmi diag -r 3 -j": {Exit: 226, Stdout: []byte(`{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[{"name":"software","results":[
+		"nvidia-smi -q -x":                        {Stdout: document},
+		"nvidia-smi nvlink -s":                    {Stdout: []byte(links.String())},
+		"ibstat":                                  {Stderr: []byte("ibpanic: [1] main: stat of IB device failed: No such file or directory\n"), Exit: 255},
+		strings.Join(linuxhost.Command(), " "):    {Stdout: []byte("=clock=\n1763686800.000000000\n=name=\ngpu\n=files=\n=topology=\n=after=\n1763686800.100000000\n")},
+		strings.Join(nvidiasmi.ClockQuery(), " "): {Stdout: []byte("GPU-1b1b1b1b-0000-0000-0000-000000000000, 100 %, 1755 MHz\n")},
+		"nvidia-smi nvlink -e":                    {Stdout: []byte(counters.String())},
+		"dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation=5 -j": {Exit: 226, Stdout: []byte(`{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[{"name":"software","results":[
 			{"entity_group":"GPU","entity_group_id":1,"entity_id":0,"status":"Pass"},
 			{"entity_group":"GPU","entity_group_id":1,"entity_id":1,"status":"Fail","warnings":[{"error_category":10,"error_id":85,"error_severity":6,"warning":"GPU 1 had memory errors and row remappings are pending"}]}],
 			"test_summary":{"status":"Fail"}}]}]}}`)},
@@ -97,7 +105,17 @@ func TestObserve(t *testing.T) {
 	answers := outputs(t)
 	var mu sync.Mutex
 	running, most := 0, 0
+	looked := map[string]chan struct{}{}
+	for i := range 4 {
+		looked[fmt.Sprintf("gpu-%02d", i+1)] = make(chan struct{}, 1<<10)
+	}
 	hosts := fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
+		switch {
+		case strings.HasPrefix(line, "dcgmi"):
+			<-looked[host] // it takes until the GPUs were seen under load
+		case strings.HasPrefix(line, "nvidia-smi --query-gpu"):
+			looked[host] <- struct{}{}
+		}
 		mu.Lock()
 		running++
 		most = max(most, running)
@@ -118,7 +136,10 @@ func TestObserve(t *testing.T) {
 	if err := node.New(s, p, node.Deps{Hosts: hosts, Now: now}).Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"nvidia-smi", "nvidia-smi-nvlink", "ibstat!", "dcgmi-diag", "nvidia-smi-after", "dmesg"}
+	want := []string{
+		"nvidia-smi", "nvidia-smi-nvlink", "ibstat!", "host", "nvidia-smi-nvlink-errors",
+		"dcgmi-diag", "nvidia-smi-load", "nvidia-smi-after", "nvidia-smi-nvlink-errors-after", "dmesg",
+	}
 	if diff := cmp.Diff(want, rec.kindsOf("gpu-02")); diff != "" {
 		t.Error(diff)
 	}
@@ -200,7 +221,7 @@ func TestObserveStops(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(node.New(testSite(3), testProfile(t), node.Deps{}).Describe(), "\n")
-	for _, want := range []string{"3 hosts, 2 at a time", "dcgmi diag -r 3 -j", "nvidia-smi -q -x", "dmesg"} {
+	for _, want := range []string{"3 hosts, 1 at a time", "dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation=5 -j", "nvidia-smi -q -x", "nvidia-smi nvlink -e", "sh -c 'echo =clock=", "dmesg"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
 		}

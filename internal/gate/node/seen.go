@@ -25,6 +25,10 @@ type host struct {
 	hcas   seen[hcaFigures]
 	diag   seen[diagFigures]
 	kernel seen[xid.Log]
+	facts  seen[hostFigures]
+	load   seen[loadFigures]
+	// counted are the error counters of NVLinks before and after the diagnostic.
+	counted [2]seen[errorFigures]
 }
 
 // hosts sorts the observations by host of the inventory.
@@ -44,6 +48,11 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			hcas:   last[hcaFigures](of, kindHCAs),
 			diag:   last[diagFigures](of, kindDiag),
 			kernel: last[xid.Log](of, kindKernel),
+			facts:  last[hostFigures](of, kindHost),
+			load:   last[loadFigures](of, kindLoad),
+			counted: [2]seen[errorFigures]{
+				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
+			},
 		})
 	}
 	return out

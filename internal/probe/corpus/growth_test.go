@@ -16,6 +16,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
 	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 	"github.com/firstlight/firstlight/internal/probe/megatron"
 	"github.com/firstlight/firstlight/internal/probe/nccllog"
 	"github.com/firstlight/firstlight/internal/probe/nccltests"
@@ -37,6 +38,10 @@ func parsers() map[string]func([]byte) {
 	return map[string]func([]byte){
 		"nvidia-smi":    func(b []byte) { _, _ = nvidiasmi.Parse(b) },
 		"nvlink":        func(b []byte) { _, _ = nvidiasmi.ParseNVLinks(b) },
+		"nvlink errors": func(b []byte) { _, _ = nvidiasmi.ParseNVLinkErrors(b) },
+		"clocks":        func(b []byte) { _, _ = nvidiasmi.ParseClocks(b) },
+		"topology":      func(b []byte) { _, _ = nvidiasmi.ParseTopology(b) },
+		"linux host":    func(b []byte) { _, _ = linuxhost.Parse(b) },
 		"trouble":       func(b []byte) { _, _ = nvidiasmi.ParseTrouble(b) },
 		"dcgmi":         func(b []byte) { _, _ = dcgmi.Parse(b) },
 		"xid":           func(b []byte) { _, _ = xid.Parse(b) },
@@ -77,6 +82,13 @@ var hostile = []struct{ name, head, again string }{
 	{"lost GPUs on one line", "", "unable to determine the device handle for 0000:00:00"},
 	{"lost GPUs", "", "Unable to determine the device handle for GPU0000:3B:00.0\n"},
 	{"NVLinks", "GPU 0: a (UUID: GPU-0)\n", "GPU 0: (UUID: GPU-0) (UUID: GPU-0"},
+	{"counters of NVLinks", "GPU 0: a (UUID: GPU-0)\n", "Link 0: Tx packets: 1\n"},
+	{"links with counters", "GPU 0: a (UUID: GPU-0)\n", "Link 0: A Errors: 1\nLink 1: A Errors: 1\n"},
+	{"rows of clocks", "", "GPU-0, 1 %, 1 MHz\n"},
+	{"GPUs of a matrix", "\tGPU0\tCPU\n", "GPU0 X 0-1\n"},
+	{"columns of a matrix", "", "GPU0 NIC0 "},
+	{"files of a host", "=clock=\n=name=\n=files=\n", "/proc/meminfo:MemTotal: 1 kB\n"},
+	{"sections of a host", "", "=clock=\n"},
 	{"counters", "Errors for \"a\"\n   GUID 0x1 port 1: ", "[A == 1] "},
 	{"links", "0x1 \"", "\"  4    1[  ] ==( 4X "},
 	{"stages", "-I- Stage  Warnings   Errors\n", "-I- a  1  "},

@@ -47,13 +47,9 @@ func cat(c *call) int {
 	return exit
 }
 
-// grep does what is needed to look through directories of /sys: "grep -rHvx PATTERN DIR...",
-// the flags in one word, the pattern a fixed text.
-func grep(c *call) int {
-	if len(c.args) < 3 || c.args[0] != "-rHvx" {
-		c.errorf("grep: only -rHvx PATTERN DIR... is there on this host\n")
-		return 2
-	}
+// grepOther prints the lines of all files of directories that are not a fixed text:
+// grep -rHvx TEXT DIR...
+func grepOther(c *call) int {
 	found, failed := false, false
 	for _, dir := range c.args[2:] {
 		files, ok := c.directory(dir)
@@ -95,8 +91,21 @@ func (c *call) directory(name string) ([]string, bool) {
 // pkeyEntries is the length of a ConnectX adapter's P_Key table.
 const pkeyEntries = 128
 
+// date prints the host's own clock: +%s.%N, or as people read it.
+func date(c *call) int {
+	now := c.state.Now.Add(c.node.ClockOffset).UTC()
+	if c.has("+%s.%N") {
+		c.printf("%d.%09d\n", now.Unix(), now.Nanosecond())
+		return 0
+	}
+	c.printf("%s\n", now.Format("Mon Jan _2 15:04:05 MST 2006"))
+	return 0
+}
+
 func (c *call) file(name string) (string, bool) {
 	switch name {
+	case "/proc/meminfo":
+		return c.meminfo(), true
 	case "/etc/hostname", "/proc/sys/kernel/hostname":
 		return c.node.Name + "\n", true
 	case "/proc/driver/nvidia/version":
@@ -104,6 +113,9 @@ func (c *call) file(name string) (string, bool) {
 			return "", false
 		}
 		return "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + c.node.Driver + "\n", true
+	}
+	if text, ok := c.sysfs()[name]; ok {
+		return text, true
 	}
 	rest, ok := strings.CutPrefix(name, "/sys/class/infiniband/")
 	if !ok {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/world"
@@ -73,7 +74,7 @@ func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs [
 	}
 	switch test {
 	case "pcie":
-		errs = c.nvlinkErrors(id, g)
+		errs = append(c.nvlinkErrors(id, g), c.linkGeneration(id, g)...)
 	case "memory", "memory_bandwidth":
 		if n := g.Volatile.DRAMUncorrectable + g.Volatile.SRAMUncorrectable; n > 0 {
 			errs = append(errs, diagError{4, 10, severityIsolate, fmt.Sprintf("Detected %d volatile double-bit ECC error(s) in GPU %d.", n, id)})
@@ -114,6 +115,41 @@ func (c *call) nvlinkErrors(id int, g world.GPU) []diagError {
 		}
 	}
 	return errs
+}
+
+// minGeneration is what DCGM demands of a data centre GPU's PCIe link unless it is told
+// otherwise (diag-skus.yaml).
+const minGeneration = 3
+
+// linkGeneration holds the link, as it runs while the test copies, against the parameter.
+func (c *call) linkGeneration(id int, g world.GPU) []diagError {
+	least := minGeneration
+	if text, ok := c.parameter("pcie.h2d_d2h_single_pinned.min_pci_generation"); ok {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil
+		}
+		least = int(n)
+	}
+	if g.PCIeGen >= least {
+		return nil
+	}
+	return []diagError{{45, 13, severityTriage, fmt.Sprintf(
+		"GPU %d is running at PCI link generation %d, which is below the minimum allowed link generation of %d (parameter 'min_pci_generation')", id, g.PCIeGen, least)}}
+}
+
+// parameter reads "-p test.parameter=value;...".
+func (c *call) parameter(name string) (string, bool) {
+	all, _ := c.option("--parameters")
+	if short, ok := c.option("-p"); ok {
+		all = short
+	}
+	for p := range strings.SplitSeq(all, ";") {
+		if value, ok := strings.CutPrefix(p, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // summary is a test's word from those of its GPUs.

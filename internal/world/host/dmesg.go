@@ -26,6 +26,9 @@ func dmesg(c *call) int {
 	}
 	lines = append(lines, linkLog(c)...)
 	slices.SortStableFunc(lines, func(a, b logLine) int { return a.at.Compare(b.at) })
+	if c.node.LogWrapped {
+		lines = append(latest(c), slices.DeleteFunc(lines, func(l logLine) bool { return l.at.Before(c.state.Booted.Add(time.Hour)) })...)
+	}
 	wall := c.has("-T", "--ctime")
 	for _, l := range lines {
 		if wall {
@@ -35,6 +38,15 @@ func dmesg(c *call) int {
 		c.printf("[%12.6f] %s\n", l.at.Sub(c.state.Booted).Seconds(), l.text)
 	}
 	return 0
+}
+
+// latest is what fills a ring that has wrapped: the same message, again and again.
+func latest(c *call) []logLine {
+	var lines []logLine
+	for i := range 40 {
+		lines = append(lines, logLine{c.state.Booted.Add(25*time.Hour + time.Duration(i)*time.Second), "net_ratelimit: 312 callbacks suppressed"})
+	}
+	return lines
 }
 
 func bootLog(c *call) []logLine {

@@ -155,6 +155,51 @@ func TestFaultsShowWhereTheRealOnesWould(t *testing.T) {
 			{"gpu-03", "nvidia-smi -q -x", "Failed to initialize NVML: Driver/library version mismatch", 18},
 			{"gpu-03", "dcgmi diag -r 1 -j", "unable to establish a connection", 248},
 		}},
+		"pcie-gen-degraded": {world.Fault{Kind: "pcie-gen-degraded"}, []sight{
+			{"gpu-03", "nvidia-smi -q -x", "<max_link_gen>5</max_link_gen>\n\t\t\t\t\t<current_link_gen>3</current_link_gen>", 0},
+			{"gpu-03", "nvidia-smi --query-gpu=pcie.link.gen.current --format=csv,noheader", "3\n", 0},
+			{"gpu-03", "dcgmi diag -r 3 -j -p pcie.h2d_d2h_single_pinned.min_pci_generation=5", "GPU 4 is running at PCI link generation 3, which is below the minimum allowed link generation of 5", 226},
+		}},
+		"pcie-gen-degraded below DCGM's own limit": {world.Fault{Kind: "pcie-gen-degraded", Options: map[string]string{"generation": "2"}}, []sight{
+			{"gpu-03", "dcgmi diag -r 3 -j", "minimum allowed link generation of 3", 226},
+		}},
+		"throttled-under-load": {world.Fault{Kind: "throttled-under-load"}, []sight{
+			{"gpu-04", "nvidia-smi -q -x", "<clocks_event_reasons_counters_hw_power_brake>1000000 us<", 0},
+		}},
+		"nvlink-errors": {world.Fault{Kind: "nvlink-errors"}, []sight{
+			{"gpu-04", "nvidia-smi nvlink -e", "\t Link 4: Replay Errors: 10001\n\t Link 4: Recovery Errors: 0\n", 0},
+		}},
+		"ecc-correctable-storm": {world.Fault{Kind: "ecc-correctable-storm"}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<dram_correctable>50000000</dram_correctable>", 0},
+			{"gpu-02", "dmesg", "Xid (PCI:0000:43:00): 92,", 0},
+		}},
+		"ecc-correctable-storm in sram": {world.Fault{Kind: "ecc-correctable-storm", Options: map[string]string{"memory": "sram"}}, []sight{
+			{"gpu-02", "nvidia-smi -q -x", "<sram_correctable>50000</sram_correctable>", 0},
+		}},
+		"nic-pcie-degraded": {world.Fault{Kind: "nic-pcie-degraded"}, []sight{
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/device/current_link_speed", "8.0 GT/s PCIe\n", 0},
+		}},
+		"nic-pcie-degraded width": {world.Fault{Kind: "nic-pcie-degraded", Options: map[string]string{"how": "width"}}, []sight{
+			{"gpu-02", "cat /sys/class/infiniband/mlx5_3/device/current_link_width", "8\n", 0},
+		}},
+		"kernel-log-wrapped": {world.Fault{Kind: "kernel-log-wrapped"}, []sight{
+			{"gpu-03", "dmesg", "callbacks suppressed", 0},
+		}},
+		"cpu-governor": {world.Fault{Kind: "cpu-governor"}, []sight{
+			{"gpu-03", "grep -Hs . /sys/devices/system/cpu/cpufreq/policy*/scaling_governor", "policy111/scaling_governor:powersave\n", 0},
+		}},
+		"memory-short": {world.Fault{Kind: "memory-short"}, []sight{
+			{"gpu-03", "cat /proc/meminfo", "MemTotal:       1056561954 kB\n", 0},
+		}},
+		"clock-skew": {world.Fault{Kind: "clock-skew"}, []sight{
+			{"gpu-03", "date +%s.%N", "1793610092.000000000\n", 0},
+		}},
+		"hugepages-missing": {world.Fault{Kind: "hugepages-missing"}, []sight{
+			{"gpu-03", "cat /proc/meminfo", "HugePages_Total:       0\n", 0},
+		}},
+		"gpu-affinity-wrong": {world.Fault{Kind: "gpu-affinity-wrong"}, []sight{
+			{"gpu-04", "nvidia-smi topo -m", "\nGPU2\tNV18\tNV18\t X \tNV18\tNV18\tNV18\tNV18\tNV18\tSYS\tSYS\tSYS\tSYS\tNODE\tNODE\tNODE\tNODE\t56-111\t1\t\tN/A\n", 0},
+		}},
 		"nvlink-down": {world.Fault{Kind: "nvlink-down"}, []sight{
 			{"gpu-04", "nvidia-smi nvlink -s", "\t Link 4: <inactive>", 0},
 			{"gpu-04", "dcgmi nvlink -s", "U U U U D U", 0},

@@ -96,7 +96,7 @@ func TestIbstatHasTheRealLabels(t *testing.T) {
 func TestUnknownCommandsAndHosts(t *testing.T) {
 	t.Parallel()
 	s := state(t, 2)
-	for command, want := range map[string]int{"rm -rf /": 127, "dcgmi diag -r 9": 198, "sudo -n uname -n": 0, "env LC_ALL=C hostname": 0, "timeout 5 ibstat": 0,
+	for command, want := range map[string]int{"rm -rf /": 127, "dcgmi diag -r 9": 198, "sudo -n uname -n": 0, "env LC_ALL=C hostname": 0, "timeout 5 ibstat": 0, "grep root /etc/passwd": 2,
 		"ibv_devinfo -d mlx5_9": 255, "ibv_devinfo -l": 0, pkeysOf("mlx5_9"): 2, pkeysOf("mlx5_0") + " /sys/class/infiniband/mlx5_0/ports": 2, "grep -r x /": 2,
 		"grep -rHvx 0xffff /sys/class/infiniband/mlx5_0/ports/1/pkeys": 0} {
 		if _, _, exit := run(t, s, "gpu-01", command); exit != want {

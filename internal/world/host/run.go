@@ -45,6 +45,7 @@ func tools() map[string]tool {
 		"hostname":      hostname,
 		"cat":           cat,
 		"grep":          grep,
+		"date":          date,
 		"echo":          echo,
 		"true":          func(*call) int { return 0 },
 		"false":         func(*call) int { return 1 },
@@ -76,6 +77,18 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 	c := &call{state: state, node: n, args: argv[1:]}
 	exit = run(c)
 	return c.out.Bytes(), c.err.Bytes(), exit
+}
+
+// Loads says that a command runs a diagnostic that loads the host's GPUs: of level 2 and
+// above.
+func Loads(argv []string) bool {
+	argv = strip(argv)
+	if len(argv) == 0 || path.Base(argv[0]) != "dcgmi" {
+		return false
+	}
+	c := &call{args: argv[1:]}
+	level, ok := c.level()
+	return c.has("diag") && ok && level > 1
 }
 
 // strip removes what only wraps a command: sudo, env and its assignments, timeout.

@@ -28,9 +28,12 @@ func TestOneGPU(t *testing.T) {
 		"nvidia-smi nvlink -s": {0, "all links are inActive", "Link 0:"},
 		"dcgmi discovery -l":   {0, "0 NvSwitches found", "GPU ID | 1"},
 		"dcgmi diag -r 3 -j":   {0, `"status": "Pass"`, `"status": "Fail"`},
-		"ibstat":               {255, "ibpanic", "CA '"},
-		"sminfo":               {255, "", "MASTER"},
-		"dmesg":                {0, "NVRM: loading", "nvswitch"},
+		"nvidia-smi topo -m":   {0, "GPU0\t X \t0-25\t0", "NIC0"},
+		"cat /proc/meminfo":    {0, "MemTotal:", "HugePages_Total:    1024"},
+		"grep -Hs . /sys/devices/system/cpu/cpufreq/policy*/scaling_governor /sys/class/infiniband/*/device/max_link_*": {1, "", "/sys"},
+		"ibstat": {255, "ibpanic", "CA '"},
+		"sminfo": {255, "", "MASTER"},
+		"dmesg":  {0, "NVRM: loading", "nvswitch"},
 	} {
 		out, errOut, exit := run(t, w.State(), "gpu-01", command)
 		if exit != tt.exit || !strings.Contains(out+errOut, tt.has) || strings.Contains(out, tt.lack) {

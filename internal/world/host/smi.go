@@ -14,7 +14,8 @@ const (
 	exitNoNVML  = 18
 )
 
-// nvidiaSMI is nvidia-smi: -q -x, --query-gpu, --query-remapped-rows, -L, nvlink -s.
+// nvidiaSMI is nvidia-smi: -q -x, --query-gpu, --query-remapped-rows, -L, nvlink -s and -e,
+// topo -m.
 func nvidiaSMI(c *call) int {
 	if len(c.node.GPUs) == 0 {
 		c.errorf("bash: nvidia-smi: command not found\n")
@@ -49,6 +50,10 @@ func (c *call) smiReport(gpus []world.GPU) {
 		for i, g := range gpus {
 			c.printf("GPU %d: %s (UUID: %s)\n", i, c.state.Hardware.GPU.Product, g.UUID)
 		}
+	case c.has("topo"):
+		c.smiTopology(gpus)
+	case c.has("nvlink") && c.has("-e", "--errorcounters"):
+		c.smiNVLinkErrors(gpus)
 	case c.has("nvlink"):
 		c.smiNVLink(gpus)
 	case c.has("-q", "--query") && c.has("-x", "--xml-format"), c.has("-qx", "-xq", "-x"):
@@ -95,6 +100,25 @@ func (c *call) smiNVLink(gpus []world.GPU) {
 			} else {
 				c.printf("\t Link %d: <inactive>\n", l)
 			}
+		}
+	}
+}
+
+// faultyLink is the NVLink whose errors GPU.LinkErrors counts.
+const faultyLink = 4
+
+func (c *call) smiNVLinkErrors(gpus []world.GPU) {
+	for i, g := range gpus {
+		c.printf("GPU %d: %s (UUID: %s)\n", i, c.state.Hardware.GPU.Product, g.UUID)
+		for l, up := range g.NVLinkUp {
+			if !up {
+				continue
+			}
+			replays := uint64(0)
+			if l == faultyLink {
+				replays = g.LinkErrors
+			}
+			c.printf("\t Link %d: Replay Errors: %d\n\t Link %d: Recovery Errors: 0\n\t Link %d: CRC Errors: 0\n\n", l, replays, l, l)
 		}
 	}
 }

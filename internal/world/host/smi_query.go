@@ -67,7 +67,7 @@ func gpuFields() map[string]field {
 		"driver_version":          text(func(c *call, _ world.GPU) string { return c.node.Driver }),
 		"vbios_version":           text(func(_ *call, g world.GPU) string { return g.VBIOS }),
 		"pci.bus_id":              text(func(_ *call, g world.GPU) string { return longBus(g.BusID) }),
-		"pcie.link.gen.current":   text(func(c *call, _ world.GPU) string { return strconv.Itoa(c.state.Hardware.GPU.PCIeGen) }),
+		"pcie.link.gen.current":   text(func(_ *call, g world.GPU) string { return strconv.Itoa(g.PCIeGen) }),
 		"pcie.link.gen.max":       text(func(c *call, _ world.GPU) string { return strconv.Itoa(c.state.Hardware.GPU.PCIeGen) }),
 		"pcie.link.width.current": text(func(c *call, _ world.GPU) string { return strconv.Itoa(c.state.Hardware.GPU.PCIeWidth) }),
 		"persistence_mode":        text(func(*call, world.GPU) string { return "Enabled" }),

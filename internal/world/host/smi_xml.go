@@ -147,9 +147,10 @@ func (c *call) pciXML(x *xmlDoc, g world.GPU) {
 		x.el("pci_sub_system_id", "16C110DE")
 		x.in("pci_gpu_link_info", func() {
 			x.in("pcie_gen", func() {
-				for _, n := range []string{"max_link_gen", "current_link_gen", "device_current_link_gen", "max_device_link_gen"} {
-					x.el(n, "%d", hw.PCIeGen)
-				}
+				x.el("max_link_gen", "%d", hw.PCIeGen)
+				x.el("current_link_gen", "%d", g.PCIeGen)
+				x.el("device_current_link_gen", "%d", g.PCIeGen)
+				x.el("max_device_link_gen", "%d", hw.PCIeGen)
 				x.na("max_host_link_gen")
 			})
 			x.in("link_widths", func() {

@@ -46,6 +46,8 @@ type Server struct {
 
 	mu   sync.Mutex
 	live map[string]running
+	// looks take notice of an nvidia-smi during a diagnostic, by host.
+	looks map[string]chan struct{}
 }
 
 // running is one host's open server. The listener is kept beside it: a server
@@ -66,7 +68,7 @@ func (r running) close() {
 // Stop or the end of ctx.
 func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	s := &Server{
-		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{},
+		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{}, looks: map[string]chan struct{}{},
 		IdentityFile: filepath.Join(o.Dir, "id_ed25519"), KnownHostsFile: filepath.Join(o.Dir, "known_hosts"),
 	}
 	signer, err := loadOrMakeKey(s.IdentityFile, User)

@@ -77,6 +77,8 @@ func TestCommandsOverSSH(t *testing.T) {
 		{"a shell's own line", `sh -c 'hostname && false || echo "no"; false'`, "gpu-02\nno\n", "", 1},
 		{"redirection", "nosuch 2>&1", "bash: nosuch: command not found\n", "", 127},
 		{"no pipes", "ibstat | head", "", "bash: '|' is not supported on this host\n", 2},
+		{"a script", "sh -c 'echo =a=; uname -n 2>&1; false'", "=a=\ngpu-02\n", "", 1},
+		{"a script's pipes", "sh -c 'ibstat | head'", "", "bash: '|' is not supported on this host\n", 2},
 		{"missing file", "cat /etc/shadow", "", "cat: /etc/shadow: No such file or directory\n", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,6 +130,95 @@ func TestLoginOnATerminal(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "gpu-01:~$ ") || !strings.Contains(out.String(), "\r\ngpu-01\r\n") {
 		t.Errorf("terminal showed %q", out.String())
+	}
+}
+
+// Swapped addresses lead to the other host, for every command, until they are put right.
+func TestSwappedAddresses(t *testing.T) {
+	t.Parallel()
+	w, s := start(t)
+	name := func(node string) string {
+		client, err := dial(t, s, node, User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close() //nolint:errcheck // nothing is left in it
+		sess, err := client.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := sess.Output("sh -c 'uname -n'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	f, err := w.AddFault(world.Fault{Kind: "ssh-hosts-swapped", Target: "gpu-01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := name("gpu-01"), name("gpu-02"); a != "gpu-02\n" || b != "gpu-01\n" {
+		t.Errorf("swapped, they are %q and %q", a, b)
+	}
+	if err := w.ClearFault(f.ID); err != nil {
+		t.Fatal(err)
+	}
+	if a := name("gpu-01"); a != "gpu-01\n" {
+		t.Errorf("put right, it is %q", a)
+	}
+}
+
+// A diagnostic loads the GPUs until nvidia-smi has seen them under load; a lock of the
+// clocks shows then, and not at rest.
+func TestDiagnosticLoadsTheGPUs(t *testing.T) {
+	t.Parallel()
+	w, s := start(t)
+	if _, err := w.AddFault(world.Fault{Kind: "clocks-locked", Target: "gpu-01/gpu1"}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := dial(t, s, "gpu-01", User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	output := func(command string) string {
+		sess, err := client.NewSession()
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		out, err := sess.Output(command)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(out)
+	}
+	const query = "nvidia-smi --query-gpu=utilization.gpu,clocks.sm --format=csv,noheader"
+	rest := strings.Repeat("0 %, 345 MHz\n", 8)
+	if got := output(query); got != rest {
+		t.Errorf("at rest: %s", got)
+	}
+	var diag string
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		diag = output("dcgmi diag -r 3 -j")
+	}()
+	want := "100 %, 1755 MHz\n100 %, 1500 MHz\n" + strings.Repeat("100 %, 1755 MHz\n", 6)
+	eventually(t, "the GPUs are seen under load", func() bool {
+		select {
+		case <-ended:
+			t.Fatal("the diagnostic ended, and nothing was seen under load")
+		default:
+		}
+		return output(query) == want
+	})
+	<-ended
+	if !strings.Contains(diag, "Pass") {
+		t.Errorf("the diagnostic said %s", diag)
+	}
+	if got := output(query); got != rest {
+		t.Errorf("at rest again: %s", got)
 	}
 }
 

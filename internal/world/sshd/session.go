@@ -10,6 +10,7 @@ import (
 	"github.com/gliderlabs/ssh"
 	"golang.org/x/term"
 
+	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/host"
 )
 
@@ -55,7 +56,11 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 			exit = s.run(ctx, node, step.argv[2], stdout, stderr)
 			continue
 		}
-		out, errOut, code := host.Run(ctx, s.world.State(), node, step.argv)
+		name := login(s.world.State(), node)
+		s.diagnose(ctx, s.world.State(), name, step.argv)
+		done := s.look(name, step.argv)
+		out, errOut, code := host.Run(ctx, s.world.State(), name, step.argv)
+		done()
 		if step.mergeErr {
 			out, errOut = append(out, errOut...), nil
 		}
@@ -71,6 +76,14 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 		exit = code
 	}
 	return exit
+}
+
+// login is the host that answers at a node's address.
+func login(state world.State, node string) string {
+	if n, ok := state.Node(node); ok && n.LoginTo != "" {
+		return n.LoginTo
+	}
+	return node
 }
 
 // lineReader reads command lines, with a prompt and editing on a terminal.

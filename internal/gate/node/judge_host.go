@@ -1,0 +1,123 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/linuxhost"
+)
+
+const (
+	remedySwapped  = "correct the addresses of the site's inventory, so that each node's name leads to its own host, then run the gate again"
+	remedyAdapter  = "reseat the adapter or its riser, check the slot and the BIOS settings of the link (lspci -vv: LnkSta against LnkCap); if it trains no better, replace it"
+	remedyGovernor = "set the governor on every CPU (cpupower frequency-set -g performance) and in the boot configuration"
+	remedyMemory   = "compare dmidecode -t memory and the BMC's log with another node; reseat or replace the DIMMs that are missing"
+	remedyClock    = "start the time service of the host (chronyc tracking, timedatectl) and let it reach its servers"
+	remedyPages    = "reserve the same huge pages on every node (vm.nr_hugepages or the kernel's command line), then reboot the node"
+	remedyTopology = "compare nvidia-smi topo -m and lspci -t with another node: the GPU is in another slot, or the BIOS and the virtual machine show another NUMA layout"
+)
+
+// everyNode is the suspect of what is the same on all of them.
+const everyNode = "every node"
+
+// judgeHosts judges what hosts say of themselves: each against the profile and the site,
+// then all against each other.
+func (g *Gate) judgeHosts(v *verdict, hosts []*host, at places) {
+	var told []*host
+	for _, h := range hosts {
+		if h.facts.ok() {
+			told = append(told, h) // of the others judgeSeen has said so
+		}
+	}
+	g.judgeNames(v, told)
+	g.judgeAdapters(v, told)
+	g.judgeGovernors(v, told)
+	g.judgeHostMemory(v, told)
+	judgeHugePages(v, told)
+	g.judgeHostClocks(v, told)
+	g.judgeTopology(v, told, at)
+}
+
+// judgeNames: a host with the name of another node is that node. A name that no node of
+// the site has says something only where most hosts have their own: a site may call its
+// nodes otherwise than their hosts.
+func (g *Gate) judgeNames(v *verdict, hosts []*host) {
+	nodes := map[string]bool{}
+	for _, n := range slices.Concat(g.site.Inventory.Nodes, g.site.Inventory.SystemNodes) {
+		nodes[short(n.Name)] = true
+	}
+	own := 0
+	for _, h := range hosts {
+		if short(h.facts.fig.Host.Name) == short(h.name) {
+			own++
+		}
+	}
+	for _, h := range hosts {
+		is := h.facts.fig.Host.Name
+		switch {
+		case is == "":
+			v.miss(h.facts.obs, h.name, "does not say its name (uname -n)", remedyUnseen)
+		case short(is) == short(h.name):
+		case nodes[short(is)] || 2*own > len(hosts):
+			v.fail(h.facts.obs, h.name, "the host at its address says that it is "+is, remedySwapped)
+		}
+	}
+}
+
+// short is a host's name without its domain.
+func short(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	return name
+}
+
+// judgeAdapters: the PCIe link of every adapter of the compute fabric runs as fast and as
+// wide as the adapter can. Where no host knows its links (virtual functions) that is noted.
+func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
+	known := func(l linuxhost.Link) bool {
+		return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && l.Width != nil && l.MaxWidth != nil
+	}
+	anywhere := slices.ContainsFunc(hosts, func(h *host) bool {
+		return slices.ContainsFunc(g.site.Fabric.HCAs, func(name string) bool { return known(h.facts.fig.Host.Adapters[name]) })
+	})
+	if !anywhere && len(hosts) > 0 && g.rails() {
+		v.note(hosts[0].facts.obs, everyNode, "no kernel says what the PCIe links of adapters run at: they are not judged", "compare the adapters' bandwidth (ib_write_bw) where links cannot be seen")
+		return
+	}
+	for _, h := range hosts {
+		for _, name := range g.site.Fabric.HCAs {
+			o, suspect, l := h.facts.obs, h.name+"/"+name, h.facts.fig.Host.Adapters[name]
+			switch {
+			case !known(l):
+				v.miss(o, suspect, "the kernel does not say what its PCIe link runs at, as it does of others", remedyUnseen)
+			case *l.SpeedGTs < *l.MaxSpeedGTs:
+				v.fail(o, suspect, fmt.Sprintf("its PCIe link runs at %g GT/s, the adapter can do %g", *l.SpeedGTs, *l.MaxSpeedGTs), remedyAdapter)
+			case *l.Width < *l.MaxWidth:
+				v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, the adapter has %d", *l.Width, *l.MaxWidth), remedyAdapter)
+			}
+		}
+	}
+}
+
+// judgeGovernors: every CPU frequency policy has a governor of the profile's. Machines
+// without cpufreq, as virtual ones, are noted where none has it.
+func (g *Gate) judgeGovernors(v *verdict, hosts []*host) {
+	anywhere := slices.ContainsFunc(hosts, func(h *host) bool { return len(h.facts.fig.Host.Governors) > 0 })
+	if !anywhere && len(hosts) > 0 {
+		v.note(hosts[0].facts.obs, everyNode, "no host has CPU frequency governors: they are not judged", "see that firmware or hypervisor runs the CPUs at full frequency")
+		return
+	}
+	want := g.profile.Node.CPUGovernors
+	for _, h := range hosts {
+		governors := h.facts.fig.Host.Governors
+		if len(governors) == 0 {
+			v.miss(h.facts.obs, h.name, "has no CPU frequency governor, as other nodes have", remedyUnseen)
+		}
+		for _, name := range slices.Sorted(maps.Keys(governors)) {
+			if !slices.Contains(want, name) {
+				v.fail(h.facts.obs, h.name, fmt.Sprintf("the frequency governor of %d CPU policies is %s, expected %s", governors[name], name, strings.Join(want, " or ")), remedyGovernor)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package host
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// grep prints every line of files that is not empty: grep -Hs . FILE..., where a FILE may
+// be a glob, as a shell would have taken it apart; and grep -rHvx TEXT DIR.... It knows no
+// other form.
+func grep(c *call) int {
+	if len(c.args) > 2 && c.args[0] == "-rHvx" {
+		return grepOther(c)
+	}
+	var files []string
+	pattern := ""
+	for _, a := range c.args {
+		switch {
+		case strings.HasPrefix(a, "-"):
+		case pattern == "":
+			pattern = a
+		default:
+			files = append(files, c.glob(a)...)
+		}
+	}
+	if pattern != "." {
+		c.errorf("grep: this host's grep knows the pattern . only\n")
+		return 2
+	}
+	exit := 1
+	for _, name := range files {
+		text, ok := c.file(name)
+		if !ok {
+			if !c.has("-s", "-Hs") {
+				c.errorf("grep: %s: No such file or directory\n", name)
+			}
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if strings.TrimSpace(line) != "" {
+				c.printf("%s:%s\n", name, strings.TrimSuffix(line, "\n"))
+				exit = 0
+			}
+		}
+	}
+	return exit
+}
+
+// glob are the files of /sys that a pattern matches; the pattern itself where there is
+// none, as a shell leaves it.
+func (c *call) glob(pattern string) []string {
+	if !strings.Contains(pattern, "*") {
+		return []string{pattern}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.sysfs())) {
+		if ok, err := path.Match(pattern, name); err == nil && ok {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return []string{pattern}
+	}
+	return out
+}
+
+// sysfs are the files below /sys/devices/system/cpu and the PCIe links of adapters.
+func (c *call) sysfs() map[string]string {
+	files := map[string]string{}
+	if c.node.Governor != "" {
+		for i := range c.state.Hardware.Node.CPUs {
+			files[fmt.Sprintf("/sys/devices/system/cpu/cpufreq/policy%d/scaling_governor", i)] = c.node.Governor + "\n"
+		}
+	}
+	most := c.state.Hardware.Fabric
+	for i, h := range c.node.HCAs {
+		link := c.node.HCALinks[i]
+		dir := "/sys/class/infiniband/" + h.Name + "/device/"
+		files[dir+"current_link_speed"], files[dir+"max_link_speed"] = gts(link.GTs), gts(most.PCIeGTs)
+		files[dir+"current_link_width"], files[dir+"max_link_width"] = strconv.Itoa(link.Width)+"\n", strconv.Itoa(most.PCIeWidth)+"\n"
+	}
+	return files
+}
+
+func gts(rate float64) string { return fmt.Sprintf("%.1f GT/s PCIe\n", rate) }
+
+// meminfo is /proc/meminfo, shortened. The kernel keeps some of the memory for itself.
+func (c *call) meminfo() string {
+	const kernel = 0.016
+	total := int(float64(c.node.MemoryGiB) * (1 - kernel) * (1 << 20))
+	var b strings.Builder
+	row := func(name string, kB int) { fmt.Fprintf(&b, "%-16s%8d kB\n", name+":", kB) }
+	count := func(name string, n int) { fmt.Fprintf(&b, "%-16s%8d\n", name+":", n) }
+	row("MemTotal", total)
+	row("MemFree", total*9/10-2048*c.node.HugePages)
+	row("MemAvailable", total*9/10-2048*c.node.HugePages)
+	row("SwapTotal", 0)
+	count("HugePages_Total", c.node.HugePages)
+	count("HugePages_Free", c.node.HugePages)
+	count("HugePages_Rsvd", 0)
+	count("HugePages_Surp", 0)
+	row("Hugepagesize", 2048)
+	row("Hugetlb", 2048*c.node.HugePages)
+	return b.String()
+}

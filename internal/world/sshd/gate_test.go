@@ -1,0 +1,129 @@
+package sshd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/suite"
+	"github.com/firstlight/firstlight/internal/world"
+)
+
+type recorder struct {
+	mu  sync.Mutex
+	obs []check.Observation
+}
+
+func (r *recorder) Record(o check.Observation) (check.Observation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o.ID = fmt.Sprint(len(r.obs))
+	r.obs = append(r.obs, o)
+	return o, nil
+}
+
+func (r *recorder) Progress(string, ...any) {}
+
+// quick are the faults of every change: one a way of looking. The others are of make
+// test-all.
+var quick = []string{"clocks-locked", "pcie-gen-degraded", "nvlink-errors", "ssh-hosts-swapped"}
+
+// Every fault of gate node, and each of its options, is found by the gate over SSH, in
+// what the simulated tools print: the verdict, and a finding that names the suspect. A
+// healthy cluster passes. It is the part of a walk that needs no cluster.
+func TestGateNodeFindsItsFaults(t *testing.T) {
+	t.Parallel()
+	const hardware = "h100-sxm-ndr400"
+	spec := world.DefaultSpec(4)
+	for i := range spec.GPUNodes {
+		spec.GPUNodes[i].Address = fmt.Sprintf("127.83.%d.%d", len(t.Name()), i+1)
+	}
+	w, err := world.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := Start(context.WithoutCancel(t.Context()), w, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	s := &site.Site{Fabric: site.Fabric{HCAs: spec.HCAs}, Reach: site.Reach{SSH: site.SSH{
+		Concurrency: 5, User: server.User, IdentityFile: server.IdentityFile, KnownHostsFile: server.KnownHostsFile, Timeout: site.Duration(time.Minute),
+	}}}
+	for _, n := range spec.GPUNodes {
+		s.Inventory.Nodes = append(s.Inventory.Nodes, site.Node{Name: n.Name, Address: server.Nodes[n.Name]})
+	}
+	p, err := profile.Load(hardware)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := ssh.NewPool(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	walk := func() check.Judgement {
+		g := node.New(s, p, node.Deps{Hosts: pool})
+		rec := &recorder{}
+		if err := g.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		return plan.Judge(g, rec.obs)
+	}
+	if j := walk(); j.Verdict != check.Passed || len(j.Findings) > 0 {
+		t.Fatalf("healthy: %s: %s %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	for _, k := range world.Catalogue() {
+		all := suite.Current() >= suite.All
+		if k.Gate != "node" || !all && !slices.Contains(quick, k.Kind) {
+			continue
+		}
+		for _, options := range variants(k, all) {
+			f, err := w.AddFault(world.Fault{Kind: k.Kind, Options: options})
+			if err != nil {
+				t.Fatal(err)
+			}
+			suspect, err := w.SuspectPattern(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := check.Failed
+			if k.Expect != "" {
+				want = check.Verdict(k.Expect)
+			}
+			j := walk()
+			named := slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return suspect.MatchString(f.Suspect) })
+			if j.Verdict != want || !named {
+				t.Errorf("%s %v: %s, want %s and %s: %+v", k.Kind, options, j.Verdict, want, suspect, j.Findings)
+			}
+			if err := w.ClearFault(f.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// variants are a kind's defaults, and, of all, every other word of its options.
+func variants(k world.FaultKind, all bool) []map[string]string {
+	out := []map[string]string{nil}
+	if !all {
+		return out
+	}
+	for _, o := range k.Options {
+		for _, value := range o.Values {
+			if value != o.Default {
+				out = append(out, map[string]string{o.Name: value})
+			}
+		}
+	}
+	return out
+}
