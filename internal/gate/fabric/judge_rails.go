@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,16 +20,17 @@ const (
 type leaf struct {
 	id   string
 	name string
-	// nodes that have an adapter here; of counts them by HCA, like by the leaves of all
-	// their adapters.
-	nodes map[string]bool
-	of    map[string]int
-	like  map[string]int
+	// nodes that have an adapter here. By HCA, of counts those that have it here, and
+	// elsewhere those that have it at another leaf: an adapter whose link is down is in
+	// neither. Like counts them by the leaves of all their adapters.
+	nodes         map[string]bool
+	of, elsewhere map[string]int
+	like          map[string]int
 }
 
-// most says that more than half of the leaf's nodes have an HCA here, few that less have.
-func (l *leaf) most(hca string) bool { return 2*l.of[hca] > len(l.nodes) }
-func (l *leaf) few(hca string) bool  { return 2*l.of[hca] < len(l.nodes) }
+// most says that more of the leaf's nodes have an HCA here than elsewhere, few that less have.
+func (l *leaf) most(hca string) bool { return l.of[hca] > l.elsewhere[hca] }
+func (l *leaf) few(hca string) bool  { return l.of[hca] < l.elsewhere[hca] }
 
 // usual are the HCAs that most nodes of the leaf have here.
 func (l *leaf) usual() []string {
@@ -80,7 +80,7 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 		usual := p.at.usual()
 		switch {
 		case len(usual) > 0 && (declared || p.at.few(p.hca)):
-			v.fail(o, p.name(), fmt.Sprintf("%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.at.name, strings.Join(usual, ", "), p.at.of[p.hca], len(p.at.nodes), p.hca), remedyRails)
+			v.fail(o, p.name(), fmt.Sprintf("%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.at.name, strings.Join(usual, ", "), p.at.of[p.hca], p.at.of[p.hca]+p.at.elsewhere[p.hca], p.hca), remedyRails)
 		case mixed[p.at]:
 		case declared:
 			v.fail(o, p.at.name, p.at.mix(), remedyRails)
@@ -96,22 +96,15 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 func (g *Gate) plugs(ports []iblinkinfo.Port, who names) map[string][]plug {
 	at := map[string]*leaf{}
 	leaves := map[string]*leaf{}
-	attach := func(adapter, other endpoint, guidText, description string) {
-		if !adapter.expected || other.adapter {
-			return
+	for _, p := range ports { // a link is there from both ends; the switch's is enough
+		adapter := who.end(p.PeerGUID, p.Peer, p.PeerPort)
+		if !p.Up() || !adapter.expected || who.end(p.GUID, p.Node, p.Port).adapter {
+			continue
 		}
-		id := cmp.Or(guidText, description)
-		if leaves[id] == nil {
-			leaves[id] = &leaf{id: id, name: description, nodes: map[string]bool{}, of: map[string]int{}, like: map[string]int{}}
+		if leaves[p.GUID] == nil {
+			leaves[p.GUID] = &leaf{id: p.GUID, name: p.Node, nodes: map[string]bool{}, of: map[string]int{}, elsewhere: map[string]int{}, like: map[string]int{}}
 		}
-		at[adapter.name] = leaves[id]
-	}
-	for _, p := range ports {
-		if p.Up() && p.Peer != "" && !aggregation(p.Node) && !aggregation(p.Peer) {
-			here, there := who.end(p.GUID, p.Node, p.Port), who.end(p.PeerGUID, p.Peer, p.PeerPort)
-			attach(here, there, p.PeerGUID, p.Peer)
-			attach(there, here, p.GUID, p.Node)
-		}
+		at[adapter.name] = leaves[p.GUID]
 	}
 	out := map[string][]plug{}
 	for _, n := range g.site.Inventory.Nodes {
@@ -120,6 +113,13 @@ func (g *Gate) plugs(ports []iblinkinfo.Port, who names) map[string][]plug {
 				l.nodes[n.Name] = true
 				l.of[hca]++
 				out[n.Name] = append(out[n.Name], plug{n.Name, hca, l})
+			}
+		}
+		for l := range leavesOf(out[n.Name]) {
+			for _, p := range out[n.Name] {
+				if p.at != l {
+					l.elsewhere[p.hca]++
+				}
 			}
 		}
 	}

@@ -65,6 +65,12 @@ func (s *subnet) swap(a, b string) {
 	x.bPort, y.bPort = y.bPort, x.bPort
 }
 
+// unplug takes the cable of an adapter out.
+func (s *subnet) unplug(adapter string) {
+	l := s.of(adapter)
+	l.state, l.phys, l.rate = "Down", "Polling", 10
+}
+
 // suspects are those of findings, with what a message must have of each.
 type suspects map[string]string
 
@@ -125,6 +131,13 @@ func TestRails(t *testing.T) {
 			suspects{"gpu-2/mlx5_0": "leaf-5", "gpu-5/mlx5_1": "leaf-0"}},
 		"across pairs of rails": {4, 4, "", pairs, func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-3 mlx5_3") }, check.Failed,
 			suspects{"gpu-2/mlx5_0": "leaf-1, where most nodes have mlx5_2, mlx5_3", "gpu-3/mlx5_3": "leaf-0, where most nodes have mlx5_0, mlx5_1"}},
+		// what is down has its own finding; it is no sign that the same adapters of other nodes are at a wrong leaf
+		"two adapters of four that are down": {4, 4, site.RailOptimised, pairs, func(s *subnet) { s.unplug("gpu-1 mlx5_0"); s.unplug("gpu-2 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "no link in the subnet"}},
+		"an adapter of two that is down": {2, 4, site.RailOptimised, whole, func(s *subnet) { s.unplug("gpu-1 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet"}},
+		"a swap beside an adapter that is down": {4, 4, site.RailOptimised, rail, func(s *subnet) { within(s); s.unplug("gpu-1 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
 		"no majority": {2, 2, "", rail, within, check.Passed, suspects{"fabric": "0 of 2 nodes are cabled like their neighbours.* not judged"}},
 		"no majority, declared": {2, 2, site.RailOptimised, rail, within, check.Failed, suspects{
 			"leaf-0": "not have the same HCAs of its 2 nodes: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "not have the same HCAs",
