@@ -12,6 +12,9 @@ const remedyFirmware = "flash one firmware on all adapters of the type (mlxfwman
 func judgeFirmware(v *verdict, adapters []adapter) {
 	types := map[string][]sample{}
 	for _, a := range adapters {
+		if a.unseen {
+			continue // reported for the host; its board is not known
+		}
 		if a.hca.Firmware == "" {
 			v.miss(a.seen, a.name, "ibstat shows no firmware of "+a.name, "look at the adapter (ibstat, mlxfwmanager --query, dmesg), then walk again: firstlight accept --from fabric")
 			continue

@@ -198,9 +198,13 @@ func TestAdaptersAreAlike(t *testing.T) {
 		"firmware of half": {func(s *subnet) { half(func(a string) { s.firmware[a] = "28.38.1002" }) }, check.Failed,
 			suspects{"fabric": `differ in firmware.*28.38.1002 on 4 \(gpu-1/mlx5_0, ...\); 28.39.1002 on 4`}},
 		"firmware of another board": {func(s *subnet) { s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010" }, check.Passed, nil},
-		"no firmware":               {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
-		"MTU":                       {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
-		"MTU of half":               {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
+		"firmware of boards that are not known": {func(s *subnet) {
+			s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010"
+			s.instead["gpu-3 sh"] = says("", "sh: 1: ibv_devinfo: not found\n", 127)
+		}, check.Unobserved, suspects{"gpu-3": "exited 127"}},
+		"no firmware": {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
+		"MTU":         {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
+		"MTU of half": {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
 		"MTU of all": {func(s *subnet) {
 			for _, l := range s.links {
 				s.mtu[strings.Replace(l.a, " ", "/", 1)] = 2048
