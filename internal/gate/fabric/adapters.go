@@ -91,6 +91,11 @@ func (a adapter) active() bool {
 	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.Up() })
 }
 
+// runsSM says that the subnet manager that the port follows is at the port itself.
+func (a adapter) runsSM() bool {
+	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.BaseLID == p.SMLID })
+}
+
 // mtu is the active MTU of the fabric's port in bytes, or why it was not seen.
 func (a adapter) mtu() (int, error) {
 	if a.device == nil {

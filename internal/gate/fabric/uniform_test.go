@@ -222,6 +222,26 @@ func TestAdaptersAreAlike(t *testing.T) {
 				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff"}
 			}
 		}, check.Failed, suspects{"subnet manager": "no port is a full member"}},
+		"the subnet manager is on a node": {func(s *subnet) { // it makes its own port a full member of the default partition
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff", "0x8001"}
+		}, check.Passed, nil},
+		"the subnet manager's port has a partition less": {func(s *subnet) {
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff"}
+		}, check.Failed, suspects{odd: "partition keys 0xffff, 7 of 8 ports have 0x7fff, 0x8001"}},
+		"a full member of the default partition without a subnet manager": {func(s *subnet) {
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff", "0x8001"}
+		}, check.Failed, suspects{odd: "partition keys 0x8001, 0xffff"}},
 		"keys of half": {func(s *subnet) { half(func(a string) { s.keys[a] = []string{"0xffff", "0x8002"} }) }, check.Failed, suspects{"fabric": "differ in partition keys"}},
 		"a partition for each rail": {func(s *subnet) {
 			for _, l := range s.links {
