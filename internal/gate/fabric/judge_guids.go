@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const remedyGUID = "give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
+const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
 
 // judgeGUIDs demands that no two adapters have one GUID: the subnet takes them for one.
 func judgeGUIDs(v *verdict, adapters []adapter) {

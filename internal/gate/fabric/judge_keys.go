@@ -18,6 +18,7 @@ const (
 // of one partition at least: limited members do not reach each other.
 func judgeKeys(v *verdict, adapters []adapter) {
 	var samples, limited []sample
+	members := 0 // full members of a partition, without the subnet manager's own port
 	rails, managers := map[string][]sample{}, map[string]string{}
 	for _, a := range adapters {
 		if a.unseen || !a.active() {
@@ -28,15 +29,18 @@ func judgeKeys(v *verdict, adapters []adapter) {
 		if a.runsSM() {
 			managers[a.name] = keyList(asLimited(a.keys))
 		}
-		if !slices.ContainsFunc(a.keys, full) {
+		switch {
+		case !slices.ContainsFunc(a.keys, full):
 			limited = append(limited, s)
+		case !a.runsSM():
+			members++
 		}
 	}
+	if len(limited) > 0 && members == 0 {
+		v.fail(limited[0].o, suspectSM, fmt.Sprintf("no port but the subnet manager's is a full member of any partition: partition keys %s", spread(samples)), remedyKeys)
+		limited = nil // one cause, one finding
+	}
 	for _, s := range limited {
-		if len(limited) == len(samples) {
-			v.fail(s.o, suspectSM, fmt.Sprintf("no port is a full member of any partition: partition keys %s", spread(limited)), remedyKeys)
-			break
-		}
 		v.fail(s.o, s.adapter, fmt.Sprintf("%s is a full member of no partition (partition keys: %s)", s.adapter, s.value), remedyKeys)
 	}
 	for _, group := range keyGroups(samples, rails) {

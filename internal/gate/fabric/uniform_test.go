@@ -221,7 +221,7 @@ func TestAdaptersAreAlike(t *testing.T) {
 			for _, l := range s.links {
 				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff"}
 			}
-		}, check.Failed, suspects{"subnet manager": "no port is a full member"}},
+		}, check.Failed, suspects{"subnet manager": "no port but the subnet manager's is a full member"}},
 		"the subnet manager is on a node": {func(s *subnet) { // it makes its own port a full member of the default partition
 			s.baseLID["gpu-3/mlx5_1"] = 1
 			for _, l := range s.links {
@@ -242,6 +242,13 @@ func TestAdaptersAreAlike(t *testing.T) {
 			}
 			s.keys[odd] = []string{"0xffff", "0x8001"}
 		}, check.Failed, suspects{odd: "partition keys 0x8001, 0xffff"}},
+		"all but the subnet manager's are limited": {func(s *subnet) {
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff"}
+			}
+			s.keys[odd] = []string{"0xffff"}
+		}, check.Failed, suspects{"subnet manager": "no port but the subnet manager's is a full member"}},
 		"keys of half": {func(s *subnet) { half(func(a string) { s.keys[a] = []string{"0xffff", "0x8002"} }) }, check.Failed, suspects{"fabric": "differ in partition keys"}},
 		"a partition for each rail": {func(s *subnet) {
 			for _, l := range s.links {
