@@ -20,7 +20,7 @@ func judgeGUIDs(v *verdict, adapters []adapter) {
 		for _, id := range a.guids() {
 			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
 			if len(others) > 0 {
-				v.fail(a.seen, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
+				v.fail(a.ibstatObs, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
 			}
 		}
 	}

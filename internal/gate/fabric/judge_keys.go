@@ -21,10 +21,10 @@ func judgeKeys(v *verdict, adapters []adapter) {
 	members := 0 // full members of a partition, without the subnet manager's own port
 	rails, managers := map[string][]sample{}, map[string]string{}
 	for _, a := range adapters {
-		if a.unseen || !a.active() {
+		if a.unobserved || !a.active() {
 			continue // reported for the host or the port
 		}
-		s := sample{a.name, keyList(a.keys), a.by}
+		s := sample{a.name, keyList(a.keys), a.verbsObs}
 		samples, rails[a.rail] = append(samples, s), append(rails[a.rail], s)
 		if a.runsSM() {
 			managers[a.name] = keyList(asLimited(a.keys))
