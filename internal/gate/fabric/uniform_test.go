@@ -331,6 +331,9 @@ func TestEachCounterIsJudgedOrReported(t *testing.T) {
 				want["gpu-2/mlx5_1"] = counter + " grew on 2 ports over the soak, most by 60000 on gpu-2/mlx5_1 .*no limit"
 			}
 			want.hold(t, j)
+			if strings.Contains(counter, "Constraint") && !strings.Contains(j.Findings[0].Remedy, "partition") {
+				t.Errorf("packets of another partition are no matter of the cable: %s", j.Findings[0].Remedy)
+			}
 		})
 	}
 }
