@@ -115,7 +115,6 @@ var berCounters = map[string]func(*fabric.Counters) *uint64{
 	"PortRcvRemotePhysicalErrors":  func(c *fabric.Counters) *uint64 { return &c.PortRcvRemotePhysicalErrors },
 	"LocalLinkIntegrityErrors":     func(c *fabric.Counters) *uint64 { return &c.LocalLinkIntegrityErrors },
 	"ExcessiveBufferOverrunErrors": func(c *fabric.Counters) *uint64 { return &c.ExcessiveBufferOverrunErrors },
-	"VL15Dropped":                  func(c *fabric.Counters) *uint64 { return &c.VL15Dropped },
 }
 
 // hca is the HCA of a target.

@@ -11,18 +11,18 @@ import (
 
 // adapter is an HCA of the site, as its host shows it.
 type adapter struct {
-	name string // "gpu-02/mlx5_3"
-	rail string // "mlx5_3"
-	hca  ibstat.HCA
-	seen check.Observation // by ibstat
+	name      string // "gpu-02/mlx5_3"
+	rail      string // "mlx5_3"
+	hca       ibstat.HCA
+	ibstatObs check.Observation
 	verbs
 }
 
 // verbs is what ibv_devinfo and sysfs show of an adapter.
 type verbs struct {
-	by check.Observation
-	// unseen: the host gave no answer.
-	unseen bool
+	verbsObs check.Observation
+	// unobserved: the host gave no answer.
+	unobserved bool
 	// device is nil where the tool does not list it.
 	device *ibvdevinfo.Device
 	// keys are the partition keys of its port; none where its table is empty.
@@ -52,8 +52,8 @@ func (g *Gate) adapters(v *verdict, obs []check.Observation) []adapter {
 			if i < 0 {
 				continue
 			}
-			a := adapter{name: n.Name + "/" + name, rail: name, hca: hcas[i], seen: shown[n.Name], verbs: f.of(name)}
-			a.by, a.unseen = o, err != nil
+			a := adapter{name: n.Name + "/" + name, rail: name, hca: hcas[i], ibstatObs: shown[n.Name], verbs: f.adapter(name)}
+			a.verbsObs, a.unobserved = o, err != nil
 			out = append(out, a)
 		}
 	}
@@ -70,8 +70,8 @@ func byTarget(obs []check.Observation, kind string) map[string]check.Observation
 	return out
 }
 
-// of is what is shown of the adapter of a name.
-func (f verbsFigures) of(name string) verbs {
+// adapter is what the host shows of one adapter.
+func (f verbsFigures) adapter(name string) verbs {
 	var out verbs
 	for i, d := range f.Devices {
 		if d.Name == name {
@@ -89,6 +89,11 @@ func (f verbsFigures) of(name string) verbs {
 // active says that the fabric's port of the adapter carries traffic.
 func (a adapter) active() bool {
 	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.Up() })
+}
+
+// runsSM says that the subnet manager that the port follows is at the port itself.
+func (a adapter) runsSM() bool {
+	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.BaseLID == p.SMLID })
 }
 
 // mtu is the active MTU of the fabric's port in bytes, or why it was not seen.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
 	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
@@ -74,13 +75,16 @@ type verbsFigures struct {
 }
 
 // verbsCommand is ibv_devinfo and the P_Key tables of the adapters, in one command since
-// a site may have thousands of hosts. grep -v leaves out the entries that are not set.
+// a site may have thousands of hosts. Each adapter is named: without -d, ibv_devinfo fails
+// where any other device of the host does. grep -v leaves out the entries that are not set.
 func verbsCommand(hcas []string) []string {
+	var steps []string
 	grep := []string{"grep", "-rHvx", "0x0000"}
 	for _, name := range hcas {
+		steps = append(steps, ssh.Quote([]string{"ibv_devinfo", "-d", name}))
 		grep = append(grep, pkeys.Dir(name, firstPort))
 	}
-	return []string{"sh", "-c", "ibv_devinfo && " + ssh.Quote(grep)}
+	return []string{"sh", "-c", strings.Join(append(steps, ssh.Quote(grep)), " && ")}
 }
 
 // firstPort is the port of an adapter that the fabric is at: mlx5 devices have one.

@@ -303,6 +303,20 @@ func TestAHostIsAskedTwice(t *testing.T) {
 	}
 }
 
+// ibv_devinfo fails where one device of a host does, such as an Ethernet adapter whose
+// ports are virtual functions: only the adapters of the site are asked.
+func TestOnlyTheSitesAdaptersAreAsked(t *testing.T) {
+	t.Parallel()
+	s, of, p := railed(1, 2)
+	const want = "sh -c ibv_devinfo -d mlx5_0 && ibv_devinfo -d mlx5_1 && " +
+		"grep -rHvx 0x0000 /sys/class/infiniband/mlx5_0/ports/1/pkeys /sys/class/infiniband/mlx5_1/ports/1/pkeys"
+	for _, o := range check.OfKind(lookAt(t, s, of, p), "ibv_devinfo") {
+		if o.Command != want {
+			t.Errorf("%s\nwant %s", o.Command, want)
+		}
+	}
+}
+
 func TestAShortSoakIsUnobserved(t *testing.T) {
 	t.Parallel()
 	all := look(t, newSubnet())

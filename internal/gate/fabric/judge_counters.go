@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,6 +97,14 @@ var stuckAt = map[string]uint64{
 	"ExcessiveBufferOverrunErrors": 0xf, "VL15Dropped": 0xffff,
 }
 
+const remedyConstraint = "the port dropped packets of a partition that it is not in: compare the partition keys of the hosts that send to it with its own (partitions.conf of opensm, or UFM), then walk again: firstlight accept --from fabric"
+
+// remedyCounter are the remedies of counters that are not about the cable.
+var remedyCounter = map[string]string{
+	"PortXmitConstraintErrors": remedyConstraint, "PortRcvConstraintErrors": remedyConstraint,
+	"VL15Dropped": "the port had no buffer for management packets: check which hosts scan the subnet (ibdiagnet, monitoring, a second subnet manager), then walk again: firstlight accept --from fabric",
+}
+
 // growth judges one port, and returns its largest increase beyond a limit.
 func (g *Gate) growth(v *verdict, o check.Observation, port string, was, now counts, cabled topology) float64 {
 	suspect, described := cabled.suspect(port)
@@ -107,7 +116,7 @@ func (g *Gate) growth(v *verdict, o check.Observation, port string, was, now cou
 			v.miss(o, suspect, fmt.Sprintf("counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is), "let nobody clear counters, then walk again: firstlight accept --from fabric")
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
-			v.fail(o, suspect, fmt.Sprintf("%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described), remedyLink)
+			v.fail(o, suspect, fmt.Sprintf("%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described), cmp.Or(remedyCounter[name], remedyLink))
 		case stuckAt[name] > 0 && is == stuckAt[name]:
 			v.miss(o, suspect, fmt.Sprintf("counter %s of %s stands at its end (%d), so no increase can be seen", name, port, is), "clear it (ibclearerrors), then walk again: firstlight accept --from fabric")
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const remedyGUID = "give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
+const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
 
 // judgeGUIDs demands that no two adapters have one GUID: the subnet takes them for one.
 func judgeGUIDs(v *verdict, adapters []adapter) {
@@ -20,7 +20,7 @@ func judgeGUIDs(v *verdict, adapters []adapter) {
 		for _, id := range a.guids() {
 			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
 			if len(others) > 0 {
-				v.fail(a.seen, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
+				v.fail(a.ibstatObs, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,30 +18,37 @@ const (
 // of one partition at least: limited members do not reach each other.
 func judgeKeys(v *verdict, adapters []adapter) {
 	var samples, limited []sample
-	rails := map[string][]sample{}
+	members := 0 // full members of a partition, without the subnet manager's own port
+	rails, managers := map[string][]sample{}, map[string]string{}
 	for _, a := range adapters {
-		if a.unseen || !a.active() {
+		if a.unobserved || !a.active() {
 			continue // reported for the host or the port
 		}
-		keys := "none"
-		if len(a.keys) > 0 {
-			keys = strings.Join(a.keys, ", ")
-		}
-		s := sample{a.name, keys, a.by}
+		s := sample{a.name, keyList(a.keys), a.verbsObs}
 		samples, rails[a.rail] = append(samples, s), append(rails[a.rail], s)
-		if !slices.ContainsFunc(a.keys, full) {
+		if a.runsSM() {
+			managers[a.name] = keyList(asLimited(a.keys))
+		}
+		switch {
+		case !slices.ContainsFunc(a.keys, full):
 			limited = append(limited, s)
+		case !a.runsSM():
+			members++
 		}
 	}
+	if len(limited) > 0 && members == 0 {
+		v.fail(limited[0].o, suspectSM, fmt.Sprintf("no port but the subnet manager's is a full member of any partition: partition keys %s", spread(samples)), remedyKeys)
+		limited = nil // one cause, one finding
+	}
 	for _, s := range limited {
-		if len(limited) == len(samples) {
-			v.fail(s.o, suspectSM, fmt.Sprintf("no port is a full member of any partition: partition keys %s", spread(limited)), remedyKeys)
-			break
-		}
 		v.fail(s.o, s.adapter, fmt.Sprintf("%s is a full member of no partition (partition keys: %s)", s.adapter, s.value), remedyKeys)
 	}
 	for _, group := range keyGroups(samples, rails) {
-		v.uniform(group, "partition keys", "ports", remedyKeys)
+		usual, _ := usualValue(group)
+		v.uniform(slices.DeleteFunc(group, func(s sample) bool {
+			keys, ok := managers[s.adapter]
+			return ok && keys == usual
+		}), "partition keys", "ports", remedyKeys)
 	}
 }
 
@@ -58,6 +66,20 @@ func keyGroups(samples []sample, rails map[string][]sample) [][]sample {
 		out = append(out, rails[name])
 	}
 	return out
+}
+
+// keyList is a table in one line.
+func keyList(keys []string) string { return cmp.Or(strings.Join(keys, ", "), "none") }
+
+// asLimited are the keys of a subnet manager's port if it were as any other of a fabric whose
+// ports are limited members of the default partition: opensm makes its own port a full one.
+func asLimited(keys []string) []string {
+	out := slices.Clone(keys)
+	if i := slices.Index(out, "0xffff"); i >= 0 {
+		out[i] = "0x7fff"
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func full(key string) bool {

@@ -9,15 +9,15 @@ const remedyMTU = "compare the port's MTU with its neighbour's (smpquery portinf
 func judgeMTU(v *verdict, adapters []adapter) {
 	var samples []sample
 	for _, a := range adapters {
-		if a.unseen || !a.active() {
+		if a.unobserved || !a.active() {
 			continue // reported for the host or the port
 		}
 		bytes, err := a.mtu()
 		if err != nil {
-			v.miss(a.by, a.name, err.Error(), remedyVerbs)
+			v.miss(a.verbsObs, a.name, err.Error(), remedyVerbs)
 			continue
 		}
-		samples = append(samples, sample{a.name, strconv.Itoa(bytes) + " bytes", a.by})
+		samples = append(samples, sample{a.name, strconv.Itoa(bytes) + " bytes", a.verbsObs})
 	}
 	v.uniform(samples, "active MTU", "ports", remedyMTU)
 }

@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,27 +20,29 @@ const (
 type leaf struct {
 	id   string
 	name string
-	// nodes that have an adapter here; of counts them by HCA, like by the leaves of all
-	// their adapters.
-	nodes map[string]bool
-	of    map[string]int
-	like  map[string]int
+	// nodes that have an adapter here. By HCA, here counts those that have it at
+	// this leaf and elsewhere those that have it at another: an adapter whose link is down
+	// is in neither. cabling counts the nodes by the leaves of all their adapters.
+	nodes           map[string]bool
+	here, elsewhere map[string]int
+	cabling         map[string]int
 }
 
-// most says that more than half of the leaf's nodes have an HCA here, few that less have.
-func (l *leaf) most(hca string) bool { return 2*l.of[hca] > len(l.nodes) }
-func (l *leaf) few(hca string) bool  { return 2*l.of[hca] < len(l.nodes) }
+// majority says that more of the leaf's nodes have an HCA here than elsewhere, minority that
+// fewer have.
+func (l *leaf) majority(hca string) bool { return l.here[hca] > l.elsewhere[hca] }
+func (l *leaf) minority(hca string) bool { return l.here[hca] < l.elsewhere[hca] }
 
-// usual are the HCAs that most nodes of the leaf have here.
-func (l *leaf) usual() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.of)), func(hca string) bool { return !l.most(hca) })
+// usualHCAs are those that most nodes of the leaf have here.
+func (l *leaf) usualHCAs() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.here)), func(hca string) bool { return !l.majority(hca) })
 }
 
-// mix describes a leaf that does not serve the same HCAs of its nodes.
-func (l *leaf) mix() string {
+// describeMix describes a leaf that does not serve the same HCAs of its nodes.
+func (l *leaf) describeMix() string {
 	var of []string
-	for _, hca := range slices.Sorted(maps.Keys(l.of)) {
-		of = append(of, fmt.Sprintf("%s of %d", hca, l.of[hca]))
+	for _, hca := range slices.Sorted(maps.Keys(l.here)) {
+		of = append(of, fmt.Sprintf("%s of %d", hca, l.here[hca]))
 	}
 	return fmt.Sprintf("%s does not have the same HCAs of its %d nodes: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
 }
@@ -49,7 +50,7 @@ func (l *leaf) mix() string {
 // plug is where an adapter is cabled to.
 type plug struct {
 	node, hca string
-	at        *leaf
+	leaf      *leaf
 }
 
 func (p plug) name() string { return p.node + "/" + p.hca }
@@ -66,7 +67,7 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 	nodes := g.plugs(ports, who)
 	var doubtful []plug
 	for _, n := range slices.Sorted(maps.Keys(nodes)) {
-		doubtful = append(doubtful, slices.DeleteFunc(slices.Clone(nodes[n]), func(p plug) bool { return p.at.most(p.hca) })...)
+		doubtful = append(doubtful, slices.DeleteFunc(slices.Clone(nodes[n]), func(p plug) bool { return p.leaf.majority(p.hca) })...)
 	}
 	if len(doubtful) == 0 {
 		return
@@ -77,49 +78,49 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 	}
 	mixed := map[*leaf]bool{}
 	for _, p := range doubtful {
-		usual := p.at.usual()
+		usual := p.leaf.usualHCAs()
 		switch {
-		case len(usual) > 0 && (declared || p.at.few(p.hca)):
-			v.fail(o, p.name(), fmt.Sprintf("%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.at.name, strings.Join(usual, ", "), p.at.of[p.hca], len(p.at.nodes), p.hca), remedyRails)
-		case mixed[p.at]:
+		case len(usual) > 0 && (declared || p.leaf.minority(p.hca)):
+			v.fail(o, p.name(), fmt.Sprintf("%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.leaf.name, strings.Join(usual, ", "), p.leaf.here[p.hca], p.leaf.here[p.hca]+p.leaf.elsewhere[p.hca], p.hca), remedyRails)
+		case mixed[p.leaf]:
 		case declared:
-			v.fail(o, p.at.name, p.at.mix(), remedyRails)
-			mixed[p.at] = true
+			v.fail(o, p.leaf.name, p.leaf.describeMix(), remedyRails)
+			mixed[p.leaf] = true
 		default:
-			v.note(o, p.at.name, p.at.mix(), remedyTopology)
-			mixed[p.at] = true
+			v.note(o, p.leaf.name, p.leaf.describeMix(), remedyTopology)
+			mixed[p.leaf] = true
 		}
 	}
 }
 
 // plugs are the site's adapters whose link is up, by node.
 func (g *Gate) plugs(ports []iblinkinfo.Port, who names) map[string][]plug {
-	at := map[string]*leaf{}
+	leafOf := map[string]*leaf{}
 	leaves := map[string]*leaf{}
-	attach := func(adapter, other endpoint, guidText, description string) {
-		if !adapter.expected || other.adapter {
-			return
+	for _, p := range ports { // a link is there from both ends; the switch's is enough
+		adapter := who.end(p.PeerGUID, p.Peer, p.PeerPort)
+		if !p.Up() || !adapter.expected || who.end(p.GUID, p.Node, p.Port).adapter {
+			continue
 		}
-		id := cmp.Or(guidText, description)
-		if leaves[id] == nil {
-			leaves[id] = &leaf{id: id, name: description, nodes: map[string]bool{}, of: map[string]int{}, like: map[string]int{}}
+		if leaves[p.GUID] == nil {
+			leaves[p.GUID] = &leaf{id: p.GUID, name: p.Node, nodes: map[string]bool{}, here: map[string]int{}, elsewhere: map[string]int{}, cabling: map[string]int{}}
 		}
-		at[adapter.name] = leaves[id]
-	}
-	for _, p := range ports {
-		if p.Up() && p.Peer != "" && !aggregation(p.Node) && !aggregation(p.Peer) {
-			here, there := who.end(p.GUID, p.Node, p.Port), who.end(p.PeerGUID, p.Peer, p.PeerPort)
-			attach(here, there, p.PeerGUID, p.Peer)
-			attach(there, here, p.GUID, p.Node)
-		}
+		leafOf[adapter.name] = leaves[p.GUID]
 	}
 	out := map[string][]plug{}
 	for _, n := range g.site.Inventory.Nodes {
 		for _, hca := range g.site.Fabric.HCAs {
-			if l := at[n.Name+"/"+hca]; l != nil {
+			if l := leafOf[n.Name+"/"+hca]; l != nil {
 				l.nodes[n.Name] = true
-				l.of[hca]++
+				l.here[hca]++
 				out[n.Name] = append(out[n.Name], plug{n.Name, hca, l})
+			}
+		}
+		for l := range leavesOf(out[n.Name]) {
+			for _, p := range out[n.Name] {
+				if p.leaf != l {
+					l.elsewhere[p.hca]++
+				}
 			}
 		}
 	}
@@ -133,18 +134,18 @@ func countAlike(nodes map[string][]plug) int {
 	for name, plugs := range nodes {
 		var text strings.Builder
 		for _, p := range plugs {
-			fmt.Fprintf(&text, "%s at %s; ", p.hca, p.at.id)
+			fmt.Fprintf(&text, "%s at %s; ", p.hca, p.leaf.id)
 		}
 		cabling[name] = text.String()
 		for l := range leavesOf(plugs) {
-			l.like[cabling[name]]++
+			l.cabling[cabling[name]]++
 		}
 	}
 	alike := 0
 	for name, plugs := range nodes {
 		of := cabling[name]
-		like := func(l *leaf) bool { return l.like[of] > 1 && 2*l.like[of] >= len(l.nodes) }
-		if !slices.ContainsFunc(plugs, func(p plug) bool { return !like(p.at) }) {
+		like := func(l *leaf) bool { return l.cabling[of] > 1 && 2*l.cabling[of] >= len(l.nodes) }
+		if !slices.ContainsFunc(plugs, func(p plug) bool { return !like(p.leaf) }) {
 			alike++
 		}
 	}
@@ -155,7 +156,7 @@ func countAlike(nodes map[string][]plug) int {
 func leavesOf(plugs []plug) map[*leaf]bool {
 	out := map[*leaf]bool{}
 	for _, p := range plugs {
-		out[p.at] = true
+		out[p.leaf] = true
 	}
 	return out
 }

@@ -31,6 +31,7 @@ type subnet struct {
 	sms        map[string]string // answer of sminfo by host; %d is the activity count
 	tick       int               // how much a question adds to the activity count
 	smLID      map[string]int    // by adapter, 1 where not given
+	baseLID    map[string]int    // by adapter, 762 where not given
 	// what is another than everywhere else, by adapter.
 	firmware, board map[string]string
 	mtu             map[string]int
@@ -63,7 +64,7 @@ const soak = 5 * time.Minute
 
 func newSubnet() *subnet {
 	s := &subnet{
-		nodes: [2]int{7, 7}, tick: 3, smLID: map[string]int{}, errors: map[string][]string{}, calls: map[string]int{},
+		nodes: [2]int{7, 7}, tick: 3, smLID: map[string]int{}, baseLID: map[string]int{}, errors: map[string][]string{}, calls: map[string]int{},
 		instead: map[string]func() (ssh.Output, error){}, guids: map[string]uint64{},
 		firmware: map[string]string{}, board: map[string]string{}, mtu: map[string]int{}, keys: map[string][]string{},
 		stages: []string{"Discovery", "Lids Check", "Links Check", "Subnet Manager", "Port Counters", "Speed / Width checks", "Virtualization"},
@@ -227,13 +228,13 @@ func (s *subnet) ibstat(host string) string {
 		State: %s
 		Physical state: %s
 		Rate: %d
-		Base lid: 762
+		Base lid: %d
 		LMC: 0
 		SM lid: %d
 		Capability mask: 0xa651e848
 		Port GUID: 0x%016x
 		Link layer: InfiniBand
-`, device, s.firmwareOf(host+"/"+device), s.guids[l.a], s.guids[l.a], state, l.phys, l.rate, lid, s.guids[l.a])
+`, device, s.firmwareOf(host+"/"+device), s.guids[l.a], s.guids[l.a], state, l.phys, l.rate, cmp.Or(s.baseLID[host+"/"+device], 762), lid, s.guids[l.a])
 	}
 	return b.String()
 }

@@ -65,6 +65,12 @@ func (s *subnet) swap(a, b string) {
 	x.bPort, y.bPort = y.bPort, x.bPort
 }
 
+// unplug takes the cable of an adapter out.
+func (s *subnet) unplug(adapter string) {
+	l := s.of(adapter)
+	l.state, l.phys, l.rate = "Down", "Polling", 10
+}
+
 // suspects are those of findings, with what a message must have of each.
 type suspects map[string]string
 
@@ -125,6 +131,13 @@ func TestRails(t *testing.T) {
 			suspects{"gpu-2/mlx5_0": "leaf-5", "gpu-5/mlx5_1": "leaf-0"}},
 		"across pairs of rails": {4, 4, "", pairs, func(s *subnet) { s.swap("gpu-2 mlx5_0", "gpu-3 mlx5_3") }, check.Failed,
 			suspects{"gpu-2/mlx5_0": "leaf-1, where most nodes have mlx5_2, mlx5_3", "gpu-3/mlx5_3": "leaf-0, where most nodes have mlx5_0, mlx5_1"}},
+		// what is down has its own finding; it is no sign that the same adapters of other nodes are at a wrong leaf
+		"two adapters of four that are down": {4, 4, site.RailOptimised, pairs, func(s *subnet) { s.unplug("gpu-1 mlx5_0"); s.unplug("gpu-2 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "no link in the subnet"}},
+		"an adapter of two that is down": {2, 4, site.RailOptimised, whole, func(s *subnet) { s.unplug("gpu-1 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet"}},
+		"a swap beside an adapter that is down": {4, 4, site.RailOptimised, rail, func(s *subnet) { within(s); s.unplug("gpu-1 mlx5_0") }, check.Failed,
+			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
 		"no majority": {2, 2, "", rail, within, check.Passed, suspects{"fabric": "0 of 2 nodes are cabled like their neighbours.* not judged"}},
 		"no majority, declared": {2, 2, site.RailOptimised, rail, within, check.Failed, suspects{
 			"leaf-0": "not have the same HCAs of its 2 nodes: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "not have the same HCAs",
@@ -185,9 +198,13 @@ func TestAdaptersAreAlike(t *testing.T) {
 		"firmware of half": {func(s *subnet) { half(func(a string) { s.firmware[a] = "28.38.1002" }) }, check.Failed,
 			suspects{"fabric": `differ in firmware.*28.38.1002 on 4 \(gpu-1/mlx5_0, ...\); 28.39.1002 on 4`}},
 		"firmware of another board": {func(s *subnet) { s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010" }, check.Passed, nil},
-		"no firmware":               {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
-		"MTU":                       {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
-		"MTU of half":               {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
+		"firmware of boards that are not known": {func(s *subnet) {
+			s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010"
+			s.instead["gpu-3 sh"] = says("", "sh: 1: ibv_devinfo: not found\n", 127)
+		}, check.Unobserved, suspects{"gpu-3": "exited 127"}},
+		"no firmware": {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
+		"MTU":         {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
+		"MTU of half": {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
 		"MTU of all": {func(s *subnet) {
 			for _, l := range s.links {
 				s.mtu[strings.Replace(l.a, " ", "/", 1)] = 2048
@@ -204,7 +221,34 @@ func TestAdaptersAreAlike(t *testing.T) {
 			for _, l := range s.links {
 				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff"}
 			}
-		}, check.Failed, suspects{"subnet manager": "no port is a full member"}},
+		}, check.Failed, suspects{"subnet manager": "no port but the subnet manager's is a full member"}},
+		"the subnet manager is on a node": {func(s *subnet) { // it makes its own port a full member of the default partition
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff", "0x8001"}
+		}, check.Passed, nil},
+		"the subnet manager's port has a partition less": {func(s *subnet) {
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff"}
+		}, check.Failed, suspects{odd: "partition keys 0xffff, 7 of 8 ports have 0x7fff, 0x8001"}},
+		"a full member of the default partition without a subnet manager": {func(s *subnet) {
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff", "0x8001"}
+			}
+			s.keys[odd] = []string{"0xffff", "0x8001"}
+		}, check.Failed, suspects{odd: "partition keys 0x8001, 0xffff"}},
+		"all but the subnet manager's are limited": {func(s *subnet) {
+			s.baseLID["gpu-3/mlx5_1"] = 1
+			for _, l := range s.links {
+				s.keys[strings.Replace(l.a, " ", "/", 1)] = []string{"0x7fff"}
+			}
+			s.keys[odd] = []string{"0xffff"}
+		}, check.Failed, suspects{"subnet manager": "no port but the subnet manager's is a full member"}},
 		"keys of half": {func(s *subnet) { half(func(a string) { s.keys[a] = []string{"0xffff", "0x8002"} }) }, check.Failed, suspects{"fabric": "differ in partition keys"}},
 		"a partition for each rail": {func(s *subnet) {
 			for _, l := range s.links {
@@ -287,6 +331,9 @@ func TestEachCounterIsJudgedOrReported(t *testing.T) {
 				want["gpu-2/mlx5_1"] = counter + " grew on 2 ports over the soak, most by 60000 on gpu-2/mlx5_1 .*no limit"
 			}
 			want.hold(t, j)
+			if strings.Contains(counter, "Constraint") && !strings.Contains(j.Findings[0].Remedy, "partition") {
+				t.Errorf("packets of another partition are no matter of the cable: %s", j.Findings[0].Remedy)
+			}
 		})
 	}
 }

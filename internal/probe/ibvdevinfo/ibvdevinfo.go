@@ -1,5 +1,5 @@
 // Package ibvdevinfo reads what ibverbs-utils' ibv_devinfo prints: the RDMA devices of
-// one host, their firmware and board, and the MTU of their ports.
+// one host, their board, and the state and MTU of their ports.
 package ibvdevinfo
 
 import (
@@ -18,8 +18,7 @@ const StateActive = "PORT_ACTIVE"
 
 // Device is one RDMA device.
 type Device struct {
-	Name     string `json:"name"`
-	Firmware string `json:"firmware,omitempty"`
+	Name string `json:"name"`
 	// Board is the board's identifier (PSID), "MT_0000000838"; empty where the driver
 	// does not tell it.
 	Board string `json:"board,omitempty"`
@@ -31,10 +30,8 @@ type Port struct {
 	Number int `json:"number"`
 	// State is PORT_ACTIVE, PORT_DOWN, PORT_INIT, ...
 	State string `json:"state"`
-	// ActiveMTU and MaxMTU are in bytes; 0 where the tool prints "invalid MTU".
-	ActiveMTU int    `json:"activeMTU"`
-	MaxMTU    int    `json:"maxMTU"`
-	LinkLayer string `json:"linkLayer"`
+	// ActiveMTU is in bytes; 0 where the tool prints "invalid MTU".
+	ActiveMTU int `json:"activeMTU"`
 }
 
 var (
@@ -42,11 +39,11 @@ var (
 	mtu  = regexp.MustCompile(`^(256|512|1024|2048|4096) \([1-5]\)$`)
 )
 
-// portKeys must be there of every port.
-var portKeys = []string{"state", "max_mtu", "active_mtu", "link_layer"}
+// portKeys are required of every port; link_layer is the last one that is printed.
+var portKeys = []string{"state", "active_mtu", "link_layer"}
 
 // Parse reads the whole output, with -v or without. A device that lacks a port, and a
-// port that lacks its state or MTU, is an error: the output is cut short.
+// port that lacks one of portKeys, is an error: the output is cut short.
 func Parse(out []byte) ([]Device, error) {
 	return guard.Parse("ibv_devinfo", func() ([]Device, error) { return parse(out) })
 }
@@ -125,8 +122,6 @@ func (r *reader) line(text string) error {
 
 func (r *reader) device(d *Device, key, value string) error {
 	switch key {
-	case "fw_ver":
-		d.Firmware = value
 	case "board_id":
 		d.Board = value
 	case "phys_port_cnt":
@@ -147,12 +142,8 @@ func (r *reader) port(p *Port, key, value string) (err error) {
 	switch key {
 	case "state":
 		p.State, _, _ = strings.Cut(value, " ")
-	case "max_mtu":
-		p.MaxMTU, err = bytesOf(value)
 	case "active_mtu":
 		p.ActiveMTU, err = bytesOf(value)
-	case "link_layer":
-		p.LinkLayer = value
 	}
 	return err
 }

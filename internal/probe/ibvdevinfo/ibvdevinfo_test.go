@@ -51,11 +51,11 @@ hca_id:	mlx5_an0
 `
 
 var parsed = []ibvdevinfo.Device{
-	{Name: "mlx5_0", Firmware: "28.39.1002", Board: "MT_0000000838", Ports: []ibvdevinfo.Port{
-		{Number: 1, State: "PORT_ACTIVE", ActiveMTU: 2048, MaxMTU: 4096, LinkLayer: "InfiniBand"},
+	{Name: "mlx5_0", Board: "MT_0000000838", Ports: []ibvdevinfo.Port{
+		{Number: 1, State: "PORT_ACTIVE", ActiveMTU: 2048},
 	}},
-	{Name: "mlx5_an0", Firmware: "16.30.5000", Ports: []ibvdevinfo.Port{
-		{Number: 1, State: "PORT_DOWN", ActiveMTU: 1024, MaxMTU: 4096, LinkLayer: "Ethernet"},
+	{Name: "mlx5_an0", Ports: []ibvdevinfo.Port{
+		{Number: 1, State: "PORT_DOWN", ActiveMTU: 1024},
 	}},
 }
 
@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 	verbose := strings.ReplaceAll(sample, "			link_layer:		InfiniBand\n",
 		"			link_layer:		InfiniBand\n			max_msg_sz:		0x40000000\n			pkey_tbl_len:		128\n			active_speed:		100.0 Gbps (128)\n			phys_state:		LINK_UP (5)\n			GID[  0]:		fe80:0000:0000:0000:a088:c203:00d7:0030\n")
 	two := []ibvdevinfo.Device{parsed[0]}
-	two[0].Ports = append(two[0].Ports[:1:1], ibvdevinfo.Port{Number: 2, State: "PORT_DOWN", MaxMTU: 4096, LinkLayer: "InfiniBand"})
+	two[0].Ports = append(two[0].Ports[:1:1], ibvdevinfo.Port{Number: 2, State: "PORT_DOWN"})
 	for name, tt := range map[string]struct {
 		in   string
 		want []ibvdevinfo.Device

@@ -109,7 +109,6 @@ type Counters struct {
 	PortXmitDiscards             uint64
 	LocalLinkIntegrityErrors     uint64
 	ExcessiveBufferOverrunErrors uint64
-	VL15Dropped                  uint64
 	PortXmitWait                 uint64
 	PortXmitData                 uint64
 	PortRcvData                  uint64

@@ -25,7 +25,6 @@ func counters(c fabric.Counters) []counter {
 		{"PortXmitDiscards", c.PortXmitDiscards},
 		{"LocalLinkIntegrityErrors", c.LocalLinkIntegrityErrors},
 		{"ExcessiveBufferOverrunErrors", c.ExcessiveBufferOverrunErrors},
-		{"VL15Dropped", c.VL15Dropped},
 		{"PortXmitWait", c.PortXmitWait},
 	}
 }
