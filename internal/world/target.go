@@ -125,6 +125,12 @@ func (s State) lacks(k FaultKind) string {
 	if s.Hardware.GPU.NVLinks == 0 && k.Kind == "nvlink-down" {
 		return "NVLinks"
 	}
+	if len(s.GPUNodes()) < 2 && (k.Kind == "exporter-hosts-swapped" || k.Kind == "image-digest-mixed") {
+		return "second GPU node"
+	}
+	if s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong" {
+		return "second GPU a node"
+	}
 	return ""
 }
 

@@ -125,6 +125,11 @@ type Faults struct {
 	HalfGang bool `json:"halfGang,omitempty"`
 	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
+	// OnCallSilent: the webhook of the receiver on-call leads to a port where nobody
+	// listens; a receiver watchdog is notified every second.
+	OnCallSilent bool `json:"onCallSilent,omitempty"`
+	// NodeLabelOff: Prometheus does not label its targets with their node.
+	NodeLabelOff bool `json:"nodeLabelOff,omitempty"`
 	// AdapterDown: prometheus-adapter does not run.
 	AdapterDown bool `json:"adapterDown,omitempty"`
 	// AdapterRuleWrong: the adapter's power rules ask for a series that is not there.

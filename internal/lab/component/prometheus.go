@@ -16,7 +16,7 @@ var prometheusConfig string
 // Prometheus scrapes the pods that ask for it and sends alerts on.
 func (c Config) Prometheus() Component {
 	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
-	return Component{
+	prometheus := Component{
 		Name: Prometheus,
 		Argv: []string{
 			"--config.file=" + config,
@@ -35,7 +35,22 @@ func (c Config) Prometheus() Component {
 		Needs:     []string{APIServer, Objects},
 		StopGrace: 5 * time.Second,
 	}
+	if c.Faults.OnCallSilent {
+		prometheus.Files[config] += "rule_files: [" + strconv.Quote(c.Conf("prometheus-rules.yaml")) + "]\n"
+		prometheus.Files[c.Conf("prometheus-rules.yaml")] = watchdogRule
+	}
+	return prometheus
 }
+
+// watchdogRule is an alert that always fires, as kube-prometheus has it for a dead man's
+// switch.
+const watchdogRule = `groups:
+- name: general.rules
+  rules:
+  - alert: Watchdog
+    expr: vector(1)
+    labels: {severity: none}
+`
 
 // fill puts the lab's addresses and files into a configuration.
 func (c Config) fill(template string) string {
@@ -47,8 +62,18 @@ func (c Config) fill(template string) string {
 		"${CERT}", p.Cert(pki.Prometheus),
 		"${KEY}", p.Key(pki.Prometheus),
 		"${POD_NETWORK}", c.PodNetwork,
+		"${NODE_LABEL}", nodeLabel(c.Faults.NodeLabelOff),
 		"${HONOR_LABELS}", strconv.FormatBool(!c.Faults.HonorLabelsOff),
 	).Replace(template)
+}
+
+// nodeLabel is the label that gets the name of a target's node: one that Prometheus drops
+// when it is off.
+func nodeLabel(off bool) string {
+	if off {
+		return "__node"
+	}
+	return "node"
 }
 
 // webConfig makes a Prometheus-style server demand a certificate of this lab.

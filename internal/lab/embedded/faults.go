@@ -156,6 +156,8 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 		e.control.SetNoGangScheduler(ctx, s.NoGangScheduler),
 		e.control.SetHalfGang(ctx, s.HalfGang),
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
+		e.control.SetOnCallSilent(ctx, s.OnCallSilent),
+		e.control.SetNodeLabelOff(ctx, s.NodeLabelOff),
 		e.control.SetAdapterRuleWrong(ctx, s.Autoscale.AdapterRuleWrong),
 		e.control.SetServiceRuleWrong(ctx, s.Autoscale.ServiceRuleWrong),
 		e.control.SetAdapterDown(ctx, s.Autoscale.AdapterDown),
