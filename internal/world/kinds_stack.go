@@ -102,6 +102,11 @@ func telemetryFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Ahead = time.Hour },
 		},
 		{
+			Kind: "prometheus-replica-stale", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "a second Prometheus, which scrapes nothing, answers in turns with the first one, as behind a Service", Suspect: `(?i)prometheus`,
+			apply: func(d *draft, _ target, _ Fault) { d.PrometheusReplicaStale = true },
+		},
+		{
 			Kind: "oncall-silent", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "nobody listens at the webhook of the receiver on-call, while the webhook of another receiver is notified every second",
 			Suspect: `receiver on-call`,

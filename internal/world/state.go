@@ -35,6 +35,9 @@ type State struct {
 	// OnCallSilent: the webhook of the receiver on-call leads to a port where nobody
 	// listens, while that of another receiver is notified every second.
 	OnCallSilent bool
+	// PrometheusReplicaStale: a second Prometheus, which has no samples, answers in turns with
+	// the one that has.
+	PrometheusReplicaStale bool
 	// NodeLabelOff: Prometheus does not label its targets with their node.
 	NodeLabelOff bool
 

@@ -62,24 +62,31 @@ func answerOf(state seriesFigures, err error) answer {
 	return a
 }
 
-// partialAnswers says of each answer that is not whole what it lacks.
+// partialAnswers says of each answer that is not whole what it lacks: series, or the samples
+// that an answer before it had. One Prometheus does not go back in time, however late it is.
 func (g *Gate) partialAnswers(f answersFigures) []string {
 	var out []string
+	newest := map[string]time.Time{}
 	for _, a := range f.Answers {
-		var lacks []string
-		if a.Err != "" {
-			lacks = append(lacks, a.Err)
-		}
 		byNode := map[string]hostAnswer{}
 		for host, h := range a.Hosts {
 			byNode[g.host(host)] = h
 		}
+		var lacks []string
+		if a.Err != "" {
+			lacks = append(lacks, a.Err)
+		}
 		for _, node := range g.nodes {
 			h := byNode[node]
-			if a.Err == "" && h.GPUs != g.gpus {
+			back := newest[node].Sub(h.Oldest)
+			switch {
+			case a.Err != "":
+			case h.GPUs != g.gpus:
 				lacks = append(lacks, fmt.Sprintf("%s has series of %d of %d GPUs", node, h.GPUs, g.gpus))
-			} else if age := a.Now.Sub(h.Oldest); a.Err == "" && age > g.maxAge {
-				lacks = append(lacks, fmt.Sprintf("samples of %s are %s old", node, age.Round(time.Millisecond)))
+			case !newest[node].IsZero() && back > g.maxAge:
+				lacks = append(lacks, fmt.Sprintf("samples of %s are %s older than in an answer before", node, back.Round(time.Millisecond)))
+			case h.Oldest.After(newest[node]):
+				newest[node] = h.Oldest
 			}
 		}
 		if len(lacks) > 0 {

@@ -94,6 +94,16 @@ func healthy(g *Gate) facts {
 	return f
 }
 
+// aged is an answer whose samples are of another time.
+func aged(a answer, by time.Duration) answer {
+	out := answer{Now: a.Now, Hosts: map[string]hostAnswer{}}
+	for host, h := range a.Hosts {
+		h.Oldest = h.Oldest.Add(by)
+		out.Hosts[host] = h
+	}
+	return out
+}
+
 // loadOf is a load of so many GPUs a node, a pod each.
 func loadOf(want map[string]int) *loadFigures {
 	f := &loadFigures{Namespace: "firstlight-r1", Nodes: map[string]string{}, GPUs: map[string]int{}}
@@ -341,10 +351,14 @@ func TestJudge(t *testing.T) {
 				}
 			}
 		}, fail, "Prometheus", "6 of 12 answers are not whole (gpu-01 has series of 0 of 8 GPUs"},
-		"one replica's samples are old": {func(f *facts) {
-			a := &f.answers.Answers[3]
-			a.Now = a.Now.Add(time.Minute)
-		}, fail, "Prometheus", "1 of 12 answers are not whole (samples of gpu-01 are 1m7s old"},
+		"one replica's samples are old": {func(f *facts) { f.answers.Answers[3] = aged(f.answers.Answers[3], -31*time.Second) },
+			fail, "Prometheus", "1 of 12 answers are not whole (samples of gpu-01 are 31s older than in an answer before"},
+		"all answers are late alike": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i] = aged(f.answers.Answers[i], -time.Minute)
+			}
+			f.answers.Answers[11] = aged(f.answers.Answers[11], time.Minute)
+		}, pass, "", ""},
 		"one replica does not answer": {func(f *facts) {
 			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
 		}, fail, "Prometheus", "503 Service Unavailable"},

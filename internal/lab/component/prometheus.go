@@ -42,6 +42,21 @@ func (c Config) Prometheus() Component {
 	return prometheus
 }
 
+// PrometheusReplica is a second Prometheus with the same configuration, but for what it
+// should scrape: it is ready, and has no samples.
+func (c Config) PrometheusReplica() Component {
+	replica := c.Prometheus()
+	config, web := c.Conf("prometheus-replica.yaml"), c.Conf("prometheus-web.yaml")
+	global, _, _ := strings.Cut(c.fill(prometheusConfig), "scrape_configs:")
+	replica.Name, replica.Program = PrometheusReplica, Prometheus
+	replica.Argv[0] = "--config.file=" + config
+	replica.Argv[1] = "--storage.tsdb.path=" + c.Data(PrometheusReplica)
+	replica.Argv[3] = "--web.listen-address=" + c.hostPort(c.Ports.PrometheusReplica)
+	replica.Files = map[string]string{config: global, web: replica.Files[web]}
+	replica.Probe = c.probe(c.Ports.PrometheusReplica, "/-/ready")
+	return replica
+}
+
 // watchdogRule is an alert that always fires, as kube-prometheus has it for a dead man's
 // switch.
 const watchdogRule = `groups:

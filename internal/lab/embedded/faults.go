@@ -148,10 +148,13 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 	if err := alter(); err != nil {
 		return err
 	}
+	s := e.world.State()
+	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
+		return err //nolint:wrapcheck // says what it does
+	}
 	if err := e.writeSite(); err != nil {
 		return err
 	}
-	s := e.world.State()
 	return errors.Join(
 		e.control.SetNoGangScheduler(ctx, s.NoGangScheduler),
 		e.control.SetHalfGang(ctx, s.HalfGang),

@@ -20,7 +20,7 @@ type Notifications struct {
 	// Failed is how many were given up.
 	Failed map[string]float64 `json:"failed"`
 	// Delivered is how many requests were answered well, retries included; a kind is
-	// absent where Alertmanager (before 0.22) does not count requests.
+	// absent where an old Alertmanager does not count requests.
 	Delivered map[string]float64 `json:"delivered,omitempty"`
 	// ByReceiver are the same of each receiver, where Alertmanager tells them apart
 	// (--enable-feature=receiver-name-in-metrics).
