@@ -30,9 +30,9 @@ func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
 }
 
-// SetOnCallSilent leads the webhook of the receiver on-call to a port where nobody listens
-// and has another receiver notified every second, or makes both what they were. It returns
-// when Prometheus has its rules and Alertmanager is ready again.
+// SetOnCallSilent leads the webhook of the receiver on-call to a closed port and has
+// another receiver notified every second, or makes both what they were. It returns when
+// Prometheus has its rules and Alertmanager is ready again.
 func (l *Lab) SetOnCallSilent(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.OnCallSilent = on }, component.Prometheus, component.Alertmanager)
 }

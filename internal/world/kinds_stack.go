@@ -108,7 +108,7 @@ func telemetryFaults() []FaultKind {
 		},
 		{
 			Kind: "oncall-silent", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "nobody listens at the webhook of the receiver on-call, while the webhook of another receiver is notified every second",
+			Summary: "the webhook of the receiver on-call refuses connections, while the webhook of another receiver is notified every second",
 			Suspect: `receiver on-call`,
 			apply:   func(d *draft, _ target, _ Fault) { d.OnCallSilent = true },
 		},

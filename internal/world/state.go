@@ -32,8 +32,8 @@ type State struct {
 	HalfGang        bool
 	// AlertRouteMissing: alerts are routed to a receiver that does nothing.
 	AlertRouteMissing bool
-	// OnCallSilent: the webhook of the receiver on-call leads to a port where nobody
-	// listens, while that of another receiver is notified every second.
+	// OnCallSilent: the webhook of the receiver on-call refuses
+	// connections, while that of another receiver is notified every second.
 	OnCallSilent bool
 	// PrometheusReplicaStale: a second Prometheus, which has no samples, answers in turns with
 	// the one that has.

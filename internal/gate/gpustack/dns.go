@@ -15,7 +15,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/probe/logline"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -34,6 +33,9 @@ sleep infinity`
 
 // lookEvery is how often the pods' logs are looked at.
 const lookEvery = 500 * time.Millisecond
+
+// maxAnswer bounds what is read of a pod's log: an answer is a few lines.
+const maxAnswer = 16 << 10
 
 // observeDNS reads what the pods of the gang have resolved.
 func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error {
@@ -89,7 +91,7 @@ func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, erro
 		return "", err //nolint:wrapcheck // says which pod
 	}
 	defer func() { _ = stream.Close() }()
-	data, err := io.ReadAll(io.LimitReader(stream, logline.MaxBytes))
+	data, err := io.ReadAll(io.LimitReader(stream, maxAnswer))
 	if err != nil {
 		return "", fmt.Errorf("read log of pod %s: %w", pod, err)
 	}

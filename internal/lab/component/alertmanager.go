@@ -54,11 +54,11 @@ receivers:
     repeat_interval: 1s
 receivers:
 `, 1)
-	return route + webhookOf("on-call", "http://"+c.hostPort(nobodyListens)+"/") + webhookOf("watchdog", c.AlertWebhook)
+	return route + webhookOf("on-call", "http://"+c.hostPort(closedPort)+"/") + webhookOf("watchdog", c.AlertWebhook)
 }
 
-// nobodyListens is a port that needs rights which no program of a lab has.
-const nobodyListens = 1
+// closedPort is one that needs rights which no program of a lab has.
+const closedPort = 1
 
 // webhookOf is a receiver with a webhook.
 func webhookOf(receiver, url string) string {

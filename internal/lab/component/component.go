@@ -134,8 +134,8 @@ type Faults struct {
 	HalfGang bool `json:"halfGang,omitempty"`
 	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
-	// OnCallSilent: the webhook of the receiver on-call leads to a port where nobody
-	// listens; a receiver watchdog is notified every second.
+	// OnCallSilent: the webhook of the receiver on-call refuses
+	// connections; a receiver watchdog is notified every second.
 	OnCallSilent bool `json:"onCallSilent,omitempty"`
 	// NodeLabelOff: Prometheus does not label its targets with their node.
 	NodeLabelOff bool `json:"nodeLabelOff,omitempty"`
