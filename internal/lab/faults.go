@@ -30,6 +30,19 @@ func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
 }
 
+// SetOnCallSilent leads the webhook of the receiver on-call to a closed port and has
+// another receiver notified every second, or makes both what they were. It returns when
+// Prometheus has its rules and Alertmanager is ready again.
+func (l *Lab) SetOnCallSilent(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.OnCallSilent = on }, component.Prometheus, component.Alertmanager)
+}
+
+// SetNodeLabelOff takes the label with the node from Prometheus' targets, or gives it back.
+// It returns when Prometheus scrapes so; the series that it had end within three scrapes.
+func (l *Lab) SetNodeLabelOff(ctx context.Context, on bool) error {
+	return l.change(ctx, func(f *component.Faults) { f.NodeLabelOff = on }, component.Prometheus)
+}
+
 // SetAdapterDown ends prometheus-adapter and leaves it ended, or starts it again.
 // It returns when the API server has noticed.
 func (l *Lab) SetAdapterDown(ctx context.Context, on bool) error {

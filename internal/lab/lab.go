@@ -77,6 +77,8 @@ type Lab struct {
 	ready    time.Time
 	// launched are the components as they were last started, by name.
 	launched map[string]component.Component
+	// shared leads to both Prometheus, where there are two.
+	shared *turns
 }
 
 // New makes a lab that Start starts.
@@ -159,6 +161,7 @@ func (l *Lab) Stop(context.Context) error {
 	l.stopOnce.Do(func() { close(l.stopping) })
 	l.event(Event{Kind: KindStopping})
 	l.sup.Close()
+	l.share(nil)
 	l.mu.Lock()
 	net, programs, stopBuilding := l.net, l.programs, l.building
 	l.mu.Unlock()

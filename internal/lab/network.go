@@ -101,6 +101,11 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 	return nil
 }
 
+// claimReplica takes the ports of a second Prometheus.
+func (n *network) claimReplica(ctx context.Context) error {
+	return n.claim(ctx, wanted{port: &n.ports.PrometheusReplica}, wanted{port: &n.ports.PrometheusShared})
+}
+
 // claim takes each port's usual number, or any free one where that is taken.
 func (n *network) claim(ctx context.Context, ports ...wanted) error {
 	n.mu.Lock()
@@ -250,6 +255,8 @@ func portsOf(p component.Ports, name string) []int {
 		return []int{p.Kwok}
 	case component.Prometheus:
 		return []int{p.Prometheus}
+	case component.PrometheusReplica:
+		return []int{p.PrometheusReplica}
 	case component.Alertmanager:
 		return []int{p.Alertmanager}
 	case component.Adapter:

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -221,7 +222,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 	l.mu.Lock()
 	programs := l.programs
 	l.mu.Unlock()
-	path, err := programs.Path(ctx, c.Name)
+	path, err := programs.Path(ctx, cmp.Or(c.Program, c.Name))
 	if err != nil {
 		return process.Spec{}, err
 	}

@@ -75,4 +75,7 @@ func (d *draft) eachNode(t target, f func(*Node)) {
 	}
 }
 
+// nextGPUNode is the GPU node after one; after the last comes the first.
+func (d *draft) nextGPUNode(n int) int { return (n + 1) % len(d.GPUNodes()) }
+
 func (d *draft) gpu(t target) *GPU { return &d.Nodes[t.node].GPUs[t.gpu] }

@@ -1,5 +1,7 @@
 package world
 
+import "time"
+
 func stackFaults() []FaultKind {
 	return []FaultKind{
 		{
@@ -16,6 +18,26 @@ func stackFaults() []FaultKind {
 			}},
 			Suspect: `{node}|state-|daemonset|exporter|discovery|validator`,
 			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].OperandNotReady = f.Options["operand"] },
+		},
+		{
+			Kind: "image-digest-mixed", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "a pod of one of the GPU Operator's operands runs another image than the same tag names on the other nodes",
+			Options: []FaultOption{{
+				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "which DaemonSet",
+				Values: []string{"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset", "nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator"},
+			}},
+			Suspect: `{node}/`,
+			apply:   func(d *draft, t target, f Fault) { d.Nodes[t.node].OperandRepushed = f.Options["operand"] },
+		},
+		{
+			Kind: "disk-pressure", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-04",
+			Summary: "a node's kubelet is short of disk; the control plane taints the node", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].DiskPressure = true },
+		},
+		{
+			Kind: "dns-broken", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "pods of a node resolve no name: the cluster's DNS is not reached from there", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoDNS = true },
 		},
 		{
 			Kind: "zero-gpu-nodes", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
@@ -53,6 +75,42 @@ func telemetryFaults() []FaultKind {
 			apply: func(d *draft, t target, _ Fault) {
 				d.eachNode(t, func(n *Node) { n.Exporter.HostLabelDropped = true })
 			},
+		},
+		{
+			Kind: "exporter-hosts-swapped", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-02",
+			Summary: "dcgm-exporter of a node and of the next one name each other's node as their host",
+			Options: []FaultOption{{
+				Name: "scrape", Default: "without-node", Values: []string{"without-node", "with-node"},
+				Summary: "whether Prometheus labels its targets with their node, which shows the swap without a load",
+			}},
+			Suspect: `{node}`,
+			apply: func(d *draft, t target, f Fault) {
+				other := d.nextGPUNode(t.node)
+				a, b := &d.Nodes[t.node], &d.Nodes[other]
+				a.Exporter.HostName, b.Exporter.HostName = b.Name, a.Name
+				d.NodeLabelOff = f.Options["scrape"] == "without-node"
+			},
+		},
+		{
+			Kind: "exporter-pod-mapping-wrong", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-03",
+			Summary: "a node's dcgm-exporter names the pod that uses a GPU on the next GPU's series", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.PodShift = true },
+		},
+		{
+			Kind: "samples-from-the-future", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-04",
+			Summary: "a node's dcgm-exporter gives its samples times of an hour ahead; Prometheus refuses what is more than ten minutes ahead", Suspect: `{node}`,
+			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Ahead = time.Hour },
+		},
+		{
+			Kind: "prometheus-replica-stale", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "a second Prometheus, which scrapes nothing, answers in turns with the first one, as behind a Service", Suspect: `(?i)prometheus`,
+			apply: func(d *draft, _ target, _ Fault) { d.PrometheusReplicaStale = true },
+		},
+		{
+			Kind: "oncall-silent", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
+			Summary: "the webhook of the receiver on-call refuses connections, while the webhook of another receiver is notified every second",
+			Suspect: `receiver on-call`,
+			apply:   func(d *draft, _ target, _ Fault) { d.OnCallSilent = true },
 		},
 		{
 			Kind: "alert-route-missing", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,

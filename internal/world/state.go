@@ -32,6 +32,14 @@ type State struct {
 	HalfGang        bool
 	// AlertRouteMissing: alerts are routed to a receiver that does nothing.
 	AlertRouteMissing bool
+	// OnCallSilent: the webhook of the receiver on-call refuses
+	// connections, while that of another receiver is notified every second.
+	OnCallSilent bool
+	// PrometheusReplicaStale: a second Prometheus, which has no samples, answers in turns with
+	// the one that has.
+	PrometheusReplicaStale bool
+	// NodeLabelOff: Prometheus does not label its targets with their node.
+	NodeLabelOff bool
 
 	Collective Collective
 	Training   Training
@@ -148,6 +156,12 @@ type Exporter struct {
 	GPULabelDropped bool
 	// TempZero: it tells 0 C of every GPU, loaded or not.
 	TempZero bool
+	// HostName is what it says its host is; empty: the node's name.
+	HostName string
+	// PodShift: the pod that uses a GPU is named on the next GPU's series.
+	PodShift bool
+	// Ahead: its samples carry times so far in the future; 0: none of their own.
+	Ahead time.Duration
 	// HostLabel is the label's spelling: "Hostname", or "hostname" in newer exporters.
 	HostLabel string
 }
@@ -206,6 +220,13 @@ type Node struct {
 	ClaimLeaks bool
 	// OperandNotReady names the operator's DaemonSet whose pod isn't ready here; empty is healthy.
 	OperandNotReady string
+	// OperandRepushed names the operator's DaemonSet whose pod here runs what the image's
+	// tag named at another time; empty is healthy.
+	OperandRepushed string
+	// DiskPressure: its kubelet is short of disk.
+	DiskPressure bool
+	// NoDNS: its pods resolve no name.
+	NoDNS bool
 }
 
 // GPU is one accelerator.

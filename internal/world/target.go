@@ -153,6 +153,12 @@ func (s State) lacks(k FaultKind) string {
 	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
 		return "second GPU node"
 	}
+	if len(s.GPUNodes()) < 2 && (k.Kind == "exporter-hosts-swapped" || k.Kind == "image-digest-mixed") {
+		return "second GPU node"
+	}
+	if s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong" {
+		return "second GPU a node"
+	}
 	return ""
 }
 

@@ -13,6 +13,7 @@ const (
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"
 	kindProof    = "gang-proof"
+	kindDNS      = "dns"
 )
 
 // The targets of the two proofs.
@@ -43,6 +44,8 @@ type nodeFigures struct {
 	Ready       bool   `json:"ready"`
 	NotReadyWhy string `json:"notReadyWhy,omitempty"`
 	Schedulable bool   `json:"schedulable"`
+	// Pressures are the conditions of trouble that the kubelet has, by type: reason and message.
+	Pressures map[string]string `json:"pressures,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
 }
@@ -69,6 +72,17 @@ type operandPod struct {
 	Node  string `json:"node"`
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
+	// Images are what its containers run, init containers included.
+	Images []operandImage `json:"images"`
+}
+
+// operandImage is what a container is to run, and what the container runtime says it runs:
+// a repository and a digest, or the digest of the image's configuration where the image
+// was not pulled.
+type operandImage struct {
+	Container string `json:"container"`
+	Image     string `json:"image"`
+	ID        string `json:"id"`
 }
 
 // gangFigures is which gang schedulers' APIs the cluster serves and which one is used.
@@ -92,4 +106,23 @@ type proofFigures struct {
 	Placement workload.Placement `json:"placement"`
 	// Undecided says why no decision was seen.
 	Undecided string `json:"undecided,omitempty"`
+}
+
+// dnsFigures are what the pods of the gang that fits resolved the name of the API server's
+// Service to.
+type dnsFigures struct {
+	// Addresses that the Service has.
+	Addresses []string     `json:"addresses"`
+	Pods      []resolution `json:"pods"`
+}
+
+// resolution is one pod's.
+type resolution struct {
+	Pod       string   `json:"pod"`
+	Node      string   `json:"node"`
+	Addresses []string `json:"addresses"`
+	// Exit is the resolver's exit code where it found nothing.
+	Exit int `json:"exit,omitempty"`
+	// Unread says why nothing is known.
+	Unread string `json:"unread,omitempty"`
 }

@@ -34,12 +34,12 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 	}
 	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}
 	rec.Progress("gang of %d pods on room for %d: none may be placed", room.fits+1, room.fits)
-	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.fits+1)
+	held, err := g.prove(ctx, launcher, rec, targetTooLarge, room, room.fits+1, nil)
 	if err != nil || !held {
 		return err
 	}
 	rec.Progress("gang of %d pods on room for %d: all must be placed", room.fits, room.fits)
-	_, err = g.prove(ctx, launcher, rec, targetFits, room, room.fits)
+	_, err = g.prove(ctx, launcher, rec, targetFits, room, room.fits, g.observeDNS)
 	return err
 }
 
@@ -56,13 +56,16 @@ func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec chec
 	return g.roomIn(usage), nil
 }
 
-// prove starts a gang, sees what the scheduler makes of it and removes it. held
-// is false when a further gang would prove nothing.
-func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int) (held bool, err error) {
+// placed is what is to be seen of a gang while all of it is placed.
+type placed func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
+
+// prove starts a gang, sees what the scheduler makes of it, and what while says of it where
+// all of it is placed, and removes it. held is false when a further gang would prove nothing.
+func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, while placed) (held bool, err error) {
 	l := g.look(kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
 	gang, err := launcher.Start(ctx, workload.Spec{
 		Name: target, Gate: Name, Pods: pods, GPUs: r.gpusPerPod, Image: g.image,
-		Container: "gang-probe", Script: "sleep infinity", Nodes: r.nodes,
+		Container: probeContainer, Script: probeScript, Nodes: r.nodes,
 	})
 	if err != nil {
 		return false, g.keep(rec, l, nil, nil, err)
@@ -75,10 +78,17 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	if undecided != nil {
 		figures.Undecided = undecided.Error()
 	}
+	var seen error
+	if while != nil && undecided == nil && placement.Bound == pods {
+		seen = while(ctx, launcher.Cluster, gang, placement.Nodes, rec)
+	}
 	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stop()
 	if err := gang.Delete(remove); err != nil {
-		return false, fmt.Errorf("remove the probe gang %s: %w", target, err)
+		return false, errors.Join(seen, fmt.Errorf("remove the probe gang %s: %w", target, err))
+	}
+	if seen != nil {
+		return false, seen
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err //nolint:wrapcheck // interrupted

@@ -37,6 +37,8 @@ type Gate struct {
 	image     string
 	deadline  time.Duration
 	settle    time.Duration
+	// start bounds the image pull and start of the probe's pods.
+	start time.Duration
 }
 
 var _ check.Check = (*Gate)(nil)
@@ -50,6 +52,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 		// is needed on every node by the next gate.
 		image:    s.Telemetry.LoadImage,
 		deadline: seconds(p.GPUStack.GangDeadline), settle: seconds(p.GPUStack.GangSettle),
+		start: seconds(p.Telemetry.RiseWithin), // the same image, to be pulled and started there too
 	}
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
@@ -77,6 +80,6 @@ func (g *Gate) Describe() []string {
 		fmt.Sprintf("read ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace),
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
 		"start a gang one pod larger than what is free, and see that nothing of it is placed",
-		"start a gang that fits, and see that all of it is placed",
+		"start a gang that fits, and see that all of it is placed and that each pod resolves " + apiServer,
 	}
 }

@@ -52,7 +52,7 @@ func (g *Gate) judgeTooLarge(c *conclusions, obs []check.Observation, scheduler 
 		c.missing(o, suspect, fmt.Sprintf("all %d pods found a place on room for %d: GPUs were given back meanwhile", pl.Wanted, p.Fits), "run the gate again")
 	case pl.Bound > 0:
 		c.fail(o, suspect, fmt.Sprintf("placed %d of %d pods of a gang for which there was room for %d: it does not keep gangs together (%s)",
-			pl.Bound, pl.Wanted, p.Fits, placed(pl.Nodes)),
+			pl.Bound, pl.Wanted, p.Fits, places(pl.Nodes)),
 			"see that the scheduler that these pods name runs and heeds the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too")
 	case p.Undecided != "" || (pl.Refused == 0 && !pl.GroupRefused):
 		c.missing(o, suspect, "no decision about a gang that does not fit was seen: "+p.Undecided, "look at the log of the scheduler that the pods name")
@@ -77,6 +77,7 @@ func (g *Gate) judgeFits(c *conclusions, obs []check.Observation, scheduler stri
 	case pl.Wanted < 1 || pl.Bound > pl.Wanted:
 		c.missing(o, suspect, fmt.Sprintf("%d of %d pods placed: this can't be", pl.Bound, pl.Wanted), "run the gate again")
 	case pl.Bound == pl.Wanted:
+		g.judgeDNS(c, obs, pl.Nodes)
 	case p.FitsAfter < p.Fits:
 		c.missing(o, suspect, fmt.Sprintf("placed %d of %d pods, but room for %d of them was taken by others meanwhile", pl.Bound, pl.Wanted, p.Fits-p.FitsAfter), "run the gate when the GPUs are free")
 	default:
@@ -91,7 +92,7 @@ func proof(c *conclusions, obs []check.Observation, target string) (check.Observ
 	return one[proofFigures](c, found, kindProof, target)
 }
 
-func placed(nodes map[string]string) string {
+func places(nodes map[string]string) string {
 	var out []string
 	for pod, node := range nodes {
 		out = append(out, pod+" on "+node)

@@ -2,6 +2,7 @@ package gpustack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -37,6 +38,10 @@ func (g *Gate) judgeNode(c *conclusions, o check.Observation, n nodeFigures) {
 	}
 	if !n.Schedulable {
 		c.fail(o, n.Name, "is cordoned", "kubectl uncordon "+n.Name+" once the reason for cordoning it is gone")
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Pressures)) {
+		c.fail(o, n.Name, fmt.Sprintf("has condition %s (%s): new pods are kept off it, and running ones may be evicted", name, n.Pressures[name]),
+			"kubectl describe node "+n.Name+"; free what is short there (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait for the condition to go")
 	}
 	g.judgeResource(c, o, n, kube.GPUResource, g.wantGPUs,
 		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")

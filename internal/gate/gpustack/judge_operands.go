@@ -54,6 +54,7 @@ func (g *Gate) judgeOperand(c *conclusions, o check.Observation, f operandFigure
 				fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod))
 		}
 	}
+	g.judgeImages(c, o, f)
 	if len(c.wrong) > before {
 		return // the pods say it better than the counts
 	}

@@ -2,9 +2,12 @@ package gpustack
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -30,6 +33,9 @@ func gate(t *testing.T) *Gate {
 	return New(s, p, Deps{})
 }
 
+// digest is one of a letter.
+func digest(letter rune) string { return "sha256:" + strings.Repeat(string(letter), 64) }
+
 // facts are what a gate's observations say; nil parts were not observed.
 type facts struct {
 	policy   *policyFigures
@@ -39,6 +45,7 @@ type facts struct {
 	usage    *usageFigures
 	tooLarge *proofFigures
 	fits     *proofFigures
+	dns      *dnsFigures
 	errs     map[string]string // by kind
 }
 
@@ -54,7 +61,11 @@ func healthy(g *Gate) facts {
 		fits:     &proofFigures{Scheduler: "native", GPUsPerPod: 8, Fits: 4, FitsAfter: 4, Placement: workload.Placement{Wanted: 4, Exist: 4, Bound: 4}},
 		errs:     map[string]string{},
 	}
+	f.dns = &dnsFigures{Addresses: []string{"10.96.0.1"}}
+	f.fits.Placement.Nodes = map[string]string{}
 	for _, n := range g.nodes {
+		f.fits.Placement.Nodes["gang-"+n] = n
+		f.dns.Pods = append(f.dns.Pods, resolution{Pod: "gang-" + n, Node: n, Addresses: []string{"10.96.0.1"}})
 		f.nodes = append(f.nodes, nodeFigures{Name: n, Ready: true, Schedulable: true, Resources: map[string]resourceFigures{
 			kube.GPUResource: {8, 8}, "rdma/ib": {8, 8},
 		}})
@@ -63,7 +74,9 @@ func healthy(g *Gate) facts {
 	for _, name := range g.stack.Operands {
 		o := operandFigures{Name: name, Found: true, Current: true, Desired: 4, Ready: 4, Updated: 4}
 		for _, n := range g.nodes {
-			o.Pods = append(o.Pods, operandPod{Pod: name + "-" + n, Node: n, Ready: true})
+			o.Pods = append(o.Pods, operandPod{Pod: name + "-" + n, Node: n, Ready: true, Images: []operandImage{
+				{Container: "main", Image: name + ":v1", ID: "nvcr.io/nvidia/" + name + "@" + digest('a')},
+			}})
 		}
 		f.operands = append(f.operands, o)
 	}
@@ -93,6 +106,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 	add(kindUsage, "cluster", f.usage != nil, f.usage)
 	add(kindProof, targetTooLarge, f.tooLarge != nil, f.tooLarge)
 	add(kindProof, targetFits, f.fits != nil, f.fits)
+	add(kindDNS, apiServer, f.dns != nil, f.dns)
 	return out
 }
 
@@ -123,12 +137,15 @@ func TestJudge(t *testing.T) {
 		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "0 observations"},
 		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
 
-		"a node is missing":     {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
-		"no node at all":        {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
-		"nodes not looked at":   {func(f *facts) { f.nodes = nil }, unseen, "", "0 observations"},
-		"a node too many":       {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
-		"a node is not ready":   {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
-		"a node is cordoned":    {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
+		"a node is missing":   {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
+		"no node at all":      {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
+		"nodes not looked at": {func(f *facts) { f.nodes = nil }, unseen, "", "0 observations"},
+		"a node too many":     {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
+		"a node is not ready": {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
+		"a node is cordoned":  {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
+		"a node is short of disk": {func(f *facts) {
+			f.nodes[3].Pressures = map[string]string{"DiskPressure": "True, KubeletHasDiskPressure: kubelet has disk pressure"}
+		}, fail, "gpu-04", "DiskPressure (True, KubeletHasDiskPressure"},
 		"seven GPUs":            {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{7, 7} }, fail, "gpu-01/nvidia.com/gpu", "7 of nvidia.com/gpu"},
 		"capacity not offered":  {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{8, 6} }, fail, "gpu-01/nvidia.com/gpu", "6 of nvidia.com/gpu"},
 		"more than is expected": {func(f *facts) { f.nodes[0].Resources[kube.GPUResource] = resourceFigures{16, 16} }, fail, "gpu-01/nvidia.com/gpu", "16 of nvidia.com/gpu"},
@@ -141,10 +158,35 @@ func TestJudge(t *testing.T) {
 		"an operand wants nobody": {func(f *facts) {
 			f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset", Found: true, Current: true}
 		}, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "no pod on any"},
-		"an operand is missing":      {func(f *facts) { f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset"} }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "does not exist"},
-		"an operand is rolled out":   {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
-		"an operand's status is old": {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
-		"an operand not looked at":   {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "not looked at"},
+		"an operand is missing": {func(f *facts) { f.operands[0] = operandFigures{Name: "nvidia-driver-daemonset"} }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "does not exist"},
+		"another image under the same tag": {func(f *facts) {
+			f.operands[1].Pods[1].Images[0].ID = "nvcr.io/nvidia/k8s-device-plugin@" + digest('b')
+		}, fail, "gpu-02/nvidia-device-plugin-daemonset", "as 1 of 4 nodes do"},
+		"the same image through a mirror": {func(f *facts) {
+			f.operands[1].Pods[1].Images[0].ID = "mirror.local:5000/k8s-device-plugin@" + digest('a')
+		}, pass, "", ""},
+		"two images on two nodes each": {func(f *facts) {
+			f.operands[1].Pods[0].Images[0].ID = "nvcr.io/x@" + digest('b')
+			f.operands[1].Pods[1].Images[0].ID = "nvcr.io/x@" + digest('b')
+		}, fail, "gpu-04/nvidia-device-plugin-daemonset", "as 2 of 4 nodes do"},
+		"another init container's image": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images = append(f.operands[0].Pods[i].Images, operandImage{Container: "init", ID: "nvcr.io/x@" + digest('c')})
+			}
+			f.operands[0].Pods[2].Images[1].ID = "nvcr.io/x@" + digest('d')
+		}, fail, "gpu-03/nvidia-driver-daemonset", "container init"},
+		"images that were loaded, not pulled": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = digest('e')
+			}
+		}, pass, "", ""},
+		"one image was loaded, not pulled": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = digest('e') }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
+		"an image without a digest":        {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "nvcr.io/nvidia/driver:580" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
+		"an image ID is not there":         {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
+		"a pod says no images":             {func(f *facts) { f.operands[0].Pods[2].Images = nil }, unseen, "gpu-03/nvidia-driver-daemonset", "does not say which images"},
+		"an operand is rolled out":         {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
+		"an operand's status is old":       {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
+		"an operand not looked at":         {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "not looked at"},
 
 		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "none is there"},
 		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "0 observations"},
@@ -160,9 +202,18 @@ func TestJudge(t *testing.T) {
 		"a gang that fits is not placed": {func(f *facts) {
 			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
 		}, fail, "gang scheduler native", "quota"},
-		"others took the room":  {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "taken by others"},
-		"an empty gang":         {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "can't be"},
-		"no queue for the gang": {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
+		"others took the room": {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "taken by others"},
+		"a node's pod resolves nothing": {func(f *facts) {
+			f.dns.Pods[2].Addresses, f.dns.Pods[2].Exit = nil, 2
+		}, fail, "gpu-03", "cannot resolve kubernetes.default"},
+		"another DNS answers":         {func(f *facts) { f.dns.Pods[1].Addresses = []string{"192.0.2.7"} }, fail, "gpu-02", "resolves kubernetes.default to 192.0.2.7"},
+		"a resolver said nothing":     {func(f *facts) { f.dns.Pods[1] = resolution{Pod: "gang-gpu-02", Node: "gpu-02", Unread: "image pull"} }, unseen, "gpu-02", "image pull"},
+		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "no getent"},
+		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "not looked at"},
+		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
+		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "0 observations"},
+		"an empty gang":               {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "can't be"},
+		"no queue for the gang":       {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {
 				f.usage.Nodes[n] = kube.Usage{Allocatable: 8, Requested: 1, Holders: []kube.Holder{{Namespace: "team", Pod: "job-" + n, Count: 1}}}
@@ -233,5 +284,52 @@ func TestRoom(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		})
+	}
+}
+
+func TestReadAnswer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		log  string
+		want resolution
+		ok   bool
+	}{
+		"an address":        {"10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
+		"of both families":  {"fd00::1         kubernetes.default.svc.cluster.local\n10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"fd00::1", "10.96.0.1"}}, true},
+		"after a greeting":  {"Welcome to the image\n10.96.0.1  kubernetes.default.svc.example.org\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
+		"none":              {"not resolved, exit 2\n", resolution{Exit: 2}, true},
+		"no getent":         {"bash: line 1: getent: command not found\nnot resolved, exit 127\n", resolution{Exit: 127}, true},
+		"nothing yet":       {"", resolution{}, false},
+		"half a line":       {"10.96.0", resolution{}, false},
+		"something else":    {"hello\n", resolution{}, false},
+		"an address alone":  {"10.96.0.1\n", resolution{}, false},
+		"a code of success": {"not resolved, exit 0\n", resolution{}, false},
+		"a code of letters": {"not resolved, exit x\n", resolution{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got resolution
+			if ok := got.read(tt.log); ok != tt.ok || ok && !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%v, %+v", ok, got)
+			}
+		})
+	}
+}
+
+// Conditions are those for which the control plane taints a node; a kubelet that does not
+// know is none that says no.
+func TestReadPressures(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	n := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionTrue},
+		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse},
+		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure"},
+		{Type: corev1.NodePIDPressure, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"},
+		{Type: "GPUHealthy", Status: corev1.ConditionTrue},
+	}}}
+	want := map[string]string{"DiskPressure": "True, KubeletHasDiskPressure: kubelet has disk pressure", "PIDPressure": "Unknown, NodeStatusUnknown: "}
+	if got := g.readNode(n).Pressures; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
 	}
 }

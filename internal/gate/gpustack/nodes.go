@@ -29,10 +29,21 @@ func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec chec
 	return g.keep(rec, l, figures, list, nil)
 }
 
+// pressures are the conditions for which the control plane taints a node, besides Ready.
+var pressures = []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable}
+
 func (g *Gate) readNode(n *corev1.Node) nodeFigures {
 	f := nodeFigures{Name: n.Name, Ready: kube.Ready(n), Schedulable: !n.Spec.Unschedulable, Resources: map[string]resourceFigures{}}
 	if !f.Ready {
 		f.NotReadyWhy = notReadyWhy(n)
+	}
+	for _, c := range n.Status.Conditions {
+		if slices.Contains(pressures, c.Type) && c.Status != corev1.ConditionFalse {
+			if f.Pressures == nil {
+				f.Pressures = map[string]string{}
+			}
+			f.Pressures[string(c.Type)] = fmt.Sprintf("%s, %s: %s", c.Status, c.Reason, c.Message)
+		}
 	}
 	for _, name := range []string{kube.GPUResource, g.network} {
 		if name != "" {

@@ -49,9 +49,17 @@ func readOperand(set *appsv1.DaemonSet, pods []corev1.Pod) operandFigures {
 			continue
 		}
 		ready, why := podReady(pod)
-		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why})
+		f.Pods = append(f.Pods, operandPod{Pod: pod.Name, Node: pod.Spec.NodeName, Ready: ready, Why: why, Images: imagesOf(pod)})
 	}
 	return f
+}
+
+func imagesOf(pod *corev1.Pod) []operandImage {
+	var out []operandImage
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		out = append(out, operandImage{Container: c.Name, Image: c.Image, ID: c.ImageID})
+	}
+	return out
 }
 
 // podReady tells whether a pod is ready, and why not.

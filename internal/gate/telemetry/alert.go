@@ -45,7 +45,7 @@ func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.P
 	if err != nil || !ok || len(receiver.Integrations) == 0 {
 		return nil // recorded: an alert could not arrive
 	}
-	l = g.look(kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total")
+	l = g.look(kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 	before, raw, err := am.Notifications(ctx)
 	if err := g.keep(rec, l, before, raw, err); err != nil || len(before.Total) == 0 {
 		return err
@@ -99,7 +99,7 @@ func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver pro
 func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, l look, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
 	return g.poll(ctx, alertEvery, seconds(g.profile.AlertWithin), func(last bool) (bool, error) {
 		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
-		counted := g.look(kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total")
+		counted := g.look(kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 		after, rawCounters, countErr := am.Notifications(ctx)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
@@ -131,15 +131,25 @@ func (g *Gate) astray(alerts []prom.AlertState) bool {
 	})
 }
 
-// settled tells whether every integration of the receiver has sent or failed.
+// settled tells whether every integration of the receiver has delivered or given up. That
+// a notification is begun says neither: Alertmanager retries for ten seconds and more.
 func settled(r prom.Receiver, before, after prom.Notifications) bool {
 	was, is := notified(r, before), notified(r, after)
-	for _, kind := range r.Integrations {
-		if is.Total[kind] <= was.Total[kind] && is.Failed[kind] <= was.Failed[kind] {
+	for kind, want := range kinds(r) {
+		if is.Delivered[kind]-was.Delivered[kind] < want && is.Failed[kind] <= was.Failed[kind] {
 			return false
 		}
 	}
 	return len(r.Integrations) > 0
+}
+
+// kinds is how many integrations of each kind a receiver has.
+func kinds(r prom.Receiver) map[string]float64 {
+	n := map[string]float64{}
+	for _, kind := range r.Integrations {
+		n[kind]++
+	}
+	return n
 }
 
 // notified are the receiver's own notifications where Alertmanager tells receivers apart, else all.

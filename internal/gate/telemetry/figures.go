@@ -10,6 +10,7 @@ import (
 // The kinds of the gate's observations.
 const (
 	kindSeries        = "gpu-series"
+	kindAnswers       = "prometheus-answers"
 	kindTargets       = "scrape-targets"
 	kindLastSamples   = "last-samples"
 	kindUsage         = "gpu-usage"
@@ -20,12 +21,14 @@ const (
 	kindNotifications = "notifications"
 )
 
-// The targets of the series' and the notifications' observations.
+// The targets of the series', the loads' and the notifications' observations; a partial
+// load's is partialTarget.
 const (
-	targetIdle   = "idle"
-	targetLoaded = "under-load"
-	targetBefore = "before"
-	targetAfter  = "after"
+	targetCluster = "cluster"
+	targetIdle    = "idle"
+	targetLoaded  = "under-load"
+	targetBefore  = "before"
+	targetAfter   = "after"
 )
 
 // seriesFigures is the state of the metric at one moment of Prometheus' clock.
@@ -42,11 +45,35 @@ type series struct {
 	// between its releases.
 	Host string `json:"host"`
 	// Instance, Pod and Node are what Prometheus knows of the exporter.
-	Instance string    `json:"instance"`
-	Pod      string    `json:"pod,omitempty"`
-	Node     string    `json:"node,omitempty"`
-	Util     float64   `json:"utilPercent"`
-	Sampled  time.Time `json:"sampled"`
+	Instance string `json:"instance"`
+	Pod      string `json:"pod,omitempty"`
+	Node     string `json:"node,omitempty"`
+	// Namespace and Pod are those of the pod that uses the GPU where Prometheus honours
+	// the exporter's labels; where it does not, they are the exporter's own, and the user
+	// of the GPU is in ExportedNamespace and ExportedPod.
+	Namespace         string    `json:"namespace,omitempty"`
+	ExportedNamespace string    `json:"exportedNamespace,omitempty"`
+	ExportedPod       string    `json:"exportedPod,omitempty"`
+	Util              float64   `json:"utilPercent"`
+	Sampled           time.Time `json:"sampled"`
+}
+
+// answersFigures are several answers in a row, each on a connection of its own.
+type answersFigures struct {
+	Answers []answer `json:"answers"`
+}
+
+// answer is what one of them says of each host, by the value of its host label.
+type answer struct {
+	Now   time.Time             `json:"now"`
+	Hosts map[string]hostAnswer `json:"hosts"`
+	// Err says why there is none.
+	Err string `json:"err,omitempty"`
+}
+
+type hostAnswer struct {
+	GPUs   int       `json:"gpus"`   // distinct UUIDs
+	Oldest time.Time `json:"oldest"` // of the samples
 }
 
 // targetFigures are the scrape targets that are down or an exporter's.
@@ -75,8 +102,10 @@ type usageFigures struct {
 
 // loadFigures says that the load ran, and where.
 type loadFigures struct {
-	Since time.Time         `json:"since"`
-	Nodes map[string]string `json:"nodes"` // pod to node
+	Since     time.Time         `json:"since"`
+	Namespace string            `json:"namespace,omitempty"`
+	Nodes     map[string]string `json:"nodes"`          // pod to node
+	GPUs      map[string]int    `json:"gpus,omitempty"` // pod to how many it has
 }
 
 // alertmanagerFigures are the Alertmanagers that Prometheus sends to.

@@ -77,7 +77,8 @@ func (g *Gate) Claims() int { return g.gpus * len(g.nodes) }
 // Describe says what the gate would do.
 func (g *Gate) Describe() []string {
 	return []string{
-		fmt.Sprintf("query %s and its timestamps; list targets", metric),
+		fmt.Sprintf("query %s and its timestamps, %d times more on new connections; list targets", metric, answersWanted),
+		fmt.Sprintf("load another number of GPUs on each node with dcgmproftester (rounds: %d) and see as many series of each host follow", len(g.rounds())),
 		fmt.Sprintf("load %d GPUs on each of %d nodes with dcgmproftester and see every series follow", g.gpus, len(g.nodes)),
 		fmt.Sprintf("post a synthetic alert to Alertmanager and see receiver %s notified", g.telemetry.Receiver),
 	}

@@ -37,6 +37,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	var c conclusions
 	if g.judgeIdle(&c, obs) {
+		g.judgeAnswers(&c, obs)
 		g.judgeLoaded(&c, obs)
 	}
 	g.judgeAlert(&c, obs)

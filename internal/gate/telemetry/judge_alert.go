@@ -68,7 +68,7 @@ func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect strin
 	return false
 }
 
-// judgeNotified wants every integration of the receiver to have sent without failure.
+// judgeNotified wants every integration of the receiver to have delivered without failure.
 func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
 	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
@@ -79,16 +79,25 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 		return
 	}
 	was, is := notified(receiver, before), notified(receiver, after)
-	for _, kind := range receiver.Integrations {
-		sent, failed := is.Total[kind]-was.Total[kind], is.Failed[kind]-was.Failed[kind]
+	want := kinds(receiver)
+	for _, kind := range sortedKeys(want) {
+		begun, failed := is.Total[kind]-was.Total[kind], is.Failed[kind]-was.Failed[kind]
+		delivered, counted := is.Delivered[kind]
+		delivered -= was.Delivered[kind]
 		other := sharing(receiver, kind, all, after)
 		switch {
-		case failed > 0:
+		case failed > 0 && other == "":
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed),
 				"look at Alertmanager's log for why; check the integration's address and credentials")
-		case sent < 1:
+		case begun < 1:
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value),
 				"see group_wait and group_interval of the route, and Alertmanager's log")
+		case !counted:
+			c.missing(o, suspect, fmt.Sprintf("Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is not known", kind),
+				"use an Alertmanager that counts requests (0.31 does), then run the gate again")
+		case delivered < want[kind]:
+			c.fail(o, suspect, fmt.Sprintf("%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver),
+				"look at Alertmanager's log for why; check the integration's address and credentials")
 		case other != "":
 			c.missing(o, suspect, fmt.Sprintf("receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is not known", other, kind),
 				"start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again")

@@ -30,7 +30,7 @@ func (g *Gate) judgeIdle(c *conclusions, obs []check.Observation) (ok bool) {
 	return len(found) == 0
 }
 
-// judgeLoaded wants every series to have followed the load.
+// judgeLoaded wants the series to have followed every load.
 func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 	usageObs, usage, ok := last[usageFigures](c, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
 	if !ok {
@@ -43,17 +43,39 @@ func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 		}
 		return
 	}
-	if _, _, ok := last[loadFigures](c, obs, kindLoad, "", "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission"); !ok {
-		return
+	for i, want := range g.rounds() {
+		if _, _, ok := g.judgeLoad(c, obs, partialTarget(i), partialTarget(i), want); !ok {
+			return // what comes after it was not looked at
+		}
 	}
-	o, loaded, ok := last[seriesFigures](c, obs, kindSeries, targetLoaded, "Prometheus", prometheusRemedy)
+	if o, loaded, _ := g.judgeLoad(c, obs, targetCluster, targetLoaded, g.whole()); o.Kind != "" {
+		g.judgeRise(c, o, idleByUUID(obs), loaded)
+	}
+}
+
+// judgeLoad wants the series to follow one load. The observation of the series is returned
+// where there is one.
+func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
+	l, load, ok := last[loadFigures](c, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
 	if !ok {
-		return
+		return o, state, false
 	}
-	for _, d := range g.defects(loaded, hints{}) {
+	if !load.asPlanned(want) {
+		c.missing(l, "the load", fmt.Sprintf("runs on other GPUs than it should: pods %v with %v GPUs", load.Nodes, load.GPUs), "run the gate again")
+		return o, state, false
+	}
+	o, state, ok = last[seriesFigures](c, obs, kindSeries, of, "Prometheus", prometheusRemedy)
+	if !ok {
+		return check.Observation{}, state, false
+	}
+	found := g.defects(state, hints{})
+	if of != targetLoaded {
+		found = append(found, g.countDefects(want, state)...)
+	}
+	for _, d := range append(found, g.userDefects(load, state)...) {
 		c.fail(o, d.suspect, "under load: "+d.message, d.remedy)
 	}
-	g.judgeRise(c, o, idleByUUID(obs), loaded)
+	return o, state, len(found) == 0
 }
 
 func idleByUUID(obs []check.Observation) map[string]float64 {

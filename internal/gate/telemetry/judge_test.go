@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,10 +32,13 @@ func gate(t *testing.T) *Gate {
 // facts are what a gate's observations say; nil parts were not observed.
 type facts struct {
 	idle, loaded  *seriesFigures
+	partial       *seriesFigures // under the partial load
+	answers       *answersFigures
 	targets       *targetFigures
 	last          *lastFigures
 	usage         *usageFigures
 	load          *loadFigures
+	partialLoad   *loadFigures
 	alertmanagers *alertmanagerFigures
 	receivers     *receiverFigures
 	alert         *alertFigures
@@ -57,22 +61,78 @@ func readings(g *Gate, util float64) *seriesFigures {
 	return f
 }
 
+// counters are those of the webhook integrations: notifications begun, given up, and
+// requests answered well.
+func counters(total, failed, delivered float64) *prom.Notifications {
+	return &prom.Notifications{
+		Total: map[string]float64{"webhook": total}, Failed: map[string]float64{"webhook": failed}, Delivered: map[string]float64{"webhook": delivered},
+	}
+}
+
 func healthy(g *Gate) facts {
 	f := facts{
 		idle: readings(g, 0), loaded: readings(g, 99),
 		usage:         &usageFigures{Nodes: map[string]kube.Usage{}},
-		load:          &loadFigures{Nodes: map[string]string{"gpu-load-0": "gpu-01"}},
+		load:          loadOf(g.whole()),
+		partialLoad:   loadOf(g.rounds()[0]),
 		alertmanagers: &alertmanagerFigures{Active: []string{"https://10.0.0.9:9093/api/v2/alerts"}},
 		receivers:     &receiverFigures{Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
 		alert:         &alertFigures{Waited: time.Second, Alerts: []prom.AlertState{{State: "active", Receivers: []string{"on-call"}}}},
-		before:        &prom.Notifications{Total: map[string]float64{"webhook": 3}, Failed: map[string]float64{"webhook": 1}},
-		after:         &prom.Notifications{Total: map[string]float64{"webhook": 4}, Failed: map[string]float64{"webhook": 1}},
+		before:        counters(3, 1, 2),
+		after:         counters(4, 1, 3),
 		errs:          map[string]string{},
 	}
 	for _, n := range g.nodes {
 		f.usage.Nodes[n] = kube.Usage{Allocatable: 8}
 	}
+	f.answers = &answersFigures{}
+	for range answersWanted {
+		f.answers.Answers = append(f.answers.Answers, answerOf(*f.idle, nil))
+	}
+	f.partial = under(readings(g, 0), g.rounds()[0])
+	f.loaded = under(f.loaded, g.whole())
 	return f
+}
+
+// aged is an answer whose samples are of another time.
+func aged(a answer, by time.Duration) answer {
+	out := answer{Now: a.Now, Hosts: map[string]hostAnswer{}}
+	for host, h := range a.Hosts {
+		h.Oldest = h.Oldest.Add(by)
+		out.Hosts[host] = h
+	}
+	return out
+}
+
+// loadOf is a load of so many GPUs a node, a pod each.
+func loadOf(want map[string]int) *loadFigures {
+	f := &loadFigures{Namespace: "firstlight-r1", Nodes: map[string]string{}, GPUs: map[string]int{}}
+	for node, n := range want {
+		f.Nodes["load-"+node], f.GPUs["load-"+node] = node, n
+	}
+	return f
+}
+
+// under puts such a load on the first GPUs of each node; the exporters map them to their pods.
+func under(f *seriesFigures, want map[string]int) *seriesFigures {
+	left := maps.Clone(want)
+	for i := range f.Series {
+		s := &f.Series[i]
+		if left[s.Host] > 0 {
+			left[s.Host]--
+			s.Util, s.Namespace, s.Pod = 99, "firstlight-r1", "load-"+s.Host
+		}
+	}
+	return f
+}
+
+// swapped exchanges the Hostname of two nodes' series; the scrape says nothing of nodes.
+func swapped(f *seriesFigures) {
+	for i := range f.Series {
+		s := &f.Series[i]
+		s.Host = map[string]string{"gpu-01": "gpu-02", "gpu-02": "gpu-01"}[s.Host]
+		s.Node = ""
+	}
 }
 
 func (f facts) observations(t *testing.T) []check.Observation {
@@ -94,10 +154,13 @@ func (f facts) observations(t *testing.T) []check.Observation {
 		out = append(out, o)
 	}
 	add(kindSeries, targetIdle, f.idle != nil, f.idle)
+	add(kindAnswers, "https://prometheus", f.answers != nil, f.answers)
 	add(kindTargets, "prometheus", f.targets != nil, f.targets)
 	add(kindLastSamples, "prometheus", f.last != nil, f.last)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)
-	add(kindLoad, "cluster", f.load != nil, f.load)
+	add(kindLoad, partialTarget(0), f.partialLoad != nil, f.partialLoad)
+	add(kindSeries, partialTarget(0), f.partial != nil, f.partial)
+	add(kindLoad, targetCluster, f.load != nil, f.load)
 	add(kindSeries, targetLoaded, f.loaded != nil, f.loaded)
 	add(kindAlertmanagers, "prometheus", f.alertmanagers != nil, f.alertmanagers)
 	add(kindReceivers, "alertmanager", f.receivers != nil, f.receivers)
@@ -133,10 +196,13 @@ func TestJudge(t *testing.T) {
 		"healthy": {func(*facts) {}, pass, "", ""},
 		"host label in capitals": {func(f *facts) {
 			each(f.idle, "gpu-01", func(s *series) { s.Host = "GPU-01" })
+			f.answers.Answers[0] = answerOf(*f.idle, nil)
+			each(f.partial, "gpu-01", func(s *series) { s.Host = "GPU-01" })
 			each(f.loaded, "gpu-01", func(s *series) { s.Host = "GPU-01" })
 		}, pass, "", ""},
 		"host label with its domain": {func(f *facts) {
 			each(f.idle, "gpu-01", func(s *series) { s.Host = "gpu-01.example.com" })
+			each(f.partial, "gpu-01", func(s *series) { s.Host = "gpu-01.example.com" })
 			each(f.loaded, "gpu-01", func(s *series) { s.Host = "gpu-01.example.com" })
 		}, pass, "", ""},
 
@@ -170,11 +236,62 @@ func TestJudge(t *testing.T) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(time.Hour) })
 		}, fail, "gpu-02", "1h0m0s in the future"},
 		"hosts of two exporters swapped": {func(f *facts) {
-			for _, state := range []*seriesFigures{f.idle, f.loaded} {
+			for _, state := range []*seriesFigures{f.idle, f.partial, f.loaded} {
 				each(state, "gpu-01", func(s *series) { s.Host = "gpu-02" })
 				each(state, "gpu-02", func(s *series) { s.Host = "gpu-01" })
 			}
 		}, fail, "gpu-01", "say that they are of host gpu-02, and are scraped on node gpu-01"},
+		// All GPUs were loaded at once: two exporters that name each other's node looked healthy.
+		"hosts of two exporters swapped, and the scrape names no node": {func(f *facts) {
+			for _, state := range []*seriesFigures{f.idle, f.partial, f.loaded} {
+				swapped(state)
+			}
+		}, fail, "gpu-01", "1 GPUs of gpu-01 are loaded, and series of 2 GPUs"},
+		"the other of two exporters swapped": {func(f *facts) {
+			for _, state := range []*seriesFigures{f.idle, f.partial, f.loaded} {
+				swapped(state)
+			}
+		}, fail, "gpu-02", "2 GPUs of gpu-02 are loaded, and series of 1 GPUs"},
+		"series name the pod of another GPU": {func(f *facts) {
+			of := f.partial.Series[8:] // gpu-02, of which GPUs 0 and 1 are loaded
+			of[0].Namespace, of[0].Pod = "", ""
+			of[2].Namespace, of[2].Pod = "firstlight-r1", "load-gpu-02"
+		}, fail, "gpu-02", "GPU 0 of gpu-02 is used by pod firstlight-r1/load-gpu-02, and its series names no pod"},
+		"an idle GPU's series names a pod": {func(f *facts) {
+			s := &f.partial.Series[15]
+			s.Namespace, s.Pod = "firstlight-r1", "load-gpu-02"
+		}, fail, "gpu-02", "GPU 7 of gpu-02 is idle"},
+		"series name another node's pod": {func(f *facts) {
+			each(f.loaded, "gpu-02", func(s *series) { s.Pod = "load-gpu-01" })
+		}, fail, "gpu-02", "names pod firstlight-r1/load-gpu-01"},
+		"pods in exported labels": {func(f *facts) {
+			for _, state := range []*seriesFigures{f.partial, f.loaded} {
+				for i := range state.Series {
+					s := &state.Series[i]
+					s.ExportedNamespace, s.ExportedPod = s.Namespace, s.Pod
+					s.Namespace, s.Pod = "gpu-operator", "exporter"
+				}
+			}
+		}, pass, "", ""},
+		"another pod in exported labels": {func(f *facts) {
+			each(f.loaded, "gpu-01", func(s *series) {
+				s.ExportedNamespace, s.ExportedPod, s.Namespace, s.Pod = "team", "gone", "gpu-operator", "exporter"
+			})
+		}, fail, "gpu-01", "names pod team/gone"},
+		"one exporter maps no pods": {func(f *facts) {
+			each(f.loaded, "gpu-01", func(s *series) { s.Namespace, s.Pod = "gpu-operator", "exporter" })
+		}, fail, "gpu-01", "names no pod"},
+		"no exporter maps pods": {func(f *facts) {
+			for _, state := range []*seriesFigures{f.partial, f.loaded} {
+				for i := range state.Series {
+					state.Series[i].Namespace, state.Series[i].Pod = "gpu-operator", "exporter"
+				}
+			}
+		}, pass, "", ""},
+		"no partial load":              {func(f *facts) { f.partialLoad = nil }, unseen, "the load", "not looked at"},
+		"not seen under partial load":  {func(f *facts) { f.partial = nil }, unseen, "Prometheus", "not looked at"},
+		"the partial load was another": {func(f *facts) { f.partialLoad = loadOf(map[string]int{"gpu-01": 2, "gpu-02": 1}) }, unseen, "the load", "other GPUs than it should"},
+		"the load was of fewer GPUs":   {func(f *facts) { f.load.GPUs["load-gpu-02"] = 7 }, unseen, "the load", "other GPUs than it should"},
 		"more utilisation than there is": {func(f *facts) {
 			each(f.loaded, "gpu-02", func(s *series) { s.Util = 4e9 })
 		}, fail, "gpu-02/gpu0", "is no utilisation"},
@@ -185,19 +302,38 @@ func TestJudge(t *testing.T) {
 		"another receiver notifies in the same way": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
 		}, unseen, "receiver on-call", "receiver watchdog has a webhook too"},
+		"another receiver fails in the same way": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
+			f.after.Total["webhook"], f.after.Failed["webhook"] = 5, 2
+		}, unseen, "receiver on-call", "receiver watchdog has a webhook too"},
 		"another receiver notifies in another way": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "mail", Integrations: []string{"email"}})
 		}, pass, "", ""},
 		"counted by receiver, and it was ours": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
 			f.before.ByReceiver = map[string]prom.Notifications{"on-call": {}}
-			f.after.ByReceiver = map[string]prom.Notifications{"on-call": {Total: map[string]float64{"webhook": 1}}}
+			f.after.ByReceiver = map[string]prom.Notifications{"on-call": *counters(1, 0, 1)}
 		}, pass, "", ""},
 		"counted by receiver, and it was another": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
 			f.before.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": {}}
-			f.after.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": {Total: map[string]float64{"webhook": 1}}}
+			f.after.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": *counters(1, 0, 1)}
 		}, fail, "receiver on-call", "sent nothing"},
+		"begun and still retried, while another receiver delivers": {func(f *facts) {
+			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
+			f.before.ByReceiver = map[string]prom.Notifications{"on-call": {}, "watchdog": *counters(7, 0, 7)}
+			f.after.ByReceiver = map[string]prom.Notifications{"on-call": *counters(1, 0, 0), "watchdog": *counters(9, 0, 9)}
+		}, fail, "receiver on-call", "0 of 1 integrations webhook"},
+		"begun and still retried": {func(f *facts) { f.after.Delivered["webhook"] = 2 }, fail, "receiver on-call", "still retries"},
+		"one of two webhooks delivers": {func(f *facts) {
+			f.receivers.Receivers[0].Integrations = []string{"webhook", "webhook"}
+			f.after.Total["webhook"] = 5
+		}, fail, "receiver on-call", "1 of 2 integrations webhook"},
+		"both of two webhooks deliver": {func(f *facts) {
+			f.receivers.Receivers[0].Integrations = []string{"webhook", "webhook"}
+			f.after.Total["webhook"], f.after.Delivered["webhook"] = 5, 4
+		}, pass, "", ""},
+		"requests are not counted": {func(f *facts) { f.before.Delivered, f.after.Delivered = nil, nil }, unseen, "receiver on-call", "not known"},
 		"samples just fresh": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(-30 * time.Second) })
 		}, pass, "", ""},
@@ -208,13 +344,33 @@ func TestJudge(t *testing.T) {
 			each(f.idle, "gpu-02", func(s *series) { s.Host, s.Node = "", "" })
 		}, fail, "10.0.0.2:9400/Hostname", "without a Hostname label"},
 
-		"no load was put on":      {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "not looked at"},
-		"the load did not run":    {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
-		"not seen under load":     {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "not looked at"},
-		"a series does not rise":  {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
-		"a series is frozen high": {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "does not move"},
-		"a series is gone":        {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
-		"nothing under load":      {func(f *facts) { f.loaded.Series = nil }, fail, "Prometheus", "under load: "},
+		"one of two replicas has no samples": {func(f *facts) {
+			for i := range f.answers.Answers {
+				if i%2 == 1 {
+					f.answers.Answers[i].Hosts = nil
+				}
+			}
+		}, fail, "Prometheus", "6 of 12 answers are not whole (gpu-01 has series of 0 of 8 GPUs"},
+		"one replica's samples are old": {func(f *facts) { f.answers.Answers[3] = aged(f.answers.Answers[3], -31*time.Second) },
+			fail, "Prometheus", "1 of 12 answers are not whole (samples of gpu-01 are 31s older than in an answer before"},
+		"all answers are late alike": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i] = aged(f.answers.Answers[i], -time.Minute)
+			}
+			f.answers.Answers[11] = aged(f.answers.Answers[11], time.Minute)
+		}, pass, "", ""},
+		"one replica does not answer": {func(f *facts) {
+			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
+		}, fail, "Prometheus", "503 Service Unavailable"},
+		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "not looked at"},
+		"too few answers looked at": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
+		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "not looked at"},
+		"the load did not run":      {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
+		"not seen under load":       {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "not looked at"},
+		"a series does not rise":    {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
+		"a series is frozen high":   {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "does not move"},
+		"a series is gone":          {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
+		"nothing under load":        {func(f *facts) { f.loaded.Series = nil }, fail, "Prometheus", "under load: "},
 		"GPUs are held": {func(f *facts) {
 			f.usage.Nodes["gpu-02"] = kube.Usage{Allocatable: 8, Requested: 2}
 			f.load, f.loaded = nil, nil
@@ -285,5 +441,38 @@ func TestTheLastObservationDecides(t *testing.T) {
 	j = g.Judge(append(f.observations(t), early.observations(t)...))
 	if j.Verdict != check.Failed {
 		t.Errorf("%+v", j)
+	}
+}
+
+// Over all rounds no two nodes are loaded alike, and where a node has GPUs enough it is
+// loaded in part.
+func TestRoundsTellNodesApart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ nodes, gpus, rounds int }{
+		{1, 1, 0}, {1, 2, 0}, {1, 8, 1}, {2, 1, 1}, {3, 1, 2}, {4, 2, 2}, {4, 8, 1}, {7, 8, 1}, {8, 8, 2}, {49, 8, 2}, {1024, 8, 4}, {1024, 1, 10}, {3, 0, 0}, {0, 8, 1},
+	} {
+		g := &Gate{gpus: tt.gpus}
+		for i := range tt.nodes {
+			g.nodes = append(g.nodes, fmt.Sprint(i))
+		}
+		rounds := g.rounds()
+		if len(rounds) != tt.rounds {
+			t.Errorf("%d nodes of %d GPUs: %d rounds, want %d", tt.nodes, tt.gpus, len(rounds), tt.rounds)
+		}
+		seen := map[string]bool{}
+		for _, node := range g.nodes {
+			var code []int
+			for _, r := range rounds {
+				code = append(code, r[node])
+				if n := r[node]; n < 0 || n > tt.gpus || tt.gpus > 2 && (n == 0 || n == tt.gpus) {
+					t.Errorf("%d GPUs of %d", n, tt.gpus)
+				}
+			}
+			if key := fmt.Sprint(code); len(rounds) > 0 && seen[key] {
+				t.Errorf("%d nodes of %d GPUs: two are loaded %v", tt.nodes, tt.gpus, code)
+			} else {
+				seen[key] = true
+			}
+		}
 	}
 }

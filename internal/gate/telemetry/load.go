@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,9 +21,10 @@ const removeWithin = 2 * time.Minute
 // loadScript puts DCGM's tensor load on every GPU that the container sees.
 const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
 
-// observeLoaded puts a load on every GPU and sees whether the series follow.
-func (g *Gate) observeLoaded(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) error {
-	l := g.look(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
+// observeLoads puts loads on GPUs and sees whether the series follow: on another number of
+// each node first, then on all. What did not follow a load is judged from there.
+func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, idle seriesFigures, rec check.Recorder) error {
+	l := g.look(kindUsage, targetCluster, "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
 	if err := g.keep(rec, l, usageFigures{Nodes: usage}, nil, err); err != nil {
 		return err
@@ -30,31 +33,38 @@ func (g *Gate) observeLoaded(ctx context.Context, cluster *kube.Cluster, p prom.
 		return nil // recorded, and judged from there
 	}
 	scheduler, err := g.scheduler(ctx, cluster)
-	l = g.look(kindLoad, "cluster", fmt.Sprintf("run %s on %d GPUs of each of %d nodes", loadScript, g.gpus, len(g.nodes)))
 	if err != nil {
-		return g.keep(rec, l, nil, nil, err)
+		return g.keep(rec, g.look(kindLoad, targetCluster, "find the gang scheduler"), nil, nil, err)
 	}
-	rec.Progress("loading %d GPUs", g.Claims())
-	launcher := &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}
-	load, err := launcher.Start(ctx, g.load())
-	if err != nil {
-		return g.keep(rec, l, nil, nil, err)
+	loads := &loads{Gate: g, prometheus: p, rec: rec, launcher: &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}}
+	for i, want := range g.rounds() {
+		// The first round begins with idle GPUs: once as many have risen as are loaded, no more will.
+		final := i == 0 && !slices.ContainsFunc(idle.Series, g.risen)
+		followed, err := loads.observe(ctx, partialTarget(i), partialTarget(i), want, func(load loadFigures, state seriesFigures) (bool, bool) {
+			return len(g.unlike(want, load, state)) == 0, final && g.allRisen(want, state)
+		})
+		if err != nil || !followed {
+			return err
+		}
 	}
-	seen := g.watchLoad(ctx, load, l, p, rec)
-	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
-	defer cancel()
-	if err := load.Delete(remove); err != nil {
-		return errors.Join(seen, fmt.Errorf("remove the load: %w", err))
-	}
-	return seen
+	_, err = loads.observe(ctx, targetCluster, targetLoaded, g.whole(), func(load loadFigures, state seriesFigures) (bool, bool) {
+		return len(g.unlike(g.whole(), load, state)) == 0, false
+	})
+	return err
 }
 
-func (g *Gate) load() workload.Spec {
-	return workload.Spec{
-		Name: "gpu-load", Gate: Name, Pods: len(g.nodes), GPUs: g.gpus, Image: g.telemetry.LoadImage,
-		Container: "dcgmproftester", Script: loadScript, Nodes: g.nodes, OnePerNode: true,
-		Env: map[string]string{"DURATION": strconv.Itoa(int(g.profile.RiseWithin.Value))},
+// allRisen tells whether as many series have risen as GPUs are loaded.
+func (g *Gate) allRisen(want map[string]int, state seriesFigures) bool {
+	loaded, risen := 0, 0
+	for _, n := range want {
+		loaded += n
 	}
+	for _, s := range state.Series {
+		if g.risen(s) {
+			risen++
+		}
+	}
+	return loaded == risen
 }
 
 // scheduler is the gang scheduler, if the site has one: a load needs none, but
@@ -67,51 +77,111 @@ func (g *Gate) scheduler(ctx context.Context, cluster *kube.Cluster) (workload.S
 	return found[0].Scheduler(g.gang.Queue) //nolint:wrapcheck // says what is wrong
 }
 
-// watchLoad waits for the load to run, then for every series to follow it.
-func (g *Gate) watchLoad(ctx context.Context, load *workload.Gang, l look, p prom.Prometheus, rec check.Recorder) error {
-	within := seconds(g.profile.RiseWithin)
-	start, cancel := context.WithTimeout(ctx, within)
+// loads are put on GPUs one after the other.
+type loads struct {
+	*Gate
+	prometheus prom.Prometheus
+	rec        check.Recorder
+	launcher   *workload.Launcher
+}
+
+// verdictOf says of series under a load whether they follow it, and whether waiting longer
+// is of no use.
+type verdictOf func(load loadFigures, state seriesFigures) (followed, final bool)
+
+// observe loads so many GPUs of each node, waits until the series follow, and removes the
+// load. target is the load's observation's, of the series' one.
+func (l *loads) observe(ctx context.Context, target, of string, want map[string]int, verdict verdictOf) (followed bool, err error) {
+	at := l.look(kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
+	l.rec.Progress("loading GPUs (%s)", target)
+	gangs, figures, seen := l.start(ctx, target, want)
+	if ctx.Err() == nil {
+		if err = l.keep(l.rec, at, figures, nil, seen); err == nil && seen == nil {
+			l.rec.Progress("waiting for the series to follow the load")
+			followed, err = l.follow(ctx, at, of, figures, verdict)
+		}
+	} else {
+		err = ctx.Err()
+	}
+	remove, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer cancel()
-	err := load.WaitRunning(start)
-	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // interrupted
+	for _, gang := range gangs {
+		if end := gang.Delete(remove); end != nil {
+			err = errors.Join(err, fmt.Errorf("remove the load: %w", end))
+		}
 	}
-	figures := loadFigures{Since: g.deps.Clock.Now(), Nodes: map[string]string{}}
-	if err == nil {
-		placement, unread := load.PlacementNow(ctx)
-		figures.Nodes, err = placement.Nodes, unread
+	return followed, err
+}
+
+// start starts a gang for the nodes of each number of GPUs and waits until all run.
+func (l *loads) start(ctx context.Context, target string, want map[string]int) ([]*workload.Gang, loadFigures, error) {
+	figures := loadFigures{Namespace: kube.NamespaceOf(l.deps.RunID), Nodes: map[string]string{}, GPUs: map[string]int{}}
+	ctx, cancel := context.WithTimeout(ctx, seconds(l.profile.RiseWithin))
+	defer cancel()
+	var gangs []*workload.Gang
+	groups := byCount(want)
+	for _, gpus := range slices.Sorted(maps.Keys(groups)) {
+		gang, err := l.launcher.Start(ctx, l.spec(target, gpus, groups[gpus]))
+		if err != nil {
+			return gangs, figures, err //nolint:wrapcheck // names the load
+		}
+		gangs = append(gangs, gang)
 	}
-	if err := g.keep(rec, l, figures, nil, err); err != nil {
-		return err
+	for _, gang := range gangs {
+		if err := gang.WaitRunning(ctx); err != nil {
+			return gangs, figures, err //nolint:wrapcheck // names the load
+		}
+		placement, err := gang.PlacementNow(ctx)
+		if err != nil {
+			return gangs, figures, err //nolint:wrapcheck // names the load
+		}
+		for pod, node := range placement.Nodes {
+			figures.Nodes[pod], figures.GPUs[pod] = node, gang.Spec.GPUs
+		}
 	}
-	if err != nil {
-		return nil // recorded
+	figures.Since = l.deps.Clock.Now()
+	return gangs, figures, nil
+}
+
+func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
+	return workload.Spec{
+		Name: fmt.Sprintf("gpu-load-%s-%d", target, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, Image: l.telemetry.LoadImage,
+		Container: "dcgmproftester", Script: loadScript, Nodes: nodes, OnePerNode: true,
+		Env: map[string]string{"DURATION": strconv.Itoa(int(l.profile.RiseWithin.Value))},
 	}
-	rec.Progress("waiting for the series to follow the load")
-	first := true
-	left := within - g.deps.Clock.Since(l.at)
-	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
-		l := g.look(kindSeries, targetLoaded, "query "+metric+"; query timestamp("+metric+")")
-		state, raw, err := readSeries(ctx, p)
+}
+
+// follow reads the series until they follow the load, and records the first state and the
+// one that decides.
+func (l *loads) follow(ctx context.Context, at look, of string, load loadFigures, verdict verdictOf) (followed bool, err error) {
+	first, final := true, time.Time{}
+	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(at.at)
+	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
+		at := l.look(kindSeries, of, "query "+metric+"; query timestamp("+metric+")")
+		state, raw, err := readSeries(ctx, l.prometheus)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
 		}
-		done := err == nil && len(g.defects(state, hints{})) == 0 && g.lowest(state) >= g.profile.MinUtilUnderLoad.Value
-		if !first && !done && !last {
+		over := false
+		followed = false
+		if err == nil {
+			followed, over = verdict(load, state)
+		}
+		switch {
+		case !over:
+			final = time.Time{}
+		case final.IsZero():
+			final = at.at
+		default: // for as long as a series may need to settle
+			last = last || at.at.Sub(final) >= times(l.telemetry.ScrapeInterval, l.profile.Settle)
+		}
+		if !first && !followed && !last {
 			return false, nil
 		}
 		first = false
-		return done, g.keep(rec, l, state, raw, err)
+		return followed || last, l.keep(l.rec, at, state, raw, err)
 	})
-}
-
-// lowest is the lowest utilisation of any series; there is at least one.
-func (g *Gate) lowest(f seriesFigures) float64 {
-	low := f.Series[0].Util
-	for _, s := range f.Series {
-		low = min(low, s.Util)
-	}
-	return low
+	return followed, err
 }
 
 // busy are the nodes on which not every GPU is free.

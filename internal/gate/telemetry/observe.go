@@ -28,13 +28,16 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	defer prometheus.Close()
 	p := prom.Prometheus{Client: prometheus}
-	complete, err := g.observeIdle(ctx, p, rec)
+	idle, complete, err := g.observeIdle(ctx, p, rec)
 	if err != nil {
 		return err
 	}
 	// A load proves nothing about series that are not there.
 	if complete {
-		if err := g.observeLoaded(ctx, cluster, p, rec); err != nil {
+		if err := g.observeAnswers(ctx, p, rec); err != nil {
+			return err
+		}
+		if err := g.observeLoads(ctx, cluster, p, idle, rec); err != nil {
 			return err
 		}
 	}

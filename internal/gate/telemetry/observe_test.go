@@ -36,6 +36,8 @@ type api struct {
 	alerts []prom.Alert // as posted
 	// interrupt, when set, is called instead of listing alerts.
 	interrupt func()
+	// retries is how often the counters are read before the webhook answers.
+	retries int
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +70,16 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v2/alerts":
 		io.WriteString(w, `[]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/metrics":
-		fmt.Fprintf(w, "# TYPE alertmanager_notifications_total counter\nalertmanager_notifications_total{integration=\"webhook\"} %d\n", len(a.alerts))
+		refused := 0
+		if len(a.alerts) > 0 && a.retries > 0 {
+			a.retries--
+			refused = len(a.alerts)
+		}
+		for name, n := range map[string]int{
+			"notifications_total": len(a.alerts), "notification_requests_total": len(a.alerts), "notification_requests_failed_total": refused,
+		} {
+			fmt.Fprintf(w, "# TYPE alertmanager_%[1]s counter\nalertmanager_%[1]s{integration=\"webhook\"} %[2]d\n", name, n)
+		}
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -102,6 +113,55 @@ func TestReadSeriesJoinsValuesAndTimes(t *testing.T) {
 	}
 }
 
+// Two replicas take turns behind one address, and one of them has no samples. The first
+// whole answer was believed.
+func TestEveryReplicaIsAsked(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stale bool
+		want  int // answers that are not whole
+	}{"both have samples": {false, 0}, "one has none": {true, answersWanted / 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := &api{}
+			var mu sync.Mutex
+			connections := map[string]int{}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				if _, known := connections[r.RemoteAddr]; !known {
+					connections[r.RemoteAddr] = len(connections)
+				}
+				turn := connections[r.RemoteAddr]
+				mu.Unlock()
+				if tt.stale && turn%2 == 1 {
+					io.WriteString(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`) //nolint:errcheck // a test server
+					return
+				}
+				whole.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			client, err := prom.Connect(prom.Endpoint{URL: server.URL}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(client.Close)
+			g := gate(t)
+			g.nodes, g.gpus, g.profile.Settle.Value = []string{"gpu-01"}, 1, 0
+			var rec recorder
+			if err := g.observeAnswers(t.Context(), prom.Prometheus{Client: client}, &rec); err != nil {
+				t.Fatal(err)
+			}
+			f, err := check.Decode[answersFigures](rec.obs[0])
+			if err != nil || len(f.Answers) != answersWanted {
+				t.Fatal(f, err)
+			}
+			if got := len(g.partialAnswers(f)); got != tt.want {
+				t.Errorf("%d answers are not whole, want %d: %+v", got, tt.want, f)
+			}
+		})
+	}
+}
+
 func TestAlertIsFollowedAndEnded(t *testing.T) {
 	t.Parallel()
 	a := &api{}
@@ -122,6 +182,23 @@ func TestAlertIsFollowedAndEnded(t *testing.T) {
 		if o.Kind == kindReceivers && len(o.Raw) > 0 {
 			t.Error("Alertmanager's configuration is kept: it may hold secrets")
 		}
+	}
+}
+
+// Alertmanager counts a notification before it sends it: a webhook that does not answer looked
+// like one that does, for as long as it was retried.
+func TestABegunNotificationIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	a := &api{retries: 2}
+	g, p := serve(t, a)
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+		t.Fatal(err)
+	}
+	var c conclusions
+	g.judgeAlert(&c, rec.obs)
+	if len(c.wrong)+len(c.unseen) > 0 || a.retries > 0 {
+		t.Errorf("%+v %+v, %d retries were not waited for", c.wrong, c.unseen, a.retries)
 	}
 }
 
@@ -151,7 +228,7 @@ func TestUnreachableIsRecordedAndNoPass(t *testing.T) {
 	}
 	g.profile.Settle.Value = 0
 	p, rec := prom.Prometheus{Client: client}, &recorder{}
-	if complete, err := g.observeIdle(t.Context(), p, rec); complete || err != nil {
+	if _, complete, err := g.observeIdle(t.Context(), p, rec); complete || err != nil {
 		t.Fatal(complete, err)
 	}
 	if err := g.observeAlert(t.Context(), nil, p, rec); err != nil {

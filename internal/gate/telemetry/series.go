@@ -15,7 +15,7 @@ import (
 
 // observeIdle waits for the series of every GPU and records the state that
 // decides, and the first one where it is another.
-func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (complete bool, err error) {
+func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (idle seriesFigures, complete bool, err error) {
 	rec.Progress("looking for %d GPU series", g.gpus*len(g.nodes))
 	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
 	first := true
@@ -25,7 +25,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
 		}
-		complete = err == nil && len(g.defects(figures, hints{})) == 0
+		idle, complete = figures, err == nil && len(g.defects(figures, hints{})) == 0
 		if !first && !complete && !last {
 			return false, nil
 		}
@@ -33,12 +33,12 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 		return complete, g.keep(rec, l, figures, raw, err)
 	})
 	if err != nil || complete {
-		return complete, err
+		return idle, complete, err
 	}
 	if err := g.observeTargets(ctx, p, rec); err != nil {
-		return false, err
+		return idle, false, err
 	}
-	return false, g.observeLast(ctx, p, rec)
+	return idle, false, g.observeLast(ctx, p, rec)
 }
 
 // observeTargets records why series may be missing.
@@ -110,6 +110,12 @@ func readOne(v prom.Sample, sampled float64) series {
 			s.Pod = value
 		case name == "node":
 			s.Node = value
+		case name == "namespace":
+			s.Namespace = value
+		case name == "exported_namespace":
+			s.ExportedNamespace = value
+		case name == "exported_pod":
+			s.ExportedPod = value
 		}
 	}
 	return s

@@ -20,3 +20,6 @@ func (c Config) AlertmanagerURL() string { return c.url(c.Ports.Alertmanager) }
 
 // AdapterPort is the port of prometheus-adapter, for its Service.
 func (c Config) AdapterPort() int { return c.Ports.Adapter }
+
+// SharedPrometheusURL is where Prometheus and its replica answer in turns.
+func (c Config) SharedPrometheusURL() string { return c.url(c.Ports.PrometheusShared) }

@@ -27,6 +27,9 @@ const (
 	JobSet          = "jobset"
 	KubeflowTrainer = "kubeflow-trainer"
 	MPIOperator     = "mpi-operator"
+
+	// PrometheusReplica is of a fault: a second Prometheus.
+	PrometheusReplica = "prometheus-replica"
 )
 
 // Objects is no component: it stands in Needs for the API objects that a lab
@@ -36,6 +39,8 @@ const Objects = "api-objects"
 // Component is one program, ready to be run.
 type Component struct {
 	Name string
+	// Program is the upstream program that it runs; empty: the one of its name.
+	Program string
 	// Argv are the arguments, without the program.
 	Argv []string
 	// Env is what its environment has of its own, as NAME=value.
@@ -100,6 +105,10 @@ type Ports struct {
 	AlertWebhook      int `json:"alertWebhook"`
 	PodNetwork        int `json:"podNetwork"`
 
+	// Those of PrometheusReplica, and of the address at which both Prometheus answer.
+	PrometheusReplica int `json:"prometheusReplica,omitempty"`
+	PrometheusShared  int `json:"prometheusShared,omitempty"`
+
 	// EtcdHTTP is that of a lab for scheduling.
 	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
@@ -125,6 +134,14 @@ type Faults struct {
 	HalfGang bool `json:"halfGang,omitempty"`
 	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
+	// OnCallSilent: the webhook of the receiver on-call refuses
+	// connections; a receiver watchdog is notified every second.
+	OnCallSilent bool `json:"onCallSilent,omitempty"`
+	// NodeLabelOff: Prometheus does not label its targets with their node.
+	NodeLabelOff bool `json:"nodeLabelOff,omitempty"`
+	// PrometheusReplicaStale: a second Prometheus, which scrapes nothing, answers in turns
+	// with the lab's at an address of both.
+	PrometheusReplicaStale bool `json:"prometheusReplicaStale,omitempty"`
 	// AdapterDown: prometheus-adapter does not run.
 	AdapterDown bool `json:"adapterDown,omitempty"`
 	// AdapterRuleWrong: the adapter's power rules ask for a series that is not there.

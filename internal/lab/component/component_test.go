@@ -72,6 +72,13 @@ func TestGoldensOfFaults(t *testing.T) {
 	golden(t, "half-gang", text(c.APIServer())+text(c.Scheduler()))
 	c.Faults = Faults{AlertRouteMissing: true}
 	golden(t, "alert-route-missing", text(c.Alertmanager()))
+	c.Faults = Faults{OnCallSilent: true}
+	golden(t, "oncall-silent", text(c.Alertmanager())+text(c.Prometheus()))
+	c.Faults = Faults{PrometheusReplicaStale: true}
+	c.Ports.PrometheusReplica = 9096
+	golden(t, "prometheus-replica", text(c.PrometheusReplica()))
+	c.Faults = Faults{NodeLabelOff: true}
+	golden(t, "node-label-off", text(c.Prometheus()))
 	c.Faults = Faults{AdapterRuleWrong: true}
 	golden(t, "adapter-rule-wrong", text(c.Adapter()))
 	c.Faults = Faults{ServiceRuleWrong: true}

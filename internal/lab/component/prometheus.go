@@ -16,7 +16,7 @@ var prometheusConfig string
 // Prometheus scrapes the pods that ask for it and sends alerts on.
 func (c Config) Prometheus() Component {
 	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
-	return Component{
+	prometheus := Component{
 		Name: Prometheus,
 		Argv: []string{
 			"--config.file=" + config,
@@ -35,7 +35,37 @@ func (c Config) Prometheus() Component {
 		Needs:     []string{APIServer, Objects},
 		StopGrace: 5 * time.Second,
 	}
+	if c.Faults.OnCallSilent {
+		prometheus.Files[config] += "rule_files: [" + strconv.Quote(c.Conf("prometheus-rules.yaml")) + "]\n"
+		prometheus.Files[c.Conf("prometheus-rules.yaml")] = watchdogRule
+	}
+	return prometheus
 }
+
+// PrometheusReplica is a second Prometheus with the same configuration, but for what it
+// should scrape: it is ready, and has no samples.
+func (c Config) PrometheusReplica() Component {
+	replica := c.Prometheus()
+	config, web := c.Conf("prometheus-replica.yaml"), c.Conf("prometheus-web.yaml")
+	global, _, _ := strings.Cut(c.fill(prometheusConfig), "scrape_configs:")
+	replica.Name, replica.Program = PrometheusReplica, Prometheus
+	replica.Argv[0] = "--config.file=" + config
+	replica.Argv[1] = "--storage.tsdb.path=" + c.Data(PrometheusReplica)
+	replica.Argv[3] = "--web.listen-address=" + c.hostPort(c.Ports.PrometheusReplica)
+	replica.Files = map[string]string{config: global, web: replica.Files[web]}
+	replica.Probe = c.probe(c.Ports.PrometheusReplica, "/-/ready")
+	return replica
+}
+
+// watchdogRule is an alert that always fires, as kube-prometheus has it for a dead man's
+// switch.
+const watchdogRule = `groups:
+- name: general.rules
+  rules:
+  - alert: Watchdog
+    expr: vector(1)
+    labels: {severity: none}
+`
 
 // fill puts the lab's addresses and files into a configuration.
 func (c Config) fill(template string) string {
@@ -47,8 +77,18 @@ func (c Config) fill(template string) string {
 		"${CERT}", p.Cert(pki.Prometheus),
 		"${KEY}", p.Key(pki.Prometheus),
 		"${POD_NETWORK}", c.PodNetwork,
+		"${NODE_LABEL}", nodeLabel(c.Faults.NodeLabelOff),
 		"${HONOR_LABELS}", strconv.FormatBool(!c.Faults.HonorLabelsOff),
 	).Replace(template)
+}
+
+// nodeLabel is the label that gets the name of a target's node: one that Prometheus drops
+// when it is off.
+func nodeLabel(off bool) string {
+	if off {
+		return "__node"
+	}
+	return "node"
 }
 
 // webConfig makes a Prometheus-style server demand a certificate of this lab.

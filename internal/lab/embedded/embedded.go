@@ -154,7 +154,11 @@ func (e *embedded) controllers() []site.Redfish {
 
 // writeSite is called with mu held.
 func (e *embedded) writeSite() error {
-	return writeSite(e.dir, siteOf(e.world.Spec(), e.ordered, e.world.State(), e.info, e.hosts))
+	now, info := e.world.State(), e.info
+	if now.PrometheusReplicaStale {
+		info.PrometheusURL = e.control.SharedPrometheusURL()
+	}
+	return writeSite(e.dir, siteOf(e.world.Spec(), e.ordered, now, info, e.hosts))
 }
 
 // startCluster makes the World's Kubernetes side.

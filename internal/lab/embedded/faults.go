@@ -148,14 +148,19 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 	if err := alter(); err != nil {
 		return err
 	}
+	s := e.world.State()
+	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
+		return err //nolint:wrapcheck // says what it does
+	}
 	if err := e.writeSite(); err != nil {
 		return err
 	}
-	s := e.world.State()
 	return errors.Join(
 		e.control.SetNoGangScheduler(ctx, s.NoGangScheduler),
 		e.control.SetHalfGang(ctx, s.HalfGang),
 		e.control.SetAlertRouteMissing(ctx, s.AlertRouteMissing),
+		e.control.SetOnCallSilent(ctx, s.OnCallSilent),
+		e.control.SetNodeLabelOff(ctx, s.NodeLabelOff),
 		e.control.SetAdapterRuleWrong(ctx, s.Autoscale.AdapterRuleWrong),
 		e.control.SetServiceRuleWrong(ctx, s.Autoscale.ServiceRuleWrong),
 		e.control.SetAdapterDown(ctx, s.Autoscale.AdapterDown),

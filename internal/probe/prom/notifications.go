@@ -13,11 +13,15 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Notifications are how many were attempted and how many of them failed, by
-// the kind of integration.
+// Notifications are counters since Alertmanager's start, by the kind of integration.
 type Notifications struct {
-	Total  map[string]float64 `json:"total"`
+	// Total is how many were begun: Alertmanager counts one before it is sent.
+	Total map[string]float64 `json:"total"`
+	// Failed is how many were given up.
 	Failed map[string]float64 `json:"failed"`
+	// Delivered is how many requests were answered well, retries included; a kind is
+	// absent where an old Alertmanager does not count requests.
+	Delivered map[string]float64 `json:"delivered,omitempty"`
 	// ByReceiver are the same of each receiver, where Alertmanager tells them apart
 	// (--enable-feature=receiver-name-in-metrics).
 	ByReceiver map[string]Notifications `json:"byReceiver,omitempty"`
@@ -29,19 +33,16 @@ func ParseNotifications(raw []byte) (Notifications, error) {
 }
 
 func parseNotifications(raw []byte) (Notifications, error) {
-	n := Notifications{Total: map[string]float64{}, Failed: map[string]float64{}}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(raw))
 	if err != nil {
-		return n, fmt.Errorf("read metrics: %w", err)
+		return Notifications{}, fmt.Errorf("read metrics: %w", err)
 	}
 	total, ok := families["alertmanager_notifications_total"]
 	if !ok {
-		return n, fmt.Errorf("read metrics: none is alertmanager_notifications_total")
+		return Notifications{}, fmt.Errorf("read metrics: none is alertmanager_notifications_total")
 	}
-	failed := families["alertmanager_notifications_failed_total"]
-	add(n.Total, total, "")
-	add(n.Failed, failed, "")
+	n := notificationsOf(families, "")
 	for _, m := range total.GetMetric() {
 		name := label(m, receiverName)
 		if name == "" {
@@ -51,13 +52,26 @@ func parseNotifications(raw []byte) (Notifications, error) {
 			n.ByReceiver = map[string]Notifications{}
 		}
 		if _, ok := n.ByReceiver[name]; !ok {
-			of := Notifications{Total: map[string]float64{}, Failed: map[string]float64{}}
-			add(of.Total, total, name)
-			add(of.Failed, failed, name)
-			n.ByReceiver[name] = of
+			n.ByReceiver[name] = notificationsOf(families, name)
 		}
 	}
 	return n, nil
+}
+
+// notificationsOf are the counters of one receiver, or of all when it is empty.
+func notificationsOf(families map[string]*dto.MetricFamily, receiver string) Notifications {
+	n := Notifications{
+		Total:  sum(families["alertmanager_notifications_total"], receiver),
+		Failed: sum(families["alertmanager_notifications_failed_total"], receiver),
+	}
+	refused := sum(families["alertmanager_notification_requests_failed_total"], receiver)
+	for kind, requests := range sum(families["alertmanager_notification_requests_total"], receiver) {
+		if n.Delivered == nil {
+			n.Delivered = map[string]float64{}
+		}
+		n.Delivered[kind] = requests - refused[kind]
+	}
+	return n
 }
 
 // receiverName is the label of a receiver's name.
@@ -72,9 +86,10 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// add sums the counters of a family by integration, of one receiver where it is named:
+// sum adds the counters of a family by integration, of one receiver where it is named:
 // releases differ in what further labels they have.
-func add(sums map[string]float64, family *dto.MetricFamily, receiver string) {
+func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
+	sums := map[string]float64{}
 	for _, m := range family.GetMetric() {
 		if receiver != "" && label(m, receiverName) != receiver {
 			continue
@@ -84,6 +99,7 @@ func add(sums map[string]float64, family *dto.MetricFamily, receiver string) {
 			sums[kind] += v
 		}
 	}
+	return sums
 }
 
 // Notifications reads how many notifications were sent so far.

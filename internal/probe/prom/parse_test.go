@@ -49,12 +49,12 @@ func TestParseVectorRefuses(t *testing.T) {
 
 func TestParseReceivers(t *testing.T) {
 	t.Parallel()
-	raw := `{"cluster":{"status":"disabled"},"config":{"original":"route:\n  receiver: on-call\nreceivers:\n- name: on-call\n  webhook_configs:\n  - url: <secret>\n  pagerduty_configs:\n  - {}\n- name: none\n- name: empty\n  email_configs: []\n"}}`
+	raw := `{"cluster":{"status":"disabled"},"config":{"original":"route:\n  receiver: on-call\nreceivers:\n- name: on-call\n  webhook_configs:\n  - url: <secret>\n  - url: <secret>\n  pagerduty_configs:\n  - {}\n- name: none\n- name: empty\n  email_configs: []\n"}}`
 	got, err := ParseReceivers([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Receiver{{Name: "on-call", Integrations: []string{"pagerduty", "webhook"}}, {Name: "none"}, {Name: "empty"}}
+	want := []Receiver{{Name: "on-call", Integrations: []string{"pagerduty", "webhook", "webhook"}}, {Name: "none"}, {Name: "empty"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -87,6 +87,41 @@ func TestParseNotifications(t *testing.T) {
 		if _, err := ParseNotifications([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}
+	}
+}
+
+// Alertmanager 0.31 with --enable-feature=receiver-name-in-metrics, while the webhook of
+// on-call is retried: the notification is begun, not failed and not delivered.
+const retried = `# TYPE alertmanager_notifications_total counter
+alertmanager_notifications_total{integration="webhook",receiver_name="on-call"} 1
+alertmanager_notifications_total{integration="webhook",receiver_name="watchdog"} 9
+# TYPE alertmanager_notifications_failed_total counter
+alertmanager_notifications_failed_total{integration="webhook",reason="other",receiver_name="on-call"} 0
+alertmanager_notifications_failed_total{integration="webhook",reason="other",receiver_name="watchdog"} 0
+# TYPE alertmanager_notification_requests_total counter
+alertmanager_notification_requests_total{integration="webhook",receiver_name="on-call"} 4
+alertmanager_notification_requests_total{integration="webhook",receiver_name="watchdog"} 9
+# TYPE alertmanager_notification_requests_failed_total counter
+alertmanager_notification_requests_failed_total{integration="webhook",receiver_name="on-call"} 4
+alertmanager_notification_requests_failed_total{integration="webhook",receiver_name="watchdog"} 0
+`
+
+func TestParseNotificationsByReceiver(t *testing.T) {
+	t.Parallel()
+	got, err := ParseNotifications([]byte(retried))
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook := func(n float64) map[string]float64 { return map[string]float64{"webhook": n} }
+	want := Notifications{
+		Total: webhook(10), Failed: webhook(0), Delivered: webhook(9),
+		ByReceiver: map[string]Notifications{
+			"on-call":  {Total: webhook(1), Failed: webhook(0), Delivered: webhook(0)},
+			"watchdog": {Total: webhook(9), Failed: webhook(0), Delivered: webhook(9)},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

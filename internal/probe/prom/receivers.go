@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,9 +13,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Receiver is one receiver of Alertmanager's configuration: its name and the
-// kinds of its integrations ("webhook", "pagerduty"). A receiver without
-// integrations tells nobody.
+// Receiver is one receiver of Alertmanager's configuration: its name and the kind of
+// each of its integrations ("webhook", "pagerduty"), sorted; two webhooks are two. A
+// receiver without integrations tells nobody.
 type Receiver struct {
 	Name         string   `json:"name"`
 	Integrations []string `json:"integrations"`
@@ -64,11 +64,11 @@ func receiverOf(fields map[string]any) Receiver {
 		}
 		kind, isList := strings.CutSuffix(key, "_configs")
 		list, ok := value.([]any)
-		if isList && ok && len(list) > 0 {
-			r.Integrations = append(r.Integrations, kind)
+		if isList && ok {
+			r.Integrations = append(r.Integrations, slices.Repeat([]string{kind}, len(list))...)
 		}
 	}
-	sort.Strings(r.Integrations)
+	slices.Sort(r.Integrations)
 	return r
 }
 

@@ -38,10 +38,19 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 		{Type: corev1.NodeInternalIP, Address: hostIP(host)},
 		{Type: corev1.NodeHostName, Address: host.Name},
 	}
+	n.Status.Conditions = []corev1.NodeCondition{diskPressure(host)}
 	n.Status.NodeInfo.KernelVersion = state.Hardware.Software.Kernel
 	n.Status.NodeInfo.OSImage = "Ubuntu 22.04.5 LTS"
 	n.Status.NodeInfo.OperatingSystem, n.Status.NodeInfo.Architecture = "linux", "amd64"
 	return n
+}
+
+// diskPressure is the kubelet's condition, in its words.
+func diskPressure(host world.Node) corev1.NodeCondition {
+	if host.DiskPressure {
+		return corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure"}
+	}
+	return corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"}
 }
 
 // resourcesOf is what the host's kubelet and its device plugins report: a
@@ -157,8 +166,8 @@ func setMeta(node, want *corev1.Node) {
 	delete(node.Annotations, holdAnnotation)
 }
 
-// setStatus puts want's resources and addresses on a node; the address that
-// leads to kwok, and what kwok says of health, stay.
+// setStatus puts want's resources, addresses and conditions on a node; the address that
+// leads to kwok, and what kwok says of other conditions, stay.
 func setStatus(node, want *corev1.Node) {
 	node.Status.Capacity, node.Status.Allocatable = want.Status.Capacity.DeepCopy(), want.Status.Allocatable.DeepCopy()
 	addresses := slices.DeleteFunc(slices.Clone(node.Status.Addresses), func(a corev1.NodeAddress) bool {
@@ -167,6 +176,16 @@ func setStatus(node, want *corev1.Node) {
 	node.Status.Addresses = append(addresses, want.Status.Addresses...)
 	if port := want.Status.DaemonEndpoints.KubeletEndpoint.Port; port != 0 {
 		node.Status.DaemonEndpoints.KubeletEndpoint.Port = port
+	}
+	// What kwok has not written yet is its to begin with.
+	node.Status.Conditions = slices.Clone(node.Status.Conditions)
+	for i, have := range node.Status.Conditions {
+		for _, c := range want.Status.Conditions {
+			if c.Type == have.Type && c.Status != have.Status {
+				c.LastHeartbeatTime, c.LastTransitionTime = metav1.Now(), metav1.Now()
+				node.Status.Conditions[i] = c
+			}
+		}
 	}
 	info := &node.Status.NodeInfo
 	info.KernelVersion, info.OSImage = want.Status.NodeInfo.KernelVersion, want.Status.NodeInfo.OSImage

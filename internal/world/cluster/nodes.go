@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -154,7 +155,8 @@ func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) er
 	return nil
 }
 
-// settled says nil when every node is Ready and up to date.
+// settled says nil when every node is Ready and up to date, and tainted where the control
+// plane taints it.
 func (n *nodes) settled() error {
 	state := n.world.State()
 	for _, host := range state.Nodes {
@@ -168,6 +170,10 @@ func (n *nodes) settled() error {
 		}
 		if !ready {
 			return fmt.Errorf("node %s is not Ready yet", host.Name)
+		}
+		tainted := slices.ContainsFunc(have.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeDiskPressure })
+		if tainted != host.DiskPressure {
+			return fmt.Errorf("node %s: taint %s is %v, not yet %v", host.Name, corev1.TaintNodeDiskPressure, tainted, host.DiskPressure)
 		}
 	}
 	return nil

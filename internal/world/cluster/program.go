@@ -36,6 +36,8 @@ func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 		return w.devices(out, w.container, h)
 	case kindResponder:
 		return w.responder(out)
+	case kindResolver:
+		return w.resolver(out)
 	case kindOther:
 	}
 	<-w.ctx.Done()

@@ -21,6 +21,7 @@ const (
 	kindExporter   kind = "exporter"
 	kindDevices    kind = "devices"
 	kindResponder  kind = "responder"
+	kindResolver   kind = "resolver"
 )
 
 // recognise tells from a container's command, or else its image, what it runs:
@@ -38,6 +39,7 @@ func recognise(c corev1.Container) kind {
 		{"vllm serve", kindInference},
 		{"nvidia-smi -L", kindDevices},
 		{"ThreadingHTTPServer", kindResponder},
+		{"getent hosts ", kindResolver},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -139,6 +140,87 @@ func TestNodeByFault(t *testing.T) {
 		})
 	}
 }
+
+// A kubelet short of disk says so in the condition that kwok has written, and stops saying so.
+func TestDiskPressure(t *testing.T) {
+	t.Parallel()
+	w, err := world.New(world.DefaultSpec(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	desired := func() *corev1.Node { s := w.State(); return desiredNode(s, s.Nodes[0]) }
+	have := desired()
+	have.Status.Conditions = []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"},
+		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure"},
+	}
+	if !upToDate(have, desired()) {
+		t.Error("a healthy node is out of date")
+	}
+	if _, err := w.AddFault(world.Fault{Kind: "disk-pressure"}); err != nil {
+		t.Fatal(err)
+	}
+	if upToDate(have, desired()) {
+		t.Fatal("a node short of disk is up to date without the condition")
+	}
+	setStatus(have, desired())
+	c := have.Status.Conditions
+	if !upToDate(have, desired()) || c[0].Status != corev1.ConditionTrue || c[1].Status != corev1.ConditionTrue || c[1].Reason != "KubeletHasDiskPressure" || c[1].LastTransitionTime.IsZero() {
+		t.Errorf("%+v", c)
+	}
+	w.ClearAll()
+	setStatus(have, desired())
+	if c := have.Status.Conditions[1]; c.Status != corev1.ConditionFalse || !upToDate(have, desired()) {
+		t.Errorf("after the repair: %+v", c)
+	}
+}
+
+// getent prints an address and the whole name; without DNS the script says its complaint
+// with getent's code.
+func TestResolver(t *testing.T) {
+	t.Parallel()
+	const script = "getent hosts kubernetes.default || echo \"none: $?\"\nsleep infinity"
+	for name, tt := range map[string]struct {
+		fault, script, want string
+	}{
+		"healthy":           {"", script, "10.96.0.1       kubernetes.default.svc.cluster.local\n"},
+		"no DNS":            {"dns-broken", script, "none: 2\n"},
+		"no such Service":   {"", strings.Replace(script, "kubernetes.", "other.", 1), "none: 2\n"},
+		"nothing complains": {"dns-broken", "getent hosts kubernetes.default", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, err := world.New(world.DefaultSpec(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.fault != "" {
+				if _, err := w.AddFault(world.Fault{Kind: tt.fault}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client := fake.NewClientset(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "kubernetes", Namespace: "default"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.1"}})
+			pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "gpu-01", Containers: []corev1.Container{bash(tt.script)}}}
+			r := &runtime{world: w, client: client, life: t.Context()}
+			worker := newWorker(r, pod)
+			if worker.kind != kindResolver {
+				t.Errorf("taken for %q", worker.kind)
+			}
+			var out strings.Builder
+			said := writerFunc(func(p []byte) (int, error) {
+				worker.cancel() // what it sleeps for is over
+				return out.Write(p)
+			})
+			if code, err := worker.resolver(said); code != 0 || err != nil || out.String() != tt.want {
+				t.Errorf("%d, %v: %q, want %q", code, err, out.String(), tt.want)
+			}
+		})
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestNodeKeepsWhatOthersSet(t *testing.T) {
 	t.Parallel()

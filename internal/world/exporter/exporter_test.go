@@ -143,6 +143,42 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Two exporters that name each other's host, one that names a GPU's pod on the next GPU, and
+// one whose samples are ahead: all else of them is as ever.
+func TestFaultsOfLabelsAndTimes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for _, node := range []string{"gpu-02", "gpu-03", "gpu-04"} {
+		if _, err := w.Occupy(world.Pod{UID: node, Namespace: "team", Name: "job-" + node, Container: "main"}, node, 1, world.Load{Util: 97}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	util := func(node string) []string { return series(expose(t, w, node), "DCGM_FI_DEV_GPU_UTIL") }
+	healthy2, healthy3 := util("gpu-02"), util("gpu-03")
+	for _, f := range []world.Fault{{Kind: "exporter-hosts-swapped", Target: "gpu-02"}, {Kind: "exporter-pod-mapping-wrong", Target: "gpu-04"}} {
+		if _, err := w.AddFault(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename := func(all []string, from, to string) string {
+		return strings.ReplaceAll(strings.Join(all, "\n"), `Hostname="`+from+`"`, `Hostname="`+to+`"`)
+	}
+	if diff := cmp.Diff(rename(healthy2, "gpu-02", "gpu-03"), strings.Join(util("gpu-02"), "\n")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(rename(healthy3, "gpu-03", "gpu-02"), strings.Join(util("gpu-03"), "\n")); diff != "" {
+		t.Error(diff)
+	}
+	for i, s := range util("gpu-04") {
+		if loaded, named := strings.HasSuffix(s, " 97"), strings.Contains(s, `pod="job-gpu-04"`); loaded != (i == 0) || named != (i == 1) {
+			t.Errorf("GPU %d: %s", i, s)
+		}
+	}
+	if !w.State().NodeLabelOff {
+		t.Error("the swap shows in the labels of the scrape")
+	}
+}
+
 func TestServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
@@ -197,6 +233,14 @@ func TestServers(t *testing.T) {
 	}
 	if again, _ := get(1, "/metrics"); again != first {
 		t.Error("a stale exporter's reading changed")
+	}
+
+	if _, err := w.AddFault(world.Fault{Kind: "samples-from-the-future", Target: "gpu-02"}); err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := get(2, "/metrics")
+	if stamp := fmt.Sprintf(" %d\n", w.State().Now.Add(time.Hour).UnixMilli()); err != nil || strings.Count(ahead, stamp) != strings.Count(ahead, "{") {
+		t.Errorf("%v: not every sample is of an hour ahead: %.200s", err, ahead)
 	}
 }
 

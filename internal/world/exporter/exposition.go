@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -49,13 +50,21 @@ func labels(state world.State, node world.Node, g world.GPU) string {
 		if name == "" {
 			name = "Hostname"
 		}
-		fmt.Fprintf(&b, `,%s="%s"`, name, node.Name)
+		fmt.Fprintf(&b, `,%s="%s"`, name, cmp.Or(node.Exporter.HostName, node.Name))
 	}
 	fmt.Fprintf(&b, `,DCGM_FI_DRIVER_VERSION="%s"`, node.Driver)
-	if p := g.Occupant; p != (world.Pod{}) {
+	if p := occupant(node, g); p != (world.Pod{}) {
 		fmt.Fprintf(&b, `,container="%s",namespace="%s",pod="%s"`, p.Container, p.Namespace, p.Name)
 	}
 	return b.String()
+}
+
+// occupant is the pod that the exporter takes for the user of a GPU.
+func occupant(node world.Node, g world.GPU) world.Pod {
+	if !node.Exporter.PodShift {
+		return g.Occupant
+	}
+	return node.GPUs[(g.Index+len(node.GPUs)-1)%len(node.GPUs)].Occupant
 }
 
 // longBus is 00000000:1B:00.0: DCGM prints the domain with eight digits.

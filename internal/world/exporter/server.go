@@ -209,7 +209,11 @@ func (s *server) body() ([]byte, bool) {
 	since := n.Exporter.StaleSince
 	if since.IsZero() {
 		s.since, s.frozen = time.Time{}, nil
-		return Expose(state, n, time.Time{}), true
+		at := time.Time{}
+		if n.Exporter.Ahead != 0 {
+			at = state.Now.Add(n.Exporter.Ahead)
+		}
+		return Expose(state, n, at), true
 	}
 	if s.frozen == nil || !s.since.Equal(since) {
 		s.since, s.frozen = since, Expose(state, n, state.Now.Add(ahead))

@@ -188,7 +188,7 @@ func (o *Operator) run(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Second) // the real one looks again every 5 s while not ready
 	defer tick.Stop()
 	for {
-		if err := errors.Join(o.hold(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(o.hold(ctx), o.images(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
 			o.log.Warn("GPU operator", "err", err)
 		}
 		select {
@@ -275,6 +275,13 @@ func (o *Operator) settled(ctx context.Context) error {
 	}
 	if err := o.spread(); err != nil {
 		return err
+	}
+	wrong, err := o.otherImages()
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("pod %s does not say yet which image it runs", wrong[0].Name)
 	}
 	_, have, next, err := o.computed(ctx)
 	if err != nil {

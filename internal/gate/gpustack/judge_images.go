@@ -1,0 +1,81 @@
+package gpustack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// judgeImages wants each container of a DaemonSet to run the same image on every node of the
+// inventory: the same tag may have named another one when a node pulled it. A pod that is not
+// ready is judged for that.
+func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures) {
+	byContainer := map[string]map[string]string{} // container to node to ID
+	for _, p := range f.Pods {
+		if !p.Ready || !slices.Contains(g.nodes, p.Node) {
+			continue
+		}
+		if len(p.Images) == 0 {
+			c.missing(o, p.Node+"/"+f.Name, fmt.Sprintf("pod %s/%s does not say which images it runs", g.stack.Namespace, p.Pod), "run the gate again")
+		}
+		for _, i := range p.Images {
+			if byContainer[i.Container] == nil {
+				byContainer[i.Container] = map[string]string{}
+			}
+			byContainer[i.Container][p.Node] = i.ID
+		}
+	}
+	for _, container := range slices.Sorted(maps.Keys(byContainer)) {
+		g.judgeImage(c, o, f.Name, container, byContainer[container])
+	}
+}
+
+// judgeImage holds the images of one container, by node, against each other.
+func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, container string, ids map[string]string) {
+	count, pulled := map[string]int{}, 0
+	for node, id := range ids {
+		digest, fromRegistry := digestOf(id)
+		if digest == "" {
+			c.missing(o, node+"/"+operand, fmt.Sprintf("container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, id),
+				"run the gate again; see crictl inspect on the node")
+			return
+		}
+		if fromRegistry {
+			pulled++
+		}
+		count[digest]++
+	}
+	if len(count) < 2 {
+		return
+	}
+	if pulled > 0 && pulled < len(ids) {
+		c.missing(o, "DaemonSet "+g.stack.Namespace+"/"+operand, fmt.Sprintf("container %s has an image that was pulled on %d of %d nodes and loaded without its repository on the rest: their digests cannot be compared", container, pulled, len(ids)),
+			"pull the image on every node (crictl rmi, then delete the pod), or compare crictl inspecti")
+		return
+	}
+	most := slices.Max(slices.Collect(maps.Values(count)))
+	for _, node := range slices.Sorted(maps.Keys(ids)) {
+		digest, _ := digestOf(ids[node])
+		// Where no image has the majority, none is known to be the right one.
+		if 2*most > len(ids) && count[digest] == most {
+			continue
+		}
+		c.fail(o, node+"/"+operand, fmt.Sprintf("container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images under the same name", container, node, digest, count[digest], len(ids), len(count)),
+			"pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod")
+	}
+}
+
+// digestOf is the digest in an image ID, and whether it is the registry's.
+func digestOf(id string) (digest string, fromRegistry bool) {
+	_, after, found := strings.Cut(id, "@")
+	if !found {
+		after = id
+	}
+	if algorithm, hex, ok := strings.Cut(after, ":"); !ok || algorithm == "" || len(hex) < 32 || strings.Contains(hex, "/") {
+		return "", false
+	}
+	return after, found
+}

@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/prom"
+)
+
+// answersWanted is how many answers in a row must be whole. Where a replica answers every
+// third question, as many without it come once in 130 times; where it takes its turn, never.
+const answersWanted = 12
+
+const replicaRemedy = "ask each Prometheus behind the address for itself (kubectl port-forward to each pod): its targets, its storage, since when it runs; " +
+	"or let reach.prometheus lead to what merges them"
+
+// observeAnswers asks for the series again and again, on a new connection each time: a
+// Service or a balancer leads to another replica then. A round that is not whole is
+// repeated, for a scrape may have failed meanwhile.
+func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
+	rec.Progress("asking for the series on %d connections", answersWanted)
+	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(last bool) (bool, error) {
+		l := g.look(kindAnswers, p.Name(), fmt.Sprintf("%d times, each on a new connection: query %s; query timestamp(%s)", answersWanted, metric, metric))
+		var figures answersFigures
+		for range answersWanted {
+			p.Close()
+			state, _, err := readSeries(ctx, p)
+			if ctx.Err() != nil {
+				return false, ctx.Err() //nolint:wrapcheck // interrupted
+			}
+			figures.Answers = append(figures.Answers, answerOf(state, err))
+		}
+		whole := len(g.partialAnswers(figures)) == 0
+		if !whole && !last {
+			return false, nil
+		}
+		return true, g.keep(rec, l, figures, nil, nil)
+	})
+}
+
+func answerOf(state seriesFigures, err error) answer {
+	a := answer{Now: state.Now, Hosts: map[string]hostAnswer{}}
+	if err != nil {
+		a.Err = err.Error()
+		return a
+	}
+	seen := map[string]bool{}
+	for _, s := range state.Series {
+		h := a.Hosts[s.Host]
+		if s.UUID != "" && !seen[s.Host+"/"+s.UUID] {
+			seen[s.Host+"/"+s.UUID] = true
+			h.GPUs++
+		}
+		if h.Oldest.IsZero() || s.Sampled.Before(h.Oldest) {
+			h.Oldest = s.Sampled
+		}
+		a.Hosts[s.Host] = h
+	}
+	return a
+}
+
+// partialAnswers says of each answer that is not whole what it lacks: series, or the samples
+// that an answer before it had. One Prometheus does not go back in time, however late it is.
+func (g *Gate) partialAnswers(f answersFigures) []string {
+	var out []string
+	newest := map[string]time.Time{}
+	for _, a := range f.Answers {
+		byNode := map[string]hostAnswer{}
+		for host, h := range a.Hosts {
+			byNode[g.host(host)] = h
+		}
+		var lacks []string
+		if a.Err != "" {
+			lacks = append(lacks, a.Err)
+		}
+		for _, node := range g.nodes {
+			h := byNode[node]
+			back := newest[node].Sub(h.Oldest)
+			switch {
+			case a.Err != "":
+			case h.GPUs != g.gpus:
+				lacks = append(lacks, fmt.Sprintf("%s has series of %d of %d GPUs", node, h.GPUs, g.gpus))
+			case !newest[node].IsZero() && back > g.maxAge:
+				lacks = append(lacks, fmt.Sprintf("samples of %s are %s older than in an answer before", node, back.Round(time.Millisecond)))
+			case h.Oldest.After(newest[node]):
+				newest[node] = h.Oldest
+			}
+		}
+		if len(lacks) > 0 {
+			out = append(out, strings.Join(lacks, ", "))
+		}
+	}
+	return out
+}
+
+// judgeAnswers wants all of them to be whole.
+func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
+	o, f, ok := last[answersFigures](c, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
+	if !ok {
+		return
+	}
+	if len(f.Answers) < answersWanted {
+		c.missing(o, "Prometheus' replicas", fmt.Sprintf("only %d answers were looked at, not %d", len(f.Answers), answersWanted), "run the gate again")
+		return
+	}
+	if partial := g.partialAnswers(f); len(partial) > 0 {
+		c.fail(o, "Prometheus", fmt.Sprintf("%d of %d answers are not whole (%s), though one was: more than one Prometheus answers at %s, and not all of them have the series",
+			len(partial), len(f.Answers), partial[0], o.Target), replicaRemedy)
+	}
+}

@@ -1,0 +1,60 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/lab/component"
+)
+
+// SetPrometheusReplicaStale starts a second Prometheus, which scrapes nothing, and an address
+// at which it and the lab's answer in turns, or ends both. It returns when the second one is
+// ready.
+func (l *Lab) SetPrometheusReplicaStale(ctx context.Context, on bool) error {
+	if l.faults().PrometheusReplicaStale == on {
+		return nil
+	}
+	if err := l.change(ctx, func(f *component.Faults) { f.PrometheusReplicaStale = on }); err != nil {
+		return err
+	}
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	l.share(nil)
+	l.sup.Remove(component.PrometheusReplica)
+	if !on {
+		return nil
+	}
+	if err := l.net.claimReplica(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.conf.Ports = l.net.ports
+	conf := l.conf
+	l.mu.Unlock()
+	if err := l.startComponent(ctx, conf.PrometheusReplica()); err != nil {
+		return fmt.Errorf("start a second Prometheus: %w", err)
+	}
+	listener := l.net.listener(conf.Ports.PrometheusShared)
+	if listener == nil {
+		return errors.New("start a second Prometheus: the lab is stopping")
+	}
+	l.share(takeTurns(listener, hostPort(conf.Address, conf.Ports.Prometheus), hostPort(conf.Address, conf.Ports.PrometheusReplica)))
+	return nil
+}
+
+// share ends the address of both Prometheus that there was, and keeps the next, which may be nil.
+func (l *Lab) share(next *turns) {
+	l.mu.Lock()
+	was := l.shared
+	l.shared = next
+	l.mu.Unlock()
+	was.close()
+}
+
+// SharedPrometheusURL is the address at which two Prometheus answer in turns, while there are two.
+func (l *Lab) SharedPrometheusURL() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conf.SharedPrometheusURL()
+}

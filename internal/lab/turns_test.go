@@ -1,0 +1,58 @@
+package lab
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Each connection is led to the next address, and all it asks is answered there.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	var addresses []string
+	for _, name := range []string{"a", "b"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, name) //nolint:errcheck // a test server
+		}))
+		t.Cleanup(server.Close)
+		addresses = append(addresses, strings.TrimPrefix(server.URL, "http://"))
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := takeTurns(l, addresses...)
+	client := &http.Client{Transport: &http.Transport{}}
+	get := func() string {
+		t.Helper()
+		resp, err := client.Get("http://" + l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	got := ""
+	for range 3 {
+		got += get() + get()
+		client.CloseIdleConnections()
+	}
+	if got != "aabbaa" {
+		t.Errorf("%s answered", got)
+	}
+	get()
+	shared.close()
+	if resp, err := client.Get("http://" + l.Addr().String()); err == nil {
+		_ = resp.Body.Close()
+		t.Error("an address that was closed answers")
+	}
+	var none *turns
+	none.close()
+}

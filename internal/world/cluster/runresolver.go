@@ -1,0 +1,47 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Of a script that resolves a name, the world knows the command and what is said when it
+// fails.
+var (
+	resolves  = regexp.MustCompile(`getent hosts (\S+)`)
+	complains = regexp.MustCompile(`\|\| echo "([^"]*)"`)
+)
+
+// notFound is getent's exit code for a name that has no answer.
+const notFound = 2
+
+// resolver is a script that resolves the name of a Service with the pod's resolver and then
+// sleeps. Names are NAME.NAMESPACE, as the pod's search list has them.
+func (w *worker) resolver(out io.Writer) (int, error) {
+	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
+	if !ok {
+		return 1, fmt.Errorf("resolve: no host %s", w.pod.Spec.NodeName)
+	}
+	script := strings.Join(slices.Concat(w.container.Command, w.container.Args), "\n")
+	text := ""
+	if m := resolves.FindStringSubmatch(script); m != nil && !host.NoDNS {
+		service, namespace, _ := strings.Cut(m[1], ".")
+		found, err := w.runtime.client.CoreV1().Services(namespace).Get(w.ctx, service, metav1.GetOptions{})
+		if err == nil {
+			text = fmt.Sprintf("%-15s %s.%s.svc.cluster.local\n", found.Spec.ClusterIP, service, namespace)
+		}
+	}
+	if m := complains.FindStringSubmatch(script); m != nil && text == "" {
+		text = strings.ReplaceAll(m[1], "$?", fmt.Sprint(notFound)) + "\n"
+	}
+	if _, err := io.WriteString(out, text); err != nil {
+		return 1, fmt.Errorf("resolve: %w", err)
+	}
+	<-w.ctx.Done()
+	return 0, nil
+}

@@ -1,0 +1,90 @@
+package operator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var tag = regexp.MustCompile(`:[^:/]+$`)
+
+// imageID is what a container runtime says that it runs: the repository with the digest
+// that the tag named when it was pulled. The lab's kwok stages say the same of what was
+// not pushed again.
+func imageID(image string, repushed bool) string {
+	if strings.Contains(image, "@") {
+		return image
+	}
+	content := image
+	if repushed {
+		content += " pushed again"
+	}
+	sum := sha256.Sum256([]byte(content))
+	return tag.ReplaceAllString(image, "") + "@sha256:" + hex.EncodeToString(sum[:])
+}
+
+// images makes the operands' pods say what they run.
+func (o *Operator) images(ctx context.Context) error {
+	wrong, err := o.otherImages()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, p := range wrong {
+		errs = append(errs, o.patchImages(ctx, p))
+	}
+	return errors.Join(errs...)
+}
+
+// otherImages are the operands' pods that say they run what they don't, as they should be.
+func (o *Operator) otherImages() ([]*corev1.Pod, error) {
+	repushed := map[string]string{} // operand by node
+	for _, n := range o.config.World.State().GPUNodes() {
+		repushed[n.Name] = n.OperandRepushed
+	}
+	pods, err := o.pods.List(everything())
+	if err != nil {
+		return nil, fmt.Errorf("list operand pods: %w", err)
+	}
+	var out []*corev1.Pod
+	for _, p := range pods {
+		operand, want := p.Labels["app"], p.DeepCopy()
+		differs := false
+		for i := range want.Status.ContainerStatuses {
+			c := &want.Status.ContainerStatuses[i]
+			id := imageID(c.Image, operand != "" && repushed[p.Spec.NodeName] == operand)
+			if c.ImageID != "" && c.ImageID != id {
+				c.ImageID, differs = id, true
+			}
+		}
+		if differs && p.DeletionTimestamp == nil {
+			out = append(out, want)
+		}
+	}
+	return out, nil
+}
+
+func (o *Operator) patchImages(ctx context.Context, p *corev1.Pod) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": p.ResourceVersion},
+		"status":   map[string]any{"containerStatuses": p.Status.ContainerStatuses},
+	})
+	if err != nil {
+		return fmt.Errorf("encode images of pod %s: %w", p.Name, err)
+	}
+	_, err = o.config.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("say the images of pod %s: %w", p.Name, err)
+	}
+	return nil
+}
