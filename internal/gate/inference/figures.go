@@ -67,6 +67,10 @@ type LoadFigures struct {
 	// Queue is how long a request waited on average in the server's queue, in ms, by the
 	// server's metrics; nil where they do not tell.
 	Queue *float64 `json:"queueMs,omitempty"`
+	// ServerTTFT and ServerITL bound the p99 by the server's own metrics, in ms; nil where
+	// they do not tell.
+	ServerTTFT *float64 `json:"serverTTFTMs,omitempty"`
+	ServerITL  *float64 `json:"serverITLMs,omitempty"`
 	// Simulation is how far a simulated server ran behind the times that it simulates;
 	// nil where the server is a real one.
 	Simulation *Simulation `json:"simulation,omitempty"`

@@ -188,7 +188,7 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
 	if r.gate.spoiled(f) {
-		r.blind("firstlight's own machine", "walk again from a machine that is not busy: firstlight accept --from inference", id,
+		r.blind("firstlight's own machine", "walk again from a machine that is not busy, and near the cluster: firstlight accept --from inference", id,
 			"TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}

@@ -23,25 +23,52 @@ func (g *Gate) loadAndMetrics(ctx context.Context, client *openai.Client) LoadFi
 	f := g.load(ctx, client.Stream)
 	after, _ := client.Metrics(ctx)
 	f.Queue = queueOf(before, after)
+	f.ServerTTFT, f.ServerITL = p99Of(before, after, ttftMetric), p99Of(before, after, itlMetric)
 	if before, after := simulationOf(before), simulationOf(after); before != nil && after != nil {
 		f.Simulation = &Simulation{Late: after.Late - before.Late, Latest: after.Latest}
 	}
 	return f
 }
 
-// queueTime is vLLM's histogram of the time that requests wait before they are scheduled, in seconds.
-const queueTime = "vllm:request_queue_time_seconds"
+// vLLM's histograms, in seconds: of the time that requests wait before they are scheduled,
+// from a request's arrival to its first token, and between two tokens.
+const (
+	queueTime  = "vllm:request_queue_time_seconds"
+	ttftMetric = "vllm:time_to_first_token_seconds"
+	itlMetric  = "vllm:inter_token_latency_seconds"
+)
 
 // queueOf is the mean wait in a server's queue between two looks at its metrics, in ms; nil
 // where it does not tell.
 func queueOf(before, after []byte) *float64 {
-	b, errBefore := prom.ParseHistogram(before, queueTime)
-	a, errAfter := prom.ParseHistogram(after, queueTime)
-	if errBefore != nil || errAfter != nil || a.Count <= b.Count {
+	h, ok := between(before, after, queueTime)
+	if !ok {
 		return nil
 	}
-	mean := (a.Sum - b.Sum) / (a.Count - b.Count) * 1e3
+	mean := h.Sum / h.Count * 1e3
 	return &mean
+}
+
+// p99Of is the bound of a server's histogram that 99 % of the values between two looks at
+// its metrics kept, in ms; nil where it does not tell.
+func p99Of(before, after []byte, name string) *float64 {
+	h, _ := between(before, after, name)
+	bound, ok := h.Within(0.99)
+	if !ok {
+		return nil
+	}
+	bound *= 1e3
+	return &bound
+}
+
+// between is what a histogram counted between two looks; false where it does not tell.
+func between(before, after []byte, name string) (prom.Histogram, bool) {
+	b, errBefore := prom.ParseHistogram(before, name)
+	a, errAfter := prom.ParseHistogram(after, name)
+	if errBefore != nil || errAfter != nil || a.Count <= b.Count {
+		return prom.Histogram{}, false
+	}
+	return a.Since(b), true
 }
 
 // load sends requests at a fixed rate, whatever the answers take, with at most

@@ -79,11 +79,26 @@ func (g *Gate) stall(f LoadFigures) string {
 		return fmt.Sprintf("a step of the simulated server was late by %.0f ms (at most %.0f), since its machine did not run it", s.Latest, limit)
 	case s != nil && s.Late > maxLateShare*f.Seconds*1e3:
 		return fmt.Sprintf("the simulated server was late by %.0f ms in %.1f s (at most %.0f %%), since its machine did not run it", s.Late, f.Seconds, maxLateShare*100)
+	case g.lostOnTheWay(f):
+		return fmt.Sprintf("by the server's own metrics 99 %% of the first tokens came within %.0f ms and of the others within %.0f ms: the rest is of the way between", *f.ServerTTFT, *f.ServerITL)
 	case g.meets(f, f.own()):
 		return fmt.Sprintf("firstlight itself did not get to run for %.0f ms, without which the objective may be met", f.ClientStall)
 	default:
 		return ""
 	}
+}
+
+// lostOnTheWay says that the latencies miss the objective, requests were sent in time, and
+// the server's own metrics meet it: the way to the server (the API server's proxy, a
+// machine that did not run it) kept answers back.
+func (g *Gate) lostOnTheWay(f LoadFigures) bool {
+	if f.ServerTTFT == nil || f.ServerITL == nil {
+		return false
+	}
+	ttft, _ := g.ttftLimit()
+	tpot, _ := g.tpotLimit()
+	itl, _ := g.itlLimit()
+	return measure(f.Requests).lag <= ttft && *f.ServerTTFT <= ttft && *f.ServerITL <= min(tpot, itl)
 }
 
 // own is how much of a TTFT, in ms, may be the machine's: the longest stall once when a

@@ -46,6 +46,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 // start queues the request in the engine, after what comes before it:
 // tokenizing, scheduling, and all that makes a first token late.
 func (s *Server) start(ctx context.Context, q request, number int64, m world.Inference) (*sequence, error) {
+	arrived := s.config.Now()
 	f := s.config.Figures
 	prefill := float64(q.Prompt.tokens) / f.PrefillTokensPerSecond
 	before := f.TTFTBaseMs/1000*m.TTFTFactor + prefill*(m.TTFTFactor-1)
@@ -74,7 +75,7 @@ func (s *Server) start(ctx context.Context, q request, number int64, m world.Inf
 	if m.MaxTokens > 0 {
 		limit = min(limit, m.MaxTokens)
 	}
-	seq := &sequence{ctx: ctx, prompt: q.Prompt.tokens, limit: limit, text: text, tokens: make(chan string, limit)}
+	seq := &sequence{ctx: ctx, arrived: arrived, prompt: q.Prompt.tokens, limit: limit, text: text, tokens: make(chan string, limit)}
 	s.engine.submit(seq)
 	return seq, nil
 }
@@ -164,6 +165,7 @@ func (a answer) stream(ctx context.Context, w http.ResponseWriter, seq *sequence
 		n++
 		if n == seq.limit/2+1 {
 			wait(ctx, a.pause)
+			a.server.metrics.paused(a.pause)
 		}
 		if a.chat && n == 1 {
 			send(a.body(true, []map[string]any{{"index": 0, "delta": map[string]any{"role": "assistant", "content": ""}, "logprobs": nil, "finish_reason": nil}}))

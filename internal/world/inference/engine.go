@@ -19,8 +19,9 @@ type sequence struct {
 
 	made     int
 	blocks   int
-	prefill  bool // its prompt isn't in the cache
-	arrived  time.Time
+	prefill  bool      // its prompt isn't in the cache
+	arrived  time.Time // at the server
+	queued   time.Time // in the engine
 	started  time.Time
 	lastSeen time.Time
 }
@@ -50,7 +51,7 @@ func newEngine(c Config, cacheTokens int, m *metrics) *engine {
 
 // submit queues a sequence.
 func (e *engine) submit(s *sequence) {
-	s.prefill, s.arrived = true, e.now()
+	s.prefill, s.queued = true, e.now()
 	e.mu.Lock()
 	e.waiting = append(e.waiting, s)
 	e.mu.Unlock()
@@ -120,7 +121,7 @@ func (e *engine) plan() (time.Duration, bool) {
 		e.waiting = e.waiting[1:]
 		if s.started.IsZero() {
 			s.started = e.now()
-			e.metrics.queued(s.started.Sub(s.arrived))
+			e.metrics.queued(s.started.Sub(s.queued))
 		}
 		e.running = append(e.running, s)
 	}

@@ -97,6 +97,13 @@ func (m *metrics) token(s *sequence, now time.Time) {
 	s.lastSeen = now
 }
 
+// paused counts a pause between two tokens of an answer.
+func (m *metrics) paused(d time.Duration) {
+	if d > 0 {
+		m.itl.Observe(d.Seconds())
+	}
+}
+
 func (m *metrics) done(s *sequence, now time.Time) {
 	m.e2e.Observe(now.Sub(s.arrived).Seconds())
 	m.finished("length")
