@@ -16,7 +16,7 @@ import (
 // Request asks for one reservation, or for several of which all are given or none.
 type Request struct {
 	Reservations []string
-	// Ticket says who asks and on what terms; ID, Since and Group are set here.
+	// Ticket says who asks and on what terms; ID, User, Since and Group are set here.
 	Ticket lease.Ticket
 	// Wait in the queue; else it is refused with a BusyError when it is not free at once.
 	Wait bool
@@ -68,6 +68,10 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		return nil, errors.New("acquire: no reservation is named")
 	}
 	t := req.Ticket
+	var err error
+	if t.User, err = b.store.Caller(ctx); err != nil {
+		return nil, fmt.Errorf("acquire: %w", err)
+	}
 	t.ID = b.opts.ID()
 	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	if len(names) > 1 {
