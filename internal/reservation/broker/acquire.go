@@ -68,9 +68,11 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		return nil, errors.New("acquire: no reservation is named")
 	}
 	t := req.Ticket
-	var err error
-	if t.User, err = b.store.Caller(ctx); err != nil {
-		return nil, fmt.Errorf("acquire: %w", err)
+	if req.Wait || len(names) > 1 {
+		var err error
+		if t.User, err = b.store.Caller(ctx); err != nil {
+			return nil, fmt.Errorf("acquire: %w", err)
+		}
 	}
 	t.ID = b.opts.ID()
 	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
@@ -99,10 +101,18 @@ func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait b
 		was := *r.Clone()
 		r.Enqueue(t, now)
 		l, err := r.Claim(t.ID, now)
-		if got = l; err != nil && !wait {
+		if err != nil && !wait {
 			*r = was
 			return busy
 		}
+		if err == nil && l.User == "" { // it was not asked for: what is refused takes one read
+			if l.User, err = b.store.Caller(ctx); err != nil {
+				*r = was
+				return err //nolint:wrapcheck // below
+			}
+			r.Lease.User = l.User
+		}
+		got = l
 		return nil
 	})
 	if err != nil {

@@ -59,63 +59,63 @@ type gate struct {
 	authz      *operators
 }
 
-func newGate(t testing.TB) *gate {
-	t.Helper()
+func newGate(tb testing.TB) *gate {
+	tb.Helper()
 	documents, err := decode(policy)
 	if err != nil || len(documents) != 2 {
-		t.Fatalf("%d documents, %v", len(documents), err)
+		tb.Fatalf("%d documents, %v", len(documents), err)
 	}
 	var p admissionregistrationv1.ValidatingAdmissionPolicy
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(documents[0].Object, &p, true); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var b admissionregistrationv1.ValidatingAdmissionPolicyBinding
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(documents[1].Object, &b, true); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if b.Spec.PolicyName != p.Name || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
-		t.Errorf("the binding is %+v", b.Spec)
+		tb.Errorf("the binding is %+v", b.Spec)
 	}
 	// What is written for the oldest API server that has the kind.
 	compiler, err := admissioncel.NewCompositedCompiler(environment.MustBaseEnvSet(utilversion.MajorMinor(1, 30)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	vars := admissioncel.OptionalVariableDeclarations{HasAuthorizer: true}
 	for _, v := range p.Spec.Variables {
 		r := compiler.CompileAndStoreVariable(&expression{v.Name, v.Expression, cel.AnyType}, vars, environment.NewExpressions)
 		if r.Error != nil {
-			t.Fatalf("variable %s: %v", v.Name, r.Error)
+			tb.Fatalf("variable %s: %v", v.Name, r.Error)
 		}
 	}
 	var conditions []admissioncel.ExpressionAccessor
 	for _, v := range p.Spec.Validations {
 		e := &expression{v.Message, v.Expression, cel.BoolType}
 		if r := compiler.CompileCELExpression(e, vars, environment.NewExpressions); r.Error != nil {
-			t.Fatalf("%s: %v", v.Message, r.Error)
+			tb.Fatalf("%s: %v", v.Message, r.Error)
 		}
 		if v.MessageExpression != "" {
-			t.Errorf("%s: an expression of a message is evaluated at every write", v.Message)
+			tb.Errorf("%s: an expression of a message is evaluated at every write", v.Message)
 		}
 		conditions = append(conditions, e)
 	}
 	if p.Spec.FailurePolicy == nil || *p.Spec.FailurePolicy != admissionregistrationv1.Fail {
-		t.Error("what can not be judged is let in")
+		tb.Error("what can not be judged is let in")
 	}
 	return &gate{authz: &operators{}, conditions: compiler.CompileCondition(conditions, vars, environment.NewExpressions)}
 }
 
 // refuses is what the policy says to a user's write; empty: it is allowed.
-func (g *gate) refuses(t testing.TB, by string, old, updated map[string]any) string {
-	t.Helper()
+func (g *gate) refuses(tb testing.TB, by string, old, updated map[string]any) string {
+	tb.Helper()
 	resource, kind := GroupVersion.WithResource(reservations), GroupVersion.WithKind("Reservation")
 	was, is := &unstructured.Unstructured{Object: old}, &unstructured.Unstructured{Object: updated}
 	attr := admission.NewAttributesRecord(is, was, kind, "", "aws-h100", resource, "status", admission.Update, &metav1.UpdateOptions{}, false, &user.DefaultInfo{Name: by})
 	versioned := &admission.VersionedAttributes{Attributes: attr, VersionedObject: is, VersionedOldObject: was, VersionedKind: kind}
 	request := admissioncel.CreateAdmissionRequest(attr, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(kind))
-	results, _, err := g.conditions.ForInput(t.Context(), versioned, request, admissioncel.OptionalVariableBindings{Authorizer: g.authz}, nil, celconfig.RuntimeCELCostBudget)
+	results, _, err := g.conditions.ForInput(tb.Context(), versioned, request, admissioncel.OptionalVariableBindings{Authorizer: g.authz}, nil, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var says []string
 	for _, r := range results {
@@ -130,18 +130,18 @@ func (g *gate) refuses(t testing.TB, by string, old, updated map[string]any) str
 }
 
 // wire is a reservation as the API server has it.
-func wire(t testing.TB, r *lease.Record) map[string]any {
-	t.Helper()
+func wire(tb testing.TB, r *lease.Record) map[string]any {
+	tb.Helper()
 	one := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: "aws-h100"}}
 	one.Status.Record = *r.Clone()
 	one.Status.State = r.Now()
 	raw, err := json.Marshal(one)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var o map[string]any
 	if err := json.Unmarshal(raw, &o); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	whole(o)
 	return o
@@ -150,12 +150,12 @@ func wire(t testing.TB, r *lease.Record) map[string]any {
 func status(o map[string]any) map[string]any { return o["status"].(map[string]any) }
 
 // adas is a reservation that ada holds; who made each line is in it.
-func adas(t testing.TB) *lease.Record {
-	t.Helper()
+func adas(tb testing.TB) *lease.Record {
+	tb.Helper()
 	r := &lease.Record{}
 	r.Enqueue(lease.Ticket{ID: "1", Holder: "ada@desk", User: ada, Period: lease.Spans(time.Minute)}, noonOfPolicy)
 	if _, err := r.Claim("1", noonOfPolicy); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.Sign(0, ada)
 	return r
