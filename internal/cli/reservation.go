@@ -21,7 +21,7 @@ schedule.yaml, says when people have it and when the nightly batch does.`,
 	}
 	cmd.AddCommand(
 		newReservationList(s), newReservationSchedule(s),
-		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s), newReservationClean(s),
+		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s), newReservationClean(s), newReservationConfirmRestore(s),
 		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
 		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
 		newReservationMetrics(s), newReservationAccess(s), newReservationBatch(s), newReservationFloors(s),

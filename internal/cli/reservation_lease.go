@@ -36,7 +36,8 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 // refused gives a refusal by the store its exit code: it is an answer.
 func refused(err error) error {
 	var stale *lease.StaleError
-	if errors.As(err, &stale) || errors.Is(err, lease.ErrOver) || errors.Is(err, lease.ErrLimit) {
+	var notHolder *lease.NotHolderError
+	if errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrOver) || errors.Is(err, lease.ErrLimit) {
 		return &exitError{code: ExitFailed, err: err}
 	}
 	return explainStore(err)

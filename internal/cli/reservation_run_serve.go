@@ -71,7 +71,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
-	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	c.server = controllerHTTP(mux)
 	go func() {
 		if err := c.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			r.log.Error("metrics are served no more", "why", err)
@@ -79,6 +79,32 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	}()
 	r.log.Info("serves", "address", listener.Addr().String())
 	return c, nil
+}
+
+// inFlight requests are answered at a time: /metrics and /readyz ask the store.
+const inFlight = 16
+
+// controllerHTTP is a server with bounds on what a client may take of it. /healthz is answered
+// whatever others ask.
+func controllerHTTP(mux http.Handler) *http.Server {
+	free := make(chan struct{}, inFlight)
+	limited := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/healthz" {
+			select {
+			case free <- struct{}{}:
+				defer func() { <-free }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "too many requests in flight", http.StatusServiceUnavailable)
+				return
+			}
+		}
+		mux.ServeHTTP(w, req)
+	})
+	return &http.Server{
+		Handler: limited, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
 }
 
 func (c *controllerServer) leads(yes bool) { c.leading.Store(yes) }

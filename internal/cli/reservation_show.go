@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -64,7 +65,7 @@ func printHolders(w io.Writer, list []shown) error {
 		holder, purpose, until := "", "", ""
 		switch {
 		case v.Lease != nil:
-			holder, purpose = v.Lease.Holder, v.Lease.Purpose
+			holder, purpose = withUser(v.Lease.Holder, "user", v.Lease.User), v.Lease.Purpose
 			if v.Lease.Offered() {
 				until = "offered"
 			} else {
@@ -79,6 +80,14 @@ func printHolders(w io.Writer, list []shown) error {
 }
 
 func orDash(s string) string { return cmp.Or(s, "-") }
+
+// withUser is a holder and, where it is another, an authenticated user: ada@desk (by eve).
+func withUser(holder, relation, user string) string {
+	if user == "" || user == holder || strings.HasPrefix(holder, user+"@") {
+		return holder
+	}
+	return strings.TrimSpace(holder + " (" + relation + " " + user + ")")
+}
 
 func newReservationQueue(s Streams) *cobra.Command {
 	cmd := &cobra.Command{Use: "queue [NAME]", Short: "Who waits, since when, in which place", Args: cobra.MaximumNArgs(1), Example: "  firstlight reservation queue aws-h100"}
@@ -185,7 +194,7 @@ func printTransitions(w io.Writer, list []lease.Transition) error {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "AT\tWHAT\tSTATE\tWHO\tTOKEN\tWHY")
 	for _, t := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\n", t.At.UTC().Format(time.RFC3339), t.What, t.To, orDash(t.Who), t.Token, orDash(t.Why))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\n", t.At.UTC().Format(time.RFC3339), t.What, t.To, orDash(withUser(t.Who, "by", t.By)), t.Token, orDash(t.Why))
 	}
 	return tw.Flush() //nolint:wrapcheck // the caller says what it was doing
 }

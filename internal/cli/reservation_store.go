@@ -69,7 +69,15 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	if err != nil {
 		return nil, infrastructure(err)
 	}
-	return &reservations{Broker: b, store: k, held: held.Dir(filepath.Join(home, "held")), clock: c}, nil
+	of := config
+	if f.kubeconfig == "" {
+		of = nil
+	}
+	tokens, err := held.Of(filepath.Join(home, "held"), of)
+	if err != nil {
+		return nil, infrastructure(err)
+	}
+	return &reservations{Broker: b, store: k, held: tokens, clock: c}, nil
 }
 
 func (f *storeFlags) config(ctx context.Context, s Streams) (*rest.Config, error) {
@@ -172,7 +180,7 @@ func newStoreKubeconfig(s Streams) *cobra.Command {
 }
 
 func newStoreInstall(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "install", Short: "Make a cluster of yours the store: its CustomResourceDefinitions", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "install", Short: "Make a cluster of yours the store: its CustomResourceDefinitions and admission policy", Args: cobra.NoArgs}
 	f := addStoreFlags(cmd)
 	printed := cmd.Flags().Bool("print", false, "print the definitions instead")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

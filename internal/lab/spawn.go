@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/proctree"
 )
 
 // supervisorName is the name of the supervisor's own log.
@@ -145,6 +146,9 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 	argv = append(argv, opts.Args...)
 	cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the context, and this process
 	cmd.Env = append(os.Environ(), opts.Env...)
+	if !opts.Owned && opts.OwnerFile == nil {
+		cmd.Env = append(cmd.Env, proctree.Outlives)
+	}
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, log, extra
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd, owner, func() {

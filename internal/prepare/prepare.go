@@ -1,16 +1,17 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -40,10 +41,11 @@ func For(s *site.Site, gate string, kubeconfig Kubeconfig) []plan.Prepare {
 	return out
 }
 
-// command runs a program in a process group of its own.
+// command runs a program, and ends all that it started with it.
 type command struct {
 	argv       []string
 	timeout    time.Duration
+	grace      time.Duration // between SIGTERM and SIGKILL; 0: killGrace
 	kubeconfig Kubeconfig
 }
 
@@ -56,11 +58,8 @@ func (c *command) Name() string { return strings.Join(c.argv, " ") }
 func (c *command) Run(ctx context.Context, out io.Writer) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
+	cmd := exec.Command(c.argv[0], c.argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killGrace
 	if c.kubeconfig != nil {
 		path, _, err := c.kubeconfig(ctx)
 		if err != nil {
@@ -68,7 +67,7 @@ func (c *command) Run(ctx context.Context, out io.Writer) (int, error) {
 		}
 		cmd.Env = append(cmd.Environ(), "KUBECONFIG="+path)
 	}
-	err := cmd.Run()
+	err := proctree.Run(ctx, cmd, cmp.Or(c.grace, killGrace))
 	if exited, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exited.ExitCode(), nil
 	}

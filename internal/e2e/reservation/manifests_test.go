@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,6 +115,10 @@ func TestManifests(t *testing.T) {
 	t.Run("user", func(t *testing.T) {
 		k := []string{"--kubeconfig", as(t, "ada", "gpu-team")}
 		reservation(t, 0, append([]string{"acquire", "many", "--as", "ada"}, k...))
+		bob := []string{"--kubeconfig", as(t, "bob", "gpu-team"), "--grant", strconv.FormatInt(who(t, "many").Token, 10)}
+		for _, step := range []string{"renew", "extend", "release"} {
+			reservation(t, 1, append([]string{step, "many"}, bob...), "only the holder or an operator")
+		}
 		for range 20 { // more history than a reservation has room for: pieces of it are kept
 			reservation(t, 0, append([]string{"extend", "many", "--by", "1m"}, k...))
 		}

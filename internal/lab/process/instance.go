@@ -50,6 +50,7 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	if id, err := Identify(cmd.Process.Pid); err == nil {
 		inst.id = id
 	}
+	go rotateUntil(inst.ended, spec.LogPath)
 	go func() {
 		defer close(inst.ended)
 		err := cmd.Wait()

@@ -25,6 +25,9 @@ func Tail(path string, from int64) []string {
 	if err != nil {
 		return nil
 	}
+	if from > size { // it was rotated since
+		from = 0
+	}
 	cut := false
 	if size-from > tailBytes {
 		from, cut = size-tailBytes, true

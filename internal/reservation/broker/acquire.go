@@ -16,7 +16,7 @@ import (
 // Request asks for one reservation, or for several of which all are given or none.
 type Request struct {
 	Reservations []string
-	// Ticket says who asks and on what terms; ID, Since and Group are set here.
+	// Ticket says who asks and on what terms; ID, User, Since and Group are set here.
 	Ticket lease.Ticket
 	// Wait in the queue; else it is refused with a BusyError when it is not free at once.
 	Wait bool
@@ -68,6 +68,12 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		return nil, errors.New("acquire: no reservation is named")
 	}
 	t := req.Ticket
+	if req.Wait || len(names) > 1 {
+		var err error
+		if t.User, err = b.store.Caller(ctx); err != nil {
+			return nil, fmt.Errorf("acquire: %w", err)
+		}
+	}
 	t.ID = b.opts.ID()
 	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	if len(names) > 1 {
@@ -95,10 +101,18 @@ func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait b
 		was := *r.Clone()
 		r.Enqueue(t, now)
 		l, err := r.Claim(t.ID, now)
-		if got = l; err != nil && !wait {
+		if err != nil && !wait {
 			*r = was
 			return busy
 		}
+		if err == nil && l.User == "" { // it was not asked for: what is refused takes one read
+			if l.User, err = b.store.Caller(ctx); err != nil {
+				*r = was
+				return err //nolint:wrapcheck // below
+			}
+			r.Lease.User = l.User
+		}
+		got = l
 		return nil
 	})
 	if err != nil {

@@ -20,6 +20,10 @@ type Store interface {
 	List(ctx context.Context) ([]*store.Reservation, error)
 	// Save refuses with store.ErrConflict what was made from an old version.
 	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
+	// Caller is the user that the store takes this process for.
+	Caller(ctx context.Context) (string, error)
+	// Operates tells whether that user may change a lease of another user.
+	Operates(ctx context.Context, name string) (bool, error)
 	// Follow is a copy of some reservations, and calls changed when one of them changes,
 	// until stop is called. Without a copy the store is asked each time.
 	Follow(ctx context.Context, names []string, changed func()) (c *store.Cached, stop func())
@@ -146,6 +150,15 @@ func (b *Broker) changeObject(ctx context.Context, from copied, name string, s f
 		if same {
 			return refused
 		}
+		switch err := b.sign(ctx, r, &next); {
+		case err == nil:
+		case from.Copied():
+			from = asked{b.store}
+			continue
+		default:
+			b.deafTo(err)
+			return ended(ctx, err)
+		}
 		_, err = b.store.Save(ctx, &next)
 		if err == nil {
 			return refused
@@ -174,6 +187,24 @@ func ended(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
+}
+
+// sign notes in the new lines of history who writes them, and refuses a change to a lease
+// that is for its holder, or an operator, to change. The store refuses it as well.
+func (b *Broker) sign(ctx context.Context, old, next *store.Reservation) error {
+	caller, err := b.store.Caller(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was doing
+	}
+	next.Status.Sign(old.Status.Transitions, caller)
+	if old.Status.AllowsAny(&next.Status.Record, caller) {
+		return nil
+	}
+	operates, err := b.store.Operates(ctx, old.Name)
+	if err != nil || operates {
+		return err //nolint:wrapcheck // says what it was doing
+	}
+	return &lease.NotHolderError{Holder: old.Status.Lease.Holder, User: old.Status.Lease.User, Caller: caller}
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -89,7 +89,8 @@ func (w *wire) want(t *testing.T, doing string, verbs ...string) {
 }
 
 // What a command asks the API server for: a read and a write for a step, and a read
-// alone for a step that is refused or changes nothing.
+// alone for a step that is refused or changes nothing. It asks once who it is (POST), before
+// its first write.
 func TestRequestsOfACommand(t *testing.T) {
 	name := reservations(t, shared.Kube(t), store.Spec{NeedsNoCleaning: true}, "requests")[0]
 	config, w := wired(t)
@@ -101,7 +102,7 @@ func TestRequestsOfACommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.want(t, "acquire", "GET", "PUT")
+	w.want(t, "acquire", "GET", "POST", "PUT")
 	if _, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); err == nil {
 		t.Error("acquired twice")
 	}
@@ -132,7 +133,7 @@ func TestRequestsOfAController(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.want(t, "acquire", "PUT")
+	w.want(t, "acquire", "POST", "PUT")
 	if err := b.Tick(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func (c *careless) Save(ctx context.Context, r *store.Reservation) (*store.Reser
 }
 
 // It is the version that keeps a copy that is behind from granting twice: where it is not
-// compared, the same copy does.
+// compared, the same copy does, and the store's admission policy sees the history changed.
 func TestCopyThatIsBehindNeedsTheVersion(t *testing.T) {
 	k := shared.Kube(t)
 	name := reservations(t, k, store.Spec{}, "careless")[0]
@@ -201,7 +202,7 @@ func TestCopyThatIsBehindNeedsTheVersion(t *testing.T) {
 	if _, err := New(Options{Store: behind}).Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); !errors.As(err, &busy) {
 		t.Fatalf("granted twice: %v", err)
 	}
-	if _, err := New(Options{Store: &careless{behind}}).Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); err != nil {
+	if _, err := New(Options{Store: &careless{behind}}).Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); err == nil || !strings.Contains(err.Error(), "a line of history is never changed") {
 		t.Errorf("a store without versions: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
+
+// ErrNotOperator refuses what only operators may do.
+var ErrNotOperator = errors.New("only an operator may do it: who has the verb operate on reservations.firstlight.dev")
 
 // Renew says that the holder is still there, and tells how the lease stands.
 func (b *Broker) Renew(ctx context.Context, name string, token int64) (lease.Lease, error) {
@@ -90,6 +94,21 @@ func (b *Broker) Evict(ctx context.Context, name string, token int64, by, why st
 	return b.do(ctx, "evict the holder of", name, func(r *lease.Record, now time.Time) error { return r.Evict(token, by, why, now) })
 }
 
+// ConfirmRestore makes a reservation dirty whose store was restored from a backup: an
+// operator says so, of a token that the store does not know.
+func (b *Broker) ConfirmRestore(ctx context.Context, name string, token int64, why string) error {
+	operates, err := b.store.Operates(ctx, name)
+	if err != nil {
+		return fmt.Errorf("confirm that the store of %s was restored: %w", name, err)
+	}
+	if !operates {
+		return fmt.Errorf("confirm that the store of %s was restored: %w", name, ErrNotOperator)
+	}
+	return b.do(ctx, "confirm that the store was restored of", name, func(r *lease.Record, now time.Time) error {
+		return r.ConfirmRestore(token, why, now)
+	})
+}
+
 // Impound ends a lease under which something was found that is not its holder's.
 func (b *Broker) Impound(ctx context.Context, name string, token int64, why string) error {
 	return b.do(ctx, "impound", name, func(r *lease.Record, now time.Time) error { return r.Impound(token, why, now) })
@@ -115,6 +134,10 @@ func (b *Broker) Take(ctx context.Context, name string, t lease.Ticket) (lease.L
 	if t.Since.IsZero() {
 		t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	}
+	var err error
+	if t.User, err = b.store.Caller(ctx); err != nil {
+		return lease.Lease{}, fmt.Errorf("take %s: %w", name, err)
+	}
 	return b.lease(ctx, "take", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Take(t, now) })
 }
 
@@ -127,6 +150,10 @@ func (b *Broker) HandBack(ctx context.Context, name string, token int64, why str
 func (b *Broker) Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error) {
 	if cleaner.ID == "" {
 		cleaner.ID = b.opts.ID()
+	}
+	var err error
+	if cleaner.User, err = b.store.Caller(ctx); err != nil {
+		return lease.Lease{}, fmt.Errorf("clean %s: %w", name, err)
 	}
 	return b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) { return r.Clean(cleaner, now) })
 }

@@ -73,5 +73,6 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 // Gone tells that a lease is lost for good.
 func Gone(err error) bool {
 	var stale *lease.StaleError
-	return errors.As(err, &stale) || errors.Is(err, lease.ErrOver)
+	var notHolder *lease.NotHolderError
+	return errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrOver)
 }

@@ -1,25 +1,51 @@
 // Package held remembers, on this machine, the tokens of the leases that this user
 // holds, so that who extends or releases one needs not type its token. A token
 // is no secret: it proves nothing but which grant is meant. What is remembered may be
-// stale; the store decides.
+// stale; the store decides. Two stores may have reservations of one name: tokens of one are
+// not shown to another.
 package held
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 )
 
-// Dir is where leases are remembered, one file a reservation.
+// Dir is where the leases of one store are remembered, one file a reservation.
 type Dir string
 
+// ownStore names the store of firstlight's own, whose certificates are new at each start.
+const ownStore = "own"
+
+// Of is the directory of a store below home: of its certificate authority and address,
+// which need no request; nil is the store of firstlight's own.
+func Of(home string, config *rest.Config) (Dir, error) {
+	if config == nil {
+		return Dir(filepath.Join(home, ownStore)), nil
+	}
+	ca := config.CAData
+	if len(ca) == 0 && config.CAFile != "" {
+		var err error
+		if ca, err = os.ReadFile(config.CAFile); err != nil {
+			return "", fmt.Errorf("find the leases of the store: read its certificate authority: %w", err)
+		}
+	}
+	sum := sha256.Sum256(slices.Concat([]byte(config.Host+"\n"), ca))
+	return Dir(filepath.Join(home, hex.EncodeToString(sum[:8]))), nil
+}
+
 // ErrNone says that no lease of a reservation is remembered.
-var ErrNone = errors.New("no lease of it is remembered on this machine")
+var ErrNone = errors.New("no lease of it in this store is remembered on this machine")
 
 func (d Dir) path(name string) string { return filepath.Join(string(d), name+".json") }
 

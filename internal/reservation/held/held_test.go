@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -39,5 +41,48 @@ func TestRememberRecallForget(t *testing.T) {
 	}
 	if _, err := d.Recall("torn"); err == nil || errors.Is(err, ErrNone) {
 		t.Errorf("what can not be read is said to be nothing: %v", err)
+	}
+}
+
+// The token of one store was shown to another that had a reservation of the same name.
+func TestTokensAreOfTheirStore(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := func(host, ca, caFile string) *rest.Config {
+		return &rest.Config{Host: host, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(ca), CAFile: caFile}}
+	}
+	one, err := Of(home, with("https://10.0.0.1", "one", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Remember(broker.Grant{Reservation: "aws-h100", Lease: lease.Lease{Token: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		config *rest.Config
+		knows  bool
+	}{
+		"the same":                   {with("https://10.0.0.1", "one", ""), true},
+		"the same, its CA in a file": {with("https://10.0.0.1", "", file), true},
+		"as another user":            {&rest.Config{Host: "https://10.0.0.1", BearerToken: "x", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("one")}}, true},
+		"made anew at its address":   {with("https://10.0.0.1", "two", ""), false},
+		"another of the same CA":     {with("https://10.0.0.1/k8s/clusters/c-2", "one", ""), false},
+		"the store of this machine":  {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Of(home, c.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, err := d.Recall("aws-h100"); c.knows && (err != nil || g.Token != 7) || !c.knows && !errors.Is(err, ErrNone) {
+				t.Errorf("token %d, %v", g.Token, err)
+			}
+		})
+	}
+	if _, err := Of(home, with("https://10.0.0.1", "", "/nonexistent/ca.crt")); err == nil {
+		t.Error("a CA that can not be read is none")
 	}
 }

@@ -2,17 +2,18 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/proctree"
 )
 
 // Program runs a hook that is an executable.
@@ -62,8 +63,8 @@ func (p *Program) environment() (env []string, secrets map[string]string, err er
 	return env, secrets, nil
 }
 
-// Run starts the program in a process group of its own and ends the group with it. When ctx
-// ends the group gets SIGTERM, and after the grace SIGKILL.
+// Run starts the program in a process group of its own and ends all that it started with it.
+// When ctx ends the group gets SIGTERM, and after the grace everything SIGKILL.
 func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, error) {
 	env, secrets, err := p.environment()
 	if err != nil {
@@ -72,15 +73,10 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	argv := p.Hook.Command
 	var stdout bounded
 	log := newTail(secrets, p.teller(ctx, r))
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	if cmd.WaitDelay = p.Grace; p.Grace == 0 {
-		cmd.WaitDelay = 30 * time.Second
-	}
-	err = runGroup(cmd)
+	err = proctree.Run(ctx, cmd, cmp.Or(p.Grace, 30*time.Second))
 	out := Output{Response: []byte(log.secrets.Replace(stdout.buf.String())), Log: log.last()}
 	var exit *exec.ExitError
 	switch {
@@ -99,19 +95,6 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 		return out, fmt.Errorf("run %s: %w", argv[0], err)
 	}
 	return out, nil
-}
-
-// runGroup runs a program, and kills what it leaves of its group. The thread is held: the
-// parent-death signal is that of the thread that started it.
-func runGroup(cmd *exec.Cmd) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return err //nolint:wrapcheck // the caller names the program
-	}
-	err := cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // there may be none
-	return err                                          //nolint:wrapcheck // the caller names the program
 }
 
 func (p *Program) teller(ctx context.Context, r Request) func(string) {

@@ -109,6 +109,11 @@ func awaitGone(t *testing.T, pid int) {
 	}
 }
 
+// hidden leaves a process that is in a session of its own, has an environment of its own
+// and no parent, and ignores SIGTERM.
+const hidden = `env -i setsid sh -c 'trap "" TERM; sleep 600 & echo $$ > "$0.tmp"; mv "$0.tmp" "$0"; while :; do wait; sleep 600; done' "%s" > /dev/null 2>&1 < /dev/null &
+until [ -s "%[1]s" ]; do :; done`
+
 // At the limit all that the hook has started is ended, also what ignores SIGTERM.
 func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 	leakless(t)
@@ -120,6 +125,7 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 		{"it listens", `trap 'echo cleaning >&2; exit 1' TERM; sleep 600 & echo $! > "%s"; wait`, 30 * time.Second, "cleaning"},
 		{"it does not", `trap '' TERM; sleep 600 & echo $! > "%s"; while :; do wait; sleep 600; done`, 100 * time.Millisecond, ""},
 		{"it has ended", `sleep 600 > /dev/null 2>&1 & echo $! > "%s"`, 30 * time.Second, ""},
+		{"it has ended, and left a session of its own", hidden, 30 * time.Second, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "pid")
@@ -128,15 +134,16 @@ func TestProgramIsEndedWithAllOfIt(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			over := errors.New("the limit")
+			ended := strings.HasPrefix(tt.name, "it has ended")
 			pid := make(chan int, 1)
 			go func() {
 				pid <- ownPID(t, file)
-				if tt.name != "it has ended" {
+				if !ended {
 					cancel(over)
 				}
 			}()
 			out, err := run(t, ctx, p)
-			if tt.name != "it has ended" && !errors.Is(err, over) {
+			if !ended && !errors.Is(err, over) {
 				t.Errorf("got %v", err)
 			}
 			if tt.log != "" && (len(out.Log) == 0 || out.Log[0] != tt.log) {

@@ -5,11 +5,16 @@ package keeper
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"os/user"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -68,10 +73,49 @@ func Own(ctx context.Context, opts Options) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the store of reservations: %w", err)
 	}
+	if err := inForce(config.CertData, config.CertFile, time.Now()); err != nil {
+		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+	}
 	if err := store.Install(ctx, config); err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	return config, nil
+	return asUser(config), nil
+}
+
+// asUser is the configuration of this machine's user: the history names them, and not the
+// store's administrator, whose certificate they have.
+func asUser(config *rest.Config) *rest.Config {
+	name := fmt.Sprintf("uid:%d", os.Getuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	c := rest.CopyConfig(config)
+	c.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:masters"}}
+	return c
+}
+
+// inForce refuses a client certificate that has expired. A store's certificates are made at
+// its start and hold for a year: one that has run for longer has to be started again.
+func inForce(data []byte, file string, now time.Time) error {
+	if len(data) == 0 {
+		var err error
+		if data, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("read its client certificate: %w", err)
+		}
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return errors.New("read its client certificate: not PEM")
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return fmt.Errorf("read its client certificate: %w", err)
+	}
+	if !now.Before(cert.NotAfter) {
+		return fmt.Errorf("its certificates expired at %s, a year after its start: end it with firstlight reservation store down; "+
+			"the next command starts it with new ones, and what it keeps stays", cert.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // Kubeconfig is that of the own store.

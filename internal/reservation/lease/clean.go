@@ -22,16 +22,16 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 	return *r.Lease, nil
 }
 
-func (r *Record) cleans(token int64, now time.Time) (*Lease, error) {
+func (r *Record) cleans(token int64) (*Lease, error) {
 	if r.Now() == Cleaning && r.Lease.Token == token {
 		return r.Lease, nil
 	}
-	return nil, r.stale(token, now)
+	return nil, r.staleError(token)
 }
 
 // RenewClean says that the cleaner is still at it.
 func (r *Record) RenewClean(token int64, now time.Time) (Lease, error) {
-	l, err := r.cleans(token, now)
+	l, err := r.cleans(token)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -45,7 +45,7 @@ func (r *Record) FinishClean(token int64, why string, now time.Time) error {
 	if r.happened(Cleaned, token) {
 		return nil
 	}
-	l, err := r.cleans(token, now)
+	l, err := r.cleans(token)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *Record) FailClean(token int64, why string, now time.Time) error {
 	if slices.ContainsFunc(r.Recent, func(t Transition) bool { return t.What == CleanFailed && t.Token == token && t.Why == why }) {
 		return nil // not where it failed for its cleaner's silence
 	}
-	l, err := r.cleans(token, now)
+	l, err := r.cleans(token)
 	if err != nil {
 		return err
 	}

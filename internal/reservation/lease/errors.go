@@ -21,6 +21,16 @@ var (
 	ErrNotExpired = errors.New("not expired")
 )
 
+// NotHolderError refuses a change to the lease of another user.
+type NotHolderError struct {
+	Holder, User string // who has the lease
+	Caller       string // who wants to change it
+}
+
+func (e *NotHolderError) Error() string {
+	return fmt.Sprintf("%s holds it as user %s, and you are user %s: only the holder or an operator may change the lease", e.Holder, e.User, e.Caller)
+}
+
 // StaleError refuses a token that is not the one of the lease there is.
 type StaleError struct {
 	Token, Highest int64
@@ -28,10 +38,17 @@ type StaleError struct {
 	Holder         string // who has it now; empty: nobody
 }
 
+// Unknown tells that this store never granted the token.
+func (e *StaleError) Unknown() bool { return e.Token > e.Highest }
+
 func (e *StaleError) Error() string {
 	who := "nobody holds it"
 	if e.Holder != "" {
 		who = e.Holder + " holds it"
+	}
+	if e.Unknown() {
+		return fmt.Sprintf("token %d was not granted by this store: the highest granted is %d, the reservation is %s, %s; "+
+			"the token is mistyped, of another store, or the store was restored from a backup, which an operator confirms with reservation confirm-restore", e.Token, e.Highest, e.State, who)
 	}
 	return fmt.Sprintf("token %d is stale: the highest granted is %d, the reservation is %s, %s", e.Token, e.Highest, e.State, who)
 }

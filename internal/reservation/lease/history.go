@@ -12,7 +12,9 @@ import (
 
 // History is a list of transitions, oldest first. In JSON each is one line of text:
 //
-//	N AT WHAT TO TOKEN WHO WHY
+//	N AT WHAT TO TOKEN WHO by=BY WHY
+//
+// Lines of earlier versions have no by=BY.
 //
 // An API server walks every field of an object several times in each write, and a
 // status has up to 64 transitions: as objects they were most of the cost of a write.
@@ -25,6 +27,18 @@ var (
 	escaper   = strings.NewReplacer("%", "%25", " ", "%20")
 	unescaper = strings.NewReplacer("%20", " ", "%2D", "-", "%25", "%")
 )
+
+// byPrefix marks the field of the user that wrote a line.
+const byPrefix = "by="
+
+// byField is that field, with the space after it. A line that is read and written again is
+// the same, so one without the field stays without it, unless its reason would be taken for it.
+func byField(t Transition) string {
+	if t.By == "" && (!strings.HasPrefix(t.Why, byPrefix) || !strings.Contains(t.Why, " ")) {
+		return ""
+	}
+	return byPrefix + escaper.Replace(t.By) + " "
+}
 
 func escape(field string) string {
 	switch field {
@@ -53,7 +67,7 @@ func (h History) MarshalJSON() ([]byte, error) {
 			when = t.At.UTC().Format(metav1.RFC3339Micro)
 		}
 		lines[i] = strings.Join([]string{
-			strconv.FormatInt(t.N, 10), when, escape(string(t.What)), escape(string(t.To)), strconv.FormatInt(t.Token, 10), escape(t.Who), t.Why,
+			strconv.FormatInt(t.N, 10), when, escape(string(t.What)), escape(string(t.To)), strconv.FormatInt(t.Token, 10), escape(t.Who), byField(t) + t.Why,
 		}, " ")
 	}
 	return json.Marshal(lines) //nolint:wrapcheck // strings always marshal
@@ -84,19 +98,22 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// fields of a line; the last, why, may have spaces.
+// fields of a line without its user; the last, why, may have spaces.
 const fields = 7
 
 func parseTransition(line string) (Transition, error) {
 	f := strings.SplitN(line, " ", fields)
 	if len(f) != fields {
-		return Transition{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO WHY", fields)
+		return Transition{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO [by=BY] WHY", fields)
 	}
 	n, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil {
 		return Transition{}, err //nolint:wrapcheck // the caller names the line
 	}
 	t := Transition{N: n, What: What(unescape(f[2])), To: State(unescape(f[3])), Who: unescape(f[5]), Why: f[6]}
+	if by, why, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
+		t.By, t.Why = unescaper.Replace(strings.TrimPrefix(by, byPrefix)), why
+	}
 	if f[1] != absent {
 		when, err := time.Parse(metav1.RFC3339Micro, f[1])
 		if err != nil {

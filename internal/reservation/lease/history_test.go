@@ -17,6 +17,11 @@ func TestHistoryRoundTrip(t *testing.T) {
 		"usual":            {N: 7, At: when, What: Claimed, To: Leased, Who: "ada@host", Token: 1767225600000, Why: "debugging NCCL"},
 		"nothing":          {},
 		"no reason":        {N: 1, At: when, What: Released, To: Dirty, Who: "ada"},
+		"with its user":    {N: 8, At: when, What: Released, To: Dirty, Who: "ada@host", By: "eve@example.com", Token: 5, Why: "done with it"},
+		"a user in groups": {N: 8, At: when, What: Released, To: Dirty, Who: "ada", By: "CN=eve 50%20 ,O=x", Token: 5},
+		"like a user":      {N: 9, At: when, What: Released, To: Dirty, Who: "ada", Token: 5, Why: "by=eve is not"},
+		"as short":         {N: 9, At: when, What: Released, To: Dirty, Who: "ada", Token: 5, Why: "by=eve"},
+		"both":             {N: 9, At: when, What: Released, To: Dirty, Who: "ada", By: "-", Token: 5, Why: "by=eve is not"},
 		"spaces":           {N: 1, At: when, What: Queued, To: Free, Who: " ada  lovelace ", Why: " two  spaces "},
 		"like the escapes": {N: 1, At: when, What: Queued, To: Free, Who: "50%20 %2D %25 -", Why: "% -"},
 		"absent":           {N: 1, At: when, What: Queued, To: Free, Who: "-", Why: "-"},
@@ -35,6 +40,31 @@ func TestHistoryRoundTrip(t *testing.T) {
 				t.Errorf("%s\nis read as %+v\nwant       %+v", raw, got.Recent[0], tr)
 			}
 		})
+	}
+}
+
+// A line that an earlier version wrote is written as it was: the store refuses a line that
+// is changed.
+func TestLinesOfEarlierVersionsStay(t *testing.T) {
+	for _, line := range []string{
+		"7 2026-03-01T12:00:00.123456Z claimed leased 1767225600000 ada@host debugging NCCL",
+		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada ",
+		"7 - queued free 0 - -",
+		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada by=eve",
+		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada by=eve it is said",
+		"7 2026-03-01T12:00:00.123456Z released dirty 5 ada  two  spaces ",
+	} {
+		raw, err := json.Marshal([]string{line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var h History
+		if err := json.Unmarshal(raw, &h); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(h); err != nil || string(got) != string(raw) {
+			t.Errorf("%s is written as %s, %v", raw, got, err)
+		}
 	}
 }
 

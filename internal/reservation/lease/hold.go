@@ -43,11 +43,11 @@ func (l *Lease) prolong(now time.Time) {
 }
 
 // held finds the claimed lease of a token.
-func (r *Record) held(token int64, now time.Time) (*Lease, error) {
+func (r *Record) held(token int64) (*Lease, error) {
 	if r.Now() == Leased && !r.Lease.Offered() && r.Lease.Token == token {
 		return r.Lease, nil
 	}
-	return nil, r.stale(token, now)
+	return nil, r.staleError(token)
 }
 
 // Check refuses a token that is not the one of a lease that is held, or cleaned under.
@@ -66,27 +66,6 @@ func (r *Record) staleError(token int64) *StaleError {
 	return e
 }
 
-// tooFar ahead of the newest token, and of the clock, is none that was ever granted: a
-// year, in milliseconds. It was mistyped, and nobody loses a lease for that.
-const tooFar = 365 * 24 * 60 * 60 * 1000
-
-// stale refuses a token. One that is higher than any granted was granted by a store
-// that has since been restored from a backup: whoever the backup says holds the
-// reservation may not be alone, so it is dirty and nobody does.
-func (r *Record) stale(token int64, now time.Time) error {
-	err := r.staleError(token)
-	if token > r.Token && token < max(r.Token, now.UnixMilli())+tooFar {
-		r.Token = token
-		if l := r.Lease; r.Now() == Leased && l.Offered() { // who was told nothing yet waits on
-			r.State, r.Lease = Free, nil
-			r.insert(l.Ticket)
-			r.note(now, Yielded, l.Holder, l.Token, "nothing can be offered")
-		}
-		r.soil(now, Restored, fmt.Sprintf("token %d came, and the highest known was %d: the store was restored from a backup", token, err.Highest))
-	}
-	return err
-}
-
 // soil ends what lease there is and makes the reservation dirty.
 func (r *Record) soil(now time.Time, what What, why string) {
 	d := Dirt{Since: micro(now), Why: why}
@@ -102,10 +81,9 @@ func (r *Record) soil(now time.Time, what What, why string) {
 	r.note(now, what, who, token, why)
 }
 
-// Renew says that the holder is still at it. It may change the record even where it
-// is refused: see stale.
+// Renew says that the holder is still at it.
 func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -120,7 +98,7 @@ func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
 // Extend moves the end of a lease that has one, as far as its limit. The end is
 // stated, so that a request that comes twice extends once.
 func (r *Record) Extend(token int64, to time.Time, why string, now time.Time) (Lease, error) {
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -142,7 +120,7 @@ func (r *Record) Extend(token int64, to time.Time, why string, now time.Time) (L
 
 // Notify asks the holder of a lease to be gone by a time.
 func (r *Record) Notify(token int64, n Notice, now time.Time) error {
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return err
 	}
@@ -157,7 +135,7 @@ func (r *Record) Release(token int64, clean bool, why string, now time.Time) err
 	if r.happened(Released, token) {
 		return nil
 	}
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return err
 	}
@@ -184,7 +162,7 @@ func (r *Record) Return(token int64, now time.Time) error {
 	if r.happened(Returned, token) {
 		return nil
 	}
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return err
 	}
@@ -217,7 +195,7 @@ func (r *Record) Evict(token int64, by, why string, now time.Time) error {
 	if r.happened(Evicted, token) {
 		return nil
 	}
-	if _, err := r.held(token, now); err != nil {
+	if _, err := r.held(token); err != nil {
 		return err
 	}
 	r.soil(now, Evicted, fmt.Sprintf("by %s: %s", by, why))
@@ -230,7 +208,7 @@ func (r *Record) Impound(token int64, why string, now time.Time) error {
 	if r.happened(Blocked, token) {
 		return nil
 	}
-	if _, err := r.held(token, now); err != nil {
+	if _, err := r.held(token); err != nil {
 		return err
 	}
 	r.soil(now, Blocked, why)

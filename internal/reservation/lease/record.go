@@ -39,6 +39,9 @@ type Ticket struct {
 	// ID is made by who asks, so that a request that is sent twice is one ticket.
 	ID     string `json:"id"`
 	Holder string `json:"holder"`
+	// User is the user that asked, as the API server authenticated them; empty: written by
+	// a version that did not record it.
+	User string `json:"user,omitempty"`
 	// Purpose is what the lease is for, in the holder's words: training, v1.4.0/inference.
 	Purpose string `json:"purpose,omitempty"`
 	// Class names a priority; the higher Priority is served first.
@@ -78,6 +81,8 @@ type Lease struct {
 	// taken it.
 	Opener string `json:"opener,omitempty"`
 	Open   bool   `json:"open,omitempty"`
+	// OpenerUser is the User of the opener, who has the lease again when it is handed back.
+	OpenerUser string `json:"openerUser,omitempty"`
 	// Stands is the token under which it was stood up: who takes it over has another.
 	Stands int64 `json:"stands,omitempty"`
 	// Notice asks the holder to end earlier.
@@ -116,6 +121,9 @@ type Transition struct {
 	What What             `json:"what"`
 	To   State            `json:"to"`
 	Who  string           `json:"who,omitempty"`
+	// By is the user that wrote the line, as the API server authenticated them; Who is the
+	// holder that it happened to. Empty: unknown.
+	By string `json:"by,omitempty"`
 	// Token is that of the lease it happened to; 0 where there was none.
 	Token int64  `json:"token,omitempty"`
 	Why   string `json:"why,omitempty"`
@@ -144,7 +152,7 @@ const (
 	CleanBegun  What = "cleaning"
 	Cleaned     What = "cleaned"
 	CleanFailed What = "clean-failed"
-	Restored    What = "restored" // a token came that the store has forgotten
+	Restored    What = "restored" // an operator confirmed that the store was restored from a backup
 	Blocked     What = "blocked"  // somebody found it in use without a lease
 )
 

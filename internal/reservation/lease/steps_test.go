@@ -209,35 +209,3 @@ func TestOverAndLimit(t *testing.T) {
 		t.Errorf("a renewal passes the end: %v, %v", l.Until, err)
 	}
 }
-
-// A token that the store does not know makes the reservation dirty, whatever it was;
-// one that nobody can have been granted does not.
-func TestForgottenToken(t *testing.T) {
-	for state, make := range in {
-		for name, c := range map[string]struct {
-			ahead int64
-			dirty bool
-		}{"newer": {1, true}, "a day newer": {24 * 3600 * 1000, true}, "with a digit too many": {9 * noon.UnixMilli(), false}, "the greatest number": {1<<63 - 1 - 2*noon.UnixMilli(), false}} {
-			t.Run(state+", "+name, func(t *testing.T) {
-				r := make()
-				was := r.Clone()
-				token := max(r.Token, noon.UnixMilli()) + c.ahead
-				if _, err := r.Renew(token, noon); !errors.Is(kindOf(err), errStale) {
-					t.Errorf("renew: %v", err)
-				}
-				if !c.dirty {
-					if !same(t, r, was) {
-						t.Errorf("it is %+v, was %+v", r, was)
-					}
-					return
-				}
-				if r.State != Dirty || r.Token != token || r.Recent[len(r.Recent)-1].What != Restored {
-					t.Errorf("it is %+v", r)
-				}
-				if l, err := r.Clean(ticket("cyd"), noon); err != nil || l.Token <= token {
-					t.Errorf("cleaned under %d after %d: %v", l.Token, token, err)
-				}
-			})
-		}
-	}
-}

@@ -12,7 +12,7 @@ var ErrNotOpen = errors.New("the lease can not be taken over")
 // Stand turns a lease under which something was stood up into one that lasts until a
 // time without being renewed, and that others may take over: people by day.
 func (r *Record) Stand(token int64, ends, last time.Time, why string, now time.Time) (Lease, error) {
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return Lease{}, err
 	}
@@ -20,7 +20,7 @@ func (r *Record) Stand(token int64, ends, last time.Time, why string, now time.T
 		return *l, nil
 	}
 	l.Period.Duration, l.Ends, l.Last = 0, at(ends), at(last)
-	l.Opener, l.Open, l.Stands = l.Holder, true, l.Token
+	l.Opener, l.OpenerUser, l.Open, l.Stands = l.Holder, l.User, true, l.Token
 	l.Heard++
 	l.prolong(now)
 	r.note(now, Opened, l.Holder, l.Token, why)
@@ -54,7 +54,7 @@ func (r *Record) HandBack(token int64, why string, now time.Time) error {
 	if r.happened(HandedBack, token) {
 		return nil
 	}
-	l, err := r.held(token, now)
+	l, err := r.held(token)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *Record) HandBack(token int64, why string, now time.Time) error {
 		return fmt.Errorf("%w back: it was not taken", ErrNotOpen)
 	}
 	who := l.Holder
-	l.Holder, l.Purpose, l.Open, l.Notice = l.Opener, "", true, nil
+	l.Holder, l.User, l.Purpose, l.Open, l.Notice = l.Opener, l.OpenerUser, "", true, nil
 	l.ID += "-back" // the ticket that took it may not find it again
 	l.Token, l.Granted, l.Claimed = r.grant(l.ID, now), micro(now), at(now)
 	r.note(now, HandedBack, who, token, why)

@@ -30,6 +30,11 @@ func (b *byDayBroken) change(ctx context.Context, name string, step func(*lease.
 		if err != nil || next.Status.Transitions == r.Status.Transitions {
 			return got, err
 		}
+		caller, err := b.kept.Caller(ctx)
+		if err != nil {
+			return got, err
+		}
+		next.Status.Sign(r.Status.Transitions, caller)
 		if _, err := b.kept.Save(ctx, &next); !errors.Is(err, store.ErrConflict) {
 			return got, err
 		}

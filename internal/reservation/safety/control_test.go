@@ -35,7 +35,8 @@ func TestBrokenBrokersAreCaught(t *testing.T) {
 		{defect: halfGroup, checks: []string{"groups"}},
 		{defect: silentDrop, checks: []string{"waiters"}},
 		{defect: fastClock, checks: []string{"in-time"}},
-		{defect: lastWriterWins, checks: []string{"model", "waiters"}},
+		{defect: lastWriterWins, checks: []string{"answers"}}, // the API server refuses it
+		{defect: lastWriterWins, checks: []string{"model", "waiters"}, unruled: true},
 		{defect: lostHistory, checks: []string{"history"}, unruled: true},
 		{defect: takeKeepsToken, checks: []string{"answers"}}, // the API server refuses it
 		{defect: takeKeepsToken, checks: []string{"tokens", "model", "history"}, unruled: true},
@@ -97,6 +98,10 @@ func withoutRules(t *testing.T) *storetest.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	policies := client.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"})
+	if err := policies.Delete(t.Context(), "reservations.firstlight.dev", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	u, err := crds.Get(t.Context(), "reservations.firstlight.dev", metav1.GetOptions{})
 	if err != nil {
@@ -121,7 +126,9 @@ func withoutRules(t *testing.T) *storetest.Store {
 	if _, err := crds.Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Until(t, "the rules to be gone", func() bool { return lowersToken(t.Context(), kube, probe.Name) })
+	storetest.Until(t, "the rules to be gone", func() bool {
+		return lowersToken(t.Context(), kube, probe.Name) && !storetest.Policed(t.Context(), kube, probe.Name)
+	})
 	return st
 }
 

@@ -154,9 +154,15 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 	if _, err := g.broker(0).Renew(t.Context(), "held", forgotten); !errors.As(err, &stale) {
 		t.Errorf("a token that the store has forgotten: %v", err)
 	}
+	if r, err = g.kube.Get(t.Context(), "held"); err != nil || r.Status.Now() != lease.Free || !stale.Unknown() {
+		t.Errorf("a token alone has changed the reservation to %+v, %v", r.Status, err)
+	}
+	if err := g.broker(0).ConfirmRestore(t.Context(), "held", forgotten, "the copy was restored"); err != nil {
+		t.Error(err)
+	}
 	r, err = g.kube.Get(t.Context(), "held")
 	if err != nil || r.Status.Now() != lease.Dirty || r.Status.Token != forgotten || r.Status.Recent[len(r.Status.Recent)-1].What != lease.Restored {
-		t.Errorf("whoever was heard of may be at it, and the reservation is %+v, %v", r.Status, err)
+		t.Errorf("its holder may be at it, and the reservation is %+v, %v", r.Status, err)
 	}
 	g.tidy("held", 0)
 	grantAll()

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,19 +21,31 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// crds are the kinds, policy says who may change a lease: it is applied when they are served.
+//
 //go:embed crds.yaml
 var crds []byte
 
-// Definitions are the CustomResourceDefinitions, as YAML.
-func Definitions() []byte { return bytes.Clone(crds) }
+//go:embed policy.yaml
+var policy []byte
+
+// Definitions are the CustomResourceDefinitions and the ValidatingAdmissionPolicy, as YAML.
+func Definitions() []byte { return slices.Concat(crds, []byte("---\n"), policy) }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// resources of the kinds in crds.yaml and policy.yaml.
+var resources = map[string]schema.GroupVersionResource{
+	"CustomResourceDefinition":         definitions,
+	"ValidatingAdmissionPolicy":        {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"},
+	"ValidatingAdmissionPolicyBinding": {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"},
+}
 
 // established bounds the wait for the API server to serve the kinds.
 const established = 2 * time.Minute
 
-// served annotates the last definition with the digest of all, after the API server
-// has served them.
+// served annotates the last definition with the digest of all and of the policy, after
+// the API server has served the kinds.
 const served = "firstlight.dev/served"
 
 // Install makes a cluster a store: it applies the definitions and returns when they
@@ -41,18 +55,26 @@ func Install(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("install the store of reservations: %w", err)
 	}
-	all, err := decodeDefinitions()
+	all, err := decode(crds)
 	if err != nil {
 		return err
 	}
-	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(crds))
+	rules, err := decode(policy)
+	if err != nil {
+		return err
+	}
+	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(Definitions()))
 	is, err := client.Resource(definitions).Get(ctx, last.GetName(), metav1.GetOptions{})
 	if err == nil && is.GetAnnotations()[served] == digest {
 		return nil
 	}
 	apply := func(u *unstructured.Unstructured) error {
 		opts := metav1.ApplyOptions{FieldManager: "firstlight", Force: true}
-		if _, err := client.Resource(definitions).Apply(ctx, u.GetName(), u, opts); err != nil {
+		_, err := client.Resource(resources[u.GetKind()]).Apply(ctx, u.GetName(), u, opts)
+		if apierrors.IsNotFound(err) { // of the kind: an apply creates the object
+			return fmt.Errorf("install the store of reservations: the API server has no %s: Kubernetes 1.30 or later is needed: %w", u.GetKind(), err)
+		}
+		if err != nil {
 			return fmt.Errorf("install the store of reservations: apply %s: %w", u.GetName(), err)
 		}
 		return nil
@@ -67,12 +89,17 @@ func Install(ctx context.Context, config *rest.Config) error {
 	if err := awaitServed(ctx, config, client, names); err != nil {
 		return err
 	}
+	for _, u := range rules {
+		if err := apply(u); err != nil {
+			return err
+		}
+	}
 	last.SetAnnotations(map[string]string{served: digest})
 	return apply(last)
 }
 
-func decodeDefinitions() ([]*unstructured.Unstructured, error) {
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(crds), 4096)
+func decode(documents []byte) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
 	var all []*unstructured.Unstructured
 	for {
 		u := &unstructured.Unstructured{}

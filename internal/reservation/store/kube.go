@@ -36,6 +36,7 @@ const (
 type Kube struct {
 	client rest.Interface
 	scheme *runtime.Scheme
+	caller caller
 }
 
 // NewKube reaches the API server of a configuration, as fast as that answers: a broker

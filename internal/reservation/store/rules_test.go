@@ -105,6 +105,7 @@ func whole(o map[string]any) {
 const (
 	metadata = `"apiVersion":"firstlight.dev/v1alpha1","metadata":{"name":"aws-h100"},"spec":{}`
 	held     = `"state":"leased","token":7,"transitions":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","token":7}`
+	owned    = `"state":"leased","token":7,"transitions":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","user":"ada@x","token":7}`
 )
 
 // A write without status took token, lease and history from a reservation that was held,
@@ -126,6 +127,8 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 		"lines gone":                     {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"recent":["1 a","2 b","3 c"],`, ``, 1) + `}`, "history is never lost"},
 		"lease ended without a line":     {"Reservation", `"status":{` + held + `}`, `"status":{"state":"free","token":7,"transitions":3,"recent":["1 a","2 b","3 c"]}`, "a lease ends with a line of history"},
 		"lease given away":               {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"ada"`, `"eve"`, 1) + `}`, "a token is of one holder"},
+		"user swapped":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x"`, `"user":"eve@x"`, 1) + `}`, "a token is of one holder"},
+		"user removed":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x",`, ``, 1) + `}`, "a token is of one holder"},
 		"ticket swapped":                 {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"id":"1"`, `"id":"2"`, 1) + `}`, "a token is of one holder"},
 		"lease without a state":          {"Reservation", ``, `"status":{"token":7,"transitions":0,"lease":{"id":"1","holder":"ada","token":7}}`, "there is a lease exactly when"},
 		"hand-over: status removed":      {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, ``, "the status is never removed"},
@@ -136,6 +139,7 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 		"allowed: first status":          {"Reservation", ``, `"status":{` + held + `}`, ""},
 		"allowed: same again":            {"Reservation", `"status":{` + held + `}`, `"status":{` + held + `}`, ""},
 		"allowed: no status yet":         {"Reservation", ``, ``, ""},
+		"allowed: a user's lease again":  {"Reservation", `"status":{` + owned + `}`, `"status":{` + owned + `}`, ""},
 		"allowed: released":              {"Reservation", `"status":{` + held + `}`, `"status":{"state":"dirty","token":7,"transitions":4,"recent":["1 a","2 b","3 c","4 d"],"dirt":{}}`, ""},
 		"allowed: lines kept elsewhere":  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":["4 d"]`, 1), `"transitions":3`, `"transitions":4`, 1) + `}`, ""},
 		"allowed: next holder":           {"Reservation", `"status":{` + held + `}`, `"status":{"state":"leased","token":8,"transitions":5,"recent":["5 e"],"lease":{"id":"2","holder":"eve","token":8}}`, ""},

@@ -29,6 +29,19 @@ func reservation(t *testing.T, k *store.Kube) *store.Reservation {
 	return r
 }
 
+// admin is the user that the tests' store knows them as.
+const admin = "firstlight:admin"
+
+// full is a reservation with so many transitions: a write adds at most 32.
+func full(t *testing.T, k *store.Kube, n int) *store.Reservation {
+	t.Helper()
+	r := reservation(t, k)
+	for ; n > 30; n -= 30 {
+		r = save(t, k, grown(r, 30))
+	}
+	return save(t, k, grown(r, n))
+}
+
 // grown is r with so many transitions more.
 func grown(r *store.Reservation, n int) *store.Reservation {
 	c := r.DeepCopyObject().(*store.Reservation)
@@ -36,6 +49,7 @@ func grown(r *store.Reservation, n int) *store.Reservation {
 		c.Status.Transitions++
 		c.Status.Recent = append(c.Status.Recent, lease.Transition{
 			N: c.Status.Transitions, At: metav1.NewMicroTime(noon.Add(time.Duration(c.Status.Transitions) * time.Second)), What: lease.Noticed, To: lease.Free,
+			By: admin,
 		})
 	}
 	return c
@@ -102,7 +116,7 @@ func TestHistoryIsKept(t *testing.T) {
 // one whose write is refused was the first to keep it.
 func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	k := shared.Kube(t)
-	r := save(t, k, grown(reservation(t, k), 15))
+	r := full(t, k, 15)
 	other := r.DeepCopyObject().(*store.Reservation)
 	other.Status.Dirt = &lease.Dirt{Why: "changed meanwhile"}
 	now := save(t, k, other)
@@ -190,7 +204,7 @@ func TestRules(t *testing.T) {
 
 func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 	k := shared.Kube(t)
-	r := save(t, k, grown(reservation(t, k), 16))
+	r := full(t, k, 16)
 	client, err := dynamic.NewForConfig(shared.Store(t).Config)
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,9 @@ func Start(dir string) (*Store, error) {
 	if err := store.Install(ctx, s.Config); err != nil {
 		return nil, fmt.Errorf("start a store: %w", err)
 	}
+	if err := s.awaitPolicy(ctx); err != nil {
+		return nil, fmt.Errorf("start a store: %w", err)
+	}
 	return s, nil
 }
 

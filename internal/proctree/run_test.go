@@ -1,0 +1,165 @@
+package proctree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asRunner in the environment makes a process of these tests one that runs a program.
+const asRunner = "FIRSTLIGHT_PROCTREE_RUNS"
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(asRunner); script != "" {
+		if err := Run(context.Background(), exec.Command("sh", "-c", script), time.Minute); err != nil { //nolint:forbidigo // a process of its own
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// stays ignores SIGTERM, and writes its process id to the file $0.
+const stays = `trap "" TERM HUP INT; echo $$ > "$0.tmp"; mv "$0.tmp" "$0"; while :; do sleep 600; done`
+
+// left are ways to leave it behind, as $1 with the file $2.
+var left = map[string]string{
+	"in the group":              `sh -c "$1" "$2" > /dev/null 2>&1 &`,
+	"in a session of its own":   `setsid sh -c "$1" "$2" > /dev/null 2>&1 &`,
+	"without its environment":   `env -i setsid sh -c "$1" "$2" < /dev/null > /dev/null 2>&1 &`,
+	"of a parent that has gone": `setsid sh -c 'setsid sh -c "$1" "$2" > /dev/null 2>&1 &' sh "$1" "$2" > /dev/null 2>&1;`,
+}
+
+func shell(script, file string) *exec.Cmd { return exec.Command("sh", "-c", script, "sh", stays, file) }
+
+func awaitPID(t *testing.T, file string) int {
+	t.Helper()
+	var pid int
+	until(t, "the child to start", func() bool {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(raw)))
+		return err == nil
+	})
+	return pid
+}
+
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(2 * time.Minute); !f(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// Whatever a program leaves ends with it: when it ends by itself, when its time is over, and
+// when the process that asked for it is killed.
+func TestWhatIsLeftEnds(t *testing.T) {
+	for name, leave := range left {
+		awaits := leave + ` until [ -s "$2" ]; do sleep 0.01; done; `
+		t.Run(name+", ended", func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			if err := Run(t.Context(), shell(awaits, file), time.Minute); err != nil {
+				t.Error(err)
+			}
+			if pid := awaitPID(t, file); !gone(pid) {
+				t.Errorf("process %d still runs", pid)
+			}
+		})
+		t.Run(name+", over", func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() { defer cancel(); awaitPID(t, file) }()
+			if err := Run(ctx, shell(awaits+`trap "" TERM; while :; do sleep 600; done`, file), 50*time.Millisecond); err == nil {
+				t.Error("it ended well")
+			}
+			if pid := awaitPID(t, file); !gone(pid) {
+				t.Errorf("process %d still runs", pid)
+			}
+		})
+		t.Run(name+", its runner killed", func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			runner := exec.Command(os.Args[0])
+			runner.Env = append(os.Environ(), asRunner+"=set -- '"+stays+"' "+file+"; "+awaits+"sleep 600")
+			if err := runner.Start(); err != nil {
+				t.Fatal(err)
+			}
+			pid := awaitPID(t, file)
+			if err := runner.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = runner.Wait()
+			until(t, "the child to end", func() bool { return gone(pid) })
+		})
+	}
+}
+
+// A lab that a hook or a preparation starts stays up.
+func TestWhatIsMeantToOutliveIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	script := `env ` + Outlives + ` setsid sh -c "$1" "$2" > /dev/null 2>&1 & until [ -s "$2" ]; do sleep 0.01; done`
+	if err := Run(t.Context(), shell(script, file), time.Minute); err != nil {
+		t.Error(err)
+	}
+	pid := awaitPID(t, file)
+	if gone(pid) {
+		t.Error("it has ended")
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+}
+
+// How a program ended is told as by exec.Cmd.
+func TestHowItEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		argv []string
+		says string
+	}{
+		"well":            {[]string{"true"}, ""},
+		"with a status":   {[]string{"sh", "-c", "exit 75"}, "exit status 75"},
+		"of a signal":     {[]string{"sh", "-c", "kill -9 $$"}, "signal: killed"},
+		"of SIGTERM":      {[]string{"sh", "-c", "kill $$"}, "signal: terminated"},
+		"not there":       {[]string{"/nonexistent/program"}, "exec /nonexistent/program: no such file or directory"},
+		"not in the path": {[]string{"nonexistent-program"}, "executable file not found"},
+		"a directory":     {[]string{"/"}, "is a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(t.Context(), exec.Command(c.argv[0], c.argv[1:]...), time.Minute)
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// What holds the output open may write for the grace, and is killed then.
+func TestWhatHoldsTheOutputOpen(t *testing.T) {
+	var out strings.Builder
+	cmd := exec.Command("sh", "-c", "(sleep 0.05; echo late) & echo early")
+	cmd.Stdout = &out
+	if err := Run(t.Context(), cmd, time.Minute); err != nil || out.String() != "early\nlate\n" {
+		t.Errorf("%v, %q", err, out.String())
+	}
+	out.Reset()
+	cmd = exec.Command("sh", "-c", "sleep 600 & echo early")
+	cmd.Stdout = &out
+	if err := Run(t.Context(), cmd, 50*time.Millisecond); !errors.Is(err, exec.ErrWaitDelay) || out.String() != "early\n" {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}

@@ -1,0 +1,217 @@
+package proctree
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// subreaper is the name, argument 0, of a process of this binary that is one.
+const subreaper = "firstlight-subreaper"
+
+// failed is the exit status of a subreaper that could not start its program.
+const failed = 127
+
+// look is how often the children are looked at while some have to end.
+const look = 20 * time.Millisecond
+
+// Any binary of firstlight, tests too, becomes a subreaper before anything else of it runs.
+func init() { //nolint:gochecknoinits // the processes that Run starts are of this binary, whatever its main is
+	if len(os.Args) > 3 && os.Args[0] == subreaper {
+		os.Exit(reap(os.Args[1], os.Args[2], os.Args[3:]))
+	}
+}
+
+// tree is a program and what it started.
+type tree struct {
+	pid    int
+	grace  time.Duration
+	output map[string]bool // what the program's standard output and error are
+	status *syscall.WaitStatus
+	left   map[int]bool // children that can not be killed
+	says   *os.File
+}
+
+// reap runs a program to its end and that of all it started, and returns, or dies of, what
+// the program did.
+func reap(grace, path string, argv []string) int {
+	t := &tree{says: os.NewFile(3, "report"), output: map[string]bool{}, left: map[int]bool{}}
+	syscall.CloseOnExec(3)
+	var err error
+	if t.grace, err = time.ParseDuration(grace); err != nil {
+		return t.fail(err)
+	}
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals, syscall.SIGCHLD, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return t.fail(fmt.Errorf("become a subreaper: %w", err))
+	}
+	for _, fd := range []int{1, 2} {
+		if to, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil && strings.HasPrefix(to, "pipe:") {
+			t.output[to] = true
+		}
+	}
+	t.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return t.fail(fmt.Errorf("exec %s: %w", path, err))
+	}
+	t.run(signals)
+	return t.end()
+}
+
+func (t *tree) fail(err error) int {
+	t.say(report{Error: err.Error()})
+	return failed
+}
+
+func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // who asked may have gone
+
+// run returns when no process is left.
+func (t *tree) run(signals <-chan os.Signal) {
+	var over, tick <-chan time.Time // over: the grace; tick: while something has to end
+	kill, held := false, false
+	for {
+		if t.wait() || t.status != nil && len(t.children()) == 0 {
+			break
+		}
+		if t.status != nil && !kill {
+			if !t.holdsOutput() {
+				kill = true
+			} else if over == nil {
+				over = time.After(t.grace)
+			}
+		}
+		if kill {
+			for _, pid := range t.children() {
+				if syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM { //nolint:errorlint // an errno
+					t.left[pid] = true // it acts as another user
+				}
+			}
+		}
+		if tick = nil; t.status != nil || kill {
+			tick = time.After(look)
+		}
+		select {
+		case s := <-signals:
+			switch s {
+			case syscall.SIGTERM, syscall.SIGINT:
+				_ = syscall.Kill(-t.pid, syscall.SIGTERM)
+				if over == nil {
+					over = time.After(t.grace)
+				}
+			case syscall.SIGHUP: // who asked has died
+				kill = true
+			}
+		case <-over:
+			kill, held = true, t.status != nil
+		case <-tick:
+		}
+	}
+	if held {
+		t.say(report{Held: true})
+	}
+}
+
+// wait reaps what has ended; true: nothing is left.
+func (t *tree) wait() bool {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR: //nolint:errorlint // an errno
+		case err != nil:
+			return true // ECHILD
+		case pid == 0:
+			return false
+		case pid == t.pid:
+			t.status = &status
+		}
+	}
+}
+
+// holdsOutput tells that something that is left may still write to the program's output.
+func (t *tree) holdsOutput() bool {
+	if len(t.output) == 0 {
+		return false
+	}
+	for _, pid := range t.descendants() {
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // it may have ended
+		for _, fd := range fds {
+			if to, err := os.Readlink(fd); err == nil && t.output[to] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// end is the exit status of the program; where it died of a signal, so does this process.
+func (t *tree) end() int {
+	if t.status == nil {
+		return failed
+	}
+	if !t.status.Signaled() {
+		return t.status.ExitStatus()
+	}
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the program's core is enough
+	signal.Reset(t.status.Signal())
+	if syscall.Kill(os.Getpid(), t.status.Signal()) == nil {
+		<-time.After(time.Second) // it is delivered to any thread
+	}
+	return 128 + int(t.status.Signal())
+}
+
+// children are this process's that have to end, those that it has adopted too. They are killed
+// one generation after the other, and only here are they reaped: no id is another process's.
+func (t *tree) children() []int {
+	return slices.DeleteFunc(parents()[os.Getpid()], func(pid int) bool { return t.left[pid] || pid != t.pid && outlives(pid) })
+}
+
+// outlives tells that a process has Outlives in its environment.
+func outlives(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && slices.Contains(strings.Split(string(raw), "\x00"), Outlives)
+}
+
+func (t *tree) descendants() []int {
+	of := parents()
+	all := t.children()
+	for i := 0; i < len(all); i++ {
+		all = append(all, of[all[i]]...)
+	}
+	return all
+}
+
+// parents are the processes of the machine by their parents.
+func parents() map[int][]int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
+	out := map[int][]int{}
+	for _, path := range stats {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// "PID (NAME) STATE PPID ...": a name may have anything in it.
+		fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+		pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if bad != nil || len(fields) < 2 {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			out[parent] = append(out[parent], pid)
+		}
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// memory is a store of one reservation, of which each user has a view.
+type memory struct {
+	r        *store.Reservation
+	requests []string // of the view that was used last, and all before
+}
+
+// view is the store as a user sees it.
+type view struct {
+	*memory
+	user      string
+	operators []string
+}
+
+func (v *view) Get(context.Context, string) (*store.Reservation, error) {
+	v.requests = append(v.requests, "get")
+	return v.r.DeepCopyObject().(*store.Reservation), nil
+}
+
+func (v *view) Fresh(ctx context.Context, name string) (*store.Reservation, error) {
+	return v.Get(ctx, name)
+}
+
+func (v *view) List(ctx context.Context) ([]*store.Reservation, error) {
+	r, err := v.Get(ctx, "")
+	return []*store.Reservation{r}, err
+}
+
+func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation, error) {
+	v.requests = append(v.requests, "put")
+	v.r = r.DeepCopyObject().(*store.Reservation)
+	return r, nil
+}
+
+func (v *view) Follow(context.Context, []string, func()) (*store.Cached, func()) {
+	return nil, func() {}
+}
+func (v *view) Copied() bool                           { return false }
+func (v *view) Interrupted() uint64                    { return 0 }
+func (v *view) Caller(context.Context) (string, error) { return v.user, nil }
+
+func (v *view) Operates(context.Context, string) (bool, error) {
+	v.requests = append(v.requests, "operates")
+	return slices.Contains(v.operators, v.user), nil
+}
+
+// ofAda is a store where ada holds the reservation, and the brokers of three users.
+func ofAda(t *testing.T) (m *memory, ada, eve, ops *Broker, token int64) {
+	t.Helper()
+	m = &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}
+	of := func(user string) *Broker {
+		return New(Options{Store: &view{memory: m, user: user, operators: []string{"ops"}}})
+	}
+	ada, eve, ops = of("ada"), of("eve"), of("ops")
+	got, err := ada.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: lease.Ticket{Holder: "ada@desk", Term: lease.Spans(time.Hour), Limit: lease.Spans(3 * time.Hour)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, ada, eve, ops, got[0].Token
+}
+
+func (m *memory) last() lease.Transition { return m.r.Status.Recent[len(m.r.Status.Recent)-1] }
+
+// The token of a lease is public: with it anybody extended and released the lease, and the
+// history said that its holder had.
+func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
+	for name, act := range map[string]func(ctx context.Context, b *Broker, token int64) error{
+		"renew": func(ctx context.Context, b *Broker, token int64) error {
+			_, err := b.Renew(ctx, "one", token)
+			return err
+		},
+		"extend": func(ctx context.Context, b *Broker, token int64) error {
+			_, err := b.Extend(ctx, "one", token, time.Hour, "")
+			return err
+		},
+		"release": func(ctx context.Context, b *Broker, token int64) error { return b.Release(ctx, "one", token, "") },
+		"evict":   func(ctx context.Context, b *Broker, token int64) error { return b.Evict(ctx, "one", token, "eve", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _, eve, ops, token := ofAda(t)
+			was := m.r.DeepCopyObject().(*store.Reservation)
+			var notHolder *lease.NotHolderError
+			err := act(t.Context(), eve, token)
+			if !errors.As(err, &notHolder) || notHolder.User != "ada" || notHolder.Caller != "eve" || !strings.Contains(err.Error(), "only the holder or an operator") || !Gone(err) {
+				t.Errorf("another user: %v", err)
+			}
+			if m.r.Status.Transitions != was.Status.Transitions || m.r.Status.Lease == nil || m.r.Status.Lease.Heard != was.Status.Lease.Heard {
+				t.Errorf("it is %+v", m.r.Status)
+			}
+			if err := act(t.Context(), ops, token); err != nil {
+				t.Errorf("an operator: %v", err)
+			}
+			if last := m.last(); name != "renew" && (last.By != "ops" || last.Who != "ada@desk") {
+				t.Errorf("the history says %+v", last)
+			}
+			m, ada, _, _, token := ofAda(t)
+			if err := act(t.Context(), ada, token); err != nil {
+				t.Errorf("the holder: %v", err)
+			}
+			if last := m.last(); last.By != "ada" {
+				t.Errorf("the history says %+v", last)
+			}
+		})
+	}
+}
+
+// Tokens of another store of the same name, and mistyped ones, ended the lease.
+func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
+	m, ada, eve, ops, token := ofAda(t)
+	was := m.r.Status.Transitions
+	for _, b := range []*Broker{ada, eve, ops} {
+		var stale *lease.StaleError
+		if err := b.Release(t.Context(), "one", token+1, ""); !errors.As(err, &stale) || !stale.Unknown() || !strings.Contains(err.Error(), "confirm-restore") {
+			t.Errorf("released: %v", err)
+		}
+	}
+	if m.r.Status.Transitions != was || m.r.Status.Now() != lease.Leased || m.r.Status.Token != token {
+		t.Errorf("it is %+v", m.r.Status)
+	}
+	if err := eve.ConfirmRestore(t.Context(), "one", token+1, "monday"); !errors.Is(err, ErrNotOperator) {
+		t.Errorf("confirmed by another user: %v", err)
+	}
+	if err := ops.ConfirmRestore(t.Context(), "one", token+1, "monday"); err != nil {
+		t.Error(err)
+	}
+	if last := m.last(); m.r.Status.Now() != lease.Dirty || last.What != lease.Restored || last.By != "ops" || last.Who != "ada@desk" {
+		t.Errorf("it is %s by %+v", m.r.Status.Now(), last)
+	}
+}
+
+// Who writes costs no request: an acquire reads and writes once, and so does a release.
+func TestWhoWritesCostsNoRequest(t *testing.T) {
+	m, ada, _, _, token := ofAda(t)
+	if err := ada.Release(t.Context(), "one", token, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(m.requests, " "); got != "get put get put" {
+		t.Errorf("acquired and released with %s", got)
+	}
+}

@@ -1,0 +1,119 @@
+package lease
+
+import "testing"
+
+func owned(id string) Ticket {
+	t := ticket(id)
+	t.User = id + "@example.com"
+	return t
+}
+
+// Anybody could renew, extend and release the lease of another: its token is public.
+func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
+	later := noon.Add(1)
+	holds := func(make func(r *Record)) *Record {
+		r := &Record{}
+		r.Enqueue(owned("ada"), noon)
+		make(r)
+		return r
+	}
+	claimed := func(r *Record) { _, _ = r.Claim("ada", noon) }
+	open := func(r *Record) { claimed(r); _, _ = r.Stand(r.Token, noon, noon, "up", noon) }
+	cleaning := func(r *Record) {
+		claimed(r)
+		_ = r.Release(r.Token, false, "", noon)
+		_, _ = r.Clean(owned("ada"), noon)
+	}
+	for name, c := range map[string]struct {
+		in    func(r *Record)
+		do    func(r *Record) error
+		any   bool // user may do it
+		state State
+	}{
+		"renew":               {claimed, func(r *Record) error { _, err := r.Renew(r.Token, later); return err }, false, Leased},
+		"release":             {claimed, func(r *Record) error { return r.Release(r.Token, false, "", later) }, false, Dirty},
+		"release clean":       {claimed, func(r *Record) error { return r.Release(r.Token, true, "", later) }, false, Free},
+		"evict":               {claimed, func(r *Record) error { return r.Evict(r.Token, "eve", "", later) }, false, Dirty},
+		"impound":             {claimed, func(r *Record) error { return r.Impound(r.Token, "", later) }, false, Dirty},
+		"notify":              {claimed, func(r *Record) error { return r.Notify(r.Token, Notice{By: "eve"}, later) }, false, Leased},
+		"stand":               {claimed, func(r *Record) error { _, err := r.Stand(r.Token, later, later, "", later); return err }, false, Leased},
+		"claim":               {func(*Record) {}, func(r *Record) error { _, err := r.Claim("ada", later); return err }, false, Leased},
+		"leave":               {func(*Record) {}, func(r *Record) error { return r.Leave("ada", "", later) }, false, Free},
+		"clean on":            {cleaning, func(r *Record) error { _, err := r.RenewClean(r.Token, later); return err }, false, Cleaning},
+		"finish":              {cleaning, func(r *Record) error { return r.FinishClean(r.Token, "", later) }, false, Free},
+		"confirm a restore":   {claimed, func(r *Record) error { return r.ConfirmRestore(r.Token+1, "", later) }, false, Dirty},
+		"wait":                {claimed, func(r *Record) error { r.Enqueue(owned("eve"), later); return nil }, true, Leased},
+		"expire, silent":      {claimed, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Dirty},
+		"expire, not claimed": {func(*Record) {}, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Free},
+		"expire, cleaning":    {cleaning, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Dirty},
+		"take what is open":   {open, func(r *Record) error { _, err := r.Take(owned("eve"), later); return err }, true, Leased},
+		"hand back for ada": {open, func(r *Record) error {
+			l, err := r.Take(owned("bob"), later)
+			if err == nil {
+				err = r.HandBack(l.Token, "", later)
+			}
+			return err
+		}, false, Leased},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := holds(c.in)
+			next := r.Clone()
+			if err := c.do(next); err != nil || next.Now() != c.state {
+				t.Fatalf("%v, it is %s", err, next.Now())
+			}
+			if !r.AllowsAny(next, "ada@example.com") {
+				t.Error("the holder may not do it")
+			}
+			if got := r.AllowsAny(next, "eve@example.com"); got != c.any {
+				t.Errorf("another user may do it: %t", got)
+			}
+		})
+	}
+}
+
+// What was written before users were recorded is anybody's, as it was then.
+func TestALeaseWithoutAUserIsAnybodys(t *testing.T) {
+	r := held()
+	next := r.Clone()
+	if err := next.Release(next.Token, false, "", noon); err != nil || !r.AllowsAny(next, "eve@example.com") {
+		t.Errorf("it may not be released: %v", err)
+	}
+}
+
+// The history named the holder of a lease that another had ended.
+func TestSign(t *testing.T) {
+	r := held()
+	r.Sign(0, "ada@example.com")
+	before := r.Transitions
+	if err := r.Release(r.Token, false, "", noon); err != nil {
+		t.Fatal(err)
+	}
+	r.Sign(before, "eve@example.com")
+	for _, line := range r.Recent {
+		want := "ada@example.com"
+		if line.What == Released {
+			want = "eve@example.com"
+		}
+		if line.By != want || line.Who != "ada" {
+			t.Errorf("%s: by %q of %q, want by %q of ada", line.What, line.By, line.Who, want)
+		}
+	}
+}
+
+// What is handed back is its opener's again, the user too.
+func TestHandedBackIsItsOpeners(t *testing.T) {
+	r := &Record{}
+	r.Enqueue(owned("rotation"), noon)
+	if _, err := r.Claim("rotation", noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Stand(r.Token, noon, noon, "up", noon); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := r.Take(owned("ada"), noon); err != nil || l.User != "ada@example.com" {
+		t.Errorf("taken: %v, by user %q", err, l.User)
+	}
+	if err := r.HandBack(r.Token, "", noon); err != nil || r.Lease.User != "rotation@example.com" {
+		t.Errorf("handed back: %v, to user %q", err, r.Lease.User)
+	}
+}
