@@ -114,8 +114,8 @@ func TestManifestsParse(t *testing.T) {
 	t.Parallel()
 	v := values()
 	crds, err := CRDs()
-	if err != nil || len(crds) != 8 {
-		t.Errorf("%d definitions, %v; want 8", len(crds), err)
+	if err != nil || len(crds) != 2 {
+		t.Errorf("%d definitions, %v; want 2", len(crds), err)
 	}
 	roles, err := Roles()
 	if err != nil || len(roles) == 0 {
