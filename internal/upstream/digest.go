@@ -47,15 +47,15 @@ func recorded(path string) string {
 	return digest
 }
 
-// verify holds a program against its recorded digest, reading all of it: size and times are
-// what whoever changes a file can set.
+// verify holds a program against its recorded digest, reading all of it: the size and the times
+// of a changed file can be those of before.
 func verify(path string) error {
 	digest, err := Digest(path)
 	if err != nil {
 		return err
 	}
 	if want := recorded(path); digest != want {
-		return fmt.Errorf("%w: the SHA-256 of %s is %s, recorded was %q; if you cannot say who changed it, look into that first, then delete the file and run: firstlight lab programs build (or import)",
+		return fmt.Errorf("%w: the SHA-256 of %s is %s, the recorded one is %q; find out what changed it, then delete the file and run: firstlight lab programs build (or import)",
 			ErrChanged, path, digest, want)
 	}
 	return nil
@@ -72,7 +72,7 @@ func place(from, to, digest string) error {
 		return err //nolint:wrapcheck // names the file
 	}
 	_, err = fmt.Fprintf(note, "%s  %s\n", digest, filepath.Base(to))
-	// Whoever may read the program may hold it against its digest.
+	// As readable as the program.
 	if err = errors.Join(err, note.Chmod(0o644), note.Sync(), note.Close()); err == nil {
 		err = os.Rename(note.Name(), to+digestSuffix)
 	}

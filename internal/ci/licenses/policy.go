@@ -17,11 +17,14 @@ var policyFile []byte
 
 // policy is policy.yaml.
 type policy struct {
-	Allowed []struct {
-		ID      string `yaml:"id"`
-		Because string `yaml:"because"`
-	} `yaml:"allowed"`
+	Allowed    []allowed   `yaml:"allowed"`
 	Exceptions []exception `yaml:"exceptions"`
+}
+
+// allowed is a licence, by its SPDX identifier, that what is linked may have.
+type allowed struct {
+	ID      string `yaml:"id"`
+	Because string `yaml:"because"`
 }
 
 // exception is a licence file that is of something that is not linked.
@@ -46,12 +49,7 @@ func (p policy) excepts(module, file string) bool {
 }
 
 func (p policy) allows(id string) bool {
-	for _, a := range p.Allowed {
-		if a.ID == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Allowed, func(a allowed) bool { return a.ID == id })
 }
 
 // known is the part of a text that has to be of licences, in percent: less, and it says something

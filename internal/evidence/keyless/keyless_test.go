@@ -139,7 +139,7 @@ func TestABundleIsRefused(t *testing.T) {
 	}
 }
 
-func TestTrustNamesSomebody(t *testing.T) {
+func TestTrustNeedsIdentityIssuerAndRoot(t *testing.T) {
 	t.Parallel()
 	s := sigstoretest.Start(t, identity)
 	for name, c := range map[string]struct {
@@ -185,6 +185,6 @@ func TestTheTokenGoesToFulcioAlone(t *testing.T) {
 	service := s.Service
 	service.Token = "e30.e30.e30"
 	if _, err := service.Sign(t.Context(), payloadType, []byte("{}")); err == nil || errors.Is(err, origin.ErrElsewhere) {
-		t.Errorf("a token of nobody: %v", err)
+		t.Errorf("a token without a subject: %v", err)
 	}
 }

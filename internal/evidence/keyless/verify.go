@@ -23,7 +23,7 @@ type Trust struct {
 // it (trusted_root.json).
 func NewTrust(trustedRoot []byte, identity, issuer string) (*Trust, error) {
 	if identity == "" || issuer == "" {
-		return nil, errors.New("without an identity and its issuer, anybody's signature would be accepted")
+		return nil, errors.New("identity and issuer are required: without them the signature of any identity is accepted")
 	}
 	r, err := root.NewTrustedRootFromJSON(trustedRoot)
 	if err != nil {

@@ -30,7 +30,7 @@ var stages string
 // certificate (v0.8.0, pkg/kwok/server/server.go: it has settings for neither clients'
 // certificates nor tokens, and serves plain HTTP on the same port). An Exec or an object for a
 // whole cluster (ClusterLogs) would lead every process of the machine to what it is for. The
-// world's objects have names that nobody can guess (internal/world/cluster, secretNames).
+// world's objects have names that cannot be guessed (internal/world/cluster, secretNames).
 var kwokCRDs = []string{"Logs", "PortForward"}
 
 // Kwok stands in for the kubelets.

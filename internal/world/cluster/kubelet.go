@@ -24,8 +24,8 @@ import (
 
 // Kubelet is where the API server finds the nodes' kubelets: kwok's server.
 // kwok never learns that a container has ended, so a followed log would never
-// end either, and it answers whoever asks. With Kubelet given, the world has a server before
-// it, which answers those who show a certificate of the cluster's administrators, as the API
+// end either, and it authenticates no client. With Kubelet given, the world has a server before
+// it, which answers clients with a certificate of the cluster's administrators, as the API
 // server does. It serves followed logs of its own pods itself. Everything else it passes on,
 // with the names that the world's pods have for kwok (secretNames).
 type Kubelet struct {

@@ -11,7 +11,7 @@ import (
 
 // secretNames are the names of the objects that lead kwok to a pod's logs and ports.
 //
-// kwok's server asks no client who it is: it looks for the Logs or PortForward object that has
+// kwok's server authenticates no client: it looks for the Logs or PortForward object that has
 // the name of the pod in the request. Such objects with the names of pods would show every
 // pod's log to every process of the machine. The world's have names that only readers of the
 // API and the server before kwok's know (front).

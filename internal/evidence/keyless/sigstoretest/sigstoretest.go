@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -80,7 +79,7 @@ func (s *Sigstore) serve(pattern string, handler func(*http.Request) (any, error
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if entries, ok := answer.(models.LogEntry); ok {
-			for id := range maps.Keys(entries) {
+			for id := range entries {
 				w.Header().Set("ETag", id)
 			}
 			w.WriteHeader(http.StatusCreated)
