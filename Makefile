@@ -3,7 +3,7 @@ GO      ?= go
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: accept build test test-all profile soak soak-tests lint vuln bench generate fuzz clean
+.PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean
 
 ## accept: build firstlight and walk the eight gates on the embedded lab
 accept: build
@@ -43,10 +43,20 @@ lint:
 	$(GO) -C tools build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./...
 
-## vuln: known vulnerabilities in what we import (needs the vulnerability database)
+## vuln: known vulnerabilities in what we import (needs the vulnerability database, VULNDB)
+VULNDB ?= https://vuln.go.dev
 vuln:
 	$(GO) -C tools build -o ../bin/govulncheck golang.org/x/vuln/cmd/govulncheck
-	bin/govulncheck ./...
+	bin/govulncheck -db $(VULNDB) ./...
+
+## sbom: what the binary is linked of, read from the binary, as CycloneDX: bin/firstlight.cdx.json
+sbom: build
+	$(GO) -C tools build -o ../bin/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	bin/cyclonedx-gomod bin -json -std -version $(VERSION) -output $(BIN).cdx.json $(BIN)
+
+## licenses: the licences of what is linked, to docs/licenses.md; fail where one is not allowed
+licenses:
+	$(GO) run ./internal/ci/licenses -write docs/licenses.md
 
 ## bench: measure what ships, with kwokctl and Boskos in turns; write bench/RESULTS.md; fail
 ## where a threshold of bench/thresholds.yaml is missed

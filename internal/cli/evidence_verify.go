@@ -44,7 +44,10 @@ A bundle says what it was judged against; it cannot say that this is your site. 
 --site, --profile and --cluster it is compared with what you expect, and a run of one
 gate alone (accept --only) is refused.
 
-Without --key it does not know who signed, which is no pass (exit 3), unless
+With --bundle it checks a run that an identity signed (sign --identity-token): offline,
+with the trusted root of that Sigstore, for the identity and the issuer that you name.
+
+Without --key or --bundle it does not know who signed, which is no pass (exit 3), unless
 --unsigned says that it is not asked. The directory of a run that is not signed is
 checked all the same; whether it should have been signed only you know: with --key
 it fails.
@@ -54,6 +57,7 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 		Example: `  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub
   firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub --site prod.yaml --cluster "$(kubectl get namespace kube-system -o jsonpath={.metadata.uid})"
   firstlight evidence verify oci://registry.example.com/acceptance:20261121 --key firstlight.pub
+  firstlight evidence verify 20261121-014233-7f3a.tar.gz --bundle run.sigstore.json --trusted-root trusted_root.json --certificate-identity acceptance@example.com --certificate-oidc-issuer https://accounts.example.com
   firstlight evidence verify evidence/20261121-014233-7f3a`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -65,10 +69,15 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 	cluster := cmd.Flags().String("cluster", "", "UID of the kube-system namespace of the cluster that the run has to be of")
 	plain := addPlainHTTP(cmd)
 	cmd.MarkFlagsMutuallyExclusive("key", "unsigned")
+	var keyless keylessVerify
+	keyless.add(cmd)
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		o := attest.Options{Unsigned: *unsigned, ChecksFor: checksOf}
 		var err error
 		if o.Expected, err = expectedOf(*siteFile, *profileFile, *cluster); err != nil {
+			return err
+		}
+		if err := keyless.options(&o); err != nil {
 			return err
 		}
 		for _, file := range *keyFiles {
@@ -147,7 +156,7 @@ func verifyAny(ctx context.Context, given, temp string, plain bool, show *transf
 		}
 	} else if dir, err = bundleDir(path); err != nil {
 		return verification{}, err
-	} else if _, err := evidence.Attestation(dir); errors.Is(err, fs.ErrNotExist) && len(o.Keys) == 0 {
+	} else if _, err := evidence.Attestation(dir); errors.Is(err, fs.ErrNotExist) && len(o.Keys) == 0 && o.Bundle == nil {
 		o.Unsigned = true
 	}
 	r, err := attest.Verify(ctx, dir, o)

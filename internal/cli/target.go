@@ -172,12 +172,9 @@ func labDigests(ctx context.Context, h *lab.Handle) (map[string]string, error) {
 		if c.Identity.PID == 0 {
 			continue // a fault has ended it
 		}
-		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Identity.PID))
-		if err != nil {
-			return nil, fmt.Errorf("find the program of %s: %w", c.Name, err)
-		}
-		if out[c.Name], err = upstream.Digest(path); err != nil {
-			return nil, err //nolint:wrapcheck // says what it was doing
+		// The file that the process runs, also where another has taken its place since.
+		if out[c.Name], err = upstream.Digest(fmt.Sprintf("/proc/%d/exe", c.Identity.PID)); err != nil {
+			return nil, fmt.Errorf("program of %s: %w", c.Name, err)
 		}
 	}
 	return out, nil

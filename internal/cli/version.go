@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,35 @@ type versionInfo struct {
 	Version  string         `json:"version"`
 	Go       string         `json:"go"`
 	Upstream []upstream.Pin `json:"upstream"`
+	// Modules are those that the binary is linked of, besides its own.
+	Modules []linkedModule `json:"modules"`
+}
+
+// linkedModule is a module in the binary, as go build wrote it there.
+type linkedModule struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	// Sum is the digest of its files as go.sum and the Go checksum database have it: h1: and
+	// base64. Empty: ReplacedBy is in its place.
+	Sum string `json:"sum,omitempty"`
+	// ReplacedBy is the directory of firstlight's repository that is in its place.
+	ReplacedBy string `json:"replacedBy,omitempty"`
+}
+
+// linkedModules are those of a binary's build information; nil: it has none.
+func linkedModules(info *debug.BuildInfo) []linkedModule {
+	modules := []linkedModule{}
+	if info == nil {
+		return modules
+	}
+	for _, d := range info.Deps {
+		m := linkedModule{Path: d.Path, Version: d.Version, Sum: d.Sum}
+		if d.Replace != nil {
+			m.Sum, m.ReplacedBy = d.Replace.Sum, d.Replace.Path
+		}
+		modules = append(modules, m)
+	}
+	return modules
 }
 
 func newVersion(s Streams) *cobra.Command {
@@ -29,7 +59,8 @@ func newVersion(s Streams) *cobra.Command {
 		if err != nil {
 			return infrastructure(err)
 		}
-		v := versionInfo{Version: version, Go: runtime.Version(), Upstream: pins}
+		info, _ := debug.ReadBuildInfo() // nil where the binary was not built from modules
+		v := versionInfo{Version: version, Go: runtime.Version(), Upstream: pins, Modules: linkedModules(info)}
 		return out.write(s.Out, v, func(w io.Writer) error {
 			fmt.Fprintf(w, "firstlight %s (%s)\n\nupstream programs of the lab:\n", v.Version, v.Go)
 			tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)

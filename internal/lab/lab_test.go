@@ -218,7 +218,7 @@ func testCertificates(t *testing.T, r *running) {
 	bare := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, c := range component.All(r.conf) {
 		if c.Name == component.Kwok {
-			continue // its kubelet side takes no certificates, upstream
+			continue // its kubelet side takes no certificates, upstream: TestWorldOnALab asks it for logs
 		}
 		url := c.Probe.URL
 		switch c.Name {
@@ -311,9 +311,9 @@ func testLogs(t *testing.T, r *running) {
 	if err := os.WriteFile(file, []byte("2026-01-02T03:04:05.000000006Z stdout F hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	logs := schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "clusterlogs"}
-	_, err := r.dyn.Resource(logs).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterLogs", "metadata": map[string]any{"name": "all"},
+	logs := schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "logs"}
+	_, err := r.dyn.Resource(logs).Namespace("default").Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": map[string]any{"name": "exporter", "namespace": "default"},
 		"spec": map[string]any{"logs": []any{map[string]any{"logsFile": file}}},
 	}}, metav1.CreateOptions{})
 	if err != nil {

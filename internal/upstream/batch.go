@@ -87,38 +87,47 @@ func (b Builder) build(ctx context.Context, m batch, programs Programs, events f
 		return fmt.Errorf("build %s: %w", m.Name, err)
 	}
 	defer unlock()
-	if job.foundMeanwhile(); len(job.batch.programs) == 0 {
-		return nil
+	if err := job.foundMeanwhile(); err != nil || len(job.batch.programs) == 0 {
+		return err
 	}
 	return job.run(ctx)
 }
 
 // foundMeanwhile takes those programs that another firstlight built while this one
 // waited for its turn.
-func (j *build) foundMeanwhile() {
+func (j *build) foundMeanwhile() error {
 	left := j.batch.programs[:0:0]
 	for _, p := range j.batch.programs {
-		if path := filepath.Join(j.dir, p.Name); usable(path) {
-			j.events(Event{Program: p.Name, State: Cached, Elapsed: j.elapsed()})
-			j.programs.files[p.Name].finish(path, nil)
+		path := filepath.Join(j.dir, p.Name)
+		if !usable(path) {
+			left = append(left, p)
 			continue
 		}
-		left = append(left, p)
+		if err := verify(path); err != nil {
+			return fmt.Errorf("build %s: %w", p.Name, err)
+		}
+		j.events(Event{Program: p.Name, State: Cached, Elapsed: j.elapsed()})
+		j.programs.files[p.Name].finish(path, nil)
 	}
 	j.batch.programs = left
+	return nil
 }
 
 // take moves what go build has linked so far from the scratch directory to the
-// cache. go build renames a program into place when it is whole.
+// cache, with its digest. go build renames a program into place when it is whole.
 func (j *build) take(scratch string) error {
 	var errs []error
 	for _, p := range j.batch.programs {
 		f := j.programs.files[p.Name]
 		from, to := filepath.Join(scratch, outDir, p.binary()), filepath.Join(j.dir, p.Name)
-		if f.finished() || !usable(from) {
+		if f.finished() || !runnable(from) {
 			continue
 		}
-		if err := os.Rename(from, to); err != nil {
+		digest, err := Digest(from)
+		if err == nil {
+			err = place(from, to, digest)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("build %s: %w", p.Name, err))
 			continue
 		}

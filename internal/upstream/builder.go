@@ -7,7 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/utils/clock"
 )
 
@@ -33,7 +36,7 @@ var ErrNoGo = errors.New("no go command found: the pinned upstream programs are 
 
 // Ensure returns the programs that are asked for, by their names or by those of
 // their groups, building those that are not in the cache. It reports each step to
-// events, from one goroutine; events may be nil.
+// events, one call at a time; events may be nil.
 func (b Builder) Ensure(ctx context.Context, names []string, events func(Event)) (Programs, error) {
 	programs, err := b.Begin(ctx, names, events)
 	if err != nil {
@@ -62,6 +65,7 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		return Programs{}, err
 	}
 	programs := Programs{files: map[string]*file{}, ended: make(chan struct{})}
+	var there []builtProgram
 	var missing []batch
 	for _, g := range t.Groups {
 		found, err := b.find(g)
@@ -71,8 +75,7 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		for _, p := range g.Programs {
 			programs.files[p.Name] = newFile()
 			if path := found[p.Name]; path != "" {
-				events(Event{Program: p.Name, State: Cached})
-				programs.files[p.Name].finish(path, nil)
+				there = append(there, builtProgram{p.Name, path})
 				continue
 			}
 			events(Event{Program: p.Name, State: Queued})
@@ -88,6 +91,7 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 	}
 	go func() {
 		defer close(programs.ended)
+		programs.verify(there, events)
 		for i, m := range missing {
 			if err := b.build(ctx, m, programs, events); err != nil {
 				for _, rest := range missing[i:] {
@@ -98,6 +102,34 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 		}
 	}()
 	return programs, nil
+}
+
+// builtProgram is a program that was found built.
+type builtProgram struct{ name, path string }
+
+// verify holds programs against their digests, and makes each available that is as it was
+// built. The programs of a lab without extras are 526 MB, 0.45 s of CPU time with the
+// processor's instructions for SHA-256: nothing is remembered from one start to the next.
+func (p Programs) verify(programs []builtProgram, events func(Event)) {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	var one sync.Mutex // at a time calls events
+	for _, c := range programs {
+		all.Go(func() error {
+			path, err := c.path, verify(c.path)
+			e := Event{Program: c.name, State: Cached}
+			if err != nil {
+				path, err = "", fmt.Errorf("start %s: %w", c.name, err)
+				e.State, e.Detail = Failed, err.Error()
+			}
+			one.Lock()
+			events(e)
+			one.Unlock()
+			p.files[c.name].finish(path, err)
+			return nil // Path has it
+		})
+	}
+	_ = all.Wait()
 }
 
 func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
@@ -172,8 +204,11 @@ func (b Builder) dir(g group) (string, error) {
 // root is the directory of all built programs.
 func (b Builder) root() string { return filepath.Join(b.CacheDir, "upstream") }
 
-// usable says whether a built program is there.
-func usable(path string) bool {
+// usable says whether a built program is there with its digest, against which it is not held.
+func usable(path string) bool { return runnable(path) && recorded(path) != "" }
+
+// runnable says whether a file is there that can be run.
+func runnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Mode()&0o100 != 0
 }

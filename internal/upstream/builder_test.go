@@ -82,11 +82,27 @@ func TestBuildsOnceAndThenFinds(t *testing.T) {
 	if len(states) != 1 || states[0] != Cached {
 		t.Errorf("second time: events %v, want cached alone", states)
 	}
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
+	if err := verify(path); err != nil {
+		t.Errorf("what was built is not as it was recorded: %v", err)
 	}
-	if _, err := buildBatch(t, b, m, tell); err != nil || !usable(path) {
-		t.Errorf("an empty file was not built anew: %v", err)
+	for name, spoil := range map[string]func() error{
+		"an empty file":          func() error { return os.Truncate(path, 0) },
+		"one without its digest": func() error { return os.Remove(path + digestSuffix) },
+		"one with a torn digest": func() error { return os.WriteFile(path+digestSuffix, []byte("torn"), 0o600) },
+		"one with another's digest": func() error {
+			return os.WriteFile(path+digestSuffix, []byte(strings.Repeat("ab", 32)+"  kwok\n"), 0o600)
+		},
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := buildBatch(t, b, m, tell); err != nil || verify(path) != nil {
+			t.Errorf("%s was not built anew: %v", name, err)
+		}
+	}
+	changeOneByte(t, path)
+	if _, err := buildBatch(t, b, m, tell); !errors.Is(err, ErrChanged) {
+		t.Errorf("a program that another built and that was changed since: %v, want ErrChanged", err)
 	}
 	left, err := filepath.Glob(filepath.Join(b.CacheDir, "upstream", ".build-*"))
 	if err != nil || len(left) > 0 {

@@ -11,49 +11,73 @@ import (
 	"strings"
 )
 
-// digestSuffix ends the name of the file beside a program that has its digest.
-const digestSuffix = ".sha256"
+// digestSuffix ends the name of the file beside a program that has its digest, as
+// sha256sum -c reads it. It is written before the program is put in its place, when it is
+// built or imported, and never after.
+const digestSuffix = ".sha256sum"
 
-// Digest is the SHA-256 of a program's file, in hex. It is written down beside the file,
-// with the size and the time of the file that it is of, and read from there while
-// these are the same.
+// ErrChanged says that a program is not the one that was built or imported.
+var ErrChanged = errors.New("the program is not the one that was built or imported")
+
+// Digest is the SHA-256 of a file, in hex.
 func Digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read a program's digest: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("read a program's digest: %w", err)
-	}
-	of := fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
-	note := path + digestSuffix
-	if raw, err := os.ReadFile(note); err == nil {
-		if digest, rest, ok := strings.Cut(strings.TrimSpace(string(raw)), " "); ok && rest == of && len(digest) == 2*sha256.Size {
-			return digest, nil
-		}
-	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("read a program's digest: %w", err)
 	}
-	digest := hex.EncodeToString(h.Sum(nil))
-	keep(note, digest+" "+of+"\n")
-	return digest, nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// keep writes a note. The note only saves time: not to be able to write it is no error.
-func keep(path, text string) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+// recorded is the digest that was written when the program was built or imported; empty when
+// there is none.
+func recorded(path string) string {
+	raw, err := os.ReadFile(path + digestSuffix)
 	if err != nil {
-		return
+		return ""
 	}
-	_, err = io.WriteString(f, text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	digest, name, ok := strings.Cut(strings.TrimSpace(string(raw)), "  ")
+	if _, err := hex.DecodeString(digest); err != nil || !ok || name != filepath.Base(path) || len(digest) != 2*sha256.Size {
+		return ""
+	}
+	return digest
+}
+
+// verify holds a program against its recorded digest, reading all of it: the size and the times
+// of a changed file can be those of before.
+func verify(path string) error {
+	digest, err := Digest(path)
+	if err != nil {
+		return err
+	}
+	if want := recorded(path); digest != want {
+		return fmt.Errorf("%w: the SHA-256 of %s is %s, the recorded one is %q; find out what changed it, then delete the file and run: firstlight lab programs build (or import)",
+			ErrChanged, path, digest, want)
+	}
+	return nil
+}
+
+// place puts a program and its digest where they are looked for. What is there goes first: a
+// program is never beside the digest of another.
+func place(from, to, digest string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err //nolint:wrapcheck // names the file
+	}
+	note, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
+	if err != nil {
+		return err //nolint:wrapcheck // names the file
+	}
+	_, err = fmt.Fprintf(note, "%s  %s\n", digest, filepath.Base(to))
+	// As readable as the program.
+	if err = errors.Join(err, note.Chmod(0o644), note.Sync(), note.Close()); err == nil {
+		err = os.Rename(note.Name(), to+digestSuffix)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // so is this
+		return errors.Join(err, os.Remove(note.Name()))
 	}
+	return os.Rename(from, to) //nolint:wrapcheck // names the files
 }

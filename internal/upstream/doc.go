@@ -8,6 +8,9 @@
 //   - A program is what its pin, its flags and the Go version say, nothing
 //     else: the cache is keyed by a hash of all of them.
 //   - A file in the cache is whole: it is built elsewhere and renamed.
+//   - A program is given out only after all of it was held against the digest that was
+//     recorded when it was built or imported. Who can write both can change both: the
+//     cache is its user's.
 //   - Two builders do not build the same program at once.
 //   - The user's go.mod, GOFLAGS and workspace have no say.
 //

@@ -141,13 +141,12 @@ func (b Builder) install(m Manifest, scratch string) error {
 		if err := os.MkdirAll(dir, 0o750); err != nil {
 			return fmt.Errorf("import %s: %w", e.Program, err)
 		}
-		if have, err := Digest(filepath.Join(dir, e.Program)); err == nil && have == e.SHA256 {
-			continue // a lab may run it
+		to := filepath.Join(dir, e.Program)
+		if usable(to) && recorded(to) == e.SHA256 && verify(to) == nil {
+			continue
 		}
-		for _, suffix := range []string{"", digestSuffix} {
-			if err := os.Rename(filepath.Join(scratch, e.Program+suffix), filepath.Join(dir, e.Program+suffix)); err != nil {
-				return fmt.Errorf("import %s: %w", e.Program, err)
-			}
+		if err := place(filepath.Join(scratch, e.Program), to, e.SHA256); err != nil {
+			return fmt.Errorf("import %s: %w", e.Program, err)
 		}
 	}
 	return nil

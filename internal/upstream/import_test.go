@@ -30,10 +30,24 @@ func cached(t *testing.T) Builder {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("a program"), 0o700); err != nil {
+	put(t, filepath.Join(dir, "etcd"), "a program")
+	return b
+}
+
+// put places a program of that text, as a build does.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	scratch := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(scratch, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return b
+	digest, err := Digest(scratch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := place(scratch, path, digest); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func exported(t *testing.T) []byte {

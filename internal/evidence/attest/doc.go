@@ -1,5 +1,6 @@
 // Package attest lets a stranger check the evidence of a run offline: an
-// in-toto Statement v1 about the run, in a DSSE envelope, signed.
+// in-toto Statement v1 about the run, in a DSSE envelope, signed with a key or (package
+// keyless) by an identity.
 //
 // The statement's subjects are the run (by the digest of its manifest), the
 // recipe where it has one, and the cluster. Its predicate (PredicateType, with a
@@ -13,5 +14,5 @@
 // reported at once.
 //
 // It reads the files that it is given and nothing else: no network, no
-// environment. A private key never leaves KeyPair.
+// environment, but for SignKeyless. A private key never leaves KeyPair.
 package attest

@@ -12,12 +12,8 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// seal puts a statement into a signed envelope, on one line.
-func seal(ctx context.Context, s Statement, signer Signer) ([]byte, error) {
-	payload, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("encode the statement: %w", err)
-	}
+// seal puts a statement, encoded, into a signed envelope, on one line.
+func seal(ctx context.Context, payload []byte, signer Signer) ([]byte, error) {
 	signers, err := dsse.NewEnvelopeSigner(signer)
 	if err != nil {
 		return nil, fmt.Errorf("sign the statement: %w", err)
@@ -47,14 +43,23 @@ func openEnvelope(data []byte) (env *dsse.Envelope, payload []byte, err error) {
 	if err := decodeStrictly(lines[0], env); err != nil {
 		return nil, nil, fmt.Errorf("it is no DSSE envelope: %w", err)
 	}
-	payload, err = env.DecodeB64Payload()
+	payload, err = payloadOf(env)
+	if payload == nil {
+		return nil, nil, err
+	}
+	return env, payload, err
+}
+
+// payloadOf is what an envelope holds; it comes with an error where it is of another type.
+func payloadOf(env *dsse.Envelope) ([]byte, error) {
+	payload, err := env.DecodeB64Payload()
 	if err != nil {
-		return nil, nil, fmt.Errorf("its payload is not base64: %w", err)
+		return nil, fmt.Errorf("its payload is not base64: %w", err)
 	}
 	if env.PayloadType != PayloadType {
-		return env, payload, fmt.Errorf("its payload type is %q, not %q", env.PayloadType, PayloadType)
+		return payload, fmt.Errorf("its payload type is %q, not %q", env.PayloadType, PayloadType)
 	}
-	return env, payload, nil
+	return payload, nil
 }
 
 // decodeStrictly decodes one JSON value with no unknown keys and nothing after it.

@@ -100,7 +100,11 @@ func state(t *testing.T, dir string, k KeyPair, change func(*Statement)) {
 		t.Fatal(err)
 	}
 	change(&s)
-	line, err := seal(t.Context(), s, k)
+	said, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := seal(t.Context(), said, k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 )
 
-// Signer signs. KeyPair is the one that is here; a key management service or a
-// keyless identity is another implementation.
+// Signer signs. KeyPair is the one that is here; a key management service is another
+// implementation. An identity signs with SignKeyless.
 type Signer interface {
 	// Sign returns the signature of data, which is the envelope's encoding of
 	// payload and payload type.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/keyless"
 )
 
 // RefusedError is what Sign refuses with: the run is not one to vouch for.
@@ -43,6 +44,28 @@ type SignOptions struct {
 // written, or of which a verdict is not reached again, is refused: RefusedError.
 // One that is being written is refused too: evidence.ErrLocked.
 func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statement, error) {
+	return signChecked(dir, o, func(payload []byte) error {
+		line, err := seal(ctx, payload, signer)
+		if err != nil {
+			return err
+		}
+		return evidence.Attach(dir, line, o.Replace) //nolint:wrapcheck // says what it was doing
+	})
+}
+
+// SignKeyless is Sign with an identity instead of a key. The attestation is a Sigstore bundle,
+// which it returns: it is stored beside the run, not with it.
+func SignKeyless(ctx context.Context, dir string, service keyless.Service, o SignOptions) (Statement, []byte, error) {
+	var bundle []byte
+	s, err := signChecked(dir, o, func(payload []byte) (err error) {
+		bundle, err = service.Sign(ctx, PayloadType, payload)
+		return err //nolint:wrapcheck // says what it was doing
+	})
+	return s, bundle, err
+}
+
+// signChecked checks the run in dir, and hands its statement, encoded, to sign.
+func signChecked(dir string, o SignOptions, sign func(payload []byte) error) (Statement, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -62,7 +85,7 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 			return &RefusedError{Report: report}
 		}
 		var err error
-		s, err = attach(ctx, dir, *i.supported, signer, o)
+		s, err = attested(dir, *i.supported, o, sign)
 		return err
 	})
 	if err != nil {
@@ -74,9 +97,9 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 // errChanged is of a run that was written to between the check and the signature.
 var errChanged = errors.New("the run was changed while it was checked: sign it again")
 
-// attach signs the statement that was checked, and only while the run is still the one
+// attested signs the statement that was checked, and only while the run is still the one
 // that was checked: the statement has the digest of every file.
-func attach(ctx context.Context, dir string, s Statement, signer Signer, o SignOptions) (Statement, error) {
+func attested(dir string, s Statement, o SignOptions, sign func(payload []byte) error) (Statement, error) {
 	m, err := evidence.Inventory(dir)
 	if err != nil {
 		return Statement{}, err //nolint:wrapcheck // says what it was doing
@@ -92,9 +115,5 @@ func attach(ctx context.Context, dir string, s Statement, signer Signer, o SignO
 	if _, problems := decodeStatement(payload); len(problems) > 0 {
 		return Statement{}, fmt.Errorf("the run's statement does not keep to its own schema: %s", strings.Join(problems, "; "))
 	}
-	line, err := seal(ctx, s, signer)
-	if err != nil {
-		return Statement{}, err
-	}
-	return s, evidence.Attach(dir, line, o.Replace) //nolint:wrapcheck // says what it was doing
+	return s, sign(payload)
 }

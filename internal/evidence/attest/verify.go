@@ -6,16 +6,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/keyless"
 )
 
 // Options of Verify.
 type Options struct {
 	// Keys are those of which one must have signed.
 	Keys []PublicKey
+	// Bundle is the Sigstore bundle of a run that an identity signed; nil where it was a key, or
+	// nobody. Trust says whose it has to be.
+	Bundle []byte
+	Trust  *keyless.Trust
 	// Unsigned says that it is not asked who signed; everything else is.
 	Unsigned bool
 	// Archive is what was found when the run was unpacked from one; nil when it
@@ -71,6 +77,9 @@ func (f *found) archive(a *Archive) {
 // attestation opens and verifies what is signed; nil when there is nothing that
 // can be read.
 func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statement, error) {
+	if o.Bundle != nil {
+		return f.bundle(o), nil
+	}
 	data, err := evidence.Attestation(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.unattested(o)
@@ -88,15 +97,47 @@ func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statem
 	}
 	f.settle(CheckEnvelope, OK, "DSSE, signed with %s", keyIDs(env))
 	f.signature(ctx, env, o)
+	return f.statement(payload), nil
+}
+
+// bundleFile stands for the Sigstore bundle in problems: its name is the caller's.
+const bundleFile = "bundle"
+
+// bundle is attestation for a run that an identity signed.
+func (f *found) bundle(o Options) *Statement {
+	b, err := keyless.Open(o.Bundle)
+	if err != nil {
+		f.problem(CheckEnvelope, bundleFile, "%v", err)
+		return nil
+	}
+	payload, err := payloadOf(b.Envelope())
+	if err != nil {
+		f.problem(CheckEnvelope, bundleFile, "%v", err)
+	}
+	if payload == nil {
+		return nil
+	}
+	f.settle(CheckEnvelope, OK, "DSSE, in a Sigstore bundle")
+	if by, err := b.Verify(o.Trust); err != nil {
+		f.problem(CheckSignature, bundleFile, "%v", err)
+	} else {
+		f.report.SignedBy = by.Identity
+		f.settle(CheckSignature, OK, "of %s, as %s says, logged %s", by.Identity, by.Issuer, by.At.UTC().Format(time.RFC3339))
+	}
+	return f.statement(payload)
+}
+
+// statement reads a payload; nil when it is no statement about a run.
+func (f *found) statement(payload []byte) *Statement {
 	s, problems := decodeStatement(payload)
 	for _, p := range problems {
 		f.problem(CheckSchema, "statement", "%s", p)
 	}
 	f.settle(CheckSchema, OK, "in-toto Statement v1, %s", s.PredicateType)
 	if s.Type != StatementType || s.PredicateType != PredicateType {
-		return nil, nil //nolint:nilnil // as above: it is of something else
+		return nil // it is of something else
 	}
-	return &s, nil
+	return &s
 }
 
 // signature says who signed, of those that were given.

@@ -25,10 +25,13 @@ var stages string
 // kwokCRDs are the kinds that the world configures kwok with while it runs.
 // Stages are not among them: they are in its configuration file, so that no
 // node waits for them.
-var kwokCRDs = []string{
-	"Logs", "ClusterLogs", "PortForward", "ClusterPortForward",
-	"Exec", "ClusterExec", "Attach", "ClusterAttach",
-}
+//
+// Nor are kinds that the world does not use. kwok's server serves TLS and asks no client for a
+// certificate (v0.8.0, pkg/kwok/server/server.go: it has settings for neither clients'
+// certificates nor tokens, and serves plain HTTP on the same port). An Exec or an object for a
+// whole cluster (ClusterLogs) would lead every process of the machine to what it is for. The
+// world's objects have names that cannot be guessed (internal/world/cluster, secretNames).
+var kwokCRDs = []string{"Logs", "PortForward"}
 
 // Kwok stands in for the kubelets.
 func (c Config) Kwok() Component {

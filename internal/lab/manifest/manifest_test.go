@@ -1,9 +1,12 @@
 package manifest
 
 import (
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +48,39 @@ func TestCopiesAreThePinnedModules(t *testing.T) {
 			if diff := cmp.Diff(string(want), string(got)); diff != "" {
 				t.Errorf("%s is not the pinned module's: copy it from there", f)
 			}
+		}
+	}
+}
+
+// The binary carries the manifests of this directory, all of them, and no others.
+func TestPackedIsTheDirectory(t *testing.T) {
+	t.Parallel()
+	files, err := content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(from fs.FS) map[string]string {
+		texts := map[string]string{}
+		err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			text, err := fs.ReadFile(from, path)
+			texts[path] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return texts
+	}
+	want, got := read(os.DirFS(".")), read(files)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
+		t.Errorf("content.zip has other files: run go generate ./internal/lab/manifest\n%s", diff)
+	}
+	for path, text := range want {
+		if got[path] != text {
+			t.Errorf("content.zip has another %s: run go generate ./internal/lab/manifest", path)
 		}
 	}
 }
@@ -114,8 +150,8 @@ func TestManifestsParse(t *testing.T) {
 	t.Parallel()
 	v := values()
 	crds, err := CRDs()
-	if err != nil || len(crds) != 8 {
-		t.Errorf("%d definitions, %v; want 8", len(crds), err)
+	if err != nil || len(crds) != 2 {
+		t.Errorf("%d definitions, %v; want 2", len(crds), err)
 	}
 	roles, err := Roles()
 	if err != nil || len(roles) == 0 {

@@ -3,11 +3,14 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +24,7 @@ import (
 	"k8s.io/client-go/transport/spdy"
 
 	"github.com/firstlight/firstlight/internal/lab/labtest"
+	"github.com/firstlight/firstlight/internal/lab/pki"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -42,6 +46,7 @@ func TestWorldOnALab(t *testing.T) { //nolint:tparallel // the parts share one l
 		{"inference", inferenceServes},
 		{"crash loop", crashLoops},
 		{"follow", followEnds},
+		{"kubelet ports", kubeletPortsWantCredentials},
 		{"claims", claimsAreHonoured},
 		{"stack faults", stackFaults},
 		{"deleted pod", deletedPodGivesBack},
@@ -309,6 +314,70 @@ func followEnds(t *testing.T, b *bench) {
 		t.Errorf("the follow ends in %q", text[max(0, len(text)-200):])
 	}
 	b.remove(t, "follow")
+}
+
+// A pod's log is read through the API server, and by no process of the machine that asks the
+// nodes' kubelets without credentials: until November 2026 kwok's port gave it to all.
+func kubeletPortsWantCredentials(t *testing.T, b *bench) {
+	b.run(t, collectiveJob("private", 1))
+	logs := b.finish(t, "private", batchv1.JobComplete)
+	const secret = "# Collective test concluded"
+	contains(t, logs["0"], secret)
+	pod := b.pods(t, "private")[0]
+	node, err := b.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _, err := net.SplitHostPort(b.info.Kubelet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := net.JoinHostPort(host, strconv.Itoa(int(node.Status.DaemonEndpoints.KubeletEndpoint.Port)))
+	certificates := pki.Dir(filepath.Dir(b.info.CA))
+	path := "/containerLogs/default/" + pod.Name + "/nccl-tests"
+	for name, ask := range map[string]struct {
+		url, identity string
+		status        int // 0: refused before there is an answer
+	}{
+		"kwok, plain":                      {"http://" + b.info.Kubelet + path, "", http.StatusBadRequest},
+		"kwok, TLS":                        {"https://" + b.info.Kubelet + path, "", http.StatusBadRequest},
+		"kwok, with the API server's":      {"https://" + b.info.Kubelet + path, pki.KubeletClient, http.StatusBadRequest},
+		"the world, plain":                 {"http://" + front + path, "", http.StatusBadRequest},
+		"the world, TLS":                   {"https://" + front + path, "", 0},
+		"the world, with another program":  {"https://" + front + path, pki.Prometheus, http.StatusForbidden},
+		"the world, with the API server's": {"https://" + front + path, pki.KubeletClient, http.StatusOK},
+	} {
+		status, body := askKubelet(t, certificates, ask.url, ask.identity)
+		if status != ask.status || strings.Contains(body, secret) != (ask.status == http.StatusOK) {
+			t.Errorf("%s: status %d, want %d; answer %.300q", name, status, ask.status, body)
+		}
+	}
+	b.remove(t, "private")
+}
+
+// askKubelet makes a request with the certificate of an identity of the lab, or with none. Status 0
+// is no answer.
+func askKubelet(t *testing.T, certificates pki.Dir, url, identity string) (status int, body string) {
+	t.Helper()
+	config := &tls.Config{InsecureSkipVerify: true}
+	if identity != "" {
+		pair, err := tls.LoadX509KeyPair(certificates.Cert(identity), certificates.Key(identity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: config}}
+	resp, err := client.Get(url)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw)
 }
 
 func stackFaults(t *testing.T, b *bench) {

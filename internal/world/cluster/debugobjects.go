@@ -25,7 +25,7 @@ func forwardsResource() schema.GroupVersionResource {
 type logFile struct{ container, current, previous string }
 
 // logsOf tells kwok which files are the logs of a pod's containers.
-func logsOf(pod *corev1.Pod, files ...logFile) *unstructured.Unstructured {
+func logsOf(name string, pod *corev1.Pod, files ...logFile) *unstructured.Unstructured {
 	var logs []any
 	for _, f := range files {
 		log := map[string]any{"containers": []any{f.container}, "logsFile": f.current, "follow": true}
@@ -34,11 +34,11 @@ func logsOf(pod *corev1.Pod, files ...logFile) *unstructured.Unstructured {
 		}
 		logs = append(logs, log)
 	}
-	return debugObject("Logs", pod, map[string]any{"logs": logs})
+	return debugObject("Logs", name, pod, map[string]any{"logs": logs})
 }
 
 // forwardOf tells kwok where a pod's ports are; no port means all.
-func forwardOf(pod *corev1.Pod, ports []int32, address string, port int) *unstructured.Unstructured {
+func forwardOf(name string, pod *corev1.Pod, ports []int32, address string, port int) *unstructured.Unstructured {
 	forward := map[string]any{"target": map[string]any{"address": address, "port": int64(port)}}
 	if len(ports) > 0 {
 		list := make([]any, 0, len(ports))
@@ -47,15 +47,16 @@ func forwardOf(pod *corev1.Pod, ports []int32, address string, port int) *unstru
 		}
 		forward["ports"] = list
 	}
-	return debugObject("PortForward", pod, map[string]any{"forwards": []any{forward}})
+	return debugObject("PortForward", name, pod, map[string]any{"forwards": []any{forward}})
 }
 
-// debugObject is one of kwok's kinds for a pod: its name, and gone when it is gone.
-func debugObject(kind string, pod *corev1.Pod, spec map[string]any) *unstructured.Unstructured {
+// debugObject is one of kwok's kinds for a pod: kwok finds it by its name (secretNames), and it
+// is gone when the pod is gone.
+func debugObject(kind, name string, pod *corev1.Pod, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": kind,
 		"metadata": map[string]any{
-			"name": pod.Name, "namespace": pod.Namespace,
+			"name": name, "namespace": pod.Namespace,
 			"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "Pod", "name": pod.Name, "uid": string(pod.UID)}},
 		},
 		"spec": spec,
@@ -98,10 +99,10 @@ func replace(ctx context.Context, api dynamic.ResourceInterface, obj *unstructur
 	return err
 }
 
-// remove deletes a pod's object, if it is still that pod's.
-func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, pod *corev1.Pod) error {
+// remove deletes the object of that name, if it is still that pod's.
+func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, name string, pod *corev1.Pod) error {
 	api := client.Resource(resource).Namespace(pod.Namespace)
-	have, err := api.Get(ctx, pod.Name, metav1.GetOptions{})
+	have, err := api.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -113,7 +114,7 @@ func remove(ctx context.Context, client dynamic.Interface, resource schema.Group
 			return nil // a later pod of the same name has it now
 		}
 	}
-	if err := api.Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("remove %s of pod %s/%s: %w", resource.Resource, pod.Namespace, pod.Name, err)
 	}
 	return nil

@@ -14,6 +14,8 @@
 // event that was missed, the next look puts things right. What a pod holds (GPUs,
 // files, ports) is given back when it ends or is gone.
 //
+// Logs and ports of its pods are reached through the API server alone: see secretNames.
+//
 // It never decides whether anything is good: it makes the cluster look as the
 // hardware is.
 package cluster

@@ -273,7 +273,7 @@ func TestDevicesPrintsWhatAScriptWould(t *testing.T) {
 func TestLogsOfEveryContainer(t *testing.T) {
 	t.Parallel()
 	pod, _ := claimingPod()
-	o := logsOf(pod, logFile{container: "a", current: "/a/1", previous: "/a/0"}, logFile{container: "b", current: "/b/0"})
+	o := logsOf("secret", pod, logFile{container: "a", current: "/a/1", previous: "/a/0"}, logFile{container: "b", current: "/b/0"})
 	want := []any{
 		map[string]any{"containers": []any{"a"}, "logsFile": "/a/1", "follow": true, "previousLogsFile": "/a/0"},
 		map[string]any{"containers": []any{"b"}, "logsFile": "/b/0", "follow": true},

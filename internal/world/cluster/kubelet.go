@@ -12,6 +12,8 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +24,10 @@ import (
 
 // Kubelet is where the API server finds the nodes' kubelets: kwok's server.
 // kwok never learns that a container has ended, so a followed log would never
-// end either. With Kubelet given, the world stands before that server: it
-// serves followed logs of its own pods itself and passes everything else on.
+// end either, and it authenticates no client. With Kubelet given, the world has a server before
+// it, which answers clients with a certificate of the cluster's administrators, as the API
+// server does. It serves followed logs of its own pods itself. Everything else it passes on,
+// with the names that the world's pods have for kwok (secretNames).
 type Kubelet struct {
 	// Address is host:port of kwok's server.
 	Address string
@@ -72,7 +76,10 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 		f.port = int32(a.Port) //nolint:gosec // a port
 	}
 	f.pass = &httputil.ReverseProxy{
-		Rewrite:       func(req *httputil.ProxyRequest) { req.SetURL(&url.URL{Scheme: "https", Host: k.Address}) },
+		Rewrite: func(req *httputil.ProxyRequest) {
+			req.SetURL(&url.URL{Scheme: "https", Host: k.Address})
+			f.rename(req.Out.URL)
+		},
 		FlushInterval: -1,
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: []tls.Certificate{pair}}},
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients that go away
@@ -104,7 +111,26 @@ func (f *front) stop() {
 	}
 }
 
+// administrators is the group of the API server's client certificate. A kubelet asks the API
+// server what a client may do; this one knows no other client.
+const administrators = "system:masters"
+
+// rename puts the name that a pod of the world has for kwok in the place of its own.
+func (f *front) rename(u *url.URL) {
+	parts := splitPath(u.Path)
+	const pod = 2 // containerLogs/NAMESPACE/POD/CONTAINER, portForward/NAMESPACE/POD
+	if len(parts) <= pod || !f.runtime.has(parts[1], parts[pod]) {
+		return
+	}
+	parts[pod] = f.runtime.names.of(parts[1], parts[pod])
+	u.Path, u.RawPath = "/"+strings.Join(parts, "/"), ""
+}
+
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !slices.Contains(r.TLS.PeerCertificates[0].Subject.Organization, administrators) {
+		http.Error(w, "certificate is not of group "+administrators, http.StatusForbidden)
+		return
+	}
 	var namespace, pod, container string
 	if parts := splitPath(r.URL.Path); len(parts) == 4 && parts[0] == "containerLogs" {
 		namespace, pod, container = parts[1], parts[2], parts[3]

@@ -37,7 +37,7 @@ func (w *worker) listen(ctx context.Context, handler http.Handler) (closed func(
 	for _, p := range w.container.Ports {
 		ports = append(ports, p.ContainerPort)
 	}
-	if err := put(ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.pod, ports, address.IP.String(), address.Port)); err != nil {
+	if err := put(ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.runtime.names.ofPod(w.pod), w.pod, ports, address.IP.String(), address.Port)); err != nil {
 		closed()
 		return nil, err
 	}

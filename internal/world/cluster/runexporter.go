@@ -18,7 +18,7 @@ func (w *worker) exporter() (int, error) {
 	if len(w.container.Ports) > 0 {
 		port = int(w.container.Ports[0].ContainerPort)
 	}
-	if err := put(w.ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.pod, nil, hostIP(host), port)); err != nil {
+	if err := put(w.ctx, w.runtime.dyn, forwardsResource(), forwardOf(w.runtime.names.ofPod(w.pod), w.pod, nil, hostIP(host), port)); err != nil {
 		return 0, ignoreDone(w, err)
 	}
 	<-w.ctx.Done()

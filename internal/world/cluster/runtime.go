@@ -27,6 +27,7 @@ type runtime struct {
 	log    *slog.Logger
 	gangs  *gangs
 	nodes  map[string]bool // the world's GPU nodes
+	names  secretNames     // of the objects that lead kwok to pods
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -38,7 +39,7 @@ func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.In
 	life, cancel := context.WithCancel(ctx)
 	r := &runtime{
 		life: life, cancel: cancel, client: client, dyn: dyn, world: w, dir: dir, log: log,
-		gangs: newGangs(), nodes: map[string]bool{}, workers: map[types.UID]*worker{},
+		gangs: newGangs(), nodes: map[string]bool{}, names: newSecretNames(), workers: map[types.UID]*worker{},
 	}
 	for _, n := range w.State().GPUNodes() {
 		r.nodes[n.Name] = true
@@ -122,6 +123,18 @@ func (r *runtime) find(namespace, pod, container string) logged {
 		}
 	}
 	return nil
+}
+
+// has says whether the runtime runs a pod of that name, or ran it and it is not gone.
+func (r *runtime) has(namespace, pod string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.workers {
+		if w.pod.Namespace == namespace && w.pod.Name == pod {
+			return true
+		}
+	}
+	return false
 }
 
 // concerns: the pod holds GPUs or runs a program that the world plays.

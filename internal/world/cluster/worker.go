@@ -170,7 +170,7 @@ func (w *worker) putLogs(current, previous int) error {
 	for _, s := range w.sides {
 		files = append(files, logFile{container: s.container.Name, current: s.logPath(0)})
 	}
-	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.pod, files...))
+	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.runtime.names.ofPod(w.pod), w.pod, files...))
 }
 
 func (w *worker) awaitRunning() bool {
@@ -274,9 +274,10 @@ func (w *worker) cleanUp() {
 	if w.runtime.life.Err() == nil {
 		ctx, cancel := context.WithTimeout(w.runtime.life, goodbye)
 		defer cancel()
+		name := w.runtime.names.ofPod(w.pod)
 		err := errors.Join(
-			remove(ctx, w.runtime.dyn, logsResource(), w.pod),
-			remove(ctx, w.runtime.dyn, forwardsResource(), w.pod),
+			remove(ctx, w.runtime.dyn, logsResource(), name, w.pod),
+			remove(ctx, w.runtime.dyn, forwardsResource(), name, w.pod),
 		)
 		if err != nil && ctx.Err() == nil {
 			w.runtime.log.Warn("clean up after a pod", "err", err) // its owner reference does it later

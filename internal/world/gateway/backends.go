@@ -22,7 +22,8 @@ var (
 )
 
 // backends finds where Services lead: to the pods that they select, at the addresses
-// where the world has their servers, which their PortForward objects tell.
+// where the world has their servers, which their PortForward objects say. These are found by
+// their owner: their names are not the pods'.
 type backends struct {
 	services, pods, forwards cache.Store
 }
@@ -71,9 +72,8 @@ func (b *backends) find(namespace, service string, number int32) ([]string, erro
 // address is where the world serves a pod's port; empty when it does not.
 func (b *backends) address(pod *corev1.Pod, port corev1.ServicePort) string {
 	target, ok := targetOf(pod, port)
-	obj, found, err := b.forwards.GetByKey(pod.Namespace + "/" + pod.Name)
-	forward, is := obj.(*unstructured.Unstructured)
-	if !ok || err != nil || !found || !is || !ownedBy(forward, pod) {
+	forward := b.forward(pod)
+	if !ok || forward == nil {
 		return ""
 	}
 	list, _, err := unstructured.NestedSlice(forward.Object, "spec", "forwards")
@@ -92,6 +92,16 @@ func (b *backends) address(pod *corev1.Pod, port corev1.ServicePort) string {
 		}
 	}
 	return ""
+}
+
+// forward is the PortForward object of a pod; nil when it has none.
+func (b *backends) forward(pod *corev1.Pod) *unstructured.Unstructured {
+	for _, obj := range b.forwards.List() {
+		if forward, ok := obj.(*unstructured.Unstructured); ok && ownedBy(forward, pod) {
+			return forward
+		}
+	}
+	return nil
 }
 
 // leads: a forward is of a pod's port, or of all when it names none.

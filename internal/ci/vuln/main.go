@@ -1,0 +1,88 @@
+// Command vuln is the vulnerability gate of .ci/run: it runs `make vuln`, whose exit status decides.
+//
+// What make vuln prints decides nothing: the text of a finding may hold any word. It is not run
+// in one case: the vulnerability database cannot be reached by its name, which a request to the
+// database shows beforehand. See docs/decisions/0007-vulnerability-check.md.
+//
+// Environment: VULNDB, the URL of the database; make vuln reads it too.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// defaultDatabase is that of the Makefile.
+const defaultDatabase = "https://vuln.go.dev"
+
+// reachTimeout bounds the request that shows whether the database can be reached.
+const reachTimeout = 30 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	database := os.Getenv("VULNDB")
+	if database == "" {
+		database = defaultDatabase
+	}
+	err := gate(ctx, database, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "vuln:", err)
+		os.Exit(1)
+	}
+}
+
+// errUnreachable says that no server answered for the database.
+var errUnreachable = errors.New("the vulnerability database could not be reached")
+
+// gate runs make vuln and returns its error. Where the database cannot be reached it says so and
+// returns nil.
+func gate(ctx context.Context, database string, out io.Writer) error {
+	err := reach(ctx, database)
+	if errors.Is(err, errUnreachable) {
+		fmt.Fprintf(out, "govulncheck: NOT RUN: %v\n", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "make", "vuln")
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("make vuln: %w", err)
+	}
+	return nil
+}
+
+// reach returns nil when a server answers for the database, whatever it answers. A server whose
+// certificate is refused is there too: make vuln then fails for the same reason.
+func reach(ctx context.Context, database string) error {
+	bounded, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(bounded, http.MethodGet, strings.TrimSuffix(database, "/")+"/index/db.json", nil)
+	if err != nil {
+		return fmt.Errorf("reach the vulnerability database: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		_ = resp.Body.Close() // its answer is make vuln's to read
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("reach the vulnerability database: %w", context.Cause(ctx))
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errUnreachable, err)
+}
