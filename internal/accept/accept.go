@@ -142,7 +142,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); w.identify(identifying) }()
 	outcome, walkErr := walker.Walk(ctx)
-	cleanErr := errors.Join(w.cleanRun(ctx), w.release(context.WithoutCancel(ctx)))
+	cleanErr := errors.Join(w.cleanRun(ctx), w.release(ctx))
 	if cleanErr != nil {
 		outcome.Notes = append(outcome.Notes, cleanErr.Error())
 	}

@@ -85,15 +85,14 @@ func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	if h.Holder != w.process.String() {
 		return live(w.run.ID(), *h, w.now())
 	}
-	err = c.WriteHold(ctx, w.run.ID(), h, w.renewed())
-	if errors.Is(err, kube.ErrHeld) {
-		return err //nolint:wrapcheck // says what it was doing
-	}
+	_ = c.WriteHold(ctx, w.run.ID(), h, w.renewed()) // one that was written meanwhile is read the next time
 	return nil
 }
 
-// release gives the Lease back.
+// release gives the Lease back, if the walk still has it.
 func (w *walk) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
 	w.holding.Lock()
 	defer w.holding.Unlock()
 	if w.renewing == nil {
@@ -101,8 +100,14 @@ func (w *walk) release(ctx context.Context) error {
 	}
 	w.renewing()
 	w.renewing = nil
+	if w.lostTo() != nil {
+		return nil
+	}
 	return w.reached().DeleteHold(ctx, w.run.ID(), w.process.String()) //nolint:wrapcheck // says what it was doing
 }
+
+// releaseTimeout bounds the removal of a Lease, which ends by itself.
+const releaseTimeout = 30 * time.Second
 
 // free says that no other process works on a run: then what the run left may be removed. The
 // error of a live one is an InputError.

@@ -59,6 +59,9 @@ func (p process) ended() bool {
 	if p.machine == "" || p.start == "" || p.machine != thisMachine() {
 		return false
 	}
+	if _, seen := startOf(1); !seen {
+		return false // other users' processes are hidden (hidepid)
+	}
 	start, alive := startOf(p.pid)
 	return !alive || start != p.start
 }

@@ -24,7 +24,8 @@ func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
 	if err != nil {
 		return evidence.Derived{}, err
 	}
-	d.Claims, d.Contradictions, err = accept.Claims(b)
+	claims, found, err := accept.Claims(b)
+	d.Claims, d.Contradictions = claims, append(d.Contradictions, found...)
 	return d, err //nolint:wrapcheck // says what it was doing
 }
 
@@ -35,6 +36,9 @@ func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 		d := evidence.Derived{Checks: schedule.Replay(b)}
 		if b.Plan.Name != schedule.PlanName {
 			d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the plan is %q, the command makes %q", b.Plan.Name, schedule.PlanName)})
+		}
+		if !b.Header.Simulated {
+			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, a test of recipes has no hardware"})
 		}
 		return d, nil
 	}

@@ -33,12 +33,14 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	for _, k := range append(capacity(), queues()) {
 		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 	}
-	if g.Cluster.Namespace == "" {
-		problems = append(problems, g.removeNamespaces(ctx, runID))
-	} else {
+	if g.Cluster.Namespace != "" {
 		for _, k := range beside() {
 			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 		}
+	}
+	// Who may not list namespaces has made none.
+	if err := g.removeNamespaces(ctx, runID); g.Cluster.Namespace == "" || !apierrors.IsForbidden(err) {
+		problems = append(problems, err)
 	}
 	problems = append(problems, g.removePriorityClasses(ctx, runID))
 	return errors.Join(append(problems, g.awaitCapacity(ctx, selector))...)
