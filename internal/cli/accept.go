@@ -58,6 +58,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
   firstlight accept --only fabric -o json
   firstlight accept --include autoscale      # and prove the autoscaling chain
   firstlight accept --resume latest`,
+		Args: cobra.NoArgs,
 	}
 	f := &acceptFlags{}
 	f.target.add(cmd)
