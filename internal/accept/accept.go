@@ -34,6 +34,13 @@ type Options struct {
 	// Charts draws the report's pictures.
 	Charts evidence.ChartsFor
 
+	// Namespace is one that an administrator made for the run; empty: the run makes its own.
+	// A resumed run has its own.
+	Namespace string
+	// Hosts are the machines behind the site's hosts: by name, fingerprints of their SSH host
+	// keys. A host that is not in it is known by its name alone.
+	Hosts map[string]string
+
 	EvidenceDir string
 	// Resume is a run's ID or "latest"; Fresh never resumes by itself.
 	Resume string
@@ -65,6 +72,8 @@ type Options struct {
 	Events func(plan.Event)
 	Note   func(string)
 	Clock  func() time.Time
+	// Wait waits for a time; nil: by the real clock.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
 // Walk is what a plan is made for.
@@ -88,13 +97,23 @@ type walk struct {
 	resumed     bool
 	from, only  string
 	include     []string
+	namespace   string
 	// killed are runs that were killed: what they left in the cluster is removed
 	// before anything is done there.
-	killed []string
+	killed []leftRun
+
+	limits  limits
+	process process
+	// silent are the Leases that nobody renewed while they were watched, by run.
+	silent   map[string]kube.Hold
+	holding  sync.Mutex // held while the run's Lease begins or ends
+	renewing func()     // ends the renewal of the run's Lease, once it began
+	cancel   context.CancelCauseFunc
 
 	opening sync.Mutex // held while the cluster is being reached, which may take minutes
 	mu      sync.Mutex
 	cluster *kube.Cluster // once it was reached
+	taken   error         // once another process works on the run
 }
 
 // cleanupTimeout bounds the removal of everything of a run.
@@ -102,10 +121,15 @@ const cleanupTimeout = 5 * time.Minute
 
 // Run walks. The report is valid whenever its Run is set, also with an error.
 func Run(ctx context.Context, o Options) (Report, error) {
-	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include}
+	w, err := newWalk(o)
+	if err != nil {
+		return Report{}, err
+	}
 	if err := w.open(ctx); err != nil {
 		return Report{}, err
 	}
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	defer w.cancel(nil)
 	p, err := o.Playbook(Walk{RunID: w.run.ID(), Cluster: w.reach, Include: w.include})
 	if err != nil {
 		return Report{}, errors.Join(err, w.run.Close())
@@ -120,7 +144,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); w.identify(identifying) }()
 	outcome, walkErr := walker.Walk(ctx)
-	cleanErr := w.cleanRun(ctx)
+	cleanErr := errors.Join(w.cleanRun(ctx), w.release(ctx))
 	if cleanErr != nil {
 		outcome.Notes = append(outcome.Notes, cleanErr.Error())
 	}
@@ -128,7 +152,48 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	<-identified
 	finishErr := w.finish(outcome, walkErr)
 	report := w.report(p, outcome)
-	return report, errors.Join(walkErr, finishErr)
+	return report, errors.Join(w.lostTo(), walkErr, finishErr)
+}
+
+func newWalk(o Options) (*walk, error) {
+	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include, namespace: o.Namespace, silent: map[string]kube.Hold{}}
+	var err error
+	if w.limits, err = loadLimits(); err != nil {
+		return nil, err
+	}
+	w.process, err = thisProcess()
+	return w, err
+}
+
+// lost ends the walk: another process works on its run.
+func (w *walk) lost(err error) {
+	w.mu.Lock()
+	if w.taken == nil {
+		w.taken = err
+	}
+	w.mu.Unlock()
+	w.cancel(err)
+}
+
+// lostTo says which process has the run; nil: this one.
+func (w *walk) lostTo() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.taken
+}
+
+func (w *walk) wait(ctx context.Context, d time.Duration) error {
+	if w.opts.Wait != nil {
+		return w.opts.Wait(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // the context's own
+	}
 }
 
 func (w *walk) now() time.Time {
@@ -147,6 +212,9 @@ func (w *walk) fromHere() string {
 }
 
 func (w *walk) finish(outcome plan.Outcome, walkErr error) error {
+	if err := w.lostTo(); err != nil {
+		return w.run.Close(append(outcome.Notes, err.Error())...) //nolint:wrapcheck // says what it was doing
+	}
 	if walkErr != nil {
 		return w.run.Close(append(outcome.Notes, walkErr.Error())...) //nolint:wrapcheck // says what it was doing
 	}
@@ -169,11 +237,20 @@ func (w *walk) identify(ctx context.Context) {
 	if err != nil {
 		return // whoever needs the cluster says so
 	}
-	is := identityOf(ctx, c)
-	if is.unknown != nil {
-		w.note("which cluster this is cannot be asked: %v", is.unknown)
+	seen, err := lookAt(ctx, c)
+	if err != nil {
+		w.note("which cluster this is cannot be asked: %v", err)
 		return
 	}
+	o, err := seen.Observation(w.now())
+	if err == nil {
+		_, err = w.run.Record(0, o)
+	}
+	if err != nil {
+		w.note("%v", err)
+		return
+	}
+	is := seen.identity()
 	// First of all: verdicts of an unknown cluster are never kept.
 	err = w.run.Amend(func(h *evidence.Header) { h.Cluster, h.Simulated, h.SimulatedWhy = is.uid, is.simulated, is.why })
 	if err != nil {
@@ -214,11 +291,11 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range w.killed {
-		if err := (kube.Guest{Cluster: c}).Cleanup(ctx, run); err != nil {
-			return nil, fmt.Errorf("remove what run %s left in the cluster when it was killed: %w", run, err)
-		}
+	if err := w.removeLeft(ctx, c); err != nil {
+		return nil, err
 	}
+	c = c.In(w.namespace)
+	c.Hold = w.hold
 	w.mu.Lock()
 	w.cluster = c
 	w.mu.Unlock()
@@ -260,15 +337,22 @@ func (w *walk) cleanRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if w.opts.Keep {
-		w.note("what run %s created is kept; to remove it: kubectl delete namespace,priorityclass,nodepools -l %s=%s", w.run.ID(), kube.LabelRun, w.run.ID())
+		what := "namespace,priorityclass,nodepools"
+		if w.namespace != "" {
+			what = "-n " + w.namespace + " all,priorityclass,nodepools"
+		}
+		w.note("what run %s created is kept; to remove it: kubectl delete %s -l %s=%s", w.run.ID(), what, kube.LabelRun, w.run.ID())
 		return nil
+	}
+	if err := w.lostTo(); err != nil {
+		return fmt.Errorf("what run %s created was not removed: %w", w.run.ID(), err)
 	}
 	w.note("removing what the run created")
 	c := w.reached()
 	if c == nil && len(w.killed) > 0 {
 		var err error
 		if c, err = w.reach(ctx); err != nil {
-			return fmt.Errorf("what runs %v may have left in the cluster was not removed: %w", w.killed, err)
+			return fmt.Errorf("what killed runs may have left in the cluster was not removed: %w", err)
 		}
 	}
 	if c == nil {

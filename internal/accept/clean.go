@@ -15,14 +15,16 @@ import (
 // cluster that nobody has reached.
 func (w *walk) cleanGate(ctx context.Context, gate string) error {
 	c := w.reached()
-	if c == nil || w.opts.Keep || slices.Contains(w.opts.Holding, gate) {
+	if c == nil || w.opts.Keep || w.lostTo() != nil || slices.Contains(w.opts.Holding, gate) {
 		return nil
 	}
 	background := metav1.DeletePropagationBackground
 	selector := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + w.run.ID() + "," + kube.LabelGate + "=" + gate}
-	err := c.Client.BatchV1().Jobs(kube.NamespaceOf(w.run.ID())).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, selector)
-	if err != nil {
-		return fmt.Errorf("remove the jobs of gate %s: %w", gate, err)
+	for _, namespace := range c.NamespacesFor(w.run.ID(), gate) {
+		err := c.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, selector)
+		if err != nil {
+			return fmt.Errorf("remove the jobs of gate %s: %w", gate, err)
+		}
 	}
 	return nil
 }

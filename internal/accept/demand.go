@@ -24,6 +24,8 @@ type demand struct {
 	cluster func(ctx context.Context) identity
 	// leaves are the values of site, profile, recipe and inputs, by document and path.
 	leaves map[string]string
+	// hosts are the machines behind the site's hosts, by name.
+	hosts map[string]string
 	// steps are the checks, with the reasons of those that are not applicable.
 	steps   []string
 	signOff site.SignOff
@@ -49,6 +51,7 @@ func differences(ctx context.Context, then, now demand, l limits) []string {
 			out = append(out, err.Error())
 		}
 	}
+	out = append(out, differentHosts(then.hosts, now.hosts)...)
 	out = append(out, tooOld(then.reached, now.at, l)...)
 	if len(out) > 0 {
 		return out
@@ -172,7 +175,7 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 	if err != nil {
 		return demand{}, err
 	}
-	d := demand{leaves: leaves, reached: map[string]time.Time{}, cluster: func(context.Context) identity {
+	d := demand{leaves: leaves, hosts: b.Header.Hosts, reached: map[string]time.Time{}, cluster: func(context.Context) identity {
 		return identity{uid: b.Header.Cluster, simulated: b.Header.Simulated}
 	}}
 	for _, step := range b.Plan.Steps {
@@ -195,7 +198,7 @@ func demandOf(b *evidence.Bundle, steps []string) (demand, error) {
 func (w *walk) demandNow(steps []string) (demand, error) {
 	o := w.opts
 	leaves, err := documents{site: o.Site, profile: o.Profile, recipe: o.RecipeFile, inputs: o.Inputs}.leaves()
-	return demand{leaves: leaves, steps: steps, signOff: o.Site.Facility.SignOff, cluster: w.thisCluster, at: w.now()}, err
+	return demand{leaves: leaves, steps: steps, hosts: o.Hosts, signOff: o.Site.Facility.SignOff, cluster: w.thisCluster, at: w.now()}, err
 }
 
 func stepText(name, notApplicable string) string {

@@ -150,7 +150,24 @@ var changes = map[string]struct {
 		},
 	},
 	"an age beyond the limit": {now: func(_ *testing.T, o *Options) { o.Clock = at(day.Add(8 * 24 * time.Hour)) }, names: "facility is of 2026-11-22T03:04:05Z, 192h0m0s ago"},
-	"a date in the future":    {now: func(_ *testing.T, o *Options) { o.Clock = at(day.Add(-time.Hour)) }, names: "facility is of 2026-11-22T03:04:05Z, which is in the future"},
+	"a date in the future":    {now: func(_ *testing.T, o *Options) { o.Clock = at(day.Add(-time.Hour)) }, names: "in the future"},
+	"another machine behind a host": {
+		then: func(_ *testing.T, o *Options) {
+			o.Hosts = map[string]string{"gpu-01": "SHA256:a", "gpu-02": "SHA256:b"}
+		},
+		now: func(_ *testing.T, o *Options) {
+			o.Hosts = map[string]string{"gpu-01": "SHA256:a", "gpu-02": "SHA256:c"}
+		},
+		names: "SSH host key of gpu-02: SHA256:b then, SHA256:c now",
+	},
+	"machines that were not known": {
+		now:   func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
+		names: "SSH host key of gpu-01: nothing then, SHA256:a now",
+	},
+	"the same machines": {
+		then: func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
+		now:  func(_ *testing.T, o *Options) { o.Hosts = map[string]string{"gpu-01": "SHA256:a"} },
+	},
 	"an age within the limit": {now: func(_ *testing.T, o *Options) { o.Clock = at(day.Add(6 * 24 * time.Hour)) }},
 }
 

@@ -15,13 +15,23 @@ import (
 //go:embed limits.yaml
 var limitsFile []byte
 
-// limits bound the reuse of verdicts.
+// limits bound the reuse of verdicts, and the silence after which a run is not live.
 type limits struct {
 	// MaxAge of a verdict that is kept, in hours.
 	MaxAge profile.Figure `yaml:"maxAge"`
+	// Lease is how long a renewal of a run's Lease counts, Renewal after what time it is
+	// renewed, both in seconds.
+	Lease   profile.Figure `yaml:"lease"`
+	Renewal profile.Figure `yaml:"renewal"`
 }
 
 func (l limits) maxAge() time.Duration { return time.Duration(l.MaxAge.Value * float64(time.Hour)) }
+
+func (l limits) lease() time.Duration { return time.Duration(l.Lease.Value * float64(time.Second)) }
+
+func (l limits) renewal() time.Duration {
+	return time.Duration(l.Renewal.Value * float64(time.Second))
+}
 
 // loadLimits reads what is embedded.
 var loadLimits = sync.OnceValues(func() (limits, error) {
@@ -31,8 +41,13 @@ var loadLimits = sync.OnceValues(func() (limits, error) {
 	if err := dec.Decode(&l); err != nil {
 		return limits{}, fmt.Errorf("read limits.yaml: %w", err)
 	}
-	if l.MaxAge.Value <= 0 || l.MaxAge.Unit != "h" || l.MaxAge.Source == "" {
-		return limits{}, fmt.Errorf("invalid limits.yaml: maxAge must be positive, in h, with a source: %+v", l.MaxAge)
+	for _, f := range []struct {
+		name, unit string
+		profile.Figure
+	}{{"maxAge", "h", l.MaxAge}, {"lease", "s", l.Lease}, {"renewal", "s", l.Renewal}} {
+		if f.Value <= 0 || f.Unit != f.unit || f.Source == "" {
+			return limits{}, fmt.Errorf("invalid limits.yaml: %s must be positive, in %s, with a source: %+v", f.name, f.unit, f.Figure)
+		}
 	}
 	return l, nil
 })

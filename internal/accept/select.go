@@ -42,24 +42,27 @@ func (w *walk) toResume(ctx context.Context) (string, error) {
 	o := w.opts
 	switch {
 	case o.Resume == "latest":
-		path, ok, err := evidence.Unfinished(o.EvidenceDir)
+		path, ok, err := w.unfinished()
 		if err == nil && !ok {
 			return "", refuse("there is no unfinished run in %s to resume: start one without --resume", o.EvidenceDir)
 		}
 		if err != nil {
-			return "", err //nolint:wrapcheck // says what it was doing
+			return "", err
 		}
-		return path, w.resumable(ctx, path)
+		return path, errors.Join(w.resumable(ctx, path), w.unheld(ctx, w.leftBy(path)))
 	case o.Resume != "":
 		path := filepath.Join(o.EvidenceDir, o.Resume)
 		if _, err := os.Stat(path); err != nil {
 			return "", refuse("there is no run %s in %s", o.Resume, o.EvidenceDir)
 		}
-		return path, w.resumable(ctx, path)
+		return path, errors.Join(w.resumable(ctx, path), w.unheld(ctx, w.leftBy(path)))
 	}
-	path, ok, err := evidence.Unfinished(o.EvidenceDir)
+	path, ok, err := w.unfinished()
 	if err != nil || !ok {
-		return "", err //nolint:wrapcheck // says what it was doing
+		return "", err
+	}
+	if err := w.unheld(ctx, w.leftBy(path)); err != nil {
+		return "", err
 	}
 	if !o.Fresh && o.From == "" && o.Only == "" {
 		err := errors.Join(w.whole(path), w.resumable(ctx, path))
@@ -68,8 +71,26 @@ func (w *walk) toResume(ctx context.Context) (string, error) {
 		}
 		w.note("run %s is unfinished, but not resumed: %v", filepath.Base(path), err)
 	}
-	w.killed = append(w.killed, filepath.Base(path))
+	w.killed = append(w.killed, w.leftBy(path))
 	return "", ctx.Err() //nolint:wrapcheck // the context's own
+}
+
+// unfinished is the newest run of this directory, if it was killed.
+func (w *walk) unfinished() (path string, ok bool, err error) {
+	left, err := evidence.Unfinished(w.opts.EvidenceDir, w.now())
+	for _, reason := range left.PassedOver {
+		w.note("%s", reason)
+	}
+	return left.Path, left.Path != "", err //nolint:wrapcheck // says what it was doing
+}
+
+// leftBy is where the run at path left what it created.
+func (w *walk) leftBy(path string) leftRun {
+	k := leftRun{id: filepath.Base(path), namespace: w.opts.Namespace}
+	if b, err := evidence.Load(path); err == nil {
+		k.namespace = b.Header.Namespace
+	}
+	return k
 }
 
 // whole refuses a look at one check alone: who asks for a whole walk did not ask for that.
@@ -91,8 +112,17 @@ func (w *walk) resumable(ctx context.Context, path string) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
+	if b.Header.Run != filepath.Base(path) {
+		return refuse("%s is run %s by its run.json", path, b.Header.Run)
+	}
+	if evidence.Ahead(b.Header.Run, w.now()) {
+		return refuse("run %s is of a time in the future", b.Header.Run)
+	}
 	if b.Finished {
 		return refuse("run %s is finished: read it with firstlight evidence show %s", b.Header.Run, path)
+	}
+	if n := w.opts.Namespace; n != "" && n != b.Header.Namespace {
+		return refuse("run %s is not of namespace %s: resume it without --namespace", b.Header.Run, n)
 	}
 	include := slices.Clone(b.Header.Include)
 	for _, name := range w.opts.Include {
@@ -158,9 +188,9 @@ func (w *walk) reopen(path string) error {
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
-	w.from, w.only, w.include = run.Header().From, run.Header().Only, run.Header().Include
+	w.from, w.only, w.include, w.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	w.run, w.earlier, w.interrupted, w.resumed = run, run.Results(), run.Interrupted(), true
-	w.killed = append(w.killed, run.ID())
+	w.killed = append(w.killed, leftRun{run.ID(), w.namespace})
 	w.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(w.earlier))
 	return nil
 }
@@ -172,8 +202,8 @@ func (w *walk) create(ctx context.Context) error {
 		return err
 	}
 	header := evidence.Header{
-		Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
-		From: o.From, Only: o.Only, Include: o.Include, Versions: o.Versions,
+		Hosts: o.Hosts, Tool: o.Tool, Command: o.Command, Site: o.Site.Name, Profile: o.Profile.Name, Recipe: o.Recipe,
+		From: o.From, Only: o.Only, Include: o.Include, Versions: o.Versions, Namespace: o.Namespace,
 	}
 	var before *evidence.Bundle
 	var keep []string
@@ -216,7 +246,15 @@ func (w *walk) before(ctx context.Context, p plan.Plan) (*evidence.Bundle, []str
 	if err != nil {
 		return nil, nil, err //nolint:wrapcheck // says what it was doing
 	}
+	here, err := evidence.BegunIn(o.EvidenceDir)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // says what it was doing
+	}
 	for _, id := range slices.Backward(ids) {
+		if why := here.Refuse(id, w.now()); why != "" {
+			w.note("no verdict of run %s is kept: %s", id, why)
+			continue
+		}
 		path := filepath.Join(o.EvidenceDir, id)
 		b, err := evidence.Load(path)
 		if err != nil || !b.Finished || b.Header.Only != "" || !walks(b.Plan, keep) {

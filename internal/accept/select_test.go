@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -183,5 +185,52 @@ func TestARunOfOtherInputsIsNotResumed(t *testing.T) {
 				t.Errorf("%+v, %v", second, err)
 			}
 		})
+	}
+}
+
+// Verdicts of a run that somebody else made, and that was unpacked into the directory, were
+// kept by --from.
+func TestNoVerdictOfARunFromElsewhereIsKept(t *testing.T) {
+	t.Parallel()
+	theirs, dir := t.TempDir(), t.TempDir()
+	r, err := Run(t.Context(), options(t, theirs, planOf("a", "b")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, r.Run), os.DirFS(filepath.Join(theirs, r.Run))); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, dir, planOf("a", "b"))
+	o.From = "b"
+	var notes []string
+	o.Note = func(text string) { notes = append(notes, text) }
+	_, err = Run(t.Context(), o)
+	if _, refused := errors.AsType[*InputError](err); !refused || !strings.Contains(strings.Join(notes, "\n"), r.Run+" is kept: it was not begun in this directory") {
+		t.Errorf("%v, %v", err, notes)
+	}
+}
+
+// A run that was pulled is resumed where it is named, and not by itself. One of the future is
+// not resumed at all.
+func TestARunFromElsewhereIsResumedByNameAlone(t *testing.T) {
+	t.Parallel()
+	theirs, dir := t.TempDir(), t.TempDir()
+	id := unfinished(t, theirs, planOf("a", "b"))
+	if err := os.CopyFS(filepath.Join(dir, id), os.DirFS(filepath.Join(theirs, id))); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, dir, planOf("a", "b"))
+	o.Resume = "latest"
+	if _, err := Run(t.Context(), o); err == nil {
+		t.Error("it is the newest run")
+	}
+	o.Resume, o.Clock = id, func() time.Time { return time.Now().Add(-time.Hour) }
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "in the future") {
+		t.Errorf("resumed an hour before it was begun: %v", err)
+	}
+	o.Clock = nil
+	r, err := Run(t.Context(), o)
+	if err != nil || r.Run != id || r.Verdict != check.Passed {
+		t.Errorf("by name: %+v, %v", r, err)
 	}
 }

@@ -27,6 +27,8 @@ type acceptFlags struct {
 	from     string
 	only     string
 	include  []string
+	// namespace is one that an administrator made.
+	namespace string
 }
 
 func newAccept(s Streams) *cobra.Command {
@@ -41,10 +43,11 @@ what to do next.
 Without --kubeconfig it works on the lab: on the one that is up, or on one that it
 starts, and stops at the end.
 
-An unfinished run is resumed where cluster, site, profile and checks are the same as
-then and no verdict is older than a week; otherwise the differences are named and a new
-run begins. The verdict alone is of the whole playbook on this cluster: what was kept
-from earlier, left out, excused or lowered is printed with it.
+An unfinished run is resumed where cluster, hosts, site, profile and checks are the same
+as then and no verdict is older than a week; otherwise the differences are named and a
+new run begins. A run that another process still works on is left alone, and so is what
+it has in the cluster. The verdict alone is of the whole playbook on this cluster: what
+was kept from earlier, left out, excused or lowered is printed with it.
 
 Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 130 interrupted.`,
@@ -55,6 +58,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
   firstlight accept --only fabric -o json
   firstlight accept --include autoscale      # and prove the autoscaling chain
   firstlight accept --resume latest`,
+		Args: cobra.NoArgs,
 	}
 	f := &acceptFlags{}
 	f.target.add(cmd)
@@ -65,6 +69,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	flags.StringVar(&f.from, "from", "", "re-run from this gate (name or number); earlier verdicts are kept with their dates")
 	flags.StringVar(&f.only, "only", "", "look at this gate alone (name or number)")
 	flags.StringSliceVar(&f.include, "include", nil, "prove this beside the gates: "+strings.Join(gate.Extras(), ", "))
+	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints what it needs)")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	cmd.MarkFlagsMutuallyExclusive("resume", "include")
 	if err := cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions(gate.Extras(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -77,6 +82,7 @@ Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
 	}
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runAccept(cmd.Context(), s, f, out) }
+	cmd.AddCommand(newAcceptRBAC(s))
 	return cmd
 }
 
@@ -110,6 +116,7 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 		},
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only, Include: f.include,
+		Namespace: f.namespace, Hosts: t.hosts.Keys(),
 		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
 		ClusterEnds: t.owner != nil,
 		Events:      func(e plan.Event) { showGateEvent(board, e) },
@@ -136,7 +143,7 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 // command is what the evidence says was asked for: the flags that matter, no paths.
 func (f *acceptFlags) command() []string {
 	command := []string{"firstlight", "accept"}
-	for _, flag := range []struct{ name, value string }{{"--from", f.from}, {"--only", f.only}} {
+	for _, flag := range []struct{ name, value string }{{"--from", f.from}, {"--only", f.only}, {"--namespace", f.namespace}} {
 		if flag.value != "" {
 			command = append(command, flag.name, flag.value)
 		}

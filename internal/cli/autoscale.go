@@ -136,7 +136,7 @@ func runAutoscale(ctx context.Context, s Streams, f *autoscaleFlags, out *format
 			return gate.Chain(t.site, t.profile, chain, gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, RunID: w.RunID})
 		},
 		Charts:      gate.Charts(t.site, t.profile),
-		EvidenceDir: f.evidence, Fresh: true, Keep: f.chain.Keep, ClusterEnds: t.owner != nil,
+		EvidenceDir: f.evidence, Fresh: true, Keep: f.chain.Keep, ClusterEnds: t.owner != nil, Namespace: f.chain.Namespace, Hosts: t.hosts.Keys(),
 		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
 		Events: func(e plan.Event) { showChainEvent(board, e) },
 		Note:   func(text string) { board.Log("%s", text) },

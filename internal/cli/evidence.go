@@ -109,6 +109,9 @@ func newEvidenceReplay(s Streams) *cobra.Command {
 			for _, p := range replayed.Plan {
 				fmt.Fprintf(w, "the plan is not the run's: %s\n", p)
 			}
+			for _, c := range replayed.Contradictions {
+				fmt.Fprintf(w, "the run contradicts what it observed: %s\n", printable(c.String()))
+			}
 			verdict := "identical"
 			if !replayed.Identical() {
 				verdict = "NOT identical"

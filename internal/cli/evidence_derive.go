@@ -18,14 +18,27 @@ import (
 )
 
 // checksOf makes what a run is held against from its inputs alone: the checks that judge
-// it again, and the plan that its site, profile and command demand.
+// it again, the plan that its site, profile and command demand, and what it says of itself.
 func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
+	d, err := planOf(b)
+	if err != nil {
+		return evidence.Derived{}, err
+	}
+	claims, found, err := accept.Claims(b)
+	d.Claims, d.Contradictions = claims, append(d.Contradictions, found...)
+	return d, err //nolint:wrapcheck // says what it was doing
+}
+
+func planOf(b *evidence.Bundle) (evidence.Derived, error) {
 	told := toldOf(b.Header.Command)
 	if told.name == "recipe" {
 		// A test of recipes has no site: which recipes it took is its command's claim.
 		d := evidence.Derived{Checks: schedule.Replay(b)}
 		if b.Plan.Name != schedule.PlanName {
 			d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the plan is %q, the command makes %q", b.Plan.Name, schedule.PlanName)})
+		}
+		if !b.Header.Simulated {
+			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, a test of recipes has no hardware"})
 		}
 		return d, nil
 	}
@@ -44,7 +57,7 @@ func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
 // told is what a command line says of the plan that it walks.
 type told struct {
 	name, intent, version   string
-	from, only              string
+	from, only, namespace   string
 	include, order, exempts []string
 }
 
@@ -60,6 +73,8 @@ func toldOf(command []string) told {
 			t.from = value
 		case "--only", "--step":
 			t.only = value
+		case "--namespace":
+			t.namespace = value
 		case "--include":
 			t.include = strings.Split(value, ",")
 		case "--intent":
@@ -162,6 +177,7 @@ func (t told) compare(h evidence.Header, s *site.Site, p *profile.Profile) []evi
 		{"only", h.Only, "the command", t.only},
 		{"from", h.From, "the command", t.from},
 		{"include", strings.Join(h.Include, ","), "the command", strings.Join(t.include, ",")},
+		{"namespace", h.Namespace, "the command", t.namespace},
 		{"site", h.Site, "site.yaml", s.Name},
 		{"profile", h.Profile, "profile.yaml", p.Name},
 	} {

@@ -187,6 +187,10 @@ var planForgeries = map[string]struct {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Command = nil })
 	}, `unknown command ""`},
+	"said to be in a namespace": {func(t *testing.T, dir string) {
+		t.Helper()
+		command(t, dir, func(h *evidence.Header) { h.Namespace = "acceptance" })
+	}, `plan: run.json says namespace "acceptance", the command says namespace ""`},
 	"run of another site by name": {func(t *testing.T, dir string) {
 		t.Helper()
 		command(t, dir, func(h *evidence.Header) { h.Site = "prod-512" })
@@ -215,22 +219,28 @@ func TestForgedPlans(t *testing.T) {
 			dir := blindRun(t, false)
 			f.change(t, dir)
 			reseal(t, dir)
-			out, _ := ours(t, ExitFailed, "evidence", "verify", dir)
-			if !strings.Contains(out, f.want) {
-				t.Errorf("verify does not say %q:\n%s", f.want, out)
-			}
-			_, stderr := ours(t, ExitFailed, "evidence", "sign", dir, "--key", private)
-			if !strings.Contains(stderr, f.want) {
-				t.Errorf("sign does not say %q:\n%s", f.want, stderr)
-			}
-			if _, err := os.Stat(filepath.Join(dir, evidence.AttestationFile)); err == nil {
-				t.Error("it is signed")
-			}
-			out, _ = ours(t, ExitFailed, "evidence", "replay", dir)
-			if want := strings.TrimPrefix(f.want, "plan: "); !strings.Contains(out, want) {
-				t.Errorf("replay does not say %q:\n%s", want, out)
-			}
+			forgeryRefused(t, dir, private, f.want, strings.TrimPrefix(f.want, "plan: "))
 		})
+	}
+}
+
+// forgeryRefused says that a run is not verified, not signed and not replayed.
+func forgeryRefused(t *testing.T, dir, private, verify, replay string) {
+	t.Helper()
+	out, _ := ours(t, ExitFailed, "evidence", "verify", dir)
+	if !strings.Contains(out, verify) {
+		t.Errorf("verify does not say %q:\n%s", verify, out)
+	}
+	_, stderr := ours(t, ExitFailed, "evidence", "sign", dir, "--key", private)
+	if !strings.Contains(stderr, verify) {
+		t.Errorf("sign does not say %q:\n%s", verify, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, evidence.AttestationFile)); err == nil {
+		t.Error("it is signed")
+	}
+	out, _ = ours(t, ExitFailed, "evidence", "replay", dir)
+	if !strings.Contains(out, replay) {
+		t.Errorf("replay does not say %q:\n%s", replay, out)
 	}
 }
 

@@ -27,7 +27,8 @@ func newEvidencePull(s Streams) *cobra.Command {
 		Long: `pull fetches the run that a reference names, holds what comes against its
 digests, and unpacks it into a directory of the run's name. An archive that is cut,
 or holds anything odd, is refused, and nothing is left of it. Who made the run is
-for evidence verify to say.`,
+for evidence verify to say. A run that came from elsewhere is resumed only by its name, and
+no verdict of it is kept.`,
 		Example: `  firstlight evidence pull oci://registry.example.com/acceptance:20261121 --to evidence
   firstlight evidence verify evidence/20261121-014233-7f3a --key firstlight.pub`,
 		Args: cobra.ExactArgs(1),

@@ -13,12 +13,17 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/gate/gpustack"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -39,9 +44,15 @@ func (b blind) Observe(ctx context.Context, rec check.Recorder) error {
 	return err //nolint:wrapcheck // says what it was doing
 }
 
-// blindRun is the run of a playbook that saw nothing; interrupted, it ended in
-// the first gate that needs another.
+// blindRun is the run of a playbook that saw nothing but which cluster it is; interrupted, it
+// ended in the first gate that needs another.
 func blindRun(t *testing.T, interrupted bool) string {
+	t.Helper()
+	return blindRunOn(t, interrupted, "gpu-01")
+}
+
+// blindRunOn is one on a cluster of one node.
+func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...string) string {
 	t.Helper()
 	s, err := site.Parse("example", site.Example())
 	if err != nil {
@@ -69,13 +80,35 @@ func blindRun(t *testing.T, interrupted bool) string {
 		p.Steps[i].Check, p.Steps[i].Prepare = b, nil
 	}
 	clock := evidencetest.Clock()
+	nodes := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}}}
+	for _, key := range annotations {
+		nodes[0].Annotations[key] = "x"
+	}
+	simulated, why := kube.SimulatedIn(nodes)
 	start := evidence.Start{
-		Header: evidence.Header{Tool: "v0.1.0", Command: []string{"firstlight", "accept"}, Site: s.Name, Profile: s.Profile, Cluster: evidencetest.Cluster},
-		Plan:   p, Site: site.Example(), Profile: raw,
+		Header: evidence.Header{
+			Tool: "v0.1.0", Command: []string{"firstlight", "accept"}, Site: s.Name, Profile: s.Profile,
+			Cluster: evidencetest.Cluster, Simulated: simulated, SimulatedWhy: why,
+		},
+		Plan: p, Site: site.Example(), Profile: raw,
 	}
 	run, err := evidence.Create(t.TempDir(), start, evidence.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
+	}
+	seen := accept.Identity{Namespace: corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: evidencetest.Cluster}}, Nodes: nodes}
+	identity, err := seen.Observation(clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal(corev1.NodeList{Items: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []check.Observation{identity, {Check: gpustack.Name, Kind: gpustack.KindNodes, Target: "cluster", At: clock(), Raw: list}} {
+		if _, err := run.Record(0, o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w := plan.Walker{Plan: p, Store: run, Clock: clock}
 	out, err := w.Walk(ctx)

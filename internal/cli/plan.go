@@ -13,7 +13,6 @@ import (
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -27,15 +26,19 @@ func newPlan(s Streams) *cobra.Command {
 	}
 	path := cmd.Flags().String("site", "", "site file; without one, the lab's default")
 	include := cmd.Flags().StringSlice("include", nil, "what accept is to include beside the gates: "+strings.Join(gate.Extras(), ", "))
-	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC that a walk needs, as YAML")
+	rbac := cmd.Flags().Bool("rbac", false, "print the RBAC that a walk needs which makes its own namespace, as YAML (less: accept rbac --namespace)")
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *rbac {
-			return printRBAC(s.Out)
-		}
 		site, profile, err := planSite(cmd.Context(), *path)
 		if err != nil {
 			return err
+		}
+		if *rbac {
+			gates, err := selectedGates(site, "", *include)
+			if err != nil {
+				return err
+			}
+			return printRBAC(s, site, gate.Allowed{Gates: gates})
 		}
 		p, err := gate.Playbook(site, profile, gate.Reach{}, *include...)
 		if err != nil {
@@ -96,9 +99,4 @@ func printPlan(w io.Writer, p evidence.PlanFile) error {
 		}
 	}
 	return nil
-}
-
-func printRBAC(out io.Writer) error {
-	_, err := out.Write(kube.RBAC())
-	return err //nolint:wrapcheck // our own stream
 }

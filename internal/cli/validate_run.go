@@ -239,7 +239,7 @@ func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r 
 		},
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.step, Until: until,
-		Parallel: 1, Holding: c.Holding(), Keep: f.keep, ClusterEnds: t.owner != nil,
+		Parallel: 1, Holding: c.Holding(), Keep: f.keep, ClusterEnds: t.owner != nil, Hosts: t.hosts.Keys(),
 		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
 		Events: func(e plan.Event) { showStepEvent(board, e, recommended) },
 		Note:   func(text string) { board.Log("%s", text) },

@@ -74,7 +74,7 @@ func accepted(line string, mention bool) error {
 		if len(args) > 0 {
 			return fmt.Errorf("%s has no command %s", cmd.CommandPath(), args[0])
 		}
-		return nil
+		return cmd.ValidateFlagGroups() //nolint:wrapcheck // says what is wrong
 	}
 	if err := cmd.ValidateArgs(args); err != nil {
 		return err //nolint:wrapcheck // says what is wrong

@@ -48,7 +48,10 @@ func (r *Run) carryOne(from *Bundle, res plan.Result) error {
 		}
 	}
 	if res.KeptFrom == "" {
-		res.KeptFrom = from.Header.Run
+		res.KeptFrom, res.KeptOf = from.Header.Run, from.Header.Cluster
+	}
+	if res.KeptOf != from.Header.Cluster {
+		return fmt.Errorf("it was reached on cluster %q, that run is of cluster %q", res.KeptOf, from.Header.Cluster)
 	}
 	return r.append(Entry{Type: EntryKept, Step: res.Step, Result: &res})
 }

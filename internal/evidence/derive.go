@@ -16,6 +16,9 @@ type Derived struct {
 	Plan PlanFile
 	// Problems are places in which the inputs contradict each other.
 	Problems []PlanProblem
+	// Claims are what run.json says, Contradictions where that is not what was observed.
+	Claims         []Claim
+	Contradictions []Contradiction
 }
 
 // PlanProblem is one place in which a plan is not the one that the inputs of its run make.

@@ -140,14 +140,18 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// removeTemps removes what a killed process was about to write.
-func removeTemps(dir string) error {
+func isTemp(name string) bool {
+	return len(name) > len(tempMark) && strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempMark)
+}
+
+// removeTemps removes what a killed process was about to write: the names that ours chooses.
+func removeTemps(dir string, ours func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("look for unfinished files: %w", err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), tempMark) {
+		if ours(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove an unfinished file: %w", err)
 			}

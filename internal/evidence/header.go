@@ -33,6 +33,11 @@ type Header struct {
 	Only string `json:"only,omitempty"`
 	// Include are the checks that the walk includes beside its gates.
 	Include []string `json:"include,omitempty"`
+	// Namespace is the one that an administrator made for the run; empty: it made its own.
+	Namespace string `json:"namespace,omitempty"`
+	// Hosts are the machines behind the site's hosts: by name, fingerprints of their SSH
+	// host keys.
+	Hosts map[string]string `json:"hosts,omitempty"`
 	// Recipe names the recipe that was walked for, where there is one; recipe.yaml
 	// is it as used.
 	Recipe string `json:"recipe,omitempty"`
@@ -86,5 +91,5 @@ func newID(now time.Time, random io.Reader) (string, error) {
 	if _, err := io.ReadFull(random, suffix[:]); err != nil {
 		return "", fmt.Errorf("make a run ID: %w", err)
 	}
-	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(suffix[:]), nil
+	return now.UTC().Format(runTime) + "-" + hex.EncodeToString(suffix[:]), nil
 }

@@ -71,7 +71,7 @@ func beKilled(dir string) error {
 }
 
 func resumeOrCreate(dir string) (*Run, error) {
-	path, ok, err := Unfinished(dir)
+	path, ok, err := unfinishedIn(dir)
 	switch {
 	case err != nil:
 		return nil, err
@@ -135,7 +135,7 @@ func walkAndKill(t *testing.T, dir string, after int) (told []string, ended bool
 	// It may have come to its end and been killed while it exited, which takes a second
 	// under the race detector: such a run was once taken for one to go on with.
 	ids, err := List(dir)
-	_, unfinished, unread := Unfinished(dir)
+	_, unfinished, unread := unfinishedIn(dir)
 	if err != nil || unread != nil {
 		t.Fatal(err, unread)
 	}

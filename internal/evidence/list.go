@@ -8,10 +8,24 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 )
 
 // ErrNoRun says that there is no run there.
 var ErrNoRun = errors.New("there is no run")
+
+// runName is the shape of a run's ID, which begins with its time in UTC.
+var runName = regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
+
+// runTime is the layout of the time in a run's ID.
+const runTime = "20060102-150405"
+
+// Ahead says that a run's ID is of a time after now, or of none.
+func Ahead(id string, now time.Time) bool {
+	at, err := time.Parse(runTime, id[:min(len(id), len(runTime))])
+	return err != nil || at.After(now)
+}
 
 // List names the runs under dir, oldest first. A directory that is not there
 // holds none.
@@ -23,10 +37,9 @@ func List(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
-	shape := regexp.MustCompile(`^\d{8}-\d{6}-[0-9a-f]{4}$`)
 	var ids []string
 	for _, e := range entries {
-		if e.IsDir() && shape.MatchString(e.Name()) {
+		if e.IsDir() && runName.MatchString(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}
@@ -60,23 +73,93 @@ func LatestFinished(dir string) (string, error) {
 	return "", fmt.Errorf("%w that is finished under %s", ErrNoRun, dir)
 }
 
-// Unfinished is the path of the newest run if it has no manifest and nobody is
-// writing it; ok says that there is one. An older one is not offered: what it
-// saw has been overtaken.
-func Unfinished(dir string) (path string, ok bool, err error) {
-	path, err = Latest(dir)
-	if errors.Is(err, ErrNoRun) {
-		return "", false, nil
+// Left is the newest run under a directory, if it was left unfinished.
+type Left struct {
+	// Path is empty where there is none.
+	Path string
+	// PassedOver are lines about newer runs that do not count.
+	PassedOver []string
+}
+
+// Unfinished is the newest run that was begun under dir, if it has no manifest and
+// nobody is writing it. An older one is not offered: what it saw has been overtaken. One
+// that came from elsewhere, or whose name is of a time after now, does not count.
+func Unfinished(dir string, now time.Time) (Left, error) {
+	ids, err := List(dir)
+	if err != nil {
+		return Left{}, err
 	}
-	if err != nil || isFinished(path) {
-		return "", false, err
+	here, err := BegunIn(dir)
+	if err != nil {
+		return Left{}, err
 	}
-	held := lockOf(filepath.Join(path, journalFile))
-	defer func() { _ = held.Close() }() // only read
-	if err := take(held.TryRLock); errors.Is(err, ErrLocked) {
-		return "", false, nil
-	} else if err != nil {
-		return "", false, err
+	var out Left
+	for _, id := range slices.Backward(ids) {
+		path := filepath.Join(dir, id)
+		if why := here.Refuse(id, now); why != "" {
+			if !isFinished(path) {
+				out.PassedOver = append(out.PassedOver, fmt.Sprintf("run %s is passed over: %s", id, why))
+			}
+			continue
+		}
+		if isFinished(path) {
+			return out, nil
+		}
+		held := lockOf(filepath.Join(path, journalFile))
+		err := take(held.TryRLock)
+		_ = held.Close() // only read
+		switch {
+		case errors.Is(err, ErrLocked):
+			return out, nil
+		case err != nil:
+			return Left{}, err
+		}
+		out.Path = path
+		return out, nil
 	}
-	return path, true, nil
+	return out, nil
+}
+
+// begunFile lists the runs that were begun under a directory, one a line. It is in none of
+// them, so an archive does not have it.
+const begunFile = ".begun"
+
+// Begun are the runs that were begun under a directory: all others came from elsewhere.
+type Begun map[string]bool
+
+// BegunIn reads them.
+func BegunIn(dir string) (Begun, error) {
+	data, err := os.ReadFile(filepath.Join(dir, begunFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Begun{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the runs that were begun in %s: %w", dir, err)
+	}
+	out := Begun{}
+	for id := range strings.Lines(string(data)) {
+		out[strings.TrimSpace(id)] = true
+	}
+	return out, nil
+}
+
+// Refuse says why a run is not used unless it is named; empty: it may be.
+func (b Begun) Refuse(id string, now time.Time) string {
+	switch {
+	case Ahead(id, now):
+		return "its name is of a time in the future"
+	case !b[id]:
+		return "it was not begun in this directory; --resume " + id + " goes on with it"
+	default:
+		return ""
+	}
+}
+
+// noteBegun adds a run to those of dir. The caller has locked dir.
+func noteBegun(dir, id string) error {
+	data, err := os.ReadFile(filepath.Join(dir, begunFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("note the run: %w", err)
+	}
+	return writeDurable(filepath.Join(dir, begunFile), append(data, id+"\n"...))
 }

@@ -34,6 +34,10 @@ type Replayed struct {
 	Plan []PlanProblem `json:"plan,omitempty"`
 	// Planned says that they make one at all.
 	Planned bool `json:"planned"`
+	// Claims are what run.json says and on what that rests.
+	Claims []Claim `json:"claims,omitempty"`
+	// Contradictions are places in which the run says what its observations do not show.
+	Contradictions []Contradiction `json:"contradictions,omitempty"`
 }
 
 // ReplayedStep compares one verdict.
@@ -46,14 +50,14 @@ type ReplayedStep struct {
 }
 
 // Identical says that every verdict, figure and finding came out the same, of the plan
-// that the run's inputs make.
+// that the run's inputs make, and that nothing contradicts what was observed.
 func (r Replayed) Identical() bool {
 	for _, s := range r.Steps {
 		if s.Difference != "" {
 			return false
 		}
 	}
-	return len(r.Steps) > 0 && r.Verdict == r.Again && len(r.Plan) == 0
+	return len(r.Steps) > 0 && r.Verdict == r.Again && len(r.Plan) == 0 && len(r.Contradictions) == 0
 }
 
 // Replay judges the run in dir again, from its stored observations alone. It
@@ -81,6 +85,7 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	}
 	out := Replayed{
 		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
+		Claims: derived.Claims, Contradictions: derived.Contradictions,
 	}
 	again, err := b.replay(byName, &out)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -95,7 +96,7 @@ func Create(dir string, s Start, o Options) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, os.RemoveAll(temp)))
 	}
-	if err := errors.Join(os.Rename(temp, final), syncDir(dir)); err != nil {
+	if err := errors.Join(noteBegun(dir, h.Run), os.Rename(temp, final), syncDir(dir)); err != nil {
 		return nil, fmt.Errorf("create run %s: %w", h.Run, errors.Join(err, j.close(), os.RemoveAll(temp)))
 	}
 	return newRun(final, o, j, h), nil
@@ -111,10 +112,15 @@ func beginCreating(dir string) (done func(), err error) {
 	if err := d.Lock(); err != nil {
 		return nil, fmt.Errorf("lock the evidence directory: %w", err)
 	}
-	if err := removeTemps(dir); err != nil {
+	if err := removeTemps(dir, isRunTemp); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return func() { _ = d.Close() }, nil
+}
+
+// isRunTemp says that it is a run that was being created: the directory may be others', too.
+func isRunTemp(name string) bool {
+	return isTemp(name) && runName.MatchString(strings.TrimSuffix(name[1:], tempMark))
 }
 
 func newRun(dir string, o Options, j *journal, h Header) *Run {
@@ -181,7 +187,7 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if h.Format != FormatVersion {
 		return nil, fmt.Errorf("its format is %d, this firstlight writes %d", h.Format, FormatVersion)
 	}
-	if err := errors.Join(removeTemps(path), removeTemps(filepath.Join(path, observationsDir))); err != nil {
+	if err := errors.Join(removeTemps(path, isTemp), removeTemps(filepath.Join(path, observationsDir), isTemp)); err != nil {
 		return nil, err
 	}
 	r := newRun(path, o, j, h)

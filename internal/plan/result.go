@@ -22,6 +22,9 @@ type Result struct {
 	Observations []string `json:"observations,omitempty"`
 	// KeptFrom is the run that reached this verdict, when it was another one.
 	KeptFrom string `json:"keptFrom,omitempty"`
+	// KeptOf is the cluster that a kept verdict was reached on: the UID of its kube-system
+	// namespace.
+	KeptOf string `json:"keptOf,omitempty"`
 }
 
 // Duration is how long the step took, from its beginning to its verdict.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/conformance/access"
 	"github.com/firstlight/firstlight/internal/conformance/dra"
-	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/validate/health"
 	"github.com/firstlight/firstlight/internal/validate/resources"
 )
@@ -24,11 +24,14 @@ const RoleName = "firstlight-validate"
 // Role is the ClusterRole that a validation needs: the rules of a walk of the gates,
 // those of the checks, and what the health of the components is read from.
 func Role(components []health.Component) (*rbacv1.ClusterRole, error) {
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(kube.RBAC(), role); err != nil {
-		return nil, fmt.Errorf("read the rules of a walk: %w", err)
+	walk, err := gate.Rules()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	role.ObjectMeta = metav1.ObjectMeta{Name: RoleName}
+	role := &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: RoleName}, Rules: walk,
+	}
 	var own []rbacv1.PolicyRule
 	if err := yaml.UnmarshalStrict(ownRules, &own); err != nil {
 		return nil, fmt.Errorf("read the rules of a validation: %w", err)
@@ -41,12 +44,16 @@ func Role(components []health.Component) (*rbacv1.ClusterRole, error) {
 	return role, nil
 }
 
-// distinct are rules without what another gives already.
+// distinct are rules without what another gives already. Rules of named objects are kept.
 func distinct(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	type grant struct{ group, resource, verb string }
 	given := map[grant]bool{}
 	var out []rbacv1.PolicyRule
 	for _, r := range rules {
+		if len(r.ResourceNames) > 0 {
+			out = append(out, r)
+			continue
+		}
 		var fresh bool
 		for _, group := range r.APIGroups {
 			for _, resource := range r.Resources {

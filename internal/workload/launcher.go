@@ -43,7 +43,7 @@ type groupRef struct {
 	name     string
 }
 
-// Start creates the run's namespace where it is not there yet, the gang's group
+// Start creates the namespace where it is not there yet, the gang's group
 // objects, Service and Job. When it fails, what it created is removed again.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if spec.DeviceClass == "" {
@@ -52,7 +52,7 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	namespace, err := kube.Guest{Cluster: l.Cluster}.EnsureNamespace(ctx, l.RunID)
+	namespace, err := l.namespace(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
@@ -60,10 +60,20 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if gang.clock == nil {
 		gang.clock = clock.RealClock{}
 	}
-	if err := gang.create(ctx, Render(l.RunID, l.Gang, spec)); err != nil {
+	if err := gang.create(ctx, Render(namespace, l.RunID, l.Gang, spec)); err != nil {
 		return nil, gang.undo(ctx, fmt.Errorf("start %s: %w", spec.Name, err))
 	}
 	return gang, nil
+}
+
+// namespace makes the one that the gang's pods may run in.
+func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
+	guest := kube.Guest{Cluster: l.Cluster}
+	if !spec.LocksMemory() {
+		return guest.EnsureNamespace(ctx, l.RunID) //nolint:wrapcheck // wrapped by Start
+	}
+	reason := "pods of gate " + spec.Gate + " lock memory for RDMA (IPC_LOCK), which the level baseline refuses"
+	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, reason) //nolint:wrapcheck // wrapped by Start
 }
 
 func (g *Gang) create(ctx context.Context, m Manifests) error {

@@ -33,8 +33,7 @@ type Manifests struct {
 }
 
 // Render makes the objects of a gang. It does no I/O.
-func Render(runID string, gang Scheduler, spec Spec) Manifests {
-	namespace := kube.NamespaceOf(runID)
+func Render(namespace, runID string, gang Scheduler, spec Spec) Manifests {
 	labels := kube.Labels(runID, spec.Gate)
 	meta := metav1.ObjectMeta{Name: spec.Name, Namespace: namespace, Labels: labels}
 	m := Manifests{
@@ -127,7 +126,7 @@ func container(spec Spec) corev1.Container {
 	} else if spec.GPUs > 0 {
 		limits[kube.GPUResource] = *resource.NewQuantity(int64(spec.GPUs), resource.DecimalSI)
 	}
-	if spec.NetworkResource != "" && spec.NetworkCount > 0 {
+	if spec.LocksMemory() {
 		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
 		// RDMA registers memory, which must be locked.
 		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -41,7 +43,7 @@ func TestRenderGoldens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := Render("20261121-014233-7f3a", tt.gang, tt.spec)
+			m := Render(kube.NamespaceOf("20261121-014233-7f3a"), "20261121-014233-7f3a", tt.gang, tt.spec)
 			var docs [][]byte
 			for _, g := range m.Groups {
 				docs = append(docs, marshal(t, g.Object))

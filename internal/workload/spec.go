@@ -51,6 +51,10 @@ func (s Spec) minCount() int {
 // claims says that its GPUs come through dynamic resource allocation.
 func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 
+// LocksMemory says that its pods need the capability IPC_LOCK: RDMA registers memory, which
+// must be locked.
+func (s Spec) LocksMemory() bool { return s.NetworkResource != "" && s.NetworkCount > 0 }
+
 func (s Spec) validate() error {
 	var problems []error
 	if s.Name == "" || s.Gate == "" || s.Image == "" || s.Container == "" || s.Script == "" {

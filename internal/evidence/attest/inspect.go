@@ -205,6 +205,28 @@ func (i *inspection) plan(r evidence.Replayed) {
 	i.settle(CheckPlan, OK, "the one that site, inputs and command make")
 }
 
+// claims says what the run's own words rest on.
+func (i *inspection) claims(r evidence.Replayed) {
+	i.report.Claims = r.Claims
+	for _, c := range r.Contradictions {
+		i.problem(CheckClaims, c.Field, "%s", c.Message)
+	}
+	var claimed []string
+	for _, c := range r.Claims {
+		if c.Basis == evidence.Claimed {
+			claimed = append(claimed, c.Field)
+		}
+	}
+	switch n := len(r.Claims); {
+	case n == 0:
+		i.settle(CheckClaims, None, "nothing of what the run says of itself was held against its observations")
+	case len(claimed) == 0:
+		i.settle(CheckClaims, OK, "all %d observed", n)
+	default:
+		i.settle(CheckClaims, OK, "%d observed; claimed, by who made the run: %s", n-len(claimed), strings.Join(claimed, ", "))
+	}
+}
+
 // replay judges again.
 func (i *inspection) replay() {
 	if i.checksFor == nil {
@@ -226,6 +248,7 @@ func (i *inspection) replay() {
 	}
 	i.report.Replayed = &r
 	i.plan(r)
+	i.claims(r)
 	for _, s := range r.Steps {
 		if s.Difference != "" {
 			i.problem(CheckReplay, s.Step, "%s", s.Difference)

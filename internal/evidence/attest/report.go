@@ -20,6 +20,7 @@ const (
 	CheckStatement    = "statement"    // it says what the run says
 	CheckCompleteness = "completeness" // every planned step is accounted for
 	CheckPlan         = "plan"         // the plan is the one that the run's inputs make
+	CheckClaims       = "claims"       // what the run says of itself is what was observed
 	CheckVerdicts     = "verdicts"     // verdicts.json says what the journal says
 	CheckReplay       = "replay"       // every verdict is reached again
 	CheckExpected     = "expected"     // it is the run that the verifier expects
@@ -28,7 +29,7 @@ const (
 // order is that of a Report's checks.
 var order = []string{
 	CheckArchive, CheckEnvelope, CheckSignature, CheckSchema, CheckManifest, CheckFiles, CheckSubject, CheckStatement,
-	CheckCompleteness, CheckPlan, CheckVerdicts, CheckReplay, CheckExpected,
+	CheckCompleteness, CheckPlan, CheckClaims, CheckVerdicts, CheckReplay, CheckExpected,
 }
 
 // Outcome is what became of one check.
@@ -76,6 +77,8 @@ type Report struct {
 	// NarrowedBy are the reasons why the verdict is not of the whole plan, looked at in one go.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	Simulated  bool     `json:"simulated"`
+	// Claims are what the run says of itself, and on what that rests.
+	Claims []evidence.Claim `json:"claims,omitempty"`
 	// Manifest is the digest that stands for the run.
 	Manifest string `json:"manifest,omitempty"`
 	// SignedBy is the key that the signature was verified with.

@@ -8,7 +8,7 @@ import (
 // The kinds of the gate's observations.
 const (
 	kindPolicy   = "clusterpolicy"
-	kindNodes    = "nodes"
+	KindNodes    = "nodes"
 	kindOperands = "daemonsets"
 	kindGang     = "gang-scheduler"
 	kindUsage    = "gpu-usage"

@@ -41,7 +41,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if o, policy, ok := one[policyFigures](&c, obs, kindPolicy, "the GPU Operator's ClusterPolicy"); ok {
 		g.judgePolicy(&c, o, policy)
 	}
-	if o, nodes, ok := one[[]nodeFigures](&c, obs, kindNodes, "the nodes"); ok {
+	if o, nodes, ok := one[[]nodeFigures](&c, obs, KindNodes, "the nodes"); ok {
 		g.judgeNodes(&c, o, nodes)
 	}
 	if o, operands, ok := one[[]operandFigures](&c, obs, kindOperands, "the operator's DaemonSets"); ok {

@@ -100,7 +100,7 @@ func (f facts) observations(t *testing.T) []check.Observation {
 		out = append(out, o)
 	}
 	add(kindPolicy, "cluster-policy", f.policy != nil, f.policy)
-	add(kindNodes, "cluster", f.nodes != nil, f.nodes)
+	add(KindNodes, "cluster", f.nodes != nil, f.nodes)
 	add(kindOperands, "gpu-operator", f.operands != nil, f.operands)
 	add(kindGang, "cluster", f.gang != nil, f.gang)
 	add(kindUsage, "cluster", f.usage != nil, f.usage)

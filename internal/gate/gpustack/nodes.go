@@ -13,7 +13,7 @@ import (
 )
 
 func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	l := g.look(kindNodes, "cluster", "GET nodes")
+	l := g.look(KindNodes, "cluster", "GET nodes")
 	list, err := cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return g.keep(rec, l, nil, nil, fmt.Errorf("list nodes: %w", err))

@@ -20,7 +20,8 @@ const AnswerWithin = 20 * time.Second
 
 // Cleanup deletes what a run created, found by its label and by nothing else:
 // what makes pods and the pods, in any namespace; what makes nodes, with its
-// nodes; queues; its namespace with everything in it, its PriorityClass. It waits
+// nodes; queues; its namespaces with everything in them, its PriorityClass. Of a
+// namespace that an administrator made, only what carries the label goes. It waits
 // until they are gone (see ClusterEnds); what could not be removed is in the error. GPUs that the
 // run held are free when it returns without one.
 func (g Guest) Cleanup(ctx context.Context, runID string) error {
@@ -29,15 +30,17 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	}
 	selector := LabelRun + "=" + runID
 	problems := []error{g.removeWorkloads(ctx, selector)}
-	for _, k := range append(capacity(), kind{"Queue", Queues()}) {
+	for _, k := range append(capacity(), queues()) {
 		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 	}
-	namespaces, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: selector})
-	if err != nil {
-		return errors.Join(append(problems, fmt.Errorf("list namespaces of run %s: %w", runID, err))...)
+	if g.Cluster.Namespace != "" {
+		for _, k := range beside() {
+			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
+		}
 	}
-	for _, ns := range namespaces.Items {
-		problems = append(problems, g.removeNamespace(ctx, ns.Name, runID))
+	// Who may not list namespaces has made none.
+	if err := g.removeNamespaces(ctx, runID); g.Cluster.Namespace == "" || !apierrors.IsForbidden(err) {
+		problems = append(problems, err)
 	}
 	problems = append(problems, g.removePriorityClasses(ctx, runID))
 	return errors.Join(append(problems, g.awaitCapacity(ctx, selector))...)
@@ -103,23 +106,35 @@ func (g Guest) removePriorityClasses(ctx context.Context, runID string) error {
 	return errors.Join(problems...)
 }
 
-// removeNamespace empties a run's namespace of what holds GPUs, then deletes it.
-func (g Guest) removeNamespace(ctx context.Context, namespace, runID string) error {
-	if err := g.drain(ctx, namespace); err != nil {
-		return err
+// removeNamespaces empties a run's namespaces of what holds GPUs, then deletes them.
+func (g Guest) removeNamespaces(ctx context.Context, runID string) error {
+	namespaces := g.Cluster.Client.CoreV1().Namespaces()
+	list, err := namespaces.List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
+	if err != nil {
+		return fmt.Errorf("list namespaces of run %s: %w", runID, err)
 	}
-	if err := g.Cluster.ReleasePodGroups(ctx, namespace, runID); err != nil {
-		return err
+	var problems []error
+	var ending []string
+	for _, ns := range list.Items {
+		if err := errors.Join(g.drain(ctx, ns.Name), g.Cluster.ReleasePodGroups(ctx, ns.Name, runID)); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			problems = append(problems, fmt.Errorf("delete namespace %s: %w", ns.Name, err))
+			continue
+		}
+		ending = append(ending, ns.Name)
 	}
-	return g.deleteNamespace(ctx, namespace)
+	for _, name := range ending {
+		problems = append(problems, g.awaitNoNamespace(ctx, name))
+	}
+	return errors.Join(problems...)
 }
 
-func (g Guest) deleteNamespace(ctx context.Context, name string) error {
+func (g Guest) awaitNoNamespace(ctx context.Context, name string) error {
 	namespaces := g.Cluster.Client.CoreV1().Namespaces()
-	err := namespaces.Delete(ctx, name, metav1.DeleteOptions{})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("delete namespace %s: %w", name, err)
-	}
 	if g.ClusterEnds {
 		return nil
 	}

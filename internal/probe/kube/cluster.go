@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 
@@ -27,6 +29,34 @@ type Cluster struct {
 	Config  *rest.Config
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
+	// Namespace is the one that runs use, made by an administrator and never deleted;
+	// empty: each run makes its own.
+	Namespace string
+	// Hold, if set, is called with each use of a run's namespace, before anything else is
+	// created in it. Its error ends the use.
+	Hold func(ctx context.Context) error
+}
+
+// NamespaceFor is the namespace of a run in this cluster.
+func (c *Cluster) NamespaceFor(runID string) string {
+	return cmp.Or(c.Namespace, NamespaceOf(runID))
+}
+
+// NamespacesFor are those that a gate of a run may use: the run's, and the gate's own (see
+// Guest.EnsurePrivileged).
+func (c *Cluster) NamespacesFor(runID, gate string) []string {
+	if c.Namespace != "" {
+		return []string{c.Namespace}
+	}
+	return []string{NamespaceOf(runID), privilegedOf(runID, gate)}
+}
+
+// In is the same cluster with runs in a namespace that an administrator made; empty: in
+// their own.
+func (c *Cluster) In(namespace string) *Cluster {
+	out := *c
+	out.Namespace = namespace
+	return &out
 }
 
 // Open reads a kubeconfig (empty: the usual places, then in-cluster) and makes

@@ -24,13 +24,17 @@ type Guest struct {
 }
 
 // EnsureNamespace creates the namespace and the PriorityClass of a run and
-// waits until pods can be created there. It may be called again.
+// waits until pods can be created there. A namespace that an administrator made is
+// used as it is. It may be called again.
 func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace string, err error) {
-	namespace = NamespaceOf(runID)
-	if err := g.createNamespace(ctx, namespace, runID); err != nil && !apierrors.IsAlreadyExists(err) {
-		return "", fmt.Errorf("create namespace %s: %w", namespace, err)
+	if g.Cluster.Namespace != "" {
+		return g.Cluster.Namespace, g.EnsureIn(ctx, runID, g.Cluster.Namespace)
 	}
-	if err := g.ours(ctx, namespace, runID); err != nil {
+	namespace = NamespaceOf(runID)
+	if err := g.own(ctx, namespace, runID, Labels(runID, ""), nil); err != nil {
+		return "", err
+	}
+	if err := g.hold(ctx, runID); err != nil {
 		return "", err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
@@ -39,17 +43,53 @@ func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace str
 	return namespace, g.awaitServiceAccount(ctx, namespace)
 }
 
+// EnsurePrivileged is EnsureNamespace for a gate whose pods the baseline level of pod
+// security refuses, for the reason given. They get a namespace of their own; where an
+// administrator made the namespace, its level is for them to choose.
+func (g Guest) EnsurePrivileged(ctx context.Context, runID, gate, reason string) (namespace string, err error) {
+	namespace, err = g.EnsureNamespace(ctx, runID)
+	if err != nil || g.Cluster.Namespace != "" {
+		return namespace, err
+	}
+	namespace = privilegedOf(runID, gate)
+	labels := Labels(runID, gate)
+	labels[podSecurity] = "privileged"
+	if err := g.own(ctx, namespace, runID, labels, map[string]string{podSecurityReason: reason}); err != nil {
+		return "", err
+	}
+	return namespace, g.awaitServiceAccount(ctx, namespace)
+}
+
+func privilegedOf(runID, gate string) string { return NamespaceOf(runID) + "-" + gate }
+
+// The level of pod security of a namespace, and why it is not baseline.
+const (
+	podSecurity       = "pod-security.kubernetes.io/enforce"
+	podSecurityReason = "firstlight.dev/pod-security"
+)
+
+// own creates a namespace of the run, and refuses one that is not the run's.
+func (g Guest) own(ctx context.Context, namespace, runID string, labels, annotations map[string]string) error {
+	if err := g.createNamespace(ctx, namespace, labels, annotations); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create namespace %s: %w", namespace, err)
+	}
+	return g.ours(ctx, namespace, runID)
+}
+
 // EnsureIn is EnsureNamespace for a namespace that was asked for: one that is
 // there is used and stays as it is; one that is not is the run's own.
 func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		if err := g.createNamespace(ctx, namespace, runID); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := g.createNamespace(ctx, namespace, Labels(runID, ""), nil); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("create namespace %s: %w", namespace, err)
 		}
 	case err != nil:
 		return fmt.Errorf("read namespace %s: %w", namespace, err)
+	}
+	if err := g.hold(ctx, runID); err != nil {
+		return err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
 		return err
@@ -57,13 +97,28 @@ func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	return g.awaitServiceAccount(ctx, namespace)
 }
 
-func (g Guest) createNamespace(ctx context.Context, namespace, runID string) error {
-	// Pods of the fabric tests lock memory for RDMA, which the baseline level of
-	// pod security refuses.
-	labels := Labels(runID, "")
-	labels["pod-security.kubernetes.io/enforce"] = "privileged"
+// hold has the run's Lease renewed, which is in the namespace that all of the run's checks
+// share.
+func (g Guest) hold(ctx context.Context, runID string) error {
+	if g.Cluster.Hold == nil {
+		return nil
+	}
+	if g.Cluster.Namespace == "" {
+		if err := g.own(ctx, NamespaceOf(runID), runID, Labels(runID, ""), nil); err != nil {
+			return err
+		}
+	}
+	return g.Cluster.Hold(ctx)
+}
+
+// createNamespace creates one with the level baseline of pod security, unless labels say
+// another.
+func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {
+	if labels[podSecurity] == "" {
+		labels[podSecurity] = "baseline"
+	}
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels, Annotations: annotations},
 	}, metav1.CreateOptions{})
 	return err //nolint:wrapcheck // the callers say what for
 }

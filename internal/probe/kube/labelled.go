@@ -8,12 +8,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 )
 
+// objects are those of a kind, in all namespaces that runs use.
+func (c *Cluster) objects(k kind) dynamic.ResourceInterface {
+	if k.global {
+		return c.Dynamic.Resource(k.resource)
+	}
+	return c.Dynamic.Resource(k.resource).Namespace(c.Namespace)
+}
+
 // listLabelled lists the objects of a kind that selector chooses, in all
-// namespaces; none where the cluster does not have the kind.
+// namespaces that runs use; none where the cluster does not have the kind.
 func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*unstructured.UnstructuredList, error) {
-	list, err := c.Dynamic.Resource(k.resource).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := c.objects(k).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {
 		return &unstructured.UnstructuredList{}, nil
 	}
@@ -60,7 +69,7 @@ func (c *Cluster) awaitNone(ctx context.Context, k kind, selector string) error 
 		if len(list.Items) == 0 {
 			return nil
 		}
-		w, err := c.Dynamic.Resource(k.resource).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: list.GetResourceVersion()})
+		w, err := c.objects(k).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: list.GetResourceVersion()})
 		if err != nil {
 			return fmt.Errorf("watch %s of %s: %w", k.resource.Resource, selector, err)
 		}

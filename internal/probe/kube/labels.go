@@ -13,7 +13,7 @@ const (
 // GPUResource is the extended resource that NVIDIA's device plugin advertises.
 const GPUResource = "nvidia.com/gpu"
 
-// NamespaceOf is the namespace of a run.
+// NamespaceOf is the namespace that a run makes for itself.
 func NamespaceOf(runID string) string { return "firstlight-" + runID }
 
 // PriorityClassOf is the name of a run's PriorityClass.

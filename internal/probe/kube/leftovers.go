@@ -29,7 +29,7 @@ func (g Guest) LeftOf(ctx context.Context, runID string) ([]Leftover, error) {
 func (g Guest) left(ctx context.Context, selector string) ([]Leftover, error) {
 	var out []Leftover
 	var problems []error
-	for _, k := range labelled() {
+	for _, k := range g.Cluster.labelled() {
 		list, err := g.Cluster.listLabelled(ctx, k, selector)
 		if err != nil {
 			problems = append(problems, err)

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,14 +23,20 @@ func (c *Cluster) Simulated(ctx context.Context) (simulated bool, why string, er
 	if err != nil {
 		return false, "", fmt.Errorf("list nodes: %w", err)
 	}
+	simulated, why = SimulatedIn(nodes.Items)
+	return simulated, why, nil
+}
+
+// SimulatedIn tells it from the nodes.
+func SimulatedIn(nodes []corev1.Node) (simulated bool, why string) {
 	var names []string
-	for _, n := range nodes.Items {
+	for _, n := range nodes {
 		if _, ok := n.Annotations[kwokNode]; ok {
 			names = append(names, n.Name)
 		}
 	}
 	if len(names) == 0 {
-		return false, fmt.Sprintf("none of %d nodes carries the annotation %s", len(nodes.Items), kwokNode), nil
+		return false, fmt.Sprintf("none of %d nodes carries the annotation %s", len(nodes), kwokNode)
 	}
 	sort.Strings(names)
 	shown := names
@@ -38,5 +45,5 @@ func (c *Cluster) Simulated(ctx context.Context) (simulated bool, why string, er
 		shown, more = names[:namedNodes], ", ..."
 	}
 	return true, fmt.Sprintf("%d of %d nodes carry the annotation %s (%s%s)",
-		len(names), len(nodes.Items), kwokNode, strings.Join(shown, ", "), more), nil
+		len(names), len(nodes), kwokNode, strings.Join(shown, ", "), more)
 }

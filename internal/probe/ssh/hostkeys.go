@@ -3,6 +3,8 @@ package ssh
 import (
 	"errors"
 	"net"
+	"slices"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
@@ -27,6 +29,26 @@ func hostKeyAlgorithms(known ssh.HostKeyCallback, address string) []string {
 		default:
 			out = append(out, format)
 		}
+	}
+	return out
+}
+
+// Keys identifies the machines behind the site's hosts: by name, the fingerprints of the keys
+// that known_hosts holds for each. One that it vouches for by an authority alone has none.
+func (p *Pool) Keys() map[string]string {
+	out := map[string]string{}
+	for name, address := range p.addresses {
+		err := p.config.HostKeyCallback(address, &net.TCPAddr{}, noKey{})
+		unknown, ok := errors.AsType[*knownhosts.KeyError](err)
+		if !ok || len(unknown.Want) == 0 {
+			continue
+		}
+		var prints []string
+		for _, k := range unknown.Want {
+			prints = append(prints, ssh.FingerprintSHA256(k.Key))
+		}
+		slices.Sort(prints)
+		out[name] = strings.Join(slices.Compact(prints), " ")
 	}
 	return out
 }

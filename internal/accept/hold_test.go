@@ -1,0 +1,397 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// sharedCluster is one cluster that several walks reach. Its namespaces have their default
+// account at once and are found by name, and what the dynamic client lists is empty.
+func sharedCluster() *kube.Cluster {
+	system := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: types.UID("one")}}
+	client := fake.NewClientset(system)
+	client.PrependReactor("list", "serviceaccounts", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &corev1.ServiceAccountList{Items: []corev1.ServiceAccount{{ObjectMeta: metav1.ObjectMeta{Name: "default"}}}}, nil
+	})
+	client.PrependReactor("list", "namespaces", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		asked, ok := action.(clienttesting.ListAction)
+		if !ok {
+			return false, nil, nil
+		}
+		name, byName := asked.GetListRestrictions().Fields.RequiresExactMatch("metadata.name")
+		if !byName {
+			return false, nil, nil
+		}
+		one, err := client.Tracker().Get(corev1.SchemeGroupVersion.WithResource("namespaces"), "", name)
+		list := &corev1.NamespaceList{}
+		if ns, ok := one.(*corev1.Namespace); ok && err == nil {
+			list.Items = append(list.Items, *ns)
+		}
+		return true, list, nil
+	})
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, r := range []schema.GroupVersionResource{
+		{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}, {Group: "apps", Version: "v1", Resource: "deployments"},
+		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "nodes"},
+		{Version: "v1", Resource: "services"}, {Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"},
+		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "localqueues"}, {Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "localqueues"},
+		{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"},
+		kube.PodGroups(), {Group: "scheduling.run.ai", Version: "v2alpha2", Resource: "podgroups"}, kube.NodePools(), kube.NodeClaims(), kube.Queues(),
+	} {
+		kinds[r] = "List"
+	}
+	return &kube.Cluster{Client: client, Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds)}
+}
+
+// user is a check that makes the run's namespace, as one that starts pods does, and then does
+// something.
+type user struct {
+	look
+	walk Walk
+	then func()
+}
+
+func (u user) Observe(ctx context.Context, rec check.Recorder) error {
+	cluster, err := u.walk.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := (kube.Guest{Cluster: cluster}).EnsureNamespace(ctx, u.walk.RunID); err != nil {
+		return err //nolint:wrapcheck // a test's
+	}
+	u.then()
+	if ctx.Err() != nil {
+		return ctx.Err() //nolint:wrapcheck // the walk knows it
+	}
+	return u.look.Observe(ctx, rec)
+}
+
+// using is a plan of one gate that uses the cluster.
+func using(then func()) func(Walk) (plan.Plan, error) {
+	return func(w Walk) (plan.Plan, error) {
+		return plan.Plan{Name: "using", Steps: []plan.Step{{Check: user{look("node"), w, then}}}}, nil
+	}
+}
+
+func holding(t *testing.T, dir string, c *kube.Cluster, then func()) Options {
+	t.Helper()
+	o := options(t, dir, using(then))
+	o.Cluster, o.Keep = func(context.Context) (*kube.Cluster, error) { return c, nil }, false
+	return o
+}
+
+func namespaceOf(t *testing.T, c *kube.Cluster, run string) bool {
+	t.Helper()
+	_, err := c.Client.CoreV1().Namespaces().Get(t.Context(), kube.NamespaceOf(run), metav1.GetOptions{})
+	return err == nil
+}
+
+// runIn is the only run of a directory. It is called beside the test.
+func runIn(t *testing.T, dir string) string {
+	t.Helper()
+	ids, err := evidence.List(dir)
+	if err != nil || len(ids) != 1 {
+		t.Error(ids, err)
+		return ""
+	}
+	return ids[0]
+}
+
+// A copy of the directory of a live run was taken for a killed run: its objects were deleted
+// under it, and the live walk said that its gate could not be observed.
+func TestACopiedDirectoryDoesNotHarmALiveRun(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(o *Options, run string){
+		"fresh":     func(o *Options, _ string) { o.Fresh = true },
+		"by itself": func(*Options, string) {},
+		"by name":   func(o *Options, run string) { o.Resume = run },
+		"latest":    func(o *Options, _ string) { o.Resume = "latest" },
+		"one gate":  func(o *Options, _ string) { o.Only = "node" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, copied, c := t.TempDir(), filepath.Join(t.TempDir(), "evidence"), sharedCluster()
+			a := holding(t, dir, c, func() {
+				run := runIn(t, dir)
+				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+					t.Error(err)
+				}
+				b := holding(t, copied, c, func() { t.Error("the copy went on") })
+				ask(&b, run)
+				r, err := Run(t.Context(), b)
+				if _, refused := errors.AsType[*InputError](err); !refused || r.Run != "" || !strings.Contains(err.Error(), "run "+run+" is live: held by ") {
+					t.Errorf("beside a live run: %+v, %v", r, err)
+				}
+				if !namespaceOf(t, c, run) {
+					t.Error("the namespace of the live run was removed")
+				}
+			})
+			r, err := Run(t.Context(), a)
+			if err != nil || r.Verdict != check.Passed {
+				t.Errorf("the live run: %+v, %v", r, err)
+			}
+			if namespaceOf(t, c, r.Run) {
+				t.Error("the live run left its namespace")
+			}
+		})
+	}
+}
+
+// held leaves an unfinished run whose objects and Lease are in the cluster.
+func held(t *testing.T, dir string, c *kube.Cluster, h kube.Hold) string {
+	t.Helper()
+	o := holding(t, dir, c, func() {})
+	id := unfinished(t, dir, o.Playbook)
+	if _, err := (kube.Guest{Cluster: c}).EnsureNamespace(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WriteHold(t.Context(), id, nil, h); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// ended is a process of this machine that is no more.
+func ended(t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return process{host: "here", pid: cmd.Process.Pid, start: "1", machine: thisMachine(), walk: "0"}.String()
+}
+
+func TestWhichHolderIsDead(t *testing.T) {
+	t.Parallel()
+	const elsewhere = "there/12/34/abcdef/00"
+	now := time.Now().Add(time.Hour) // after the runs were begun
+	for name, tt := range map[string]struct {
+		holder  string
+		renewed time.Time
+		// during is what happens while the Lease is watched; nil: it is not.
+		during func(ctx context.Context, c *kube.Cluster, run string, h kube.Hold) error
+		live   bool
+	}{
+		"another machine, just renewed":            {holder: elsewhere, renewed: now.Add(-5 * time.Second), live: true},
+		"another machine, its clock is ahead":      {holder: elsewhere, renewed: now.Add(30 * time.Second), live: true},
+		"this machine, ended a moment ago":         {holder: "ended", renewed: now.Add(-time.Second)},
+		"another machine, long ago, silent":        {holder: elsewhere, renewed: now.Add(-time.Hour), during: silence},
+		"another machine, years ahead, silent":     {holder: elsewhere, renewed: now.Add(24 * 365 * time.Hour), during: silence},
+		"not a name of ours, silent":               {holder: "somebody", renewed: now.Add(-time.Hour), during: silence},
+		"another machine, its clock an hour late":  {holder: elsewhere, renewed: now.Add(-time.Hour), during: renewal, live: true},
+		"another machine, its clock a year ahead":  {holder: elsewhere, renewed: now.Add(24 * 365 * time.Hour), during: renewal, live: true},
+		"another machine, released while watching": {holder: elsewhere, renewed: now.Add(-time.Hour), during: removal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, c := t.TempDir(), sharedCluster()
+			if tt.holder == "ended" {
+				tt.holder = ended(t)
+			}
+			h := kube.Hold{Holder: tt.holder, Renewed: tt.renewed, For: time.Minute}
+			id := held(t, dir, c, h)
+			o := holding(t, dir, c, func() {})
+			o.Fresh, o.Clock = true, at(now)
+			watched := false
+			o.Wait = func(ctx context.Context, d time.Duration) error {
+				watched = true
+				if d != time.Minute || tt.during == nil {
+					t.Errorf("watched for %s", d)
+					return nil
+				}
+				return tt.during(ctx, c, id, h)
+			}
+			r, err := Run(t.Context(), o)
+			if watched != (tt.during != nil) {
+				t.Errorf("watched: %t", watched)
+			}
+			if tt.live {
+				if _, refused := errors.AsType[*InputError](err); !refused || !namespaceOf(t, c, id) {
+					t.Errorf("a live run: %v, its namespace is there: %t", err, namespaceOf(t, c, id))
+				}
+				return
+			}
+			if err != nil || r.Verdict != check.Passed || namespaceOf(t, c, id) {
+				t.Errorf("a dead run: %+v, %v; its namespace is there: %t", r, err, namespaceOf(t, c, id))
+			}
+		})
+	}
+}
+
+func silence(context.Context, *kube.Cluster, string, kube.Hold) error { return nil }
+
+func renewal(ctx context.Context, c *kube.Cluster, run string, _ kube.Hold) error {
+	h, err := c.HoldOf(ctx, run)
+	if err != nil {
+		return err //nolint:wrapcheck // a test's
+	}
+	again := *h
+	again.Renewed = h.Renewed.Add(15 * time.Second)
+	return c.WriteHold(ctx, run, h, again)
+}
+
+func removal(ctx context.Context, c *kube.Cluster, run string, h kube.Hold) error {
+	return c.DeleteHold(ctx, run, h.Holder)
+}
+
+// A walk that lost its run to another process ends and removes nothing: the objects are the
+// other's.
+func TestAWalkThatLostItsRunEnds(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), sharedCluster()
+	var run string
+	w, err := newWalk(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := holding(t, dir, c, nil)
+	o.Playbook = func(of Walk) (plan.Plan, error) {
+		return using(func() {
+			run = of.RunID
+			h, err := c.HoldOf(t.Context(), run)
+			if err != nil || h == nil {
+				t.Error(h, err)
+				return
+			}
+			taken := *h
+			taken.Holder = w.process.String()
+			if err := c.WriteHold(t.Context(), run, h, taken); err != nil {
+				t.Error(err)
+				return
+			}
+			held, err := of.Cluster(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := (kube.Guest{Cluster: held}).EnsureNamespace(t.Context(), run); err == nil {
+				t.Error("the namespace of another process was used")
+			}
+		})(of)
+	}
+	_, err = Run(t.Context(), o)
+	if _, refused := errors.AsType[*InputError](err); !refused || !strings.Contains(err.Error(), "is live: held by") {
+		t.Errorf("it ends with %v", err)
+	}
+	if !namespaceOf(t, c, run) {
+		t.Error("what the other process has was removed")
+	}
+}
+
+// Renewing goes on over a cluster that does not answer, and ends when another has the Lease.
+func TestRenewal(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), sharedCluster()
+	id := unfinished(t, dir, planOf("a"))
+	run, err := evidence.Open(filepath.Join(dir, id), evidence.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := day
+	w, err := newWalk(Options{Clock: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run, w.cluster, w.cancel = run, c, func(error) {}
+	if err := w.hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	if err := w.renewOnce(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.HoldOf(t.Context(), id)
+	if err != nil || !h.Renewed.Equal(now) || h.Holder != w.process.String() {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	client, ok := c.Client.(*fake.Clientset)
+	if !ok {
+		t.Fatal("another client")
+	}
+	away := true
+	client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if away {
+			return true, nil, errors.New("no route")
+		}
+		return false, nil, nil
+	})
+	if err := w.renewOnce(t.Context(), c); err != nil {
+		t.Errorf("a cluster that is away ends the walk: %v", err)
+	}
+	away = false
+	taken := *h
+	taken.Holder = "there/12/34/abcdef/00"
+	if err := c.WriteHold(t.Context(), id, h, taken); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.renewOnce(t.Context(), c); err == nil || !strings.Contains(err.Error(), "held by there pid 12") {
+		t.Errorf("another has the Lease: %v", err)
+	}
+	if err := w.release(t.Context()); !errors.Is(err, kube.ErrHeld) {
+		t.Errorf("the Lease of another is released: %v", err)
+	}
+	if err := run.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// In a namespace that an administrator made, a run removes its own objects and nothing else.
+func TestANamespaceOfAnAdministratorStays(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), sharedCluster()
+	theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "acceptance"}}
+	if _, err := c.Client.CoreV1().Namespaces().Create(t.Context(), theirs, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var inside []string
+	o := holding(t, dir, c, nil)
+	o.Namespace = "acceptance"
+	o.Playbook = func(of Walk) (plan.Plan, error) {
+		return using(func() {
+			list, err := c.Client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, ns := range list.Items {
+				inside = append(inside, ns.Name)
+			}
+			if h, err := c.In("acceptance").HoldOf(t.Context(), of.RunID); h == nil || err != nil {
+				t.Errorf("no Lease in the namespace: %v", err)
+			}
+		})(of)
+	}
+	r, err := Run(t.Context(), o)
+	if err != nil || r.Verdict != check.Passed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := strings.Join(inside, " "); got != "acceptance kube-system" && got != "kube-system acceptance" {
+		t.Errorf("there are the namespaces %s", got)
+	}
+	if _, err := c.Client.CoreV1().Namespaces().Get(t.Context(), "acceptance", metav1.GetOptions{}); err != nil {
+		t.Errorf("the namespace: %v", err)
+	}
+	if h, err := c.In("acceptance").HoldOf(t.Context(), r.Run); h != nil || err != nil {
+		t.Errorf("the Lease is left: %v, %v", h, err)
+	}
+}

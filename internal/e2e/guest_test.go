@@ -1,0 +1,161 @@
+package e2e_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/e2e/binary"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/suite"
+)
+
+// adminOf is the shared lab as its administrator reaches it, and a kubeconfig of a user of it.
+func adminOf(t *testing.T, user string) (admin *kube.Cluster, config string) {
+	t.Helper()
+	sharedLab(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "admin")
+	if err := os.WriteFile(path, []byte(program.Must(t, "lab", "kubeconfig", "--name", labName).Stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := kube.Open(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range loaded.AuthInfos {
+		u.Impersonate = user
+	}
+	config = filepath.Join(dir, "user")
+	if err := clientcmd.WriteToFile(*loaded, config); err != nil {
+		t.Fatal(err)
+	}
+	return admin, config
+}
+
+// grant creates what accept rbac printed.
+func grant(t *testing.T, admin *kube.Cluster, printed string) {
+	t.Helper()
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(printed)))
+	for {
+		doc, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kind metav1.TypeMeta
+		if err := yaml.Unmarshal(doc, &kind); err != nil {
+			t.Fatal(err)
+		}
+		rbac, o := admin.Client.RbacV1(), metav1.CreateOptions{}
+		switch kind.Kind {
+		case "Namespace":
+			_, err = admin.Client.CoreV1().Namespaces().Create(t.Context(), decoded[corev1.Namespace](t, doc), o)
+		case "ClusterRole":
+			_, err = rbac.ClusterRoles().Create(t.Context(), decoded[rbacv1.ClusterRole](t, doc), o)
+		case "ClusterRoleBinding":
+			_, err = rbac.ClusterRoleBindings().Create(t.Context(), decoded[rbacv1.ClusterRoleBinding](t, doc), o)
+		case "Role":
+			r := decoded[rbacv1.Role](t, doc)
+			_, err = rbac.Roles(r.Namespace).Create(t.Context(), r, o)
+		case "RoleBinding":
+			b := decoded[rbacv1.RoleBinding](t, doc)
+			_, err = rbac.RoleBindings(b.Namespace).Create(t.Context(), b, o)
+		default:
+			t.Fatalf("%s", doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func decoded[T any](t *testing.T, doc []byte) *T {
+	t.Helper()
+	var v T
+	if err := yaml.UnmarshalStrict(doc, &v); err != nil {
+		t.Fatalf("%v: %s", err, doc)
+	}
+	return &v
+}
+
+// TestAcceptLeastPrivilege walks all gates as a user who may do what accept rbac prints, in a
+// namespace that an administrator made. The namespace stays, and nothing of the run in it.
+func TestAcceptLeastPrivilege(t *testing.T) {
+	suite.Require(t, suite.All)
+	const user, namespace = "walker", "acceptance"
+	admin, config := adminOf(t, user)
+	path := strings.TrimSpace(program.Must(t, "lab", "site", "--path", "--name", labName).Stdout)
+	grant(t, admin, program.Must(t, "accept", "rbac", "--site", path, "--namespace", namespace, "--user", user).Stdout)
+	r := program.Run(t.Context(), "accept", "-o", "json", "--kubeconfig", config, "--site", path, "--namespace", namespace, "--evidence", t.TempDir())
+	a := decode(t, r)
+	if r.Code != 0 || a.verdicts() != allPassed {
+		t.Errorf("exit %d: %s\n%s%s", r.Code, a.verdicts(), r.Stdout, r.Stderr)
+	}
+	if v := program.Run(t.Context(), "evidence", "verify", a.Evidence); v.Code != 0 {
+		t.Errorf("verify: %s%s", v.Stdout, v.Stderr)
+	}
+	if _, err := admin.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{}); err != nil {
+		t.Errorf("the administrator's namespace: %v", err)
+	}
+	left, err := kube.Guest{Cluster: admin.In(namespace)}.LeftOf(t.Context(), a.Run)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the namespace: %+v, %v", left, err)
+	}
+	if h, err := admin.In(namespace).HoldOf(t.Context(), a.Run); h != nil || err != nil {
+		t.Errorf("the Lease is left: %+v, %v", h, err)
+	}
+	program.RequireClean(t, labName)
+}
+
+// TestACopiedRunBesideALiveRun: the directory of a walk that is under way is copied, and
+// accept is called with the copy.
+func TestACopiedRunBesideALiveRun(t *testing.T) {
+	suite.Require(t, suite.All)
+	admin, _ := adminOf(t, "nobody")
+	dir, copied := t.TempDir(), filepath.Join(t.TempDir(), "evidence")
+	live := program.Command(t.Context(), "accept", "-o", "json", "--lab", labName, "--evidence", dir)
+	var out strings.Builder
+	live.Stdout = &out
+	if err := live.Start(); err != nil {
+		t.Fatal(err)
+	}
+	binary.WaitFor(t, "the Lease of the walk", func() bool {
+		leases, err := admin.Client.CoordinationV1().Leases(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: kube.LabelRun})
+		return err == nil && len(leases.Items) > 0
+	})
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--fresh"}, {"--resume", "latest"}, {}} {
+		r := program.Run(t.Context(), slices.Concat([]string{"accept", "-o", "json", "--lab", labName, "--evidence", copied}, args)...)
+		if r.Code != 2 || !strings.Contains(r.Stderr, "is live: held by ") {
+			t.Errorf("%v beside a live run exits %d: %s", args, r.Code, r.Stderr)
+		}
+	}
+	if err := live.Wait(); err != nil {
+		t.Errorf("the live walk: %v", err)
+	}
+	if a := decode(t, binary.Result{Stdout: out.String()}); a.verdicts() != allPassed {
+		t.Errorf("the live walk: %s", a.verdicts())
+	}
+	program.RequireClean(t, labName)
+}

@@ -1,0 +1,221 @@
+package gate
+
+import (
+	"bytes"
+	_ "embed" // the rules
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firstlight/firstlight/internal/autoscale"
+	"github.com/firstlight/firstlight/internal/gate/collective"
+	"github.com/firstlight/firstlight/internal/gate/fabric"
+	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/gate/node"
+	"github.com/firstlight/firstlight/internal/gate/training"
+	"github.com/firstlight/firstlight/internal/site"
+)
+
+//go:embed rbac.yaml
+var rbacFile []byte
+
+// RoleName is what the roles of a walk are called.
+const RoleName = "firstlight"
+
+// Allowed is whom and what RBAC prints roles for.
+type Allowed struct {
+	// Gates are the names of gates and extras.
+	Gates []string
+	// Namespace is one that an administrator makes; empty: each run makes its own, and may
+	// then create in every namespace what it creates in its own.
+	Namespace string
+	// User, if not empty, is bound to the roles.
+	User string
+}
+
+// block is what gates need for one reason.
+type block struct {
+	For   []string            `json:"for"`
+	In    string              `json:"in"`
+	Why   string              `json:"why"`
+	Rules []rbacv1.PolicyRule `json:"rules"`
+}
+
+// Words of rbac.yaml.
+const (
+	forWalk, forPods        = "walk", "pods"
+	inCluster, inOwn, inRun = "cluster", "own", "run"
+	inOperator, inEndpoint  = "operator", "endpoint"
+	inAdapter, inController = "adapter", "controller"
+	inDefault               = metav1.NamespaceDefault
+)
+
+var blocks = sync.OnceValues(func() ([]block, error) {
+	var out []block
+	if err := yaml.UnmarshalStrict(rbacFile, &out); err != nil {
+		return nil, fmt.Errorf("read the rules of a walk: %w", err)
+	}
+	return out, nil
+})
+
+// needed says that one of the gates needs it.
+func (b block) needed(gates []string) bool {
+	return slices.ContainsFunc(gates, func(gate string) bool {
+		return slices.Contains(b.For, forWalk) || slices.Contains(b.For, gate) ||
+			slices.Contains(b.For, forPods) && !slices.Contains([]string{facility.Name, fabric.Name, node.Name}, gate)
+	})
+}
+
+// Rules are all that a walk of all gates and extras does in a cluster where runs make their
+// own namespaces.
+func Rules() ([]rbacv1.PolicyRule, error) {
+	all, err := blocks()
+	if err != nil {
+		return nil, err
+	}
+	var out []rbacv1.PolicyRule
+	for _, b := range all {
+		out = append(out, b.Rules...)
+	}
+	return out, nil
+}
+
+// role is a Role, or the ClusterRole where namespace is empty.
+type role struct {
+	namespace string
+	blocks    []block
+}
+
+// roles are what gates need, the ClusterRole first.
+func roles(s *site.Site, a Allowed) ([]role, error) {
+	all, err := blocks()
+	if err != nil {
+		return nil, err
+	}
+	out := []role{{}}
+	for _, b := range all {
+		if !b.needed(a.Gates) || b.In == inOwn && a.Namespace != "" {
+			continue
+		}
+		if a.Namespace == "" {
+			out[0].blocks = append(out[0].blocks, b)
+			continue
+		}
+		for _, r := range b.placed(s, a.Namespace) {
+			i := slices.IndexFunc(out, func(have role) bool { return have.namespace == r.namespace })
+			if i < 0 {
+				out = append(out, role{namespace: r.namespace})
+				i = len(out) - 1
+			}
+			out[i].blocks = append(out[i].blocks, r.blocks...)
+		}
+	}
+	return out, nil
+}
+
+// placed is where the rules of a block hold on a site.
+func (b block) placed(s *site.Site, namespace string) []role {
+	of := func(ref string) []role {
+		ns, _, ok := strings.Cut(ref, "/")
+		if !ok {
+			return nil // not a Deployment of this cluster
+		}
+		return []role{{ns, []block{b}}}
+	}
+	switch b.In {
+	case inRun:
+		return []role{{namespace, []block{b}}}
+	case inDefault:
+		return []role{{metav1.NamespaceDefault, []block{b}}}
+	case inOperator:
+		return []role{{s.GPUStack.Namespace, []block{b}}}
+	case inAdapter:
+		return of(s.Autoscale.Adapter)
+	case inController:
+		return of(s.Autoscale.Controller)
+	case inEndpoint:
+		var out []role
+		for _, e := range []site.Endpoint{s.Reach.Prometheus, s.Reach.Alertmanager} {
+			scheme, service := "", e.Service
+			if rest, ok := strings.CutPrefix(service, "https:"); ok {
+				scheme, service = "https:", rest
+			}
+			ns, name, ok := strings.Cut(service, "/")
+			if !ok {
+				continue // by URL
+			}
+			named := b
+			named.Rules = slices.Clone(b.Rules)
+			for i := range named.Rules {
+				named.Rules[i].ResourceNames = []string{scheme + name}
+			}
+			out = append(out, role{ns, []block{named}})
+		}
+		return out
+	default:
+		return []role{{"", []block{b}}}
+	}
+}
+
+// lockers are the gates whose pods take ports for RDMA, where the site has them.
+func lockers() []string { return []string{collective.Name, training.Name} }
+
+// RBAC prints, as YAML with reasons, what a walk of gates has to be allowed in the cluster of
+// a site: roles, the namespace where there is one, and bindings where there is a user.
+func RBAC(s *site.Site, a Allowed) ([]byte, error) {
+	for _, name := range a.Gates {
+		if !slices.Contains(append(site.Gates(), autoscale.Name), name) {
+			return nil, fmt.Errorf("unknown gate %q: want one of %v, %s", name, site.Gates(), autoscale.Name)
+		}
+	}
+	all, err := roles(s, a)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if a.Namespace != "" {
+		printNamespace(&out, s, a)
+	}
+	for _, r := range all {
+		if err := r.print(&out, a.User); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.TrimPrefix(out.Bytes(), []byte("---\n")), nil
+}
+
+func printNamespace(out *bytes.Buffer, s *site.Site, a Allowed) {
+	level, why := "baseline", ""
+	if locking := slices.DeleteFunc(lockers(), func(g string) bool { return !slices.Contains(a.Gates, g) }); len(locking) > 0 && s.Fabric.NetworkResourceCount > 0 {
+		level, why = "privileged", fmt.Sprintf("# privileged: pods of %s lock memory for RDMA (IPC_LOCK), which the level baseline refuses.\n", strings.Join(locking, " and "))
+	}
+	fmt.Fprintf(out, "---\n%sapiVersion: v1\nkind: Namespace\nmetadata:\n  name: %s\n  labels:\n    pod-security.kubernetes.io/enforce: %s\n", why, a.Namespace, level)
+}
+
+func (r role) print(out *bytes.Buffer, user string) error {
+	if len(r.blocks) == 0 {
+		return nil
+	}
+	kind, metadata := "ClusterRole", "metadata:\n  name: "+RoleName+"\n"
+	if r.namespace != "" {
+		kind, metadata = "Role", metadata+"  namespace: "+r.namespace+"\n"
+	}
+	fmt.Fprintf(out, "---\napiVersion: %s\nkind: %s\n%srules:\n", rbacv1.SchemeGroupVersion, kind, metadata)
+	for _, b := range r.blocks {
+		rules, err := yaml.Marshal(b.Rules)
+		if err != nil {
+			return fmt.Errorf("print the rules of a walk: %w", err)
+		}
+		fmt.Fprintf(out, "# %s\n%s", b.Why, rules)
+	}
+	if user != "" {
+		fmt.Fprintf(out, "---\napiVersion: %s\nkind: %sBinding\n%sroleRef: {apiGroup: %s, kind: %s, name: %s}\nsubjects:\n- {apiGroup: %s, kind: User, name: %q}\n",
+			rbacv1.SchemeGroupVersion, kind, metadata, rbacv1.GroupName, kind, RoleName, rbacv1.GroupName, user)
+	}
+	return nil
+}
