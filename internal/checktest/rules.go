@@ -13,25 +13,46 @@ import (
 )
 
 // Rule is one rule of a judge: what it says of observations that are healthy but for a few
-// fields.
+// fields. When makes one.
 type Rule struct {
-	// Name states the rule.
-	Name    string
-	Changes []Change
-	Verdict check.Verdict
-	// Suspect is that of a finding, and Says a part of its message; either may be empty.
-	Suspect, Says string
+	name          string
+	changes       []Change
+	verdict       check.Verdict
+	suspect, says string
 }
 
-// Change puts a value in the place of a field of the observations of a kind.
-type Change struct {
-	// Of is the kind, or "kind@target".
-	Of string
-	// Path leads to the field: `.runs[0].rows[*].bytes`, `.nodes[last]`, `.resources["nvidia.com/gpu"]`.
-	Path string
-	// To is the value; LeftOut takes the field away, Twice doubles a list's item.
-	To any
+// When begins a rule: its name states it.
+func When(name string, changes ...Change) Rule { return Rule{name: name, changes: changes} }
+
+// Fails wants a failure with a finding of this suspect whose message has this text; either
+// may be empty.
+func (r Rule) Fails(suspect, says string) Rule {
+	r.verdict, r.suspect, r.says = check.Failed, suspect, says
+	return r
 }
+
+// Unobserved wants that verdict, and a finding as Fails does.
+func (r Rule) Unobserved(suspect, says string) Rule {
+	r.verdict, r.suspect, r.says = check.Unobserved, suspect, says
+	return r
+}
+
+// Passes wants a pass.
+func (r Rule) Passes() Rule {
+	r.verdict = check.Passed
+	return r
+}
+
+// Change puts a value in the place of a field. Set makes one.
+type Change struct {
+	of, path string
+	to       any
+}
+
+// Set changes the observations of a kind, or of "kind@target". The path leads to the field:
+// `.runs[0].rows[*].bytes`, `.nodes[last]`, `.resources["nvidia.com/gpu"]`. LeftOut takes the
+// field away, and Twice doubles an item of a list.
+func Set(of, path string, to any) Change { return Change{of: of, path: path, to: to} }
 
 type special string
 
@@ -45,20 +66,20 @@ const (
 func Rules(t *testing.T, judge func([]check.Observation) check.Judgement, healthy []check.Observation, rules []Rule) {
 	t.Helper()
 	for _, r := range rules {
-		t.Run(r.Name, func(t *testing.T) {
+		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			obs := slices.Clone(healthy)
-			for _, c := range r.Changes {
+			for _, c := range r.changes {
 				c.apply(t, obs)
 			}
 			j := judge(obs)
-			if j.Verdict != r.Verdict {
-				t.Fatalf("%s, want %s: %s: %+v", j.Verdict, r.Verdict, j.Reason, j.Findings)
+			if j.Verdict != r.verdict {
+				t.Fatalf("%s, want %s: %s: %+v", j.Verdict, r.verdict, j.Reason, j.Findings)
 			}
-			if r.Suspect+r.Says != "" && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
-				return (r.Suspect == "" || f.Suspect == r.Suspect) && strings.Contains(f.Message, r.Says)
+			if r.suspect+r.says != "" && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+				return (r.suspect == "" || f.Suspect == r.suspect) && strings.Contains(f.Message, r.says)
 			}) {
-				t.Errorf("no finding of %q says %q: %+v", r.Suspect, r.Says, j.Findings)
+				t.Errorf("no finding of %q says %q: %+v", r.suspect, r.says, j.Findings)
 			}
 		})
 	}
@@ -68,17 +89,17 @@ func (c Change) apply(t *testing.T, obs []check.Observation) {
 	t.Helper()
 	found := false
 	for i, o := range obs {
-		if o.Kind != c.Of && o.Kind+"@"+o.Target != c.Of {
+		if o.Kind != c.of && o.Kind+"@"+o.Target != c.of {
 			continue
 		}
 		found = true
-		steps, err := parse(c.Path)
+		steps, err := parse(c.path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := put(decode(t, o.Figures), steps, c.To)
+		tree, err := put(decode(t, o.Figures), steps, c.to)
 		if err != nil {
-			t.Fatalf("%s of %s: %v", c.Path, c.Of, err)
+			t.Fatalf("%s of %s: %v", c.path, c.of, err)
 		}
 		if o.Figures, err = json.Marshal(tree); err != nil {
 			t.Fatal(err)
@@ -86,7 +107,7 @@ func (c Change) apply(t *testing.T, obs []check.Observation) {
 		obs[i] = o
 	}
 	if !found {
-		t.Fatalf("no observation %s", c.Of)
+		t.Fatalf("no observation %s", c.of)
 	}
 }
 

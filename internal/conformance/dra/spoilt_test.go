@@ -1,0 +1,13 @@
+package dra
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/checktest"
+)
+
+// Every field of claims and slices is demanded, or it is said here why not.
+func TestEveryField(t *testing.T) {
+	t.Parallel()
+	checktest.EveryField(t, "spoilt", (&Check{nodes: []string{"gpu-01", "gpu-02"}, gpus: 2}).Judge, healthy().observations(t), checktest.Harmless{})
+}
