@@ -136,7 +136,11 @@ func numbers(n json.Number) []number {
 	if f == 0 {
 		return []number{{"1", 1}, {"-1", -1}}
 	}
-	return []number{{"0", 0}, {"-1", -1}, {"x1000", f * 1000}, {"x0.5", half(n, f)}, {"+1", f + 1}}
+	all := []number{{"0", 0}, {"-1", -1}, {"1", 1}, {"1 less", f - 1}, {"1 more", f + 1}, {"x1000", f * 1000}, {"x0.5", half(n, f)}}
+	if f == 1 {
+		all = slices.Delete(all, 2, 4) // it is 1, and 1 less is 0
+	}
+	return all
 }
 
 // half of a whole number is whole.

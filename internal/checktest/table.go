@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ type Harmless map[string][]string
 var index = regexp.MustCompile(`\[(?:0|last)\]`)
 
 // EveryField judges observations of which one field is spoilt, and holds the outcomes to
-// testdata/NAME.txt, which -spoilt writes. The observations as they are must pass. What
+// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, and how many figures. The observations as they are must pass. What
 // passes spoilt must be harmless, and what is said to be harmless must pass.
 func EveryField(t *testing.T, name string, judge func([]check.Observation) check.Judgement, healthy []check.Observation, harmless Harmless) {
 	t.Helper()
@@ -117,6 +118,10 @@ func (l *lines) add(s spoilt, j check.Judgement) {
 	for i, suspect := range suspects(j) {
 		outcome += map[bool]string{true: ": ", false: ", "}[i == 0] + suspect
 	}
+	if ids := evidence(j); ids != "" {
+		outcome += " (" + ids + ")"
+	}
+	outcome += fmt.Sprintf(", %d figures", len(j.Figures))
 	if s.where != l.where || outcome != l.outcome {
 		l.end()
 		l.where, l.outcome = s.where, outcome
@@ -136,6 +141,22 @@ func (l *lines) end() {
 func (l *lines) String() string {
 	l.end()
 	return l.b.String()
+}
+
+// evidence is how many observations the findings name, or which it is where it is one.
+func evidence(j check.Judgement) string {
+	var ids []string
+	for _, f := range j.Findings {
+		for _, id := range f.Observations {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) > 1 {
+		return fmt.Sprintf("%d observations", len(ids))
+	}
+	return strings.Join(ids, "")
 }
 
 // suspects of the findings, each once, in order; six at most.

@@ -26,7 +26,7 @@ func TestAFieldThatIsNotReadIsFound(t *testing.T) {
 			return check.CouldNotObserve(err.Error())
 		}
 		if f.Temperature <= 0 || f.Temperature > 90 {
-			return check.Fail("hot", check.Finding{Suspect: "gpu-01"})
+			return check.Fail("hot", check.Finding{Suspect: "gpu-01", Observations: []string{obs[0].ID}})
 		}
 		return check.Pass("cool")
 	}
@@ -41,14 +41,16 @@ func TestAFieldThatIsNotReadIsFound(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]bool{
 		`gpu@gpu-01 .name: ""`: true, "gpu@gpu-01 .name: another text": true, "gpu@gpu-01 .name: left out": true,
-		"gpu@gpu-01 .temperature: x0.5": true, "gpu@gpu-01 .temperature: +1": true,
+		"gpu@gpu-01 .temperature: x0.5": true, "gpu@gpu-01 .temperature: 1 more": true, "gpu@gpu-01 .temperature: 1 less": true, "gpu@gpu-01 .temperature: 1": true,
 	}, passed); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff("gpu@gpu-01: gone, in error, twice -> unobserved\n"+
-		"gpu@gpu-01 .name: left out, \"\", another text -> passed\n"+
-		"gpu@gpu-01 .temperature: left out, 0, -1, x1000 -> failed: gpu-01\n"+
-		"gpu@gpu-01 .temperature: x0.5, +1 -> passed\n", l.String()); diff != "" {
+	if diff := cmp.Diff("gpu@gpu-01: gone, in error, twice -> unobserved, 0 figures\n"+
+		"gpu@gpu-01 .name: left out, \"\", another text -> passed, 0 figures\n"+
+		"gpu@gpu-01 .temperature: left out, 0, -1 -> failed: gpu-01 (1), 0 figures\n"+
+		"gpu@gpu-01 .temperature: 1, 1 less, 1 more -> passed, 0 figures\n"+
+		"gpu@gpu-01 .temperature: x1000 -> failed: gpu-01 (1), 0 figures\n"+
+		"gpu@gpu-01 .temperature: x0.5 -> passed, 0 figures\n", l.String()); diff != "" {
 		t.Error(diff)
 	}
 }

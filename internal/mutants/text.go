@@ -109,6 +109,13 @@ func (t *texts) inText(n ast.Node) bool {
 			if key, ok := p.Key.(*ast.Ident); ok && n == p.Value && t.isField(key) && slices.Contains(textFields, key.Name) {
 				return true
 			}
+		case *ast.AssignStmt:
+			if i := slices.IndexFunc(p.Rhs, func(e ast.Expr) bool { return e == n }); i >= 0 && len(p.Lhs) == len(p.Rhs) && t.target(p.Lhs[i]) {
+				return true
+			}
+			if t.statement(p) {
+				return true
+			}
 		case *ast.ReturnStmt, *ast.FuncLit:
 		case ast.Stmt:
 			if t.statement(p) {

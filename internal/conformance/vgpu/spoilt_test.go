@@ -20,5 +20,11 @@ func TestEveryField(t *testing.T) {
 			TooMany: trial.Seen{Phase: "Pending", Scheduled: trial.Scheduled{Status: "False", Reason: "Unschedulable", Message: "Insufficient " + vgpu}},
 		}),
 	}
-	checktest.EveryField(t, "spoilt", (&Check{nodes: []string{"gpu-01", "gpu-02"}}).Judge, obs, checktest.Harmless{})
+	checktest.EveryField(t, "spoilt", (&Check{nodes: []string{"gpu-01", "gpu-02"}}).Judge, obs, checktest.Harmless{
+		"said twice is not more":                                  {`virtual-offer.* : the first twice`},
+		"one node that offers one is enough":                      {`virtual-offer.* (: without the last|.node: .*|.resources.*: .*|.what.*: .*)`},
+		"it names what is looked at, for people":                  {`pods-with-a-resource.* .(more|resource): .*`},
+		"of a pod, where it is, that it runs and its claim count": {`pods-with-a-resource.* .(one|tooMany).(at|uid|pod|containers.name|containers.restarts|containers.since|scheduled|scheduled.status): .*`, `pods-with-a-resource.* .(one|tooMany).containers: (the first twice|without the last)`, `pods-with-a-resource.* .one.node: .*`},
+		"a pod that is refused is not placed, whatever its phase": {`pods-with-a-resource.* .tooMany.(containers|phase|scheduled.message): .*`},
+	})
 }
