@@ -25,7 +25,8 @@ type Harmless map[string][]string
 var index = regexp.MustCompile(`\[(?:0|last)\]`)
 
 // EveryField judges observations of which one field is spoilt, and holds the outcomes to
-// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, and how many figures. The observations as they are must pass. What
+// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, how many figures, and those that break their
+// limit. The observations as they are must pass. What
 // passes spoilt must be harmless, and what is said to be harmless must pass.
 func EveryField(t *testing.T, name string, judge func([]check.Observation) check.Judgement, healthy []check.Observation, harmless Harmless) {
 	t.Helper()
@@ -122,6 +123,11 @@ func (l *lines) add(s spoilt, j check.Judgement) {
 		outcome += " (" + ids + ")"
 	}
 	outcome += fmt.Sprintf(", %d figures", len(j.Figures))
+	for _, f := range j.Figures {
+		if broken(f) {
+			outcome += fmt.Sprintf(", %s %.6g", f.Name, f.Value)
+		}
+	}
 	if s.where != l.where || outcome != l.outcome {
 		l.end()
 		l.where, l.outcome = s.where, outcome
@@ -141,6 +147,20 @@ func (l *lines) end() {
 func (l *lines) String() string {
 	l.end()
 	return l.b.String()
+}
+
+// broken says that a figure breaks its own limit.
+func broken(f check.Figure) bool {
+	switch f.Relation {
+	case ">=":
+		return f.Value < f.Limit
+	case "<=":
+		return f.Value > f.Limit
+	case "==":
+		return f.Value != f.Limit
+	default:
+		return false
+	}
 }
 
 // evidence is how many observations the findings name, or which it is where it is one.
