@@ -173,6 +173,9 @@ func evidence(j check.Judgement) string {
 			}
 		}
 	}
+	if slices.Contains(ids, "") {
+		return "an observation without an ID"
+	}
 	if len(ids) > 1 {
 		return fmt.Sprintf("%d observations", len(ids))
 	}

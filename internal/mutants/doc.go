@@ -27,7 +27,7 @@
 //   - A place is text when it is an argument of fmt.Sprint*, fmt.Errorf, errors.New or
 //     strings.Join; an argument for a parameter named format, message, remedy, reason, text
 //     or why, or of the variadic parameter after format; or the value of a field named
-//     Message, Remedy or Reason.
+//     message, remedy or reason, also with a capital.
 //   - A variable of type string or []string is text when each of its uses is in text, and so
 //     is an unexported function with such a result when each of its calls is.
 //   - A statement is text when it only assigns to such variables or fields; an if, a loop or a

@@ -10,7 +10,7 @@ import (
 var (
 	// textParameters and textFields are for people. The arguments after a format are, too.
 	textParameters = []string{"format", "message", "remedy", "reason", "text", "why"}
-	textFields     = []string{"Message", "Remedy", "Reason"}
+	textFields     = []string{"Message", "Remedy", "Reason", "message", "remedy", "reason"}
 	// describing are functions that only describe.
 	describing = []string{"Describe", "String", "Error", "MarshalJSON"}
 )
@@ -109,6 +109,11 @@ func (t *texts) inText(n ast.Node) bool {
 			if key, ok := p.Key.(*ast.Ident); ok && n == p.Value && t.isField(key) && slices.Contains(textFields, key.Name) {
 				return true
 			}
+		case *ast.CompositeLit:
+			_, keyed := n.(*ast.KeyValueExpr)
+			if e, ok := n.(ast.Expr); ok && !keyed && t.elementIsText(p, slices.Index(p.Elts, e)) {
+				return true
+			}
 		case *ast.AssignStmt:
 			if i := slices.IndexFunc(p.Rhs, func(e ast.Expr) bool { return e == n }); i >= 0 && len(p.Lhs) == len(p.Rhs) && t.target(p.Lhs[i]) {
 				return true
@@ -126,6 +131,12 @@ func (t *texts) inText(n ast.Node) bool {
 		}
 	}
 	return false
+}
+
+// elementIsText says that an element without a key is the value of a text field.
+func (t *texts) elementIsText(lit *ast.CompositeLit, i int) bool {
+	of, ok := t.p.info.Types[lit].Type.Underlying().(*types.Struct)
+	return ok && i >= 0 && i < of.NumFields() && slices.Contains(textFields, of.Field(i).Name())
 }
 
 func (t *texts) isField(id *ast.Ident) bool {

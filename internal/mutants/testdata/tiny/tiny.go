@@ -10,7 +10,7 @@ type Finding struct{ Suspect, Message string }
 func Judge(limit int, figures ...int) (found []Finding, ok bool) {
 	for i, f := range figures {
 		if f > limit {
-			found = append(found, Finding{Suspect: fmt.Sprintf("gpu%d", i), Message: describe(f, limit)})
+			found = append(found, Finding{fmt.Sprintf("gpu%d", i), describe(f, limit)})
 		}
 	}
 	return found, len(figures) > 0 && len(found) == 0
