@@ -65,6 +65,9 @@ func TestDecode(t *testing.T) {
 	if _, err := seen.WithFigures(make(chan int)); err == nil {
 		t.Error("what has no JSON is encoded")
 	}
+	if n, err := check.Decode[int](check.Observation{Figures: []byte("4")}); err != nil || n != 4 {
+		t.Errorf("one digit: %d %v", n, err)
+	}
 	if o, err := seen.WithFigures(4); err != nil || !json.Valid(o.Figures) || string(o.Figures) != "4" {
 		t.Errorf("%s %v", o.Figures, err)
 	}

@@ -60,6 +60,16 @@ func TestFiguresOfAFailure(t *testing.T) {
 	}
 }
 
+// The finding of a failure is its own.
+func TestAFailureKeepsItsFinding(t *testing.T) {
+	t.Parallel()
+	own := check.Finding{Suspect: "gpu-01", Message: "hot", Remedy: "cool it"}
+	j := Judge(fakeCheck{name: "c", judge: func([]check.Observation) check.Judgement { return check.Fail("bad", own) }}, []check.Observation{{Kind: "thing"}})
+	if len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-01" {
+		t.Errorf("%+v", j)
+	}
+}
+
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	results := map[string]Result{}
