@@ -160,6 +160,8 @@ func TestRulesOfTheJob(t *testing.T) {
 		checktest.When("a log that was cut off hides channels", checktest.Set(KindRun, ".nccl.clipped", true)).Unobserved(launcher, "more than is read"),
 		checktest.When("a job that failed for no known reason failed", checktest.Set(KindRun, ".outcome.succeeded", false), checktest.Set(KindRun, ".outcome.pods[2].exitCode", 1)).Fails(launcher, "exit code 1"),
 		checktest.When("a log without a table, of a job that succeeded, shows nothing", checktest.Set(KindRun, ".runs", nil), checktest.Set(KindRun, ".logProblem", "EOF")).Unobserved(launcher, "no table of results: EOF"),
+		checktest.When("a hang is of the node with a rank that never finished initialising", checktest.Set(KindRun, ".outcome.ended", gangjob.EndedTimeout),
+			checktest.Set(KindRun, ".nccl.ranks[*].inits", 1), checktest.Set(KindRun, ".nccl.ranks[8].inits", 0)).Fails("gpu-02", "the collective hangs"),
 		checktest.When("a log without a table, of a job that failed, says why", checktest.Set(KindRun, ".runs", nil), checktest.Set(KindRun, ".outcome.succeeded", false),
 			checktest.Set(KindRun, ".logTail", []string{"mpirun: not found"})).Fails(launcher, "mpirun: not found"),
 	})
