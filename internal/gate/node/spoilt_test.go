@@ -9,11 +9,12 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// Every field of healthy hosts is demanded, or it is said here why not.
+// Every field of healthy hosts is demanded, or it is said here why not. Of three hosts two
+// outvote the one that is spoilt.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
-	g := node.New(testSite(2), testProfile(t), node.Deps{})
-	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, observations(t, healthy(t, 2)), checktest.Harmless{
+	g := node.New(testSite(3), testProfile(t), node.Deps{})
+	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, observations(t, healthy(t, 3)), checktest.Harmless{
 		"the last observation of a kind decides": {`.*: twice`},
 		"without a document there is what nvidia-smi wrote to its error stream; one document of the two is judged": {`nvidia-smi(-after)?@gpu-0. .log: left out`, `nvidia-smi(-after)?@gpu-0. .trouble: left out`},
 		"versions are compared by the latest document":                                                             {`nvidia-smi@.* .log.(driver|gpus.vbios): .*`},
