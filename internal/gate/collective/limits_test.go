@@ -212,3 +212,16 @@ func TestNextRounds(t *testing.T) {
 		}
 	}
 }
+
+// A largest size below the profile's is named; the profile's own, or a larger one, is not.
+func TestALoweredSizeIsNamed(t *testing.T) {
+	t.Parallel()
+	for size, lowered := range map[string]bool{"": false, "16G": false, "32G": false, "8G": true, "a lot": true} {
+		g := testGate(t, testSite())
+		g.profile.Collective.MaxBytes = "16G"
+		g.site.Workloads.Collective.MaxBytes = size
+		if got := g.Lowered(); (len(got) == 1) != lowered {
+			t.Errorf("%q: %v", size, got)
+		}
+	}
+}
