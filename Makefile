@@ -3,7 +3,7 @@ GO      ?= go
 BIN     := bin/firstlight
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean
+.PHONY: accept build test test-all profile soak soak-tests lint vuln sbom licenses bench generate fuzz clean mutants
 
 ## accept: build firstlight and walk the eight gates on the embedded lab
 accept: build
@@ -77,6 +77,13 @@ fuzz:
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \
 	      -fuzzminimizetime $(FUZZMINIMIZETIME) $$pkg; \
 	  done; done
+
+## mutants: break the judges in one place at a time and count how often their tests fail
+## (docs/testing.md); fails below the threshold of internal/mutants/targets.yaml
+SEED   ?= 1
+SAMPLE ?= 300
+mutants:
+	$(GO) run ./internal/mutants/run -seed $(SEED) -sample $(SAMPLE)
 
 clean:
 	rm -rf bin

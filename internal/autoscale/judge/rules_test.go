@@ -1,0 +1,64 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+// What a hop must see, one field at a time.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []negative{
+		{name: "one series without a GPU's name is one too many", hop: seen.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no label", change: func(_ *seen.Setup, st *seen.State) {
+			st.Coverage[0].Unlabelled = 1
+		}},
+		{name: "the holder is on a node that was there", hop: seen.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is none of the GPU nodes", change: func(_ *seen.Setup, st *seen.State) {
+			podNamed(st, "holder").Node = "zz"
+		}},
+		{name: "a replica without a node does not run", hop: seen.HopPlaced, suspect: "worker-a|NodeClaim", change: func(_ *seen.Setup, st *seen.State) {
+			podNamed(st, "worker-a").Node = ""
+		}},
+		{name: "nothing is down before the load is stopped", hop: seen.HopHPADown, suspect: "HorizontalPodAutoscaler", change: func(_ *seen.Setup, st *seen.State) {
+			delete(st.Marks, seen.MarkStop)
+		}},
+		{name: "the gang's last node may not come after its pods are bound", hop: seen.HopGangBound, suspect: "scheduler default-scheduler", says: "not all or nothing", change: func(_ *seen.Setup, st *seen.State) {
+			nodeNamed(st, "node-g2").First = at(66)
+		}},
+		{name: "without a load nothing was loaded", hop: seen.HopLoad, change: func(_ *seen.Setup, st *seen.State) { delete(st.Marks, seen.MarkLoad) }},
+		{name: "a claim without a UID is nobody's", hop: seen.HopNodeClaim, change: func(_ *seen.Setup, st *seen.State) {
+			claimNamed(st, "node-b").UID = ""
+		}},
+		{name: "a pool that is not ready for no known reason is not ready", hop: seen.HopPool, suspect: "NodePool firstlight-run", says: "is not ready", change: func(_ *seen.Setup, st *seen.State) {
+			st.Pools[0].Conditions[0].Status = "Unknown"
+		}},
+		{name: "a claim that does not say Registered is not", hop: seen.HopRegistered, change: func(_ *seen.Setup, st *seen.State) {
+			claimNamed(st, "node-b").Conditions = nil
+		}},
+		{name: "a series of another pod of the namespace is not ours", hop: seen.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *seen.Setup, st *seen.State) {
+			st.Made[0].Pod = "worker-a"
+		}},
+		{name: "a series of a pod of the same name elsewhere is not ours", hop: seen.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *seen.Setup, st *seen.State) {
+			st.Made[0].Namespace = "research"
+		}},
+	} {
+		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, st := setup(), until(phaseOf(t, tt.hop))
+			tt.change(&s, &st)
+			r := Hop(tt.hop, s, st)
+			if r.Verdict != check.Failed || !r.At.IsZero() {
+				t.Fatalf("%s at %s: %s", r.Verdict, r.At, r.Reason)
+			}
+			suspect, says := regexp.MustCompile(tt.suspect), regexp.MustCompile(tt.says)
+			if !slices.ContainsFunc(r.Findings, func(f check.Finding) bool {
+				return suspect.MatchString(f.Suspect) && says.MatchString(f.Message)
+			}) {
+				t.Errorf("no finding of %s says %s: %+v", tt.suspect, tt.says, r.Findings)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package checktest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
+
+var write = flag.Bool("spoilt", false, "write the outcomes of spoilt observations to testdata")
+
+// Harmless are changes that do no harm, by the reason why: regular expressions of
+// "kind@target .path: change", the path without indices.
+type Harmless map[string][]string
+
+// index is one of a path.
+var index = regexp.MustCompile(`\[(?:0|last)\]`)
+
+// EveryField judges observations of which one field is spoilt, and holds the outcomes to
+// testdata/NAME.txt, which -spoilt writes: verdict, suspects, evidence, how many figures, and those that break their
+// limit. The observations as they are must pass. What
+// passes spoilt must be harmless, and what is said to be harmless must pass.
+func EveryField(t *testing.T, name string, judge func([]check.Observation) check.Judgement, healthy []check.Observation, harmless Harmless) {
+	t.Helper()
+	j := judge(healthy)
+	if j.Verdict != check.Passed {
+		t.Fatalf("the healthy observations are %s: %s: %+v", j.Verdict, j.Reason, j.Findings)
+	}
+	reasons := compile(t, harmless)
+	used := map[string]bool{}
+	var lines lines
+	lines.figures(j.Figures)
+	for _, s := range spoil(t, healthy) {
+		j := judge(s.obs)
+		if j.Verdict == check.Passed {
+			what := index.ReplaceAllString(s.where, "") + ": " + s.change
+			known := false
+			for text, re := range reasons {
+				if re.MatchString(what) {
+					known, used[text] = true, true
+				}
+			}
+			if !known {
+				t.Errorf("passed: %s: %s", s.where, s.change)
+			}
+		}
+		lines.add(s, j)
+	}
+	for text := range reasons {
+		if !used[text] {
+			t.Errorf("%q is said to be harmless and never passes spoilt", text)
+		}
+	}
+	hold(t, filepath.Join("testdata", name+".txt"), lines.String())
+}
+
+func compile(t *testing.T, harmless Harmless) map[string]*regexp.Regexp {
+	t.Helper()
+	out := map[string]*regexp.Regexp{}
+	for why, patterns := range harmless {
+		for _, text := range patterns {
+			re, err := regexp.Compile("^(?:" + text + ")$")
+			if err != nil || why == "" {
+				t.Fatalf("%q: %v, reason %q", text, err, why)
+			}
+			out[text] = re
+		}
+	}
+	return out
+}
+
+// hold compares with a file, or writes it.
+func hold(t *testing.T, file, text string) {
+	t.Helper()
+	if *write {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")); diff != "" {
+		t.Errorf("%s (go test -spoilt writes it):\n%s", file, diff)
+	}
+}
+
+// lines is the table: changes of one field with one outcome are one line.
+type lines struct {
+	b                    strings.Builder
+	where, outcome, done string
+}
+
+func (l *lines) figures(figures []check.Figure) {
+	for _, f := range figures {
+		fmt.Fprintf(&l.b, "figure %s: %.6g %s", f.Name, f.Value, f.Unit)
+		if f.Relation != "" {
+			fmt.Fprintf(&l.b, " %s %.6g", f.Relation, f.Limit)
+		}
+		fmt.Fprintln(&l.b)
+	}
+}
+
+func (l *lines) add(s spoilt, j check.Judgement) {
+	outcome := string(j.Verdict)
+	for i, suspect := range suspects(j) {
+		outcome += map[bool]string{true: ": ", false: ", "}[i == 0] + suspect
+	}
+	if ids := evidence(j); ids != "" {
+		outcome += " (" + ids + ")"
+	}
+	outcome += fmt.Sprintf(", %d figures", len(j.Figures))
+	for _, f := range j.Figures {
+		if broken(f) {
+			outcome += fmt.Sprintf(", %s %.6g", f.Name, f.Value)
+		}
+	}
+	if s.where != l.where || outcome != l.outcome {
+		l.end()
+		l.where, l.outcome = s.where, outcome
+	} else {
+		l.done += ", "
+	}
+	l.done += s.change
+}
+
+func (l *lines) end() {
+	if l.done != "" {
+		fmt.Fprintf(&l.b, "%s: %s -> %s\n", l.where, l.done, l.outcome)
+	}
+	l.done = ""
+}
+
+func (l *lines) String() string {
+	l.end()
+	return l.b.String()
+}
+
+// broken says that a figure breaks its own limit.
+func broken(f check.Figure) bool {
+	switch f.Relation {
+	case ">=":
+		return f.Value < f.Limit
+	case "<=":
+		return f.Value > f.Limit
+	case "==":
+		return f.Value != f.Limit
+	default:
+		return false
+	}
+}
+
+// evidence is how many observations the findings name, or which it is where it is one.
+func evidence(j check.Judgement) string {
+	var ids []string
+	for _, f := range j.Findings {
+		for _, id := range f.Observations {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if slices.Contains(ids, "") {
+		return "an observation without an ID"
+	}
+	if len(ids) > 1 {
+		return fmt.Sprintf("%d observations", len(ids))
+	}
+	return strings.Join(ids, "")
+}
+
+// suspects of the findings, each once, in order; six at most.
+func suspects(j check.Judgement) []string {
+	const most = 6
+	var out []string
+	seen := map[string]bool{}
+	for _, f := range j.Findings {
+		if !seen[f.Suspect] {
+			seen[f.Suspect] = true
+			out = append(out, f.Suspect)
+		}
+	}
+	if len(out) > most {
+		out = append(out[:most], fmt.Sprintf("%d more", len(out)-most))
+	}
+	return out
+}

@@ -1,0 +1,25 @@
+package fabric_test
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/checktest"
+)
+
+// Every field of a healthy fabric is demanded, or it is said here why not.
+func TestEveryField(t *testing.T) {
+	t.Parallel()
+	checktest.EveryField(t, "spoilt", judge, look(t, newSubnet()), checktest.Harmless{
+		"the last observation of a kind decides": {`(sminfo|ibqueryerrors|ibstat|iblinkinfo|ibdiagnet)@.*: twice`},
+		"activity is compared between the first and the last question, and the manager may be another by its priority only": {`sminfo.* .activity: .*`, `sminfo.* .(lid|priority): .*`},
+		"it is compared with what it was before the soak: less before is less to lose":                                      {`ibqueryerrors.* .(nodesChecked|portsChecked): .*`},
+		"a port without errors is not listed, and errors up to the limit are allowed":                                       {`ibqueryerrors.* .ports: .*`, `ibqueryerrors.* .ports.counters: left out`, `ibqueryerrors.* .ports.counters.PortRcvErrors: .*`},
+		"a counter of another port is held against what that port had":                                                      {`ibqueryerrors.* .ports.(guid|node|port): .*`},
+		"the gate does not demand it":                               {`ibstat.* .(firmware|nodeGUID|type|ports.baseLID|ports.linkLayer|ports.number|ports.portGUID): .*`, `iblinkinfo.* .(lid|port): .*`},
+		"said twice is not more":                                    {`ibstat.* (.ports)?: the first twice`, `iblinkinfo.* : the first twice`, `ibdiagnet.* .stages: the first twice`},
+		"each link is seen from both of its ends":                   {`iblinkinfo.* : without the last`, `iblinkinfo.* .(guid|node|peerGUID|peer): .*`},
+		"faster and wider than asked for":                           {`iblinkinfo.* .(laneGbps|width): (x1000|1 more)`},
+		"a stage that the profile does not demand, or its warnings": {`ibdiagnet.* .stages: without the last`, `ibdiagnet.* .stages.(name|warnings): .*`, `ibdiagnet.* .stages.errors: (left out|-1)`},
+		"switches and adapters are counted; the sum must be there":  {`ibdiagnet.* .totalNodes: .*`},
+	})
+}

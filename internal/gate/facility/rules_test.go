@@ -1,0 +1,22 @@
+package facility_test
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/gate/facility"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// What a facility must show, one field at a time.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	s, p := room()
+	g := facility.New(s, p, facility.Deps{})
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, look(t, s, p, reading(), nil), []checktest.Rule{
+		checktest.When("a sign-off has a date", checktest.Set("site-facility", `.signOff.at`, "soon")).Fails("site facility.signOff", ""),
+		checktest.When("a PDU says what its mains are", checktest.Set("redfish-power", `.pdus[1].mains`, []string{})).Unobserved("pdu-b", "reports no mains"),
+		checktest.When("one dead feed is a PDU that is not energised", checktest.Set("redfish-power", `.pdus[0].mains[1]`, "Off")).Fails("pdu-a", "not energised"),
+	})
+}

@@ -1,0 +1,26 @@
+package gpustack
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// What the GPU stack must show, one field at a time.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), []checktest.Rule{
+		checktest.When("Ready is True", checktest.Set(kindPolicy, `.conditions[0].status`, "False")).Fails("ClusterPolicy cluster-policy", "Ready=False with reason Reconciled"),
+		checktest.When("Ready for another reason than Reconciled is not ready", checktest.Set(kindPolicy, `.conditions[0].reason`, "Paused")).Fails("ClusterPolicy cluster-policy", "Ready=True with reason Paused"),
+		checktest.When("one pod of a gang that does not fit is one too many", checktest.Set("gang-proof@gang-too-large", `.placement.bound`, 1)).Fails("gang scheduler native", "placed 1 of 5 pods"),
+		checktest.When("a scheduler that never looked has decided nothing", checktest.Set("gang-proof@gang-too-large", `.placement.refused`, 0)).Unobserved("gang scheduler native", "no decision"),
+		checktest.When("one pod that is refused is a decision", checktest.Set("gang-proof@gang-too-large", `.placement.refused`, 1)).Passes(),
+		checktest.When("the group that is refused is a decision", checktest.Set("gang-proof@gang-too-large", `.placement.refused`, 0), checktest.Set("gang-proof@gang-too-large", `.placement.groupRefused`, true)).Passes(),
+		checktest.When("the capacity is what the site expects", checktest.Set(KindNodes, `[0].resources["nvidia.com/gpu"].capacity`, 7)).Fails("gpu-01/nvidia.com/gpu", "a capacity of 7"),
+		checktest.When("what can be allocated is what the site expects", checktest.Set(KindNodes, `[3].resources["rdma/ib"].allocatable`, 7)).Fails("gpu-04/rdma/ib", "7 of rdma/ib allocatable"),
+		checktest.When("a DaemonSet is ready on each node by its status", checktest.Set(kindOperands, `[0].ready`, 3)).Fails("DaemonSet gpu-operator/nvidia-driver-daemonset", "3 ready"),
+	})
+}

@@ -1,0 +1,74 @@
+package telemetry
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// Ages, shares of use and waits hold at their limits, and not beyond.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change  func(g *Gate, f *facts)
+		verdict check.Verdict
+		suspect string
+	}{
+		"as old as a sample may be": {func(g *Gate, f *facts) {
+			each(f.idle, "gpu-01", func(s *series) { s.Sampled = now().Add(-g.maxAge) })
+		}, check.Passed, ""},
+		"older than a sample may be": {func(g *Gate, f *facts) {
+			each(f.idle, "gpu-01", func(s *series) { s.Sampled = now().Add(-g.maxAge - time.Millisecond) })
+		}, check.Failed, "gpu-01"},
+		"one old sample of many": {func(_ *Gate, f *facts) { f.idle.Series[3].Sampled = now().Add(-time.Hour) }, check.Failed, "gpu-01"},
+		"as far in the future as it may be": {func(g *Gate, f *facts) {
+			each(f.idle, "gpu-01", func(s *series) { s.Sampled = now().Add(g.maxAge) })
+		}, check.Passed, ""},
+		"further in the future": {func(g *Gate, f *facts) {
+			each(f.idle, "gpu-01", func(s *series) { s.Sampled = now().Add(g.maxAge + time.Millisecond) })
+		}, check.Failed, "gpu-01"},
+		"used as much as the profile demands": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util = g.profile.MinUtilUnderLoad.Value
+		}, check.Passed, ""},
+		"used less than that": {func(g *Gate, f *facts) {
+			f.loaded.Series[5].Util = g.profile.MinUtilUnderLoad.Value - 0.5
+		}, check.Failed, "gpu-01/gpu5"},
+		"fully used":               {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100 }, check.Passed, ""},
+		"more than fully used":     {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100.5 }, check.Failed, "gpu-01/gpu5"},
+		"used as much before":      {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99 }, check.Failed, "gpu-01/gpu5"},
+		"used more before":         {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99.5 }, check.Failed, "gpu-01/gpu5"},
+		"used a little less":       {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 98.5 }, check.Passed, ""},
+		"as late as an alert may":  {func(g *Gate, f *facts) { f.alert.Waited = seconds(g.profile.AlertWithin) }, check.Passed, ""},
+		"later than an alert may":  {func(g *Gate, f *facts) { f.alert.Waited = seconds(g.profile.AlertWithin) + time.Millisecond }, check.Failed, "receiver on-call"},
+		"one notification is sent": {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 4 }, check.Passed, ""},
+		"none is sent":             {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 3 }, check.Failed, "receiver on-call"},
+		"one has failed":           {func(_ *Gate, f *facts) { f.after.Failed["webhook"] = 2 }, check.Failed, "receiver on-call"},
+		"one GPU is held": {func(_ *Gate, f *facts) {
+			f.usage.Nodes["gpu-02"] = kube.Usage{Allocatable: 8, Requested: 1}
+		}, check.Unobserved, "gpu-02"},
+		"no Alertmanager":        {func(_ *Gate, f *facts) { f.alertmanagers.Active = nil }, check.Failed, "Prometheus"},
+		"no GPUs are expected":   {func(g *Gate, _ *facts) { g.gpus = 0 }, check.Unobserved, ""},
+		"no nodes are expected":  {func(g *Gate, _ *facts) { g.nodes = nil }, check.Unobserved, ""},
+		"the load was not there": {func(_ *Gate, f *facts) { f.load = nil }, check.Unobserved, "the load"},
+		"no series under load":   {func(_ *Gate, f *facts) { f.loaded.Series = nil }, check.Failed, "Prometheus"},
+		"silenced": {func(_ *Gate, f *facts) {
+			f.alert.Alerts[0].State, f.alert.Alerts[0].SilencedBy = "suppressed", []string{"s"}
+		}, check.Failed, "receiver on-call"},
+		"not listed": {func(_ *Gate, f *facts) { f.alert.Alerts = nil }, check.Failed, "Alertmanager"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gate(t)
+			f := healthy(g)
+			tt.change(g, &f)
+			j := plan.Judge(g, f.observations(t))
+			if j.Verdict != tt.verdict || tt.suspect != "" && !slices.ContainsFunc(j.Findings, func(f check.Finding) bool { return f.Suspect == tt.suspect }) {
+				t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
+			}
+		})
+	}
+}

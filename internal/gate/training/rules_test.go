@@ -1,0 +1,29 @@
+package training
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// What a job of torchtitan must show, one field at a time.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	g := testGate(t, testSite(frameworkTorchtitan))
+	_, obs := walk(t, g, trainer{})
+	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
+		checktest.When("a job of fewer GPUs is not the site's", checktest.Set(KindJob, `.gpusPerNode`, 4)).Unobserved("job training", "the site wants 4 with 8"),
+		checktest.When("a job of fewer pods is not the site's", checktest.Set(KindJob, `.pods`, 3)).Unobserved("job training", "the site wants 4 with 8"),
+		checktest.When("a job of fewer steps is not the site's", checktest.Set(KindJob, `.steps`, 30)).Unobserved("job training", "for 30 steps"),
+		checktest.When("a rank that two pods print is unexpected", checktest.Set("rank-log@gpu-02", `.ranks[0].rank`, 0)).Fails("gpu-02", "rank 0 on gpu-02 is unexpected"),
+		checktest.When("a rank beyond the last is unexpected", checktest.Set("rank-log@gpu-04", `.ranks[last].rank`, 32)).Fails("gpu-04", "rank 32 on gpu-04 is unexpected"),
+		checktest.When("a log that was cut off says nothing", checktest.Set("rank-log@gpu-02", `.clipped`, true)).Unobserved("gpu-02", "can't be read"),
+		checktest.When("lines that can not be read say nothing", checktest.Set("rank-log@gpu-02", `.problems`, []string{"line 7"})).Unobserved("gpu-02", "line 7"),
+		checktest.When("a log that could not be read says nothing", checktest.Set("rank-log@gpu-02", `.logProblem`, "EOF")).Unobserved("gpu-02", "could not be read: EOF"),
+		checktest.When("the first rank may be the late one", checktest.Set("rank-log@gpu-01", `.ranks[0].started`, "2026-11-21T01:10:00Z")).Fails("gpu-01", "rank 0 on gpu-01 started 600 s after"),
+		checktest.When("the first rank may be the early one", checktest.Set("rank-log@gpu-01", `.ranks[0].started`, "2026-11-21T00:50:00Z")).Fails("", "600 s after rank 0 on gpu-01"),
+		checktest.When("each step is printed", checktest.Set("rank-log@gpu-01", `.ranks[0].steps[10].step`, 10)).Unobserved("gpu-01", "rank 0 on gpu-01 printed 59 of 60 steps"),
+	})
+}

@@ -1,0 +1,51 @@
+package training
+
+import (
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/plan"
+)
+
+// Every field of a healthy job is demanded, with either framework, or it is said here why not.
+func TestEveryField(t *testing.T) {
+	t.Parallel()
+	for framework, harmless := range map[string]checktest.Harmless{
+		frameworkTorchtitan: {
+			"the last observation of a kind decides":                                              {`training-job.*: twice`},
+			"ranks print every step with either framework":                                        {`training-job.* .framework: .*`},
+			"it describes the job that was asked for":                                             {`training-job.* .(model|nodes): .*`, `training-job.* .outcome.namespace: .*`},
+			"the job succeeded and each rank printed its steps: how pods ended says nothing more": {`training-job.* .outcome.(ended|pods|pods.*): .*`},
+			"it names what is looked at, for people":                                              {`rank-log.* .(index|pod): .*`},
+			"ranks say themselves when they started, else the pods do, if each does":              {`rank-log.* .podStarted: .*`, `rank-log.* .ranks.started: left out`},
+			"one rank that says so is enough":                                                     {`rank-log.* .ranks.completed: .*`},
+			"rank 0 is what is left out in JSON":                                                  {`rank-log.* .ranks.rank: left out`},
+			"said twice is not more":                                                              {`rank-log.* .ranks.steps: the first twice`},
+			"one loss, time or rate of many is outweighed by the median":                          {`rank-log.* .ranks.steps.(loss|stepMs|tflops|tokensPerSecond): .*`},
+			"a step beyond the last is not asked for, one of the warm-up not measured":            {`rank-log.* .ranks.steps.step: .*`},
+			"MFU is computed from our own peak and the TFLOPS":                                    {`rank-log.* .ranks.(parameters|printedPeakTFLOPS|steps.printedMFUPercent): .*`},
+		},
+		frameworkMegatron: {
+			"the last observation of a kind decides":                                              {`training-job.*: twice`},
+			"ranks print every step with either framework":                                        {`training-job.* .framework: .*`},
+			"it describes the job that was asked for":                                             {`training-job.* .(model|nodes): .*`, `training-job.* .outcome.namespace: .*`},
+			"the job succeeded and each rank printed its steps: how pods ended says nothing more": {`training-job.* .outcome.(ended|pods|pods.*): .*`},
+			"it names what is looked at, for people":                                              {`rank-log.* .(index|pod): .*`},
+			"ranks say themselves when they started, else the pods do, if each does":              {`rank-log.* .podStarted: .*`, `rank-log.* .ranks.started: left out`},
+			"one rank that says so is enough":                                                     {`rank-log.* .ranks.completed: .*`},
+			"rank 0 is what is left out in JSON":                                                  {`rank-log.* .ranks.rank: left out`},
+			"said twice is not more":                                                              {`rank-log.* .ranks.steps: the first twice`},
+			"one loss, time or rate of many is outweighed by the median":                          {`rank-log.* .ranks.steps.(loss|stepMs|tflops|tokensPerSecond): .*`},
+			"a step beyond the last is not asked for, one of the warm-up not measured":            {`rank-log.* .ranks.steps.step: .*`},
+			"no iteration is what is left out in JSON":                                            {`rank-log.* .ranks.steps.(nan|skipped): (left out|-1)`},
+		},
+	} {
+		t.Run(framework, func(t *testing.T) {
+			t.Parallel()
+			g := testGate(t, testSite(framework))
+			_, obs := walk(t, g, trainer{})
+			checktest.EveryField(t, framework, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, harmless)
+		})
+	}
+}
