@@ -240,6 +240,10 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 				look[2].Util = new(int64(49))
 			}
 		}, "gpu-02/gpu2", "never seen under load during the diagnostic, in 3 looks"},
+		"a GPU seen at its power limit only": {func(h *hostSeen) {
+			h.Load.Looks[1][2].SMClockMHz, h.Load.Looks[1][2].PowerW, h.Load.Looks[1][2].PowerLimitW = new(int64(1455)), new(698.2), new(700.0)
+			h.Load.Looks[2][2].PowerW, h.Load.Looks[2][2].PowerLimitW = new(702.0), new(700.0)
+		}, "gpu-02/gpu2", "at its power limit only"},
 		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Looks[1][2].Util, h.Load.Looks[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
 		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Looks = nil }, "gpu-02/gpu2", "in 0 looks"},
 		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
