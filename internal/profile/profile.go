@@ -82,8 +82,9 @@ type Node struct {
 	MemorySpread Figure `yaml:"memorySpread" json:"memorySpread"` // fraction
 	// MaxClockSkew is how far a host's clock may be from the others'.
 	MaxClockSkew Figure `yaml:"maxClockSkew" json:"maxClockSkew"` // s
-	// CPUGovernors are the CPU frequency governors that a host may have.
-	CPUGovernors []string `yaml:"cpuGovernors" json:"cpuGovernors"`
+	// CPUGovernors are the CPU frequency governors that a host may have; empty where the
+	// drivers' own defaults will do.
+	CPUGovernors []string `yaml:"cpuGovernors,omitempty" json:"cpuGovernors,omitempty"`
 	// XIDs classifies driver error codes: class ("isolate", "reboot", "reset",
 	// "monitor", "ignore") to codes. A code in no class is treated as "monitor".
 	XIDs      map[string][]int `yaml:"xids" json:"xids"`

@@ -123,9 +123,6 @@ func (p *Profile) lists() []error {
 	if len(p.Node.FaultClockReasons) == 0 {
 		out = append(out, errors.New("node.faultClockReasons is empty"))
 	}
-	if len(p.Node.CPUGovernors) == 0 {
-		out = append(out, errors.New("node.cpuGovernors is empty"))
-	}
 	if p.GPU.NVLinks.Value > 0 && len(p.GPU.NVLinkErrorLimits) == 0 {
 		out = append(out, errors.New("gpu.nvlinkErrorLimits is empty"))
 	}

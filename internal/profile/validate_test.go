@@ -111,7 +111,6 @@ func TestEmptyListsAreRefused(t *testing.T) {
 		"an unknown class":               {func(p *profile.Profile) { p.Node.XIDs["reest"] = []int{48} }, "node.xids.reest"},
 		"an error in two classes":        {func(p *profile.Profile) { p.Node.XIDs["ignore"] = append(p.Node.XIDs["ignore"], 79) }, "79"},
 		"no source of driver errors":     {func(p *profile.Profile) { p.Node.XIDSource = "" }, "node.xidSource"},
-		"no CPU governors":               {func(p *profile.Profile) { p.Node.CPUGovernors = nil }, "node.cpuGovernors"},
 		"no NVLink counters":             {func(p *profile.Profile) { p.GPU.NVLinkErrorLimits = nil }, "gpu.nvlinkErrorLimits"},
 		"no clock reasons":               {func(p *profile.Profile) { p.Node.FaultClockReasons = nil }, "node.faultClockReasons"},
 		"no counters":                    {func(p *profile.Profile) { p.Fabric.CounterLimits = nil }, "fabric.counterLimits"},

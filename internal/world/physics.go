@@ -29,6 +29,10 @@ func (d *draft) gpuFigures() {
 				g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
 			}
 			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
+			if g.LockedClock > 0 { // it draws less than at the clock of others
+				f := float64(loadClock(hw, *g)) / float64(hw.LoadSMClock)
+				want = hw.IdleWatts + (want-hw.IdleWatts)*f*f
+			}
 			g.Power = min(want, g.PowerLimit) * (1 + 0.01*wobble)
 			g.Temp = hw.IdleTemp + (hw.LoadTemp-hw.IdleTemp)*frac + 1.5*wobble + float64(i%4)
 			g.SMClock = hw.IdleSMClock

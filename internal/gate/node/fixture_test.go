@@ -143,10 +143,13 @@ func healthyCounters(index int, uuid string) nvidiasmi.NVLinkErrors {
 // healthyLoad is of GPUs seen at rest, then copying, then at their power limit.
 func healthyLoad(log *nvidiasmi.Log) loadSeen {
 	var l loadSeen
-	for _, now := range []struct{ util, clock int64 }{{0, 345}, {60, 1980}, {100, 1410}} {
+	for _, now := range []struct {
+		util, clock int64
+		power       float64
+	}{{0, 345, 75}, {60, 1980, 320}, {100, 1410, 699}} {
 		var look []nvidiasmi.Clock
 		for _, gpu := range log.GPUs {
-			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock)})
+			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock), PowerW: new(now.power), PowerLimitW: new(700.0)})
 		}
 		l.Looks = append(l.Looks, look)
 	}

@@ -77,8 +77,7 @@ func TestDefectsOfTheHost(t *testing.T) {
 			h[0].Facts.Host.Name, h[1].Facts.Host.Name = "gpu-02", "gpu-01"
 		}, []string{"gpu-01", "gpu-02"}, "says that it is gpu-02"},
 		"a host of another site": {3, func(h []*hostSeen) { h[1].Facts.Host.Name = "storage-7" }, []string{"gpu-02"}, "says that it is storage-7"},
-		"a CPU saves power":      {3, func(h []*hostSeen) { h[1].Facts.Host.Governors["powersave"] = 2 }, []string{"gpu-02"}, "governor of 2 CPU policies is powersave, expected performance"},
-		"every CPU saves power":  {1, func(h []*hostSeen) { h[0].Facts.Host.Governors = map[string]int{"powersave": 112} }, []string{"gpu-01"}, "powersave"},
+		"a CPU saves power":      {3, func(h []*hostSeen) { h[1].Facts.Host.Governors["powersave"] = 2 }, []string{"gpu-02"}, "governor of 2 CPU policies is powersave, most nodes have performance"},
 		"half of the memory":     {3, func(h []*hostSeen) { h[1].Facts.Host.MemoryKiB = new(int64(2113000000 / 2)) }, []string{"gpu-02"}, "has 1008 GiB of memory, the other nodes have 2015 GiB"},
 		"a DIMM of two nodes":    {2, func(h []*hostSeen) { h[0].Facts.Host.MemoryKiB = new(int64(2113000000 / 32 * 31)) }, []string{"gpu-01"}, "the other nodes have 2015 GiB"},
 		"less memory than the profile": {1, func(h []*hostSeen) {
@@ -169,9 +168,15 @@ func TestHostsThatAreFine(t *testing.T) {
 		"virtual machines": {3, each(func(_ int, h *hostSeen) {
 			h.Facts.Host.Governors, h.Facts.Host.Adapters = nil, map[string]linuxhost.Link{"mlx5_0": {}, "mlx5_1": {}}
 		}), []string{"every node"}},
-		"a site that names its nodes itself": {3, each(func(i int, h *hostSeen) { h.Facts.Host.Name = fmt.Sprintf("ip-10-0-0-%d.ec2.internal", i) }), nil},
-		"names with a domain":                {3, each(func(_ int, h *hostSeen) { h.Facts.Host.Name += ".example.org" }), nil},
-		"memory that firmware keeps":         {3, func(h []*hostSeen) { h[1].Facts.Host.MemoryKiB = new(int64(2113000000 * 99 / 100)) }, nil},
+		"a site that names its nodes itself":                   {3, each(func(i int, h *hostSeen) { h.Facts.Host.Name = fmt.Sprintf("ip-10-0-0-%d.ec2.internal", i) }), nil},
+		"names with a domain":                                  {3, each(func(_ int, h *hostSeen) { h.Facts.Host.Name += ".example.org" }), nil},
+		"memory that firmware keeps":                           {3, func(h []*hostSeen) { h[1].Facts.Host.MemoryKiB = new(int64(2113000000 * 99 / 100)) }, nil},
+		"every CPU has powersave, the default of intel_pstate": {3, each(func(_ int, h *hostSeen) { h.Facts.Host.Governors = map[string]int{"powersave": 112} }), []string{"every node"}},
+		"governors of two kinds of machines": {4, each(func(i int, h *hostSeen) {
+			h.Facts.Host.Governors = map[string]int{[]string{"powersave", "performance"}[i%2]: 112}
+		}), []string{"every node"}},
+		"an adapter beside the fabric":       {3, func(h []*hostSeen) { h[1].Facts.Host.GPUs[0].Paths["mlx5_9"] = "PIX" }, nil},
+		"a clock of ours that is wrong, two": {2, each(func(_ int, h *hostSeen) { h.ahead(time.Hour) }), []string{"firstlight's own machine"}},
 		"no huge pages anywhere":             {3, each(func(_ int, h *hostSeen) { h.Facts.Host.HugePages = new(int64(0)) }), nil},
 		"a slow login":                       {3, func(h []*hostSeen) { h[1].Facts.AnsweredAt = h[1].Facts.AnsweredAt.Add(8 * time.Second) }, nil},
 		"a clock within the limit":           {3, func(h []*hostSeen) { h[1].ahead(900 * time.Millisecond) }, nil},
@@ -235,6 +240,10 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 				look[2].Util = new(int64(49))
 			}
 		}, "gpu-02/gpu2", "never seen under load during the diagnostic, in 3 looks"},
+		"a GPU seen at its power limit only": {func(h *hostSeen) {
+			h.Load.Looks[1][2].SMClockMHz, h.Load.Looks[1][2].PowerW, h.Load.Looks[1][2].PowerLimitW = new(int64(1455)), new(698.2), new(700.0)
+			h.Load.Looks[2][2].PowerW, h.Load.Looks[2][2].PowerLimitW = new(702.0), new(700.0)
+		}, "gpu-02/gpu2", "at its power limit only"},
 		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Looks[1][2].Util, h.Load.Looks[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
 		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Looks = nil }, "gpu-02/gpu2", "in 0 looks"},
 		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
@@ -279,5 +288,60 @@ func TestNVLinksWithoutAFabricState(t *testing.T) {
 	hosts[1].gpu(3, func(g *nvidiasmi.GPU) { g.FabricState = "" })
 	if j := judge(t, hosts); j.Verdict != check.Unobserved {
 		t.Errorf("with NVSwitches: %s: %s", j.Verdict, j.Reason)
+	}
+}
+
+// A profile may demand governors: then every host is held against it, not against the others.
+func TestGovernorsThatAProfileDemands(t *testing.T) {
+	t.Parallel()
+	hosts := healthy(t, 3)
+	for _, h := range hosts {
+		h.Facts.Host.Governors = map[string]int{"powersave": 112}
+	}
+	demanding := testProfile(t)
+	demanding.Node.CPUGovernors = []string{"performance"}
+	j := node.New(testSite(3), demanding, node.Deps{}).Judge(observations(t, hosts))
+	if j.Verdict != check.Failed || len(j.Findings) != 3 || !strings.Contains(j.Findings[0].Message, "is powersave, expected performance") {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+}
+
+// Adapters of 200 Gb/s in PCIe 4.0 slots carry their rate: a healthy cluster failed, since
+// its adapters could do PCIe 5.0. One that runs below the others' is a defect all the same.
+func TestAdaptersInSlowerSlots(t *testing.T) {
+	t.Parallel()
+	slower := func(h *hostSeen, name string, gts float64) {
+		h.adapter(name, func(l *linuxhost.Link) { l.SpeedGTs = new(gts) })
+	}
+	hosts := healthy(t, 3)
+	for _, h := range hosts {
+		slower(h, "mlx5_0", 16)
+		slower(h, "mlx5_1", 16)
+	}
+	ndr200 := testProfile(t)
+	ndr200.Fabric.Rate.Value = 200
+	judge := func() check.Judgement {
+		return node.New(testSite(3), ndr200, node.Deps{}).Judge(observations(t, hosts))
+	}
+	for _, h := range hosts {
+		for i := range h.HCAs.HCAs {
+			for p := range h.HCAs.HCAs[i].Ports {
+				h.HCAs.HCAs[i].Ports[p].RateGbps = 200
+			}
+		}
+	}
+	j := judge()
+	if j.Verdict != check.Passed || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "mlx5_0, mlx5_1") {
+		t.Errorf("PCIe 4.0 everywhere: %s: %+v", j.Verdict, j.Findings)
+	}
+	hosts[1].adapter("mlx5_0", func(l *linuxhost.Link) { l.SpeedGTs, l.Width = new(32.0), new(int64(8)) })
+	if j = judge(); j.Verdict != check.Passed {
+		t.Errorf("as fast as the others on fewer lanes: %s: %+v", j.Verdict, j.Findings)
+	}
+	for _, h := range hosts[:2] {
+		h.adapter("mlx5_0", func(l *linuxhost.Link) { l.SpeedGTs, l.Width = new(32.0), new(int64(16)) })
+	}
+	if j = judge(); j.Verdict != check.Failed || j.Findings[0].Suspect != "gpu-03/mlx5_0" {
+		t.Errorf("better on most hosts: %s: %+v", j.Verdict, j.Findings)
 	}
 }

@@ -85,7 +85,7 @@ func differing(said map[*host]string) map[*host]string {
 }
 
 // judgeTopology: each GPU is attached as the same one of the other nodes: by the same
-// paths to its neighbours and adapters, near the same CPUs. Hosts with another number of
+// paths to its neighbours and the fabric's adapters, near the same CPUs. Hosts with another number of
 // GPUs are passed over: that has been said, and numbers shift.
 func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
 	for i := range g.gpus() {
@@ -100,7 +100,7 @@ func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
 					v.miss(h.facts.obs, h.name, fmt.Sprintf("nvidia-smi topo -m shows the places of %d GPUs, expected %d", len(gpus), g.gpus()), remedyUnseen)
 				}
 			default:
-				said[h] = placeText(gpus[i])
+				said[h] = placeText(gpus[i], g.site.Fabric.HCAs)
 			}
 		}
 		differs := differing(said)
@@ -116,10 +116,14 @@ func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
 // bonded is a path over NVLinks. How many are up is judged elsewhere, and of that GPU.
 var bonded = regexp.MustCompile(`^NV\d+$`)
 
-// placeText writes one GPU's row: "CPUs 0-55 0 N/A, NVLinks to GPU1, PIX to mlx5_0".
-func placeText(p nvidiasmi.GPUPlace) string {
+// placeText writes one GPU's row: "CPUs 0-55 0 N/A, NVLinks to GPU1, PIX to mlx5_0". Of the
+// adapters those of the compute fabric count: others may be in any slot, or on some nodes only.
+func placeText(p nvidiasmi.GPUPlace, fabric []string) string {
 	byPath := map[string][]string{}
 	for _, device := range slices.Sorted(maps.Keys(p.Paths)) {
+		if !strings.HasPrefix(device, "GPU") && !slices.Contains(fabric, device) {
+			continue
+		}
 		path := bonded.ReplaceAllString(p.Paths[device], "NVLinks")
 		byPath[path] = append(byPath[path], device)
 	}

@@ -73,11 +73,9 @@ func short(name string) string {
 }
 
 // judgeAdapters: the PCIe link of every adapter of the compute fabric runs as fast and as
-// wide as the adapter can. Where no host knows its links (virtual functions) that is noted.
+// wide as the adapter can. Where no host knows its links (virtual functions) that is noted,
+// and so is one below that in a slot which carries the port's rate, as on most hosts.
 func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
-	known := func(l linuxhost.Link) bool {
-		return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && l.Width != nil && l.MaxWidth != nil
-	}
 	anywhere := slices.ContainsFunc(hosts, func(h *host) bool {
 		return slices.ContainsFunc(g.site.Fabric.HCAs, func(name string) bool { return known(h.facts.fig.Host.Adapters[name]) })
 	})
@@ -85,39 +83,105 @@ func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
 		v.note(hosts[0].facts.obs, everyNode, "no kernel says what the PCIe links of adapters run at: they are not judged", "compare the adapters' bandwidth (ib_write_bw) where links cannot be seen")
 		return
 	}
+	slots := map[string]bool{}
 	for _, h := range hosts {
 		for _, name := range g.site.Fabric.HCAs {
 			o, suspect, l := h.facts.obs, h.name+"/"+name, h.facts.fig.Host.Adapters[name]
 			switch {
 			case !known(l):
 				v.miss(o, suspect, "the kernel does not say what its PCIe link runs at, as it does of others", remedyUnseen)
+			case *l.SpeedGTs >= *l.MaxSpeedGTs && *l.Width >= *l.MaxWidth:
+			case g.carries(l) && !mostBetter(hosts, name, l):
+				slots[name] = true
 			case *l.SpeedGTs < *l.MaxSpeedGTs:
 				v.fail(o, suspect, fmt.Sprintf("its PCIe link runs at %g GT/s, the adapter can do %g", *l.SpeedGTs, *l.MaxSpeedGTs), remedyAdapter)
-			case *l.Width < *l.MaxWidth:
+			default:
 				v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, the adapter has %d", *l.Width, *l.MaxWidth), remedyAdapter)
 			}
 		}
 	}
+	if len(slots) > 0 {
+		v.note(hosts[0].facts.obs, everyNode, fmt.Sprintf("the PCIe links of %s run below what the adapters can; they carry the ports' %g Gb/s, and most nodes are no better",
+			strings.Join(slices.Sorted(maps.Keys(slots)), ", "), g.profile.Fabric.Rate.Value), "compare the slots with the server's manual")
+	}
 }
 
-// judgeGovernors: every CPU frequency policy has a governor of the profile's. Machines
-// without cpufreq, as virtual ones, are noted where none has it.
+func known(l linuxhost.Link) bool {
+	return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && l.Width != nil && l.MaxWidth != nil
+}
+
+// capacity is what a link transfers, in Gb/s: 128 of 130 bits from generation 3 on.
+func capacity(l linuxhost.Link) float64 { return *l.SpeedGTs * float64(*l.Width) * 128 / 130 }
+
+// carries tells that a link is no slower than the adapter's port.
+func (g *Gate) carries(l linuxhost.Link) bool { return capacity(l) >= g.profile.Fabric.Rate.Value }
+
+// mostBetter tells that the adapter of this name has a faster link on more than half of the hosts.
+func mostBetter(hosts []*host, name string, l linuxhost.Link) bool {
+	n := 0
+	for _, h := range hosts {
+		if other := h.facts.fig.Host.Adapters[name]; known(other) && capacity(other) > capacity(l) {
+			n++
+		}
+	}
+	return 2*n > len(hosts)
+}
+
+// judgeGovernors: every CPU frequency policy has a governor of the profile's. Where it
+// demands none, and most hosts have performance everywhere, the others are defects; else
+// governors are noted: powersave is what intel_pstate and amd-pstate begin with, and no
+// defect. Machines without cpufreq, as virtual ones, are noted where none has it.
 func (g *Gate) judgeGovernors(v *verdict, hosts []*host) {
-	anywhere := slices.ContainsFunc(hosts, func(h *host) bool { return len(h.facts.fig.Host.Governors) > 0 })
-	if !anywhere && len(hosts) > 0 {
+	if len(hosts) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(hosts, func(h *host) bool { return len(h.facts.fig.Host.Governors) > 0 }) {
 		v.note(hosts[0].facts.obs, everyNode, "no host has CPU frequency governors: they are not judged", "see that firmware or hypervisor runs the CPUs at full frequency")
 		return
 	}
-	want := g.profile.Node.CPUGovernors
+	want, whose := g.profile.Node.CPUGovernors, "expected"
+	if len(want) == 0 {
+		want, whose = []string{fullSpeed}, "most nodes have"
+		if !mostAtFullSpeed(hosts) {
+			v.note(hosts[0].facts.obs, everyNode, "the CPU frequency governors are "+governorsOf(hosts)+": the profile demands none (node.cpuGovernors)",
+				"prefer "+fullSpeed+" where the latency of the CPUs counts (cpupower frequency-set -g "+fullSpeed+")")
+			want = nil
+		}
+	}
 	for _, h := range hosts {
 		governors := h.facts.fig.Host.Governors
 		if len(governors) == 0 {
 			v.miss(h.facts.obs, h.name, "has no CPU frequency governor, as other nodes have", remedyUnseen)
 		}
 		for _, name := range slices.Sorted(maps.Keys(governors)) {
-			if !slices.Contains(want, name) {
-				v.fail(h.facts.obs, h.name, fmt.Sprintf("the frequency governor of %d CPU policies is %s, expected %s", governors[name], name, strings.Join(want, " or ")), remedyGovernor)
+			if len(want) > 0 && !slices.Contains(want, name) {
+				v.fail(h.facts.obs, h.name, fmt.Sprintf("the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, whose, strings.Join(want, " or ")), remedyGovernor)
 			}
 		}
 	}
+}
+
+// fullSpeed is the governor that runs CPUs at their highest frequency.
+const fullSpeed = "performance"
+
+// mostAtFullSpeed tells that more than half of the hosts have no other governor.
+func mostAtFullSpeed(hosts []*host) bool {
+	n := 0
+	for _, h := range hosts {
+		if governors := h.facts.fig.Host.Governors; len(governors) == 1 && governors[fullSpeed] > 0 {
+			n++
+		}
+	}
+	return 2*n > len(hosts)
+}
+
+// governorsOf names all that hosts have: "performance, powersave".
+func governorsOf(hosts []*host) string {
+	all := map[string]bool{}
+	for _, h := range hosts {
+		for name := range h.facts.fig.Host.Governors {
+			all[name] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(all)), ", ")
 }

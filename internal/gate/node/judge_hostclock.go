@@ -12,14 +12,14 @@ import (
 type offset struct{ least, most time.Duration }
 
 const (
-	// enoughClocks can decide which clock is wrong; two cannot.
-	enoughClocks = 3
+	// enoughClocks of hosts can decide with ours which one is wrong; one cannot.
+	enoughClocks = 2
 	// coarsest is how many times the limit an offset's bounds may be apart to tell anything.
 	coarsest = 10
 )
 
 // judgeHostClocks: no host's clock is further than the profile's limit from the others'.
-// Where most of at least three agree they are held against those, so a wrong clock of ours
+// Where most of at least two agree they are held against those, so a wrong clock of ours
 // names no host; otherwise against ours. The time that a login takes is no difference:
 // only what is left beyond it counts.
 func (g *Gate) judgeHostClocks(v *verdict, hosts []*host) {
@@ -58,7 +58,7 @@ func (g *Gate) judgeHostClocks(v *verdict, hosts []*host) {
 }
 
 // usualOffset bounds the median offset; agreed says that it is that of most hosts: more
-// than half of at least three lie within the limit of it, and it is known as closely.
+// than half of at least two lie within the limit of it, and it is known as closely.
 func usualOffset(offsets map[*host]offset, limit time.Duration) (usual offset, agreed bool) {
 	if len(offsets) < enoughClocks {
 		return offset{}, false

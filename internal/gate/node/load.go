@@ -84,30 +84,54 @@ func wait(ctx context.Context, ended <-chan struct{}, pause time.Duration) bool 
 	}
 }
 
+// atLimit is the part of its power limit from which on a GPU is held down by it: what it
+// draws swings below the limit by some per cent.
+const atLimit = 0.95
+
+// best is the highest clock that a GPU was seen at under load; limited, that it was at its
+// power limit in every such look: there the clock falls on healthy GPUs, too.
+type best struct {
+	clock   int64
+	limited bool
+}
+
+func (g *Gate) bestClocks(looks [][]nvidiasmi.Clock) map[string]best {
+	busy := g.profile.Telemetry.MinUtilUnderLoad.Value
+	out := map[string]best{}
+	for _, look := range looks {
+		for _, c := range look {
+			if c.Util == nil || c.SMClockMHz == nil || float64(*c.Util) < busy {
+				continue
+			}
+			was, seen := out[c.UUID]
+			limited := c.PowerW != nil && c.PowerLimitW != nil && *c.PowerW >= atLimit**c.PowerLimitW
+			out[c.UUID] = best{max(was.clock, *c.SMClockMHz), limited && (was.limited || !seen)}
+		}
+	}
+	return out
+}
+
 // judgeLoad: every GPU was seen under load, and its clock rose as far as the profile
-// demands. A lock of the clocks shows nowhere else.
+// demands. A lock of the clocks shows nowhere else. Whether a GPU is locked that only ever
+// ran at its power limit is not known.
 func (g *Gate) judgeLoad(v *verdict, h *host, at places) {
+	const walkAgain = "see that reach.ssh.concurrency leaves a login beside the diagnostics (2 at least), then walk again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
 		return // judgeSeen has said so
 	}
-	busy, want := g.profile.Telemetry.MinUtilUnderLoad.Value, g.profile.GPU.MinLoadSMClock.Value
-	highest := map[string]int64{}
-	for _, look := range h.load.fig.Looks {
-		for _, c := range look {
-			if c.Util != nil && c.SMClockMHz != nil && float64(*c.Util) >= busy {
-				highest[c.UUID] = max(highest[c.UUID], *c.SMClockMHz)
-			}
-		}
-	}
+	want, looks := g.profile.GPU.MinLoadSMClock.Value, h.load.fig.Looks
+	clocks := g.bestClocks(looks)
 	for _, gpu := range doc.log.GPUs {
-		clock, seen := highest[gpu.UUID]
+		b, seen := clocks[gpu.UUID]
 		switch suspect := at.gpu(h, gpu.BusID); {
 		case !seen:
-			v.miss(h.load.obs, suspect, fmt.Sprintf("was never seen under load during the diagnostic, in %d looks", len(h.load.fig.Looks)),
-				"see that reach.ssh.concurrency leaves a login beside the diagnostics (2 at least), then walk again: firstlight accept --from node")
-		case float64(clock) < want:
-			v.fail(h.load.obs, suspect, fmt.Sprintf("its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", clock, want), remedyClocks)
+			v.miss(h.load.obs, suspect, fmt.Sprintf("was never seen under load during the diagnostic, in %d looks", len(looks)), walkAgain)
+		case float64(b.clock) >= want:
+		case b.limited:
+			v.miss(h.load.obs, suspect, fmt.Sprintf("was seen under load at its power limit only, with an SM clock up to %d MHz: whether it would reach %g MHz is not known", b.clock, want), walkAgain)
+		default:
+			v.fail(h.load.obs, suspect, fmt.Sprintf("its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", b.clock, want), remedyClocks)
 		}
 	}
 }

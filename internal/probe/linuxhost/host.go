@@ -16,7 +16,8 @@ type Host struct {
 	ClockAfter time.Time `json:"clockAfter,omitzero"`
 	// MemoryKiB is MemTotal of /proc/meminfo.
 	MemoryKiB *int64 `json:"memoryKiB,omitempty"`
-	// HugePages are the reserved ones of the default size, HugePageKiB.
+	// HugePages are the reserved ones of the default size, HugePageKiB: without the surplus
+	// that comes and goes with processes.
 	HugePages   *int64 `json:"hugePages,omitempty"`
 	HugePageKiB *int64 `json:"hugePageKiB,omitempty"`
 	// Governors are the CPU frequency governors to the number of policies that have

@@ -129,6 +129,10 @@ func (h *Host) meminfo(text string) error {
 		h.MemoryKiB = &n
 	case "HugePages_Total":
 		h.HugePages = &n
+	case "HugePages_Surp": // behind HugePages_Total, which counts them, too
+		if h.HugePages != nil {
+			*h.HugePages -= n
+		}
 	case "Hugepagesize":
 		h.HugePageKiB = &n
 	}

@@ -20,7 +20,8 @@ gpu-02.example.org
 /proc/meminfo:MemTotal:       2113456789 kB
 /proc/meminfo:MemFree:        1987654321 kB
 /proc/meminfo:Active(anon):      1234 kB
-/proc/meminfo:HugePages_Total:    1024
+/proc/meminfo:HugePages_Total:    1034
+/proc/meminfo:HugePages_Surp:       10
 /proc/meminfo:Hugepagesize:       2048 kB
 /sys/devices/system/cpu/cpufreq/policy0/scaling_governor:performance
 /sys/devices/system/cpu/cpufreq/policy1/scaling_governor:performance

@@ -13,7 +13,7 @@ import (
 
 // ClockQuery asks for what ParseClocks reads: cheap enough to be asked again and again.
 func ClockQuery() []string {
-	return []string{"nvidia-smi", "--query-gpu=uuid,utilization.gpu,clocks.sm", "--format=csv,noheader"}
+	return []string{"nvidia-smi", "--query-gpu=uuid,utilization.gpu,clocks.sm,power.draw,power.limit", "--format=csv,noheader"}
 }
 
 // Clock is how a GPU runs at one moment; nil is what it does not say.
@@ -21,6 +21,9 @@ type Clock struct {
 	UUID       string `json:"uuid"`
 	Util       *int64 `json:"util,omitempty"`       // %
 	SMClockMHz *int64 `json:"smClockMHz,omitempty"` // MHz
+	// PowerW is what it draws, PowerLimitW what it may draw.
+	PowerW      *float64 `json:"powerW,omitempty"`
+	PowerLimitW *float64 `json:"powerLimitW,omitempty"`
 }
 
 // ParseClocks reads the output of ClockQuery: a line a GPU.
@@ -41,11 +44,12 @@ func parseClocks(data []byte) ([]Clock, error) {
 			continue
 		}
 		fields := strings.Split(line, ", ")
-		if len(fields) != 3 || !strings.HasPrefix(fields[0], "GPU-") {
-			return nil, fmt.Errorf("read nvidia-smi --query-gpu: line %d: %.80q: expected \"GPU-..., 100 %%, 1755 MHz\"", n, line)
+		if len(fields) != 5 || !strings.HasPrefix(fields[0], "GPU-") {
+			return nil, fmt.Errorf("read nvidia-smi --query-gpu: line %d: %.80q: expected \"GPU-..., 100 %%, 1755 MHz, 512.30 W, 700.00 W\"", n, line)
 		}
 		var r reader
-		c := Clock{UUID: fields[0], Util: r.integer("utilization.gpu", fields[1], "%"), SMClockMHz: r.integer("clocks.sm", fields[2], "MHz")}
+		c := Clock{UUID: fields[0], Util: r.integer("utilization.gpu", fields[1], "%"), SMClockMHz: r.integer("clocks.sm", fields[2], "MHz"),
+			PowerW: r.number("power.draw", fields[3], "W"), PowerLimitW: r.number("power.limit", fields[4], "W")}
 		if r.err != nil {
 			return nil, fmt.Errorf("read nvidia-smi --query-gpu: line %d: %w", n, r.err)
 		}

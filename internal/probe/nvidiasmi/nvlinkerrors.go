@@ -29,13 +29,14 @@ type LinkErrors struct {
 	Counters map[string]int64 `json:"counters"`
 }
 
-var linkCounter = regexp.MustCompile(`^Link (\d{1,3}): ([A-Za-z][A-Za-z ()-]{0,60}): (.*)$`)
+var linkCounter = regexp.MustCompile(`^Link (\d{1,3}): ([A-Za-z][A-Za-z0-9 ()-]{0,60}): (.*)$`)
 
 // maxCounters bounds the counters of one link.
 const maxCounters = 64
 
-// ParseNVLinkErrors reads nvidia-smi nvlink -e. Traffic counters and error rates, which
-// later generations print beside the errors, are passed over.
+// ParseNVLinkErrors reads nvidia-smi nvlink -e. What later generations print beside the
+// errors is passed over: traffic counters, error rates, and "FEC Errors - 0" to 15, which
+// count blocks by the bits that were corrected in them.
 func ParseNVLinkErrors(data []byte) ([]NVLinkErrors, error) {
 	return guard.Parse("nvidia-smi nvlink -e", func() ([]NVLinkErrors, error) { return parseNVLinkErrors(data) })
 }

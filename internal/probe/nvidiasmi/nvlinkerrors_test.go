@@ -22,7 +22,10 @@ const linkErrors = `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-9667d95e-0000-1111-2
 GPU 1: NVIDIA B200 (UUID: GPU-aaaad95e-0000-1111-2222-333344445555)
 	 Link 0: Tx packets: 123456789
 	 Link 0: Malformed packet Errors: 1
+	 Link 0: Link recovery failed events: 0
 	 Link 0: Effective BER: 15e-254
+	 Link 0: FEC Errors - 0: 17941761
+	 Link 0: FEC Errors - 15: 0
 	 Link 1: <inactive>
 GPU 2: NVIDIA H100 80GB HBM3 (UUID: GPU-bbbbd95e-0000-1111-2222-333344445555)
 NVML: Unable to retrieve NVLink information as all links are inActive
