@@ -101,6 +101,9 @@ func (v *vllm) complete(w http.ResponseWriter, r *http.Request) {
 		text = v.text
 	}
 	if !req.Stream {
+		if words := strings.SplitAfter(text, " "); len(words) > req.MaxTokens {
+			text = strings.Join(words[:req.MaxTokens], "")
+		}
 		fmt.Fprintf(w, `{"choices":[{"text":%q,"finish_reason":"length"}],"usage":{"completion_tokens":%d}}`, text+".", req.MaxTokens)
 		return
 	}

@@ -47,6 +47,9 @@ func TestJudge(t *testing.T) {
 		"one piece, not counted": {&vllm{oneToken: true, noUsage: true}, nil, check.Unobserved, "tokens of model " + testModel, "one token only", ""},
 		"pauses between tokens":  {&vllm{decode: slowTPOT}, func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(slowTPOT / 2) }, check.Failed, "server of job inference (ITL)", "time between tokens", "preemptions"},
 		"completion too short":   {&vllm{text: " Paris"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "length of answers of model " + testModel, "before the golden prefix", "max_new_tokens"},
+		"prefix beyond the load": {&vllm{text: " Paris. It is the largest city in France"}, func(s *site.Site) {
+			s.Workloads.Inference.GoldenPrefix, s.Workloads.Inference.OutputTokens = " Paris. It is the largest city in France", 2
+		}, check.Passed, "", "", ""},
 		"long golden prefix":     {&vllm{text: " Paris. It is the capital"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "tokens of model " + testModel, "golden prefix", "revision"},
 		"wrong tokens":           {&vllm{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
 		"another model":          {&vllm{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},

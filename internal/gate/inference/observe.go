@@ -91,7 +91,9 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 		return err
 	}
 	o = check.Observation{Kind: KindCompletion, Target: "/v1/completions", Command: fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt), At: g.deps.Now()}
-	answer, raw, err := client.Complete(ctx, openai.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: w.OutputTokens})
+	// A token has a byte at least, so that these are enough for the whole prefix.
+	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
+	answer, raw, err := client.Complete(ctx, openai.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
 	if err := g.keep(rec, o, raw, err, CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}); err != nil {
 		return err
 	}

@@ -52,8 +52,8 @@ func (p PDU) Energised() bool {
 // Chassis is what one chassis draws.
 type Chassis struct {
 	ID string `json:"id"`
-	// State is its power state in Redfish's words ("On", "Off"); empty when the
-	// controller does not tell.
+	// State is its power state, or that of its systems, in Redfish's words ("On", "Off");
+	// empty when the controller tells neither.
 	State string  `json:"state,omitempty"`
 	Watts float64 `json:"watts"`
 }
@@ -182,9 +182,32 @@ func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chassis %s: %w", id, err)
 		}
-		out = append(out, Chassis{ID: id, State: string(c.PowerState), Watts: watts})
+		state, err := stateOf(c)
+		if err != nil {
+			return nil, fmt.Errorf("systems of chassis %s: %w", id, err)
+		}
+		out = append(out, Chassis{ID: id, State: string(state), Watts: watts})
 	}
 	return out, nil
+}
+
+// stateOf is the power state of a chassis. A chassis that has none, which Redfish allows,
+// has that of its systems: On where those that tell are all on.
+func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
+	if c.PowerState != "" {
+		return c.PowerState, nil
+	}
+	systems, err := c.ComputerSystems()
+	if err != nil {
+		return "", err //nolint:wrapcheck // wrapped by chassis
+	}
+	var state redfish.PowerState
+	for _, s := range systems {
+		if s.PowerState != "" && (state == "" || state == redfish.OnPowerState) {
+			state = s.PowerState
+		}
+	}
+	return state, nil
 }
 
 // draws is what a chassis draws in watts: by its Power, or by the

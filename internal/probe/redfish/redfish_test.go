@@ -171,3 +171,32 @@ func TestReadRefuses(t *testing.T) {
 		})
 	}
 }
+
+// PowerState of a chassis is optional, and controllers leave it out that tell it of the
+// system inside: a healthy room was unobserved for ever.
+func TestAChassisHasTheStateOfItsSystems(t *testing.T) {
+	t.Parallel()
+	const v1 = "/redfish/v1"
+	for name, tt := range map[string]struct{ one, two, want string }{
+		"all on":            {`"On"`, `"On"`, "On"},
+		"one off":           {`"On"`, `"Off"`, "Off"},
+		"one does not tell": {`"On"`, `null`, "On"},
+		"none tells":        {`null`, `null`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resources := healthy()
+			resources[v1+"/Chassis/gpu-02"] = `{"Id":"gpu-02","EnvironmentMetrics":{"@odata.id":"/redfish/v1/Chassis/gpu-02/Env"},
+				"Links":{"ComputerSystems":[{"@odata.id":"/redfish/v1/Systems/1"},{"@odata.id":"/redfish/v1/Systems/2"}]}}`
+			resources[v1+"/Systems/1"] = `{"@odata.id":"/redfish/v1/Systems/1","Id":"1","PowerState":` + tt.one + `}`
+			resources[v1+"/Systems/2"] = `{"@odata.id":"/redfish/v1/Systems/2","Id":"2","PowerState":` + tt.two + `}`
+			got, err := redfish.Read(t.Context(), start(t, resources))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state := got.Chassis[1].State; state != tt.want {
+				t.Errorf("state is %q, want %q", state, tt.want)
+			}
+		})
+	}
+}
