@@ -27,8 +27,13 @@ const apiServer = "kubernetes.default"
 // notResolved begins what a pod says when it cannot resolve the name.
 const notResolved = "not resolved, exit "
 
-// probeScript resolves the name once and sleeps.
-const probeScript = "getent hosts " + apiServer + ` || echo "` + notResolved + `$?"
+// probeScript resolves the name and sleeps. It tries again, for a pod can be up a moment
+// before its network's rules are. ahosts asks for both families at once, as programs do: hosts
+// asks for IPv6 alone first, through the node's search domains too, and a wildcard there answers.
+const probeScript = `resolve() {
+getent ahosts ` + apiServer + `
+}
+resolve || (sleep 2; resolve) || (sleep 5; resolve) || echo "` + notResolved + `$?"
 sleep infinity`
 
 // lookEvery is how often the pods' logs are looked at.
@@ -98,8 +103,8 @@ func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, erro
 	return string(data), nil
 }
 
-// read takes the answer from a log: lines of an address and names, as getent prints them,
-// or the complaint. It is false while there is none.
+// read takes the answer from a log: lines of an address and a kind of socket, as getent
+// prints them, or the complaint. It is false while there is none.
 func (r *resolution) read(log string) bool {
 	r.Addresses = nil
 	for line := range strings.Lines(log) {
@@ -115,7 +120,7 @@ func (r *resolution) read(log string) bool {
 			return true
 		}
 		fields := strings.Fields(line)
-		if len(fields) > 1 && net.ParseIP(fields[0]) != nil {
+		if len(fields) > 1 && net.ParseIP(fields[0]) != nil && !slices.Contains(r.Addresses, fields[0]) {
 			r.Addresses = append(r.Addresses, fields[0])
 		}
 	}

@@ -2,6 +2,9 @@ package gpustack
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -208,7 +211,9 @@ func TestJudge(t *testing.T) {
 		}, fail, "gpu-03", "cannot resolve kubernetes.default"},
 		"another DNS answers":         {func(f *facts) { f.dns.Pods[1].Addresses = []string{"192.0.2.7"} }, fail, "gpu-02", "resolves kubernetes.default to 192.0.2.7"},
 		"a resolver said nothing":     {func(f *facts) { f.dns.Pods[1] = resolution{Pod: "gang-gpu-02", Node: "gpu-02", Unread: "image pull"} }, unseen, "gpu-02", "image pull"},
-		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "no getent"},
+		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "getent exit 127"},
+		"a resolver was killed":       {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 137, nil }, unseen, "gpu-02", "getent exit 137"},
+		"no answer and no complaint":  {func(f *facts) { f.dns.Pods[1].Addresses = nil }, unseen, "gpu-02", "getent exit 0"},
 		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "not looked at"},
 		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "0 observations"},
@@ -294,8 +299,8 @@ func TestReadAnswer(t *testing.T) {
 		want resolution
 		ok   bool
 	}{
-		"an address":        {"10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
-		"of both families":  {"fd00::1         kubernetes.default.svc.cluster.local\n10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"fd00::1", "10.96.0.1"}}, true},
+		"an address":        {"10.96.0.1       STREAM kubernetes.default.svc.cluster.local\n10.96.0.1       DGRAM  \n10.96.0.1       RAW    \n", resolution{Addresses: []string{"10.96.0.1"}}, true},
+		"of both families":  {"fd00::1         STREAM kubernetes.default.svc.cluster.local\nfd00::1         DGRAM  \n10.96.0.1       STREAM \n", resolution{Addresses: []string{"fd00::1", "10.96.0.1"}}, true},
 		"after a greeting":  {"Welcome to the image\n10.96.0.1  kubernetes.default.svc.example.org\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
 		"none":              {"not resolved, exit 2\n", resolution{Exit: 2}, true},
 		"no getent":         {"bash: line 1: getent: command not found\nnot resolved, exit 127\n", resolution{Exit: 127}, true},
@@ -331,5 +336,42 @@ func TestReadPressures(t *testing.T) {
 	want := map[string]string{"DiskPressure": "True, KubeletHasDiskPressure: kubelet has disk pressure", "PIDPressure": "Unknown, NodeStatusUnknown: "}
 	if got := g.readNode(n).Pressures; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
+	}
+}
+
+// The script runs in a shell with a getent that fails a few times first. One look alone failed
+// the gate when the network of the pod was ready a moment after the pod.
+func TestProbeScriptTriesAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		failures int
+		want     resolution
+	}{
+		"at once":        {0, resolution{Addresses: []string{"10.96.0.1"}}},
+		"the third time": {2, resolution{Addresses: []string{"10.96.0.1"}}},
+		"never":          {9, resolution{Exit: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			for program, text := range map[string]string{
+				"sleep":  "exit 0\n",
+				"getent": fmt.Sprintf("echo >> %[1]s/calls\n[ $(wc -l < %[1]s/calls) -gt %[2]d ] || exit 2\necho '10.96.0.1       STREAM kubernetes.default.svc.cluster.local'\n", bin, tt.failures),
+			} {
+				if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // a program
+					t.Fatal(err)
+				}
+			}
+			shell := exec.CommandContext(t.Context(), "bash", "-ec", probeScript) //nolint:gosec // the script under test
+			shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+			out, err := shell.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got resolution
+			if !got.read(string(out)) || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%+v of %q, want %+v", got, out, tt.want)
+			}
+		})
 	}
 }
