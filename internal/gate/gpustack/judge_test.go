@@ -183,6 +183,24 @@ func TestJudge(t *testing.T) {
 				f.operands[0].Pods[i].Images[0].ID = digest('e')
 			}
 		}, pass, "", ""},
+		"CRI-O's bare image IDs": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = strings.Repeat("e", 64)
+			}
+		}, pass, "", ""},
+		"CRI-O's bare image ID of another image": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = strings.Repeat("e", 64)
+			}
+			f.operands[0].Pods[2].Images[0].ID = strings.Repeat("d", 64)
+		}, fail, "gpu-03/nvidia-driver-daemonset", "as 1 of 4 nodes do"},
+		"CRI-O was restarted on one node": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = strings.Repeat("e", 64) }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
+		"image IDs with a scheme": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = "docker://" + digest('e')
+			}
+			f.operands[0].Pods[0].Images[0].ID = digest('e')
+		}, pass, "", ""},
 		"one image was loaded, not pulled": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = digest('e') }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
 		"an image without a digest":        {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "nvcr.io/nvidia/driver:580" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
 		"an image ID is not there":         {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
