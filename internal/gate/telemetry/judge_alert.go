@@ -106,7 +106,7 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 				"see group_wait and group_interval of the route, and Alertmanager's log")
 		case !counted:
 			c.missing(o, suspect, fmt.Sprintf("Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is not known", kind),
-				"use an Alertmanager that counts requests (0.22 and newer), then run the gate again")
+				"use an Alertmanager that counts requests (0.31 does), then run the gate again")
 		case delivered < want[kind]:
 			c.fail(o, suspect, fmt.Sprintf("%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver),
 				"look at Alertmanager's log for why; check the integration's address and credentials")

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -68,11 +69,11 @@ func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of str
 	if !ok {
 		return check.Observation{}, state, false
 	}
-	found := g.defects(state, hints{})
-	if of != targetLoaded {
+	found := slices.Concat(g.defects(state, hints{}), g.userDefects(load, state))
+	if of != targetLoaded { // judgeRise says of each GPU what did not follow the whole load
 		found = append(found, g.countDefects(want, state)...)
 	}
-	for _, d := range append(found, g.userDefects(load, state)...) {
+	for _, d := range found {
 		c.fail(o, d.suspect, "under load: "+d.message, d.remedy)
 	}
 	return o, state, len(found) == 0

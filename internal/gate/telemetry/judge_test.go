@@ -382,6 +382,11 @@ func TestJudge(t *testing.T) {
 		"one replica does not answer": {func(f *facts) {
 			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
 		}, fail, "Prometheus", "503 Service Unavailable"},
+		"no answer was read": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i] = answer{Err: "connection refused"}
+			}
+		}, unseen, "Prometheus", "connection refused"},
 		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "not looked at"},
 		"too few answers looked at": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
 		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "not looked at"},
@@ -433,6 +438,20 @@ func TestJudge(t *testing.T) {
 				t.Errorf("no finding names %q with %q: %+v", tt.suspect, tt.message, j.Findings)
 			}
 		})
+	}
+}
+
+// A load under which a series names the wrong pod is the last: that no other was looked at
+// is no finding.
+func TestAWrongPodEndsTheLoads(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	f := healthy(g)
+	f.partial.Series[15].Namespace, f.partial.Series[15].Pod = "firstlight-r1", "load-gpu-02"
+	f.load, f.loaded = nil, nil
+	j := g.Judge(f.observations(t))
+	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
 
