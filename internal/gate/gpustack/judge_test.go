@@ -1,6 +1,8 @@
 package gpustack
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -391,5 +393,39 @@ func TestProbeScriptTriesAgain(t *testing.T) {
 				t.Errorf("%+v of %q, want %+v", got, out, tt.want)
 			}
 		})
+	}
+}
+
+// The log of one pod that could not be read took the time of all the pods after it: every one
+// of their nodes was named.
+func TestAnUnreadableLogTakesNoOthersTime(t *testing.T) {
+	t.Parallel()
+	within, cancel := context.WithCancel(t.Context())
+	cancel() // the first pod's log has taken all of it
+	pods := []resolution{{Pod: "a", Node: "gpu-01"}, {Pod: "b", Node: "gpu-02"}, {Pod: "c", Node: "gpu-03"}}
+	readAnswers(t.Context(), within, pods, func(_ context.Context, pod string) (string, error) {
+		return map[string]string{"b": "10.96.0.1       STREAM kubernetes.default.svc.cluster.local\n", "c": "not resolved, exit 2\n"}[pod],
+			map[string]error{"a": errors.New("dial tcp 10.0.0.1:10250: i/o timeout")}[pod]
+	})
+	want := []resolution{
+		{Pod: "a", Node: "gpu-01", Unread: "dial tcp 10.0.0.1:10250: i/o timeout"},
+		{Pod: "b", Node: "gpu-02", Addresses: []string{"10.96.0.1"}}, {Pod: "c", Node: "gpu-03", Exit: 2},
+	}
+	if !reflect.DeepEqual(pods, want) {
+		t.Errorf("%+v", pods)
+	}
+}
+
+// A log without an answer is looked at again.
+func TestAnAnswerIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	pods := []resolution{{Pod: "a", Node: "gpu-01"}}
+	readAnswers(t.Context(), t.Context(), pods, func(context.Context, string) (string, error) {
+		looks++
+		return []string{"", "10.96.0.1       STREAM x\n10.96", "10.96.0.1       STREAM x\n"}[looks-1], nil
+	})
+	if want := []resolution{{Pod: "a", Node: "gpu-01", Addresses: []string{"10.96.0.1"}}}; looks != 3 || !reflect.DeepEqual(pods, want) {
+		t.Errorf("%d looks: %+v", looks, pods)
 	}
 }
