@@ -12,7 +12,7 @@ import (
 // nameNotFound is getent's exit code for a name without an answer.
 const nameNotFound = 2
 
-// judgeDNS wants every pod that was placed to have resolved the API server's Service to an
+// judgeDNS requires that every pod that was placed has resolved the API server's Service to an
 // address that it has.
 func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[string]string) {
 	o, f, ok := one[dnsFigures](c, obs, kindDNS, "the cluster's DNS")

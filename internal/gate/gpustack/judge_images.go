@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeImages wants each container of a DaemonSet to run the same image on every node of the
-// inventory: the same tag may have named another one when a node pulled it. A pod that is not
+// judgeImages requires that each container of a DaemonSet runs the same image on every node of
+// the inventory: the same tag may have named another one when a node pulled it. A pod that is not
 // ready is judged for that.
 func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures) {
 	byContainer := map[string]map[string]string{} // container to node to ID

@@ -97,7 +97,7 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 	return out
 }
 
-// judgeAnswers wants all of them to be whole.
+// judgeAnswers requires that every answer is whole.
 func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
 	o, f, ok := last[answersFigures](c, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
 	if !ok {

@@ -74,7 +74,7 @@ func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect strin
 	return false
 }
 
-// judgeNotified wants every integration of the receiver to have delivered without failure.
+// judgeNotified requires that every integration of the receiver has delivered without failure.
 func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
 	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {

@@ -31,7 +31,7 @@ func (g *Gate) judgeIdle(c *conclusions, obs []check.Observation) (ok bool) {
 	return len(found) == 0
 }
 
-// judgeLoaded wants the series to have followed every load.
+// judgeLoaded requires that the series have followed every load.
 func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 	usageObs, usage, ok := last[usageFigures](c, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
 	if !ok {
@@ -54,7 +54,7 @@ func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 	}
 }
 
-// judgeLoad wants the series to follow one load. The observation of the series is returned
+// judgeLoad requires that the series follow one load. The observation of the series is returned
 // where there is one.
 func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
 	l, load, ok := last[loadFigures](c, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
