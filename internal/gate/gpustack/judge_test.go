@@ -378,11 +378,11 @@ func TestProbeScriptTriesAgain(t *testing.T) {
 				"sleep":  "exit 0\n",
 				"getent": fmt.Sprintf("echo >> %[1]s/calls\n[ $(wc -l < %[1]s/calls) -gt %[2]d ] || exit 2\necho '10.96.0.1       STREAM kubernetes.default.svc.cluster.local'\n", bin, tt.failures),
 			} {
-				if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // a program
+				if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
-			shell := exec.CommandContext(t.Context(), "bash", "-ec", probeScript) //nolint:gosec // the script under test
+			shell := exec.CommandContext(t.Context(), "bash", "-ec", probeScript)
 			shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 			out, err := shell.Output()
 			if err != nil {
