@@ -27,12 +27,20 @@ const apiServer = "kubernetes.default"
 // notResolved begins what a pod says when it cannot resolve the name.
 const notResolved = "not resolved, exit "
 
-// probeScript resolves the name once and sleeps.
-const probeScript = "getent hosts " + apiServer + ` || echo "` + notResolved + `$?"
+// probeScript resolves the name and sleeps. It tries again, for a pod can be up a moment
+// before its network's rules are. ahosts asks for both families at once, as programs do: hosts
+// asks for IPv6 alone first, through the node's search domains too, and a wildcard there answers.
+const probeScript = `resolve() {
+getent ahosts ` + apiServer + `
+}
+resolve || (sleep 2; resolve) || (sleep 5; resolve) || echo "` + notResolved + `$?"
 sleep infinity`
 
 // lookEvery is how often the pods' logs are looked at.
 const lookEvery = 500 * time.Millisecond
+
+// readWithin bounds one look at a log: the kubelet of a node may not answer.
+const readWithin = 10 * time.Second
 
 // maxAnswer bounds what is read of a pod's log: an answer is a few lines.
 const maxAnswer = 16 << 10
@@ -46,44 +54,59 @@ func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *work
 		return g.keep(rec, l, nil, nil, fmt.Errorf("read Service kubernetes: %w", err))
 	}
 	figures := dnsFigures{Addresses: service.Spec.ClusterIPs}
+	for _, pod := range slices.Sorted(maps.Keys(nodes)) {
+		figures.Pods = append(figures.Pods, resolution{Pod: pod, Node: nodes[pod]})
+	}
 	within, cancel := context.WithTimeout(ctx, g.start)
 	defer cancel()
-	running := gang.WaitRunning(within)
-	for _, pod := range slices.Sorted(maps.Keys(nodes)) {
-		r := resolution{Pod: pod, Node: nodes[pod]}
-		if running != nil {
-			r.Unread = running.Error()
-		} else {
-			g.resolved(within, gang, &r)
-		}
-		figures.Pods = append(figures.Pods, r)
+	if err := gang.WaitRunning(within); err != nil { // what the others resolve is read all the same
+		rec.Progress("not every pod runs: %v", err)
 	}
+	readAnswers(ctx, within, figures.Pods, func(ctx context.Context, pod string) (string, error) { return readLog(ctx, gang, pod) })
 	if err := ctx.Err(); err != nil {
 		return err //nolint:wrapcheck // interrupted
 	}
 	return g.keep(rec, l, figures, nil, nil)
 }
 
-// resolved waits for what a pod says.
-func (g *Gate) resolved(ctx context.Context, gang *workload.Gang, r *resolution) {
+// readAnswers looks at each pod's log at least once, and again until within is done where there
+// is no answer in it. A log that cannot be read takes no time from the other pods'.
+func readAnswers(ctx, within context.Context, pods []resolution, read func(ctx context.Context, pod string) (string, error)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		text, err := readLog(ctx, gang, r.Pod)
-		if err == nil {
-			if r.read(text) {
-				return
+		missing := false
+		for i := range pods {
+			r := &pods[i]
+			if r.answered() {
+				continue
 			}
-			err = fmt.Errorf("log of pod %s has no answer: %q", r.Pod, text)
+			once, cancel := context.WithTimeout(ctx, readWithin)
+			text, err := read(once, r.Pod)
+			cancel()
+			switch {
+			case err != nil:
+				r.Unread = err.Error()
+			case r.read(text):
+				r.Unread = ""
+			default:
+				r.Unread = fmt.Sprintf("log of pod %s has no answer: %q", r.Pod, text)
+			}
+			missing = missing || r.Unread != ""
+		}
+		if !missing {
+			return
 		}
 		select {
-		case <-ctx.Done():
-			r.Unread = err.Error()
+		case <-within.Done():
 			return
 		case <-tick.C:
 		}
 	}
 }
+
+// answered tells whether the pod has said what it resolved.
+func (r *resolution) answered() bool { return len(r.Addresses) > 0 || r.Exit != 0 }
 
 func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, error) {
 	stream, err := gang.Logs(ctx, pod)
@@ -98,10 +121,10 @@ func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, erro
 	return string(data), nil
 }
 
-// read takes the answer from a log: lines of an address and names, as getent prints them,
-// or the complaint. It is false while there is none.
+// read takes the answer from a log: lines of an address and a kind of socket, as getent
+// prints them, or the complaint. It is false while there is none.
 func (r *resolution) read(log string) bool {
-	r.Addresses = nil
+	var addresses []string
 	for line := range strings.Lines(log) {
 		if !strings.HasSuffix(line, "\n") {
 			return false // still being written
@@ -115,9 +138,10 @@ func (r *resolution) read(log string) bool {
 			return true
 		}
 		fields := strings.Fields(line)
-		if len(fields) > 1 && net.ParseIP(fields[0]) != nil {
-			r.Addresses = append(r.Addresses, fields[0])
+		if len(fields) > 1 && net.ParseIP(fields[0]) != nil && !slices.Contains(addresses, fields[0]) {
+			addresses = append(addresses, fields[0])
 		}
 	}
-	return len(r.Addresses) > 0
+	r.Addresses = addresses
+	return len(addresses) > 0
 }

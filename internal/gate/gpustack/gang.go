@@ -56,12 +56,12 @@ func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec chec
 	return g.roomIn(usage), nil
 }
 
-// placed is what is to be seen of a gang while all of it is placed.
-type placed func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
+// observeFunc observes a gang while all of it is placed.
+type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
 
-// prove starts a gang, sees what the scheduler makes of it, and what while says of it where
-// all of it is placed, and removes it. held is false when a further gang would prove nothing.
-func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, while placed) (held bool, err error) {
+// prove starts a gang, waits for the scheduler's decision, calls whenPlaced (nil: nothing) if all
+// of the gang is placed, and removes it. held is false when a further gang would prove nothing.
+func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, whenPlaced observeFunc) (held bool, err error) {
 	l := g.look(kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
 	gang, err := launcher.Start(ctx, workload.Spec{
 		Name: target, Gate: Name, Pods: pods, GPUs: r.gpusPerPod, Image: g.image,
@@ -79,8 +79,8 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 		figures.Undecided = undecided.Error()
 	}
 	var seen error
-	if while != nil && undecided == nil && placement.Bound == pods {
-		seen = while(ctx, launcher.Cluster, gang, placement.Nodes, rec)
+	if whenPlaced != nil && undecided == nil && placement.Bound == pods {
+		seen = whenPlaced(ctx, launcher.Cluster, gang, placement.Nodes, rec)
 	}
 	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stop()

@@ -2,16 +2,17 @@ package gpustack
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// commandNotFound is a shell's exit code for a program that is not there.
-const commandNotFound = 127
+// nameNotFound is getent's exit code for a name without an answer.
+const nameNotFound = 2
 
-// judgeDNS wants every pod that was placed to have resolved the API server's Service to an
+// judgeDNS requires that every pod that was placed has resolved the API server's Service to an
 // address that it has.
 func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[string]string) {
 	o, f, ok := one[dnsFigures](c, obs, kindDNS, "the cluster's DNS")
@@ -23,7 +24,7 @@ func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[strin
 		return
 	}
 	resolved := 0
-	for _, pod := range sortedPods(nodes) {
+	for _, pod := range slices.Sorted(maps.Keys(nodes)) {
 		node := nodes[pod]
 		i := slices.IndexFunc(f.Pods, func(r resolution) bool { return r.Pod == pod && r.Node == node })
 		if i < 0 {
@@ -34,11 +35,11 @@ func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[strin
 		switch {
 		case r.Unread != "":
 			c.missing(o, node, fmt.Sprintf("what pod %s on %s resolved is not known: %s", pod, node, r.Unread), "see why the pod does not run, or its log cannot be read; image telemetry.loadImage")
-		case r.Exit == commandNotFound:
-			c.missing(o, node, "the probe's image has no getent", "name an image with getent (any with glibc) in telemetry.loadImage")
-		case r.Exit != 0 || len(r.Addresses) == 0:
+		case len(r.Addresses) == 0 && r.Exit != nameNotFound:
+			c.missing(o, node, fmt.Sprintf("pod %s on %s could not ask for %s (getent exit %d)", pod, node, apiServer, r.Exit), "name an image with getent (any with glibc) in telemetry.loadImage")
+		case len(r.Addresses) == 0:
 			c.fail(o, node, fmt.Sprintf("pod %s on %s cannot resolve %s (getent exit %d): nothing that names a Service works from there", pod, node, apiServer, r.Exit),
-				"look at the node's kube-proxy and CNI pods, node-local-dns where there is one, and the path from the node to the cluster DNS' pods; kubectl run with nodeName "+node+" and nslookup "+apiServer)
+				"look at the node's kube-proxy and CNI pods, node-local-dns where there is one, and the path from the node to the cluster DNS' pods; on all nodes alike, at network policies that new namespaces get; kubectl run with nodeName "+node+" and nslookup "+apiServer)
 		case !slices.ContainsFunc(r.Addresses, func(a string) bool { return slices.Contains(f.Addresses, a) }):
 			c.fail(o, node, fmt.Sprintf("pod %s on %s resolves %s to %s; the Service has %s: another DNS answers there", pod, node, apiServer, strings.Join(r.Addresses, ", "), strings.Join(f.Addresses, ", ")),
 				"look at clusterDNS of the node's kubelet and at the pod's /etc/resolv.conf")
@@ -49,13 +50,4 @@ func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[strin
 	c.figures = append(c.figures, check.Figure{
 		Name: "pods that resolve " + apiServer, Value: float64(resolved), Unit: "pods", Limit: float64(len(nodes)), Relation: "==", Source: "the pods of the gang that fits",
 	})
-}
-
-func sortedPods(nodes map[string]string) []string {
-	out := make([]string, 0, len(nodes))
-	for pod := range nodes {
-		out = append(out, pod)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -3,14 +3,15 @@ package gpustack
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeImages wants each container of a DaemonSet to run the same image on every node of the
-// inventory: the same tag may have named another one when a node pulled it. A pod that is not
+// judgeImages requires that each container of a DaemonSet runs the same image on every node of
+// the inventory: the same tag may have named another one when a node pulled it. A pod that is not
 // ready is judged for that.
 func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures) {
 	byContainer := map[string]map[string]string{} // container to node to ID
@@ -52,8 +53,8 @@ func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, containe
 		return
 	}
 	if pulled > 0 && pulled < len(ids) {
-		c.missing(o, "DaemonSet "+g.stack.Namespace+"/"+operand, fmt.Sprintf("container %s has an image that was pulled on %d of %d nodes and loaded without its repository on the rest: their digests cannot be compared", container, pulled, len(ids)),
-			"pull the image on every node (crictl rmi, then delete the pod), or compare crictl inspecti")
+		c.missing(o, "DaemonSet "+g.stack.Namespace+"/"+operand, fmt.Sprintf("container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids)),
+			"pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which forgets the repository when it is restarted, delete the pods; or compare crictl inspecti")
 		return
 	}
 	most := slices.Max(slices.Collect(maps.Values(count)))
@@ -63,13 +64,23 @@ func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, containe
 		if 2*most > len(ids) && count[digest] == most {
 			continue
 		}
-		c.fail(o, node+"/"+operand, fmt.Sprintf("container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images under the same name", container, node, digest, count[digest], len(ids), len(count)),
+		c.fail(o, node+"/"+operand, fmt.Sprintf("container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images", container, node, digest, count[digest], len(ids), len(count)),
 			"pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod")
 	}
 }
 
-// digestOf is the digest in an image ID, and whether it is the registry's.
+// bareID is how CRI-O writes the digest of an image's configuration.
+var bareID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// digestOf is the digest in an image ID, and whether it is the registry's. CRI-O gives the bare
+// ID always (1.28) or of containers that it found when it was restarted (1.33).
 func digestOf(id string) (digest string, fromRegistry bool) {
+	if _, after, found := strings.Cut(id, "://"); found { // docker, docker-pullable
+		id = after
+	}
+	if bareID.MatchString(id) {
+		return "sha256:" + id, false
+	}
 	_, after, found := strings.Cut(id, "@")
 	if !found {
 		after = id

@@ -1,7 +1,12 @@
 package gpustack
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -180,6 +185,24 @@ func TestJudge(t *testing.T) {
 				f.operands[0].Pods[i].Images[0].ID = digest('e')
 			}
 		}, pass, "", ""},
+		"CRI-O's bare image IDs": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = strings.Repeat("e", 64)
+			}
+		}, pass, "", ""},
+		"CRI-O's bare image ID of another image": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = strings.Repeat("e", 64)
+			}
+			f.operands[0].Pods[2].Images[0].ID = strings.Repeat("d", 64)
+		}, fail, "gpu-03/nvidia-driver-daemonset", "as 1 of 4 nodes do"},
+		"CRI-O was restarted on one node": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = strings.Repeat("e", 64) }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
+		"image IDs with a scheme": {func(f *facts) {
+			for i := range f.operands[0].Pods {
+				f.operands[0].Pods[i].Images[0].ID = "docker://" + digest('e')
+			}
+			f.operands[0].Pods[0].Images[0].ID = digest('e')
+		}, pass, "", ""},
 		"one image was loaded, not pulled": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = digest('e') }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
 		"an image without a digest":        {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "nvcr.io/nvidia/driver:580" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
 		"an image ID is not there":         {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
@@ -208,7 +231,9 @@ func TestJudge(t *testing.T) {
 		}, fail, "gpu-03", "cannot resolve kubernetes.default"},
 		"another DNS answers":         {func(f *facts) { f.dns.Pods[1].Addresses = []string{"192.0.2.7"} }, fail, "gpu-02", "resolves kubernetes.default to 192.0.2.7"},
 		"a resolver said nothing":     {func(f *facts) { f.dns.Pods[1] = resolution{Pod: "gang-gpu-02", Node: "gpu-02", Unread: "image pull"} }, unseen, "gpu-02", "image pull"},
-		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "no getent"},
+		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "getent exit 127"},
+		"a resolver was killed":       {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 137, nil }, unseen, "gpu-02", "getent exit 137"},
+		"no answer and no complaint":  {func(f *facts) { f.dns.Pods[1].Addresses = nil }, unseen, "gpu-02", "getent exit 0"},
 		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "not looked at"},
 		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "0 observations"},
@@ -294,8 +319,8 @@ func TestReadAnswer(t *testing.T) {
 		want resolution
 		ok   bool
 	}{
-		"an address":        {"10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
-		"of both families":  {"fd00::1         kubernetes.default.svc.cluster.local\n10.96.0.1       kubernetes.default.svc.cluster.local\n", resolution{Addresses: []string{"fd00::1", "10.96.0.1"}}, true},
+		"an address":        {"10.96.0.1       STREAM kubernetes.default.svc.cluster.local\n10.96.0.1       DGRAM  \n10.96.0.1       RAW    \n", resolution{Addresses: []string{"10.96.0.1"}}, true},
+		"of both families":  {"fd00::1         STREAM kubernetes.default.svc.cluster.local\nfd00::1         DGRAM  \n10.96.0.1       STREAM \n", resolution{Addresses: []string{"fd00::1", "10.96.0.1"}}, true},
 		"after a greeting":  {"Welcome to the image\n10.96.0.1  kubernetes.default.svc.example.org\n", resolution{Addresses: []string{"10.96.0.1"}}, true},
 		"none":              {"not resolved, exit 2\n", resolution{Exit: 2}, true},
 		"no getent":         {"bash: line 1: getent: command not found\nnot resolved, exit 127\n", resolution{Exit: 127}, true},
@@ -331,5 +356,76 @@ func TestReadPressures(t *testing.T) {
 	want := map[string]string{"DiskPressure": "True, KubeletHasDiskPressure: kubelet has disk pressure", "PIDPressure": "Unknown, NodeStatusUnknown: "}
 	if got := g.readNode(n).Pressures; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
+	}
+}
+
+// The script runs in a shell with a getent that fails a few times first. One look alone failed
+// the gate when the network of the pod was ready a moment after the pod.
+func TestProbeScriptTriesAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		failures int
+		want     resolution
+	}{
+		"at once":        {0, resolution{Addresses: []string{"10.96.0.1"}}},
+		"the third time": {2, resolution{Addresses: []string{"10.96.0.1"}}},
+		"never":          {9, resolution{Exit: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			for program, text := range map[string]string{
+				"sleep":  "exit 0\n",
+				"getent": fmt.Sprintf("echo >> %[1]s/calls\n[ $(wc -l < %[1]s/calls) -gt %[2]d ] || exit 2\necho '10.96.0.1       STREAM kubernetes.default.svc.cluster.local'\n", bin, tt.failures),
+			} {
+				if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			shell := exec.CommandContext(t.Context(), "bash", "-ec", probeScript)
+			shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+			out, err := shell.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got resolution
+			if !got.read(string(out)) || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%+v of %q, want %+v", got, out, tt.want)
+			}
+		})
+	}
+}
+
+// The log of one pod that could not be read took the time of all the pods after it: every one
+// of their nodes was named.
+func TestAnUnreadableLogTakesNoOthersTime(t *testing.T) {
+	t.Parallel()
+	within, cancel := context.WithCancel(t.Context())
+	cancel() // the first pod's log has taken all of it
+	pods := []resolution{{Pod: "a", Node: "gpu-01"}, {Pod: "b", Node: "gpu-02"}, {Pod: "c", Node: "gpu-03"}}
+	readAnswers(t.Context(), within, pods, func(_ context.Context, pod string) (string, error) {
+		return map[string]string{"b": "10.96.0.1       STREAM kubernetes.default.svc.cluster.local\n", "c": "not resolved, exit 2\n"}[pod],
+			map[string]error{"a": errors.New("dial tcp 10.0.0.1:10250: i/o timeout")}[pod]
+	})
+	want := []resolution{
+		{Pod: "a", Node: "gpu-01", Unread: "dial tcp 10.0.0.1:10250: i/o timeout"},
+		{Pod: "b", Node: "gpu-02", Addresses: []string{"10.96.0.1"}}, {Pod: "c", Node: "gpu-03", Exit: 2},
+	}
+	if !reflect.DeepEqual(pods, want) {
+		t.Errorf("%+v", pods)
+	}
+}
+
+// A log without an answer is looked at again.
+func TestAnAnswerIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	pods := []resolution{{Pod: "a", Node: "gpu-01"}}
+	readAnswers(t.Context(), t.Context(), pods, func(context.Context, string) (string, error) {
+		looks++
+		return []string{"", "10.96.0.1       STREAM x\n10.96", "10.96.0.1       STREAM x\n"}[looks-1], nil
+	})
+	if want := []resolution{{Pod: "a", Node: "gpu-01", Addresses: []string{"10.96.0.1"}}}; looks != 3 || !reflect.DeepEqual(pods, want) {
+		t.Errorf("%d looks: %+v", looks, pods)
 	}
 }

@@ -132,8 +132,12 @@ func (g *Gate) astray(alerts []prom.AlertState) bool {
 }
 
 // settled tells whether every integration of the receiver has delivered or given up. That
-// a notification is begun says neither: Alertmanager retries for ten seconds and more.
+// a notification is begun says neither: Alertmanager retries for ten seconds and more. The
+// counters of another Alertmanager say nothing.
 func settled(r prom.Receiver, before, after prom.Notifications) bool {
+	if before.Started != after.Started {
+		return false
+	}
 	was, is := notified(r, before), notified(r, after)
 	for kind, want := range kinds(r) {
 		if is.Delivered[kind]-was.Delivered[kind] < want && is.Failed[kind] <= was.Failed[kind] {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 	return out
 }
 
-// judgeAnswers wants all of them to be whole.
+// judgeAnswers requires that every answer is whole.
 func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
 	o, f, ok := last[answersFigures](c, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
 	if !ok {
@@ -104,6 +105,10 @@ func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
 	}
 	if len(f.Answers) < answersWanted {
 		c.missing(o, "Prometheus' replicas", fmt.Sprintf("only %d answers were looked at, not %d", len(f.Answers), answersWanted), "run the gate again")
+		return
+	}
+	if !slices.ContainsFunc(f.Answers, func(a answer) bool { return a.Err == "" }) {
+		c.missing(o, "Prometheus", "no further answer could be read: "+f.Answers[0].Err, prometheusRemedy)
 		return
 	}
 	if partial := g.partialAnswers(f); len(partial) > 0 {

@@ -9,6 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
+const oneReplicaRemedy = "let reach.alertmanager lead to one Alertmanager (url of one, not a Service or a balancer of several): each keeps the alerts posted to it and counts for itself"
+
 const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service), then run the gate again"
 
 // judgeAlert follows the synthetic alert: Prometheus to Alertmanager, to the
@@ -47,8 +49,12 @@ func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect strin
 	if !ok {
 		return false
 	}
+	if n := members(obs); n > 1 && len(f.Alerts) == 0 {
+		c.missing(o, "Alertmanager", fmt.Sprintf("does not list the synthetic alert after %s; it is one of %g, and another may have taken it", f.Waited, n), oneReplicaRemedy)
+		return false
+	}
 	if len(f.Alerts) == 0 {
-		c.fail(o, "Alertmanager", fmt.Sprintf("took the synthetic alert and does not list it after %s", f.Waited), "look at Alertmanager's log; for several replicas, see that they are one cluster")
+		c.fail(o, "Alertmanager", fmt.Sprintf("took the synthetic alert and does not list it after %s", f.Waited), "look at Alertmanager's log; for several replicas, "+oneReplicaRemedy)
 		return false
 	}
 	c.figures = append(c.figures, check.Figure{Name: "alert to receiver", Value: f.Waited.Seconds(), Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
@@ -68,7 +74,7 @@ func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect strin
 	return false
 }
 
-// judgeNotified wants every integration of the receiver to have delivered without failure.
+// judgeNotified requires that every integration of the receiver has delivered without failure.
 func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
 	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
@@ -76,6 +82,10 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 	}
 	o, after, ok := last[prom.Notifications](c, obs, kindNotifications, targetAfter, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
+		return
+	}
+	if before.Started != after.Started {
+		c.missing(o, suspect, "Alertmanager's counters before and after the alert are not of the same Alertmanager, or it was restarted: they cannot be compared", oneReplicaRemedy)
 		return
 	}
 	was, is := notified(receiver, before), notified(receiver, after)
@@ -89,6 +99,8 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 		case failed > 0 && other == "":
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed),
 				"look at Alertmanager's log for why; check the integration's address and credentials")
+		case begun < 1 && after.Members > 1:
+			c.missing(o, suspect, fmt.Sprintf("integration %s sent nothing from the Alertmanager that was read; it is one of %g, and another may have sent it", kind, after.Members), oneReplicaRemedy)
 		case begun < 1:
 			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value),
 				"see group_wait and group_interval of the route, and Alertmanager's log")
@@ -103,6 +115,17 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 				"start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again")
 		}
 	}
+}
+
+// members is how many Alertmanagers the one that was read says that its cluster has.
+func members(obs []check.Observation) float64 {
+	most := 0.0
+	for _, o := range check.OfKind(obs, kindNotifications) {
+		if n, err := check.Decode[prom.Notifications](o); err == nil {
+			most = max(most, n.Members)
+		}
+	}
+	return most
 }
 
 // judgeLate wants the alert at its receiver in time.

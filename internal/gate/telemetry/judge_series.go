@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -30,7 +31,7 @@ func (g *Gate) judgeIdle(c *conclusions, obs []check.Observation) (ok bool) {
 	return len(found) == 0
 }
 
-// judgeLoaded wants the series to have followed every load.
+// judgeLoaded requires that the series have followed every load.
 func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 	usageObs, usage, ok := last[usageFigures](c, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
 	if !ok {
@@ -53,7 +54,7 @@ func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
 	}
 }
 
-// judgeLoad wants the series to follow one load. The observation of the series is returned
+// judgeLoad requires that the series follow one load. The observation of the series is returned
 // where there is one.
 func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
 	l, load, ok := last[loadFigures](c, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
@@ -68,11 +69,11 @@ func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of str
 	if !ok {
 		return check.Observation{}, state, false
 	}
-	found := g.defects(state, hints{})
-	if of != targetLoaded {
+	found := slices.Concat(g.defects(state, hints{}), g.userDefects(load, state))
+	if of != targetLoaded { // judgeRise says of each GPU what did not follow the whole load
 		found = append(found, g.countDefects(want, state)...)
 	}
-	for _, d := range append(found, g.userDefects(load, state)...) {
+	for _, d := range found {
 		c.fail(o, d.suspect, "under load: "+d.message, d.remedy)
 	}
 	return o, state, len(found) == 0

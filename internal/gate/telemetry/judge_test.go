@@ -333,6 +333,26 @@ func TestJudge(t *testing.T) {
 			f.receivers.Receivers[0].Integrations = []string{"webhook", "webhook"}
 			f.after.Total["webhook"], f.after.Delivered["webhook"] = 5, 4
 		}, pass, "", ""},
+		// Each replica counts for itself: what another one had sent before looked like ours.
+		"another replica's counters": {func(f *facts) {
+			f.before.Started, f.after.Started = 1000, 2000
+			f.after.Total["webhook"], f.after.Delivered["webhook"] = 40, 40
+		}, unseen, "receiver on-call", "not of the same Alertmanager"},
+		"restarted meanwhile": {func(f *facts) {
+			f.before.Started, f.after = 1000, counters(1, 0, 1)
+			f.after.Started = 2000
+		}, unseen, "receiver on-call", "not of the same Alertmanager"},
+		"another replica has the alert": {func(f *facts) {
+			f.before.Members, f.after.Members, f.alert.Alerts = 2, 2, nil
+		}, unseen, "Alertmanager", "one of 2"},
+		"another replica may have sent it": {func(f *facts) {
+			f.before.Members, f.after = 2, counters(3, 1, 2)
+			f.after.Members = 2
+		}, unseen, "receiver on-call", "one of 2"},
+		"one of two replicas sent it": {func(f *facts) { f.before.Members, f.after.Members = 2, 2 }, pass, "", ""},
+		"one of two replicas retries": {func(f *facts) {
+			f.before.Members, f.after.Members, f.after.Delivered["webhook"] = 2, 2, 2
+		}, fail, "receiver on-call", "still retries"},
 		"requests are not counted": {func(f *facts) { f.before.Delivered, f.after.Delivered = nil, nil }, unseen, "receiver on-call", "not known"},
 		"samples just fresh": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(-30 * time.Second) })
@@ -362,6 +382,11 @@ func TestJudge(t *testing.T) {
 		"one replica does not answer": {func(f *facts) {
 			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
 		}, fail, "Prometheus", "503 Service Unavailable"},
+		"no answer was read": {func(f *facts) {
+			for i := range f.answers.Answers {
+				f.answers.Answers[i] = answer{Err: "connection refused"}
+			}
+		}, unseen, "Prometheus", "connection refused"},
 		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "not looked at"},
 		"too few answers looked at": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
 		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "not looked at"},
@@ -413,6 +438,20 @@ func TestJudge(t *testing.T) {
 				t.Errorf("no finding names %q with %q: %+v", tt.suspect, tt.message, j.Findings)
 			}
 		})
+	}
+}
+
+// A load under which a series names the wrong pod is the last: that no other was looked at
+// is no finding.
+func TestAWrongPodEndsTheLoads(t *testing.T) {
+	t.Parallel()
+	g := gate(t)
+	f := healthy(g)
+	f.partial.Series[15].Namespace, f.partial.Series[15].Pod = "firstlight-r1", "load-gpu-02"
+	f.load, f.loaded = nil, nil
+	j := g.Judge(f.observations(t))
+	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
 

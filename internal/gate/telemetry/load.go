@@ -41,14 +41,14 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 		// The first round begins with idle GPUs: once as many have risen as are loaded, no more will.
 		final := i == 0 && !slices.ContainsFunc(idle.Series, g.risen)
 		followed, err := loads.observe(ctx, partialTarget(i), partialTarget(i), want, func(load loadFigures, state seriesFigures) (bool, bool) {
-			return len(g.unlike(want, load, state)) == 0, final && g.allRisen(want, state)
+			return len(g.loadDefects(want, load, state)) == 0, final && g.allRisen(want, state)
 		})
 		if err != nil || !followed {
 			return err
 		}
 	}
 	_, err = loads.observe(ctx, targetCluster, targetLoaded, g.whole(), func(load loadFigures, state seriesFigures) (bool, bool) {
-		return len(g.unlike(g.whole(), load, state)) == 0, false
+		return len(g.loadDefects(g.whole(), load, state)) == 0, false
 	})
 	return err
 }
@@ -85,20 +85,20 @@ type loads struct {
 	launcher   *workload.Launcher
 }
 
-// verdictOf says of series under a load whether they follow it, and whether waiting longer
+// followFunc says of series under a load whether they follow it, and whether waiting longer
 // is of no use.
-type verdictOf func(load loadFigures, state seriesFigures) (followed, final bool)
+type followFunc func(load loadFigures, state seriesFigures) (followed, final bool)
 
 // observe loads so many GPUs of each node, waits until the series follow, and removes the
-// load. target is the load's observation's, of the series' one.
-func (l *loads) observe(ctx context.Context, target, of string, want map[string]int, verdict verdictOf) (followed bool, err error) {
+// load. target names the observation of the load, seriesTarget that of the series.
+func (l *loads) observe(ctx context.Context, target, seriesTarget string, want map[string]int, follows followFunc) (followed bool, err error) {
 	at := l.look(kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
 	l.rec.Progress("loading GPUs (%s)", target)
 	gangs, figures, seen := l.start(ctx, target, want)
 	if ctx.Err() == nil {
 		if err = l.keep(l.rec, at, figures, nil, seen); err == nil && seen == nil {
 			l.rec.Progress("waiting for the series to follow the load")
-			followed, err = l.follow(ctx, at, of, figures, verdict)
+			followed, err = l.follow(ctx, at, seriesTarget, figures, follows)
 		}
 	} else {
 		err = ctx.Err()
@@ -153,11 +153,11 @@ func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
 
 // follow reads the series until they follow the load, and records the first state and the
 // one that decides.
-func (l *loads) follow(ctx context.Context, at look, of string, load loadFigures, verdict verdictOf) (followed bool, err error) {
+func (l *loads) follow(ctx context.Context, at look, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
 	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(at.at)
 	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
-		at := l.look(kindSeries, of, "query "+metric+"; query timestamp("+metric+")")
+		at := l.look(kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
 		state, raw, err := readSeries(ctx, l.prometheus)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
@@ -165,7 +165,7 @@ func (l *loads) follow(ctx context.Context, at look, of string, load loadFigures
 		over := false
 		followed = false
 		if err == nil {
-			followed, over = verdict(load, state)
+			followed, over = follows(load, state)
 		}
 		switch {
 		case !over:

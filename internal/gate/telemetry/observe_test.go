@@ -38,6 +38,8 @@ type api struct {
 	interrupt func()
 	// retries is how often the counters are read before the webhook answers.
 	retries int
+	// others is how often another replica's counters are read instead, once the alert is posted.
+	others int
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,16 +72,21 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v2/alerts":
 		io.WriteString(w, `[]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/metrics":
-		refused := 0
+		refused, earlier := 0, 0
+		if len(a.alerts) > 0 && a.others > 0 {
+			a.others--
+			earlier = 40
+		}
 		if len(a.alerts) > 0 && a.retries > 0 {
 			a.retries--
 			refused = len(a.alerts)
 		}
 		for name, n := range map[string]int{
-			"notifications_total": len(a.alerts), "notification_requests_total": len(a.alerts), "notification_requests_failed_total": refused,
+			"notifications_total": earlier + len(a.alerts), "notification_requests_total": earlier + len(a.alerts), "notification_requests_failed_total": refused,
 		} {
 			fmt.Fprintf(w, "# TYPE alertmanager_%[1]s counter\nalertmanager_%[1]s{integration=\"webhook\"} %[2]d\n", name, n)
 		}
+		fmt.Fprintf(w, "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %d\n", 1000+earlier)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -199,6 +206,22 @@ func TestABegunNotificationIsWaitedFor(t *testing.T) {
 	g.judgeAlert(&c, rec.obs)
 	if len(c.wrong)+len(c.unseen) > 0 || a.retries > 0 {
 		t.Errorf("%+v %+v, %d retries were not waited for", c.wrong, c.unseen, a.retries)
+	}
+}
+
+// Through a Service any replica answers: the counters of the one that was read first count.
+func TestAnotherReplicasCountersAreNotOurs(t *testing.T) {
+	t.Parallel()
+	a := &api{others: 2}
+	g, p := serve(t, a)
+	var rec recorder
+	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
+		t.Fatal(err)
+	}
+	var c conclusions
+	g.judgeAlert(&c, rec.obs)
+	if len(c.wrong)+len(c.unseen) > 0 || a.others > 0 {
+		t.Errorf("%+v %+v, %d answers of another replica were not passed over", c.wrong, c.unseen, a.others)
 	}
 }
 

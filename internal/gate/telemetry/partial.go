@@ -128,7 +128,7 @@ func (g *Gate) userDefects(load loadFigures, state seriesFigures) []defect {
 	return out
 }
 
-// unlike is what is wrong with series under a load of so many GPUs a node.
-func (g *Gate) unlike(want map[string]int, load loadFigures, state seriesFigures) []defect {
+// loadDefects is what is wrong with series under a load of so many GPUs a node.
+func (g *Gate) loadDefects(want map[string]int, load loadFigures, state seriesFigures) []defect {
 	return slices.Concat(g.defects(state, hints{}), g.countDefects(want, state), g.userDefects(load, state))
 }

@@ -22,6 +22,11 @@ type Notifications struct {
 	// Delivered is how many requests were answered well, retries included; a kind is
 	// absent where an old Alertmanager does not count requests.
 	Delivered map[string]float64 `json:"delivered,omitempty"`
+	// Started is when this Alertmanager was, in seconds of the epoch: replicas count each for
+	// itself, and a restart begins at 0 again. It is 0 where it is not said.
+	Started float64 `json:"startedUnixSeconds,omitempty"`
+	// Members is how many Alertmanagers its cluster has, 0 where it is in none.
+	Members float64 `json:"members,omitempty"`
 	// ByReceiver are the same of each receiver, where Alertmanager tells them apart
 	// (--enable-feature=receiver-name-in-metrics).
 	ByReceiver map[string]Notifications `json:"byReceiver,omitempty"`
@@ -43,6 +48,8 @@ func parseNotifications(raw []byte) (Notifications, error) {
 		return Notifications{}, fmt.Errorf("read metrics: none is alertmanager_notifications_total")
 	}
 	n := notificationsOf(families, "")
+	n.Started = gauge(families["process_start_time_seconds"])
+	n.Members = gauge(families["alertmanager_cluster_members"])
 	for _, m := range total.GetMetric() {
 		name := label(m, receiverName)
 		if name == "" {
@@ -100,6 +107,16 @@ func sum(family *dto.MetricFamily, receiver string) map[string]float64 {
 		}
 	}
 	return sums
+}
+
+// gauge is the value of a family that has one, 0 where it has none.
+func gauge(family *dto.MetricFamily) float64 {
+	for _, m := range family.GetMetric() {
+		if v := m.GetGauge().GetValue(); !math.IsNaN(v) && !math.IsInf(v, 0) { // JSON has neither
+			return v
+		}
+	}
+	return 0
 }
 
 // Notifications reads how many notifications were sent so far.

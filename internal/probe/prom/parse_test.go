@@ -104,6 +104,10 @@ alertmanager_notification_requests_total{integration="webhook",receiver_name="wa
 # TYPE alertmanager_notification_requests_failed_total counter
 alertmanager_notification_requests_failed_total{integration="webhook",receiver_name="on-call"} 4
 alertmanager_notification_requests_failed_total{integration="webhook",receiver_name="watchdog"} 0
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds 1.77311408835e+09
+# TYPE alertmanager_cluster_members gauge
+alertmanager_cluster_members 3
 `
 
 func TestParseNotificationsByReceiver(t *testing.T) {
@@ -114,7 +118,7 @@ func TestParseNotificationsByReceiver(t *testing.T) {
 	}
 	webhook := func(n float64) map[string]float64 { return map[string]float64{"webhook": n} }
 	want := Notifications{
-		Total: webhook(10), Failed: webhook(0), Delivered: webhook(9),
+		Total: webhook(10), Failed: webhook(0), Delivered: webhook(9), Started: 1773114088.35, Members: 3,
 		ByReceiver: map[string]Notifications{
 			"on-call":  {Total: webhook(1), Failed: webhook(0), Delivered: webhook(0)},
 			"watchdog": {Total: webhook(9), Failed: webhook(0), Delivered: webhook(9)},

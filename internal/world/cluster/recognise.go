@@ -39,7 +39,7 @@ func recognise(c corev1.Container) kind {
 		{"vllm serve", kindInference},
 		{"nvidia-smi -L", kindDevices},
 		{"ThreadingHTTPServer", kindResponder},
-		{"getent hosts ", kindResolver},
+		{"getent ahosts ", kindResolver},
 	} {
 		if strings.Contains(text, known.word) {
 			return known.kind

@@ -13,7 +13,7 @@ import (
 // Of a script that resolves a name, the world knows the command and what is said when it
 // fails.
 var (
-	resolves  = regexp.MustCompile(`getent hosts (\S+)`)
+	resolves  = regexp.MustCompile(`getent ahosts (\S+)`)
 	complains = regexp.MustCompile(`\|\| echo "([^"]*)"`)
 )
 
@@ -33,7 +33,7 @@ func (w *worker) resolver(out io.Writer) (int, error) {
 		service, namespace, _ := strings.Cut(m[1], ".")
 		found, err := w.runtime.client.CoreV1().Services(namespace).Get(w.ctx, service, metav1.GetOptions{})
 		if err == nil {
-			text = fmt.Sprintf("%-15s %s.%s.svc.cluster.local\n", found.Spec.ClusterIP, service, namespace)
+			text = fmt.Sprintf("%-15[1]s STREAM %[2]s.%[3]s.svc.cluster.local\n%-15[1]s DGRAM  \n%-15[1]s RAW    \n", found.Spec.ClusterIP, service, namespace)
 		}
 	}
 	if m := complains.FindStringSubmatch(script); m != nil && text == "" {

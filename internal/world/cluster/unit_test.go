@@ -175,18 +175,18 @@ func TestDiskPressure(t *testing.T) {
 	}
 }
 
-// getent prints an address and the whole name; without DNS the script says its complaint
+// getent prints an address for each kind of socket, and the whole name; without DNS the script says its complaint
 // with getent's code.
 func TestResolver(t *testing.T) {
 	t.Parallel()
-	const script = "getent hosts kubernetes.default || echo \"none: $?\"\nsleep infinity"
+	const script = "getent ahosts kubernetes.default || echo \"none: $?\"\nsleep infinity"
 	for name, tt := range map[string]struct {
 		fault, script, want string
 	}{
-		"healthy":           {"", script, "10.96.0.1       kubernetes.default.svc.cluster.local\n"},
+		"healthy":           {"", script, "10.96.0.1       STREAM kubernetes.default.svc.cluster.local\n10.96.0.1       DGRAM  \n10.96.0.1       RAW    \n"},
 		"no DNS":            {"dns-broken", script, "none: 2\n"},
 		"no such Service":   {"", strings.Replace(script, "kubernetes.", "other.", 1), "none: 2\n"},
-		"nothing complains": {"dns-broken", "getent hosts kubernetes.default", ""},
+		"nothing complains": {"dns-broken", "getent ahosts kubernetes.default", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
