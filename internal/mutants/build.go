@@ -74,7 +74,7 @@ var compileError = regexp.MustCompile(`(?m)([^/\s]+\.go):(\d+):\d+: `)
 
 // refuse adds the mutants on lines that do not compile to skip; false when there is none.
 func refuse(text string, found []Mutant, skip map[int]bool) bool {
-	any := false
+	more := false
 	for _, m := range compileError.FindAllStringSubmatch(text, -1) {
 		line, err := strconv.Atoi(m[2])
 		if err != nil {
@@ -82,11 +82,11 @@ func refuse(text string, found []Mutant, skip map[int]bool) bool {
 		}
 		for _, f := range found {
 			if f.File == m[1] && f.Line == line && !skip[f.id] {
-				skip[f.id], any = true, true
+				skip[f.id], more = true, true
 			}
 		}
 	}
-	return any
+	return more
 }
 
 // write writes the files of a package with mutants, and the overlay that puts them in place.

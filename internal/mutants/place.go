@@ -87,15 +87,19 @@ func (p *placer) node(n ast.Node) {
 	case *ast.AssignStmt, *ast.IncDecStmt, *ast.ExprStmt:
 		p.statementLeftOut(n.(ast.Stmt))
 	case *ast.BranchStmt:
-		if n.Tok == token.CONTINUE && n.Label == nil {
-			p.around(n, n, DropContinue, "if !%s { ", " }")
-		}
+		p.branch(n)
 	case *ast.CallExpr:
 		p.appended(n)
 	case *ast.ReturnStmt:
 		p.returned(n)
 	case *ast.BasicLit:
 		p.constant(n)
+	}
+}
+
+func (p *placer) branch(n *ast.BranchStmt) {
+	if n.Tok == token.CONTINUE && n.Label == nil {
+		p.around(n, n, DropContinue, "if !%s { ", " }")
 	}
 }
 

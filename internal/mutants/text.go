@@ -78,14 +78,14 @@ func isTexts(t types.Type) bool {
 
 // strike removes objects with a use that is not in text; it says whether it removed any.
 func (t *texts) strike() bool {
-	any := false
+	more := false
 	for id, o := range t.p.info.Uses {
 		if t.objects[o] && !t.assigned(id) && !t.inText(id) {
 			t.objects[o] = false
-			any = true
+			more = true
 		}
 	}
-	return any
+	return more
 }
 
 // assigned says that a variable is only written there.

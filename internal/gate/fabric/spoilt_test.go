@@ -1,15 +1,28 @@
 package fabric_test
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 )
 
 // Every field of a healthy fabric is demanded, or it is said here why not.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
-	checktest.EveryField(t, "spoilt", judge, look(t, newSubnet()), checktest.Harmless{
+	obs := look(t, newSubnet())
+	// Tools run side by side: the table needs them in one order.
+	slices.SortStableFunc(obs, func(a, b check.Observation) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Target, b.Target))
+	})
+	for i := range obs {
+		obs[i].ID = fmt.Sprintf("%d-%s-%s", i, obs[i].Kind, obs[i].Target)
+	}
+	checktest.EveryField(t, "spoilt", judge, obs, checktest.Harmless{
 		"the last observation of a kind decides": {`(sminfo|ibqueryerrors|ibstat|iblinkinfo|ibdiagnet)@.*: twice`},
 		"activity is compared between the first and the last question, and the manager may be another by its priority only": {`sminfo.* .activity: .*`, `sminfo.* .(lid|priority): .*`},
 		"it is compared with what it was before the soak: less before is less to lose":                                      {`ibqueryerrors.* .(nodesChecked|portsChecked): .*`},
