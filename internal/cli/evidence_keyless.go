@@ -17,12 +17,12 @@ type keylessSign struct{ token, bundle, fulcio, rekor string }
 
 func (k *keylessSign) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&k.token, "identity-token", "", "file with an OpenID Connect identity token, to sign without a key")
+	flags.StringVar(&k.token, "identity-token-file", "", "file with an OpenID Connect identity token, to sign without a key")
 	flags.StringVar(&k.bundle, "bundle", "", "file to write the Sigstore bundle to")
 	flags.StringVar(&k.fulcio, "fulcio-url", "", "Fulcio that certifies the identity")
 	flags.StringVar(&k.rekor, "rekor-url", "", "Rekor that logs the signature")
-	cmd.MarkFlagsRequiredTogether("identity-token", "bundle", "fulcio-url", "rekor-url")
-	cmd.MarkFlagsMutuallyExclusive("identity-token", "key")
+	cmd.MarkFlagsRequiredTogether("identity-token-file", "bundle", "fulcio-url", "rekor-url")
+	cmd.MarkFlagsMutuallyExclusive("identity-token-file", "key")
 }
 
 // sign writes the bundle last, and only where there is none or o replaces it.
@@ -30,7 +30,7 @@ func (k *keylessSign) sign(ctx context.Context, dir string, o attest.SignOptions
 	done := signed{Attestation: k.bundle}
 	token, err := os.ReadFile(k.token)
 	if err != nil {
-		return done, usage("read --identity-token: %w", err)
+		return done, usage("read --identity-token-file: %w", err)
 	}
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if o.Replace {

@@ -24,10 +24,10 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 	}
 	token, root := file("token.jwt", []byte(sigstore.Token+"\n")), file("trusted_root.json", sigstore.Root)
 	bundle := filepath.Join(files, "run.sigstore.json")
-	sign := []string{"evidence", "sign", dir, "--identity-token", token, "--bundle", bundle, "--fulcio-url", sigstore.Fulcio, "--rekor-url", sigstore.Rekor}
+	sign := []string{"evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", sigstore.Fulcio, "--rekor-url", sigstore.Rekor}
 
 	ours(t, ExitUsage, sign[:len(sign)-2]...)
-	_, stderr := ours(t, ExitUnobserved, "evidence", "sign", dir, "--identity-token", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor)
+	_, stderr := ours(t, ExitUnobserved, "evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor)
 	if _, err := os.Stat(bundle); err == nil || strings.Contains(stderr, sigstore.Token) {
 		t.Errorf("without Fulcio a bundle is left, or the token is told: %s", stderr)
 	}

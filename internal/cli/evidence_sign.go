@@ -26,7 +26,7 @@ type signed struct {
 
 func newEvidenceSign(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "sign DIR {--key NAME.key | --identity-token FILE --bundle FILE}",
+		Use:   "sign DIR {--key NAME.key | --identity-token-file FILE --bundle FILE}",
 		Short: "Sign a run: an in-toto statement about it, in a DSSE envelope",
 		Long: `sign writes attestation.intoto.jsonl into the run's directory: who vouches for
 its manifest, and what the run says, in one signed statement. A run that was
@@ -34,13 +34,13 @@ changed since it was written, or of which a verdict is not reached again from it
 observations, is not signed. A run that was interrupted can be: the statement
 says so, and which steps are missing.
 
-With --identity-token an identity signs instead of a key: the Fulcio of --fulcio-url
+With --identity-token-file an identity signs instead of a key: the Fulcio of --fulcio-url
 certifies a key of a moment for it, the Rekor of --rekor-url logs the signature, and
 both are written with the statement to --bundle, a Sigstore bundle that is handed on
 beside the run. A log is public: it keeps the identity and the digest of the statement.`,
 		Example: `  firstlight evidence keygen
   firstlight evidence sign evidence/20261121-014233-7f3a --key firstlight.key
-  firstlight evidence sign evidence/20261121-014233-7f3a --identity-token token.jwt --bundle run.sigstore.json --fulcio-url https://fulcio.sigstore.dev --rekor-url https://rekor.sigstore.dev`,
+  firstlight evidence sign evidence/20261121-014233-7f3a --identity-token-file token.jwt --bundle run.sigstore.json --fulcio-url https://fulcio.sigstore.dev --rekor-url https://rekor.sigstore.dev`,
 		Args: cobra.ExactArgs(1),
 	}
 	out := addOutputFlag(cmd)
@@ -62,7 +62,7 @@ beside the run. A log is public: it keeps the identity and the digest of the sta
 		case *keyFile != "":
 			done, err = signWithKey(c.Context(), dir, *keyFile, o)
 		default:
-			err = usage("give the private key to sign with: --key NAME.key (firstlight evidence keygen makes one), or an identity: --identity-token FILE")
+			err = usage("give the private key to sign with: --key NAME.key (firstlight evidence keygen makes one), or an identity: --identity-token-file FILE")
 		}
 		show.close(err)
 		if err != nil {

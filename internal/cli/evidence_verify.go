@@ -44,7 +44,7 @@ A bundle says what it was judged against; it cannot say that this is your site. 
 --site, --profile and --cluster it is compared with what you expect, and a run of one
 gate alone (accept --only) is refused.
 
-With --bundle it checks a run that an identity signed (sign --identity-token): offline,
+With --bundle it checks a run that an identity signed (sign --identity-token-file): offline,
 with the trusted root of that Sigstore, for the identity and the issuer that you name.
 
 Without --key or --bundle it does not know who signed, which is no pass (exit 3), unless

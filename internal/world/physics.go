@@ -25,7 +25,7 @@ func (d *draft) gpuFigures() {
 			since, hot := d.hot[[2]int{n, i}]
 			wobble := wave(d.Seed, g.UUID, d.Now)
 			busy := g.Util > 0 || frac > 0
-			if g.CapUnderLoad > 0 && frac >= heavyLoad {
+			if g.CapUnderLoad > 0 && frac >= heavyLoad && g.Occupant != (Pod{}) {
 				g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
 			}
 			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac

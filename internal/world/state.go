@@ -259,7 +259,7 @@ type GPU struct {
 	Speed float64
 
 	PowerLimit float64 // W
-	// CapUnderLoad is what the power limit is lowered to while the GPU draws much; 0 is healthy.
+	// CapUnderLoad is what the power limit is lowered to while a pod makes the GPU draw much; 0 is healthy.
 	CapUnderLoad float64
 	Power        float64
 	Temp         float64

@@ -87,7 +87,7 @@ func TestEachRequestCounts(t *testing.T) {
 		"one without a TTFT":    {func(f *LoadFigures) { f.Requests[3].TTFT = nil }, check.Failed, "tokens of model " + testModel},
 		"one without an end":    {func(f *LoadFigures) { f.Requests[3].E2E = nil }, check.Failed, "tokens of model " + testModel},
 		"one of one token":      {func(f *LoadFigures) { f.Requests[3].TPOT = nil }, check.Unobserved, "tokens of model " + testModel},
-		"one that is short":     {func(f *LoadFigures) { f.Requests[3].Tokens = 3 }, check.Unobserved, "tokens of model " + testModel},
+		"one that is short":     {func(f *LoadFigures) { f.Requests[3].Tokens = 3 }, check.Failed, "length of answers of model " + testModel},
 		"a TTFT below zero":     {func(f *LoadFigures) { f.Requests[3].TTFT = new(-0.1) }, check.Unobserved, "firstlight's own machine"},
 		"a TPOT below zero":     {func(f *LoadFigures) { f.Requests[3].TPOT = new(-0.1) }, check.Unobserved, "firstlight's own machine"},
 		"an end below zero":     {func(f *LoadFigures) { f.Requests[3].E2E = new(-0.1) }, check.Unobserved, "firstlight's own machine"},
