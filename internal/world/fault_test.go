@@ -155,10 +155,9 @@ func TestDefaultTargetInAnotherWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pairs := map[string]bool{"exporter-hosts-swapped": true, "image-digest-mixed": true} // need two nodes
 	for _, k := range append(Catalogue(), Variations()...) {
-		if _, err := w.AddFault(Fault{Kind: k.Kind}); (err != nil) != pairs[k.Kind] {
-			t.Errorf("%s: %v", k.Kind, err)
+		if _, err := w.AddFault(Fault{Kind: k.Kind}); err != nil {
+			t.Error(err)
 		}
 	}
 }
