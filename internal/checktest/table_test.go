@@ -32,7 +32,7 @@ func TestAFieldThatIsNotReadIsFound(t *testing.T) {
 	}
 	passed := map[string]bool{}
 	var l lines
-	for _, s := range spoil(t, []check.Observation{o}) {
+	for _, s := range spoil(t, []check.Observation{o}, func(string) bool { return true }) {
 		j := judge(s.obs)
 		l.add(s, j)
 		if j.Verdict == check.Passed {
@@ -98,5 +98,29 @@ func TestAChangeIsMadeWhereItsPathLeads(t *testing.T) {
 		if _, err := parse(path); err == nil {
 			t.Errorf("%q is accepted", path)
 		}
+	}
+}
+
+// A sample is the same in every run, of all fields some, and of the table their lines.
+func TestASampleSpoilsSomeFieldsAndComparesTheirLines(t *testing.T) {
+	t.Parallel()
+	o, err := check.Observation{ID: "1", Kind: "gpu", Target: "gpu-01"}.WithFigures(map[string]int{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6, "g": 7, "h": 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := func(wanted func(string) bool) string {
+		var l lines
+		l.figures([]check.Figure{{Name: "temperature", Value: 40, Unit: "C"}})
+		for _, s := range spoil(t, []check.Observation{o}, wanted) {
+			l.add(s, check.Pass("cool"))
+		}
+		return l.String()
+	}
+	all, some := table(func(string) bool { return true }), table(Sample(4).has)
+	if n := len(linesOf(all, Sample(4).has)); n < 2 || n > 5 { // the figure is one
+		t.Errorf("%d lines of\n%s", n, all)
+	}
+	if diff := cmp.Diff(linesOf(all, Sample(4).has), linesOf(some, Sample(4).has)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -76,6 +76,8 @@ func (g *Gate) judgeFits(c *conclusions, obs []check.Observation, scheduler stri
 	switch {
 	case pl.Wanted < 1 || pl.Bound > pl.Wanted:
 		c.missing(o, suspect, fmt.Sprintf("%d of %d pods placed: this can't be", pl.Bound, pl.Wanted), "run the gate again")
+	case pl.Bound == pl.Wanted && len(pl.Nodes) != pl.Bound:
+		c.missing(o, suspect, fmt.Sprintf("only %d nodes are known of %d pods that were placed", len(pl.Nodes), pl.Bound), "run the gate again")
 	case pl.Bound == pl.Wanted:
 		g.judgeDNS(c, obs, pl.Nodes)
 	case p.FitsAfter < p.Fits:

@@ -15,13 +15,16 @@ import (
 // ready is judged for that.
 func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures) {
 	byContainer := map[string]map[string]string{} // container to node to ID
+	var nodes []string
 	for _, p := range f.Pods {
 		if !p.Ready || !slices.Contains(g.nodes, p.Node) {
 			continue
 		}
 		if len(p.Images) == 0 {
 			c.missing(o, p.Node+"/"+f.Name, fmt.Sprintf("pod %s/%s does not say which images it runs", g.stack.Namespace, p.Pod), "run the gate again")
+			continue
 		}
+		nodes = append(nodes, p.Node)
 		for _, i := range p.Images {
 			if byContainer[i.Container] == nil {
 				byContainer[i.Container] = map[string]string{}
@@ -29,18 +32,21 @@ func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures
 			byContainer[i.Container][p.Node] = i.ID
 		}
 	}
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
 	for _, container := range slices.Sorted(maps.Keys(byContainer)) {
-		g.judgeImage(c, o, f.Name, container, byContainer[container])
+		g.judgeImage(c, o, f.Name, container, nodes, byContainer[container])
 	}
 }
 
-// judgeImage holds the images of one container, by node, against each other.
-func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, container string, ids map[string]string) {
+// judgeImage holds the images of one container, by node, against each other. A node without one
+// is a node of which nothing is known.
+func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, container string, nodes []string, ids map[string]string) {
 	count, pulled := map[string]int{}, 0
-	for node, id := range ids {
-		digest, fromRegistry := digestOf(id)
+	for _, node := range nodes {
+		digest, fromRegistry := digestOf(ids[node])
 		if digest == "" {
-			c.missing(o, node+"/"+operand, fmt.Sprintf("container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, id),
+			c.missing(o, node+"/"+operand, fmt.Sprintf("container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, ids[node]),
 				"run the gate again; see crictl inspect on the node")
 			return
 		}
@@ -58,7 +64,7 @@ func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, containe
 		return
 	}
 	most := slices.Max(slices.Collect(maps.Values(count)))
-	for _, node := range slices.Sorted(maps.Keys(ids)) {
+	for _, node := range nodes {
 		digest, _ := digestOf(ids[node])
 		// Where no image has the majority, none is known to be the right one.
 		if 2*most > len(ids) && count[digest] == most {

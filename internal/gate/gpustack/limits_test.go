@@ -21,6 +21,7 @@ func TestWhatTheSiteDemands(t *testing.T) {
 			f.nodes = f.nodes[:1]
 			f.tooLarge.Placement.Wanted, f.tooLarge.Placement.Refused, f.tooLarge.Fits = 2, 2, 1
 			f.fits.Placement.Wanted, f.fits.Placement.Bound, f.fits.Fits = 1, 1, 1
+			f.fits.Placement.Nodes = map[string]string{"gang-gpu-01": "gpu-01"}
 			for i := range f.operands {
 				f.operands[i].Desired, f.operands[i].Ready, f.operands[i].Updated = 1, 1, 1
 			}

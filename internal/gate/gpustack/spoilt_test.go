@@ -15,8 +15,8 @@ func TestEveryField(t *testing.T) {
 	checktest.EveryField(t, "spoilt", func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, healthy(g).observations(t), checktest.Harmless{
 		"the Error condition, which explains a failure":                                  {`clusterpolicy.* .conditions: (the first twice|without the last)`, `clusterpolicy.* .conditions.(message|reason|status|type): .*`},
 		"operators before observedGeneration do not say which generation they have seen": {`clusterpolicy.* .generation: .*`},
-		"said twice is not more":                                                     {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods: the first twice`, `gang-scheduler.* .detected: the first twice`},
-		"it names what is looked at, for people":                                     {`daemonsets.* .pods.pod: .*`, `gang-scheduler.* .(detected.api|detected.name|used): .*`, `gang-proof.* .scheduler: .*`},
+		"said twice is not more":                                                     {`(nodes|daemonsets).* : the first twice`, `daemonsets.* .pods(.images)?: the first twice`, `dns.* .(addresses|pods|pods.addresses): the first twice`, `gang-scheduler.* .detected: the first twice`},
+		"it names what is looked at, for people":                                     {`daemonsets.* .pods.pod: .*`, `daemonsets.* .pods.images.image: .*`, `gang-scheduler.* .(detected.api|detected.name|used): .*`, `gang-proof.* .scheduler: .*`},
 		"one node with all its GPUs free is room enough for a gang":                  {`gpu-usage.* .nodes.*: .*`},
 		"the gang stays larger than the room":                                        {`gang-proof@gang-too-large .fits: .*`, `gang-proof@gang-too-large .placement.wanted: .*`},
 		"what was free afterwards explains a gang that was not placed":               {`gang-proof.* .fitsAfter: .*`, `gang-proof@gang-fits .fits: .*`},

@@ -111,6 +111,14 @@ func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
 		c.missing(o, "Prometheus", "no further answer could be read: "+f.Answers[0].Err, prometheusRemedy)
 		return
 	}
+	for _, a := range f.Answers {
+		for _, host := range sortedKeys(a.Hosts) {
+			if a.Hosts[host].Oldest.IsZero() {
+				c.missing(o, "Prometheus' replicas", fmt.Sprintf("an answer does not say when the samples of %s were taken", host), "run the gate again")
+				return
+			}
+		}
+	}
 	if partial := g.partialAnswers(f); len(partial) > 0 {
 		c.fail(o, "Prometheus", fmt.Sprintf("%d of %d answers are not whole (%s), though one was: more than one Prometheus answers at %s, and not all of them have the series",
 			len(partial), len(f.Answers), partial[0], o.Target), replicaRemedy)

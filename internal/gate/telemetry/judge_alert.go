@@ -93,6 +93,7 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 	for _, kind := range sortedKeys(want) {
 		begun, failed := is.Total[kind]-was.Total[kind], is.Failed[kind]-was.Failed[kind]
 		delivered, counted := is.Delivered[kind]
+		counted = counted && countedBefore(was, kind)
 		delivered -= was.Delivered[kind]
 		other := sharing(receiver, kind, all, after)
 		switch {
@@ -115,6 +116,14 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 				"start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again")
 		}
 	}
+}
+
+// countedBefore tells whether the requests were counted before the alert, where the notifications
+// were: Alertmanager makes both counters of a kind at once, of some kinds with the first one.
+func countedBefore(was prom.Notifications, kind string) bool {
+	n, counted := was.Delivered[kind]
+	_, begun := was.Total[kind]
+	return n >= 0 && (counted || !begun)
 }
 
 // members is how many Alertmanagers the one that was read says that its cluster has.

@@ -61,6 +61,10 @@ func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of str
 	if !ok {
 		return o, state, false
 	}
+	if load.Namespace == "" {
+		c.missing(l, "the load", "in which namespace it ran is not known, so no series can be held against its pods", "run the gate again")
+		return o, state, false
+	}
 	if !load.asPlanned(want) {
 		c.missing(l, "the load", fmt.Sprintf("runs on other GPUs than it should: pods %v with %v GPUs", load.Nodes, load.GPUs), "run the gate again")
 		return o, state, false

@@ -97,7 +97,7 @@ func (s series) user(namespace string) string {
 // userDefects are the nodes whose series name another pod than the one that has the GPU.
 // Exporters need not map GPUs to pods; where one does, all must.
 func (g *Gate) userDefects(load loadFigures, state seriesFigures) []defect {
-	if load.Namespace == "" || !slices.ContainsFunc(state.Series, func(s series) bool { return s.user(load.Namespace) != "" }) {
+	if !slices.ContainsFunc(state.Series, func(s series) bool { return s.user(load.Namespace) != "" }) {
 		return nil
 	}
 	onNode := map[string]string{}

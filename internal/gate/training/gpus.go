@@ -57,6 +57,11 @@ func (m measuredGPU) limits() string {
 	return text
 }
 
+// plausible tells whether a measurement can be of the GPU of its rank.
+func (r *review) plausible(g matmul.GPU) bool {
+	return g.TFLOPS > 0 && g.TFLOPS <= r.gate.profile.GPU.PeakBF16.Value && g.Size > 0 && g.Seconds > 0 && g.Device == g.Rank%r.gate.gpus()
+}
+
 // measuredGPUs are those of all ranks, by rank. What is missing or no rate is unobserved.
 func (r *review) measuredGPUs() map[int]measuredGPU {
 	rates := map[int]measuredGPU{}
@@ -64,7 +69,7 @@ func (r *review) measuredGPUs() map[int]measuredGPU {
 		mine := 0
 		for _, g := range p.GPUs {
 			_, twice := rates[g.Rank]
-			if g.TFLOPS <= 0 || twice || g.Rank < 0 || g.Rank >= r.gate.ranks() {
+			if twice || g.Rank < 0 || g.Rank >= r.gate.ranks() || !r.plausible(g) {
 				r.blind(p.Node, remedyMeasure, "the measurement of GPU %d (rank %d) on %s is no rate of a GPU of the job", g.Device, g.Rank, p.Node)
 				continue
 			}
