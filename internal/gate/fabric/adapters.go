@@ -86,6 +86,14 @@ func (f verbsFigures) adapter(name string) verbs {
 	return out
 }
 
+// board is its board ID (PSID), empty where it is not known.
+func (a adapter) board() string {
+	if a.device == nil {
+		return ""
+	}
+	return a.device.Board
+}
+
 // active says that the fabric's port of the adapter carries traffic.
 func (a adapter) active() bool {
 	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.Up() })

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/ibstat"
 )
 
 const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
@@ -12,6 +14,9 @@ const remedyGUID = "check that the two nodes of the site are two hosts (inventor
 func judgeGUIDs(v *verdict, adapters []adapter) {
 	holders := map[uint64][]string{}
 	for _, a := range adapters {
+		if !a.identified() {
+			v.miss(a.ibstatObs, a.name, fmt.Sprintf("ibstat shows no GUID of %s, or none of its port %d", a.name, firstPort), remedyUnnamed)
+		}
 		for _, id := range a.guids() {
 			holders[id] = append(holders[id], a.name)
 		}
@@ -24,6 +29,15 @@ func judgeGUIDs(v *verdict, adapters []adapter) {
 			}
 		}
 	}
+}
+
+// identified says that the adapter and the fabric's port show their GUIDs.
+func (a adapter) identified() bool {
+	known := func(text string) bool {
+		id, ok := guid(text)
+		return ok && id != 0
+	}
+	return known(a.hca.NodeGUID) && slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && known(p.PortGUID) })
 }
 
 // guids are the adapter's and its ports', each once.

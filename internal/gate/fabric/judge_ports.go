@@ -48,11 +48,10 @@ func (g *Gate) judgePorts(v *verdict, obs []check.Observation, smLID int) {
 }
 
 func (g *Gate) port(v *verdict, o check.Observation, suspect string, a ibstat.HCA, followed map[int][]string) bool {
-	if len(a.Ports) == 0 {
-		v.miss(o, suspect, suspect+" has no port in ibstat's output", remedySSH)
-		return false
+	good := slices.ContainsFunc(a.Ports, func(p ibstat.Port) bool { return p.Number == firstPort })
+	if !good {
+		v.miss(o, suspect, fmt.Sprintf("%s has no port %d in ibstat's output", suspect, firstPort), remedySSH)
 	}
-	good := true
 	for _, p := range a.Ports {
 		rate := int(g.profile.Fabric.Rate.Value)
 		switch {

@@ -106,8 +106,10 @@ func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
 	}
 }
 
+// known says that the kernel has all figures of a link. An adapter that can do nothing is
+// one of which it has none.
 func known(l linuxhost.Link) bool {
-	return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && l.Width != nil && l.MaxWidth != nil
+	return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && *l.MaxSpeedGTs > 0 && l.Width != nil && l.MaxWidth != nil && *l.MaxWidth > 0
 }
 
 // capacity is what a link transfers, in Gb/s: 128 of 130 bits from generation 3 on.
@@ -154,6 +156,9 @@ func (g *Gate) judgeGovernors(v *verdict, hosts []*host) {
 			v.miss(h.facts.obs, h.name, "has no CPU frequency governor, as other nodes have", remedyUnseen)
 		}
 		for _, name := range slices.Sorted(maps.Keys(governors)) {
+			if governors[name] <= 0 {
+				v.miss(h.facts.obs, h.name, fmt.Sprintf("shows %d CPU policies with the frequency governor %s", governors[name], name), remedyUnseen)
+			}
 			if len(want) > 0 && !slices.Contains(want, name) {
 				v.fail(h.facts.obs, h.name, fmt.Sprintf("the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, whose, strings.Join(want, " or ")), remedyGovernor)
 			}

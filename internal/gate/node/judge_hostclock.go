@@ -27,7 +27,7 @@ func (g *Gate) judgeHostClocks(v *verdict, hosts []*host) {
 	offsets := map[*host]offset{}
 	for _, h := range hosts {
 		f := h.facts.fig
-		if f.Host.Clock.IsZero() || f.Host.ClockAfter.IsZero() || f.AskedAt.IsZero() {
+		if f.Host.Clock.IsZero() || f.Host.ClockAfter.IsZero() || f.AskedAt.IsZero() || f.AnsweredAt.IsZero() {
 			v.miss(h.facts.obs, h.name, "does not say what its clock shows", remedyUnseen)
 			continue
 		}

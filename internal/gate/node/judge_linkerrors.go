@@ -30,6 +30,9 @@ func (g *Gate) judgeLinkErrors(v *verdict, h *host, at places) {
 		for _, link := range gpu.Links {
 			g.judgeLinkCounters(v, h, suspect, was[gpu.UUID], link)
 		}
+		if n := h.notCounted(gpu); n > 0 {
+			v.miss(o, suspect, fmt.Sprintf("the error counters of %d of its NVLinks are not shown after the diagnostic: a link that went down has none", n), remedyNVLink)
+		}
 	}
 	doc, ok := h.latest()
 	if !ok {
@@ -40,6 +43,20 @@ func (g *Gate) judgeLinkErrors(v *verdict, h *host, at places) {
 			v.miss(o, at.gpu(h, gpu.BusID), "the error counters of its NVLinks are not shown", remedyUnseen)
 		}
 	}
+}
+
+// notCounted is how many NVLinks of a GPU were active before the diagnostic and have no
+// counters in what was shown after it.
+func (h *host) notCounted(shown nvidiasmi.NVLinkErrors) int {
+	n := 0
+	for _, gpu := range h.links.fig.GPUs {
+		for _, link := range gpu.Links {
+			if gpu.UUID == shown.UUID && link.Active && !slices.ContainsFunc(shown.Links, func(l nvidiasmi.LinkErrors) bool { return l.Number == link.Number }) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // judgeLinkCounters holds the increases of one link against the profile's limits.

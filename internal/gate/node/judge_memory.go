@@ -66,7 +66,7 @@ func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, g
 		{"aggregate SRAM", gpu.Aggregate.SRAMCorrectable, sram}, {"aggregate DRAM", gpu.Aggregate.DRAMCorrectable, dram},
 	} {
 		switch {
-		case count.errors == nil:
+		case !counted(count.errors):
 			v.miss(o, suspect, "reports no "+count.name+" correctable error count", remedyUnseen)
 		case float64(*count.errors) > count.limit:
 			v.fail(o, suspect, fmt.Sprintf("%d corrected ECC errors (%s), expected at most %.0f", *count.errors, count.name, count.limit), remedyECC)
@@ -75,7 +75,7 @@ func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, g
 }
 
 func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidiasmi.Remap) {
-	if r == nil || r.Pending == nil || r.Failure == nil || r.UncorrectableRows == nil || r.CorrectableRows == nil {
+	if r == nil || r.Pending == nil || r.Failure == nil || !counted(r.UncorrectableRows) || !counted(r.CorrectableRows) {
 		v.miss(o, suspect, "reports no row remapping (pending, failure, correctable and uncorrectable rows)", remedyUnseen)
 		return
 	}
@@ -93,3 +93,6 @@ func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nv
 		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after corrected errors, expected at most %g", n, limit), remedyRMA)
 	}
 }
+
+// counted says that there is a count, and one that can be.
+func counted(n *int64) bool { return n != nil && *n >= 0 }

@@ -20,5 +20,15 @@ func TestRules(t *testing.T) {
 		checktest.When("a required diagnostic that is skipped without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Skip")).Fails("gpu-02", "though none of its results is"),
 		checktest.When("NVLink fabric status is Success", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "Not Supported")).Fails("gpu-01/gpu0", "status \"Not Supported\""),
 		checktest.When("NVLink fabric status is reported", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "")).Unobserved("gpu-01/gpu0", "whether it has joined is not known"),
+		// a link that went down under load passed: what is down counts no errors
+		checktest.When("a link is counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links[last]`, checktest.LeftOut)).Unobserved("gpu-01/gpu1", "error counters of 1 of its NVLinks"),
+		checktest.When("links are counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links`, []any{})).Unobserved("gpu-01/gpu1", "error counters of 18 of its NVLinks"),
+		checktest.When("a link that was down before is judged as that alone", checktest.Set("nvidia-smi-nvlink@gpu-01", `.gpus[1].links[last].active`, false),
+			checktest.Set("nvidia-smi-nvlink-errors@gpu-01", `.gpus[1].links[last]`, checktest.LeftOut), checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links[last]`, checktest.LeftOut)).Fails("gpu-01/gpu1", "link 17 is down"),
+		checktest.When("corrected errors are a count", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].volatileErrors.sramCorrectable`, -1)).Unobserved("gpu-01/gpu0", "no volatile SRAM correctable error count"),
+		checktest.When("remapped rows are a count", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].remappedRows.uncorrectableRows`, -1)).Unobserved("gpu-01/gpu0", "no row remapping"),
+		checktest.When("an adapter can do something", checktest.Set("host@gpu-01", `.host.adapters.mlx5_1.maxWidth`, 0)).Unobserved("gpu-01/mlx5_1", "PCIe link"),
+		checktest.When("a governor is that of a CPU", checktest.Set("host@gpu-01", `.host.governors.performance`, 0)).Unobserved("gpu-01", "0 CPU policies"),
+		checktest.When("the time of the answer is known", checktest.Set("host@gpu-01", `.answeredAt`, checktest.LeftOut)).Unobserved("gpu-01", "what its clock shows"),
 	})
 }
