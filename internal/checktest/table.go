@@ -118,8 +118,8 @@ func (l *lines) figures(figures []check.Figure) {
 
 func (l *lines) add(s spoilt, j check.Judgement) {
 	outcome := string(j.Verdict)
-	for i, suspect := range suspects(j) {
-		outcome += map[bool]string{true: ": ", false: ", "}[i == 0] + suspect
+	if names := suspects(j); len(names) > 0 {
+		outcome += ": " + strings.Join(names, ", ")
 	}
 	if ids := evidence(j); ids != "" {
 		outcome += " (" + ids + ")"

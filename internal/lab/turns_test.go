@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,13 +40,13 @@ func TestTurns(t *testing.T) {
 		}
 		return string(body)
 	}
-	got := ""
+	var got []string
 	for range 3 {
-		got += get() + get()
+		got = append(got, get(), get())
 		client.CloseIdleConnections()
 	}
-	if got != "aabbaa" {
-		t.Errorf("%s answered", got)
+	if want := []string{"a", "a", "b", "b", "a", "a"}; !slices.Equal(got, want) {
+		t.Errorf("%v answered, want %v", got, want)
 	}
 	get()
 	shared.close()

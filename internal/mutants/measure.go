@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options) ([]Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for mutants: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	targets, err := o.chosen()
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (o Options) measurePackage(ctx context.Context, dir string, target Target, 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return Package{}, fmt.Errorf("make a directory for mutants: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary directory
 	b, err := build(ctx, o.Root, dir, target)
 	if err != nil {
 		return Package{}, err

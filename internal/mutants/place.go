@@ -291,7 +291,7 @@ func (p *placer) binary(n *ast.BinaryExpr) {
 	}
 	x, y := p.p.text(p.file, n.X), p.p.text(p.file, n.Y)
 	same := "(" + oneLine(x) + ") == (" + oneLine(y) + ")"
-	switch n.Op {
+	switch n.Op { //nolint:exhaustive // other operators change nothing here
 	case token.LAND:
 		p.sides(n, "(%s || (", "))")
 	case token.LOR:

@@ -82,10 +82,7 @@ func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // who as
 func (t *tree) run(signals <-chan os.Signal) {
 	var over, tick <-chan time.Time // over: the grace; tick: while something has to end
 	kill, held := false, false
-	for {
-		if t.wait() || t.status != nil && len(t.children()) == 0 {
-			break
-		}
+	for !t.wait() && (t.status == nil || len(t.children()) > 0) {
 		if t.status != nil && !kill {
 			if !t.holdsOutput() {
 				kill = true
@@ -95,7 +92,7 @@ func (t *tree) run(signals <-chan os.Signal) {
 		}
 		if kill {
 			for _, pid := range t.children() {
-				if syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM { //nolint:errorlint // an errno
+				if syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM {
 					t.left[pid] = true // it acts as another user
 				}
 			}
@@ -130,7 +127,7 @@ func (t *tree) wait() bool {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		switch {
-		case err == syscall.EINTR: //nolint:errorlint // an errno
+		case err == syscall.EINTR:
 		case err != nil:
 			return true // ECHILD
 		case pid == 0:

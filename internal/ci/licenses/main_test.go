@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -115,12 +116,13 @@ func TestLicenceFiles(t *testing.T) {
 func TestAForbiddenLicenceFails(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
-	goMod := "module example.com/m\n\ngo 1.26\n"
+	var goMod strings.Builder
+	goMod.WriteString("module example.com/m\n\ngo 1.26\n")
 	for name, where := range map[string]string{"free": "../free", "strict": "../strict", "idle": "../idle", "stub": "./stub"} {
-		goMod += "\nrequire example.com/" + name + " v1.0.0\n\nreplace example.com/" + name + " => " + where + "\n"
+		fmt.Fprintf(&goMod, "\nrequire example.com/%[1]s v1.0.0\n\nreplace example.com/%[1]s => %[2]s\n", name, where)
 	}
 	for name, text := range map[string]string{
-		"m/go.mod":       goMod,
+		"m/go.mod":       goMod.String(),
 		"m/main.go":      "package main\n\nimport (\n\t_ \"example.com/free\"\n\t_ \"example.com/strict\"\n\t_ \"example.com/stub\"\n)\n\nfunc main() {}\n",
 		"m/stub/go.mod":  "module example.com/stub\n",
 		"m/stub/s.go":    "package stub\n",

@@ -260,9 +260,9 @@ func TestAdaptersAreAlike(t *testing.T) {
 		"a GUID twice": {func(s *subnet) { s.guids["gpu-3 mlx5_1"] = s.guids["gpu-2 mlx5_1"] }, check.Failed,
 			suspects{odd: "which gpu-2/mlx5_1 has too", "gpu-2/mlx5_1": "which gpu-3/mlx5_1 has too"}},
 		"a device that ibv_devinfo does not list": {func(s *subnet) {
-			text := s.verbs("gpu-3")
-			second := strings.Index(text, "hca_id:\tmlx5_1")
-			s.instead["gpu-3 sh"] = says(text[:second]+text[strings.Index(text, "/sys/"):], "", 0)
+			first, rest, _ := strings.Cut(s.verbs("gpu-3"), "hca_id:\tmlx5_1")
+			_, tables, _ := strings.Cut(rest, "/sys/")
+			s.instead["gpu-3 sh"] = says(first+"/sys/"+tables, "", 0)
 		}, check.Unobserved, suspects{odd: "does not list gpu-3/mlx5_1"}},
 		"a table that cannot be read": {func(s *subnet) {
 			s.instead["gpu-3 sh"] = says(s.verbs("gpu-3"), "grep: /sys/class/infiniband/mlx5_2/ports/1/pkeys: No such file or directory\n", 2)

@@ -54,11 +54,11 @@ func TestWhatTheSiteDemands(t *testing.T) {
 			tt.demand(g)
 			tt.change(&f)
 			j := plan.Judge(g, f.observations(t))
-			said := j.Reason
+			said := []string{j.Reason}
 			for _, f := range j.Findings {
-				said += " " + f.Message
+				said = append(said, f.Message)
 			}
-			if j.Verdict != tt.verdict || !strings.Contains(said, tt.says) {
+			if j.Verdict != tt.verdict || !strings.Contains(strings.Join(said, " "), tt.says) {
 				t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 			}
 		})

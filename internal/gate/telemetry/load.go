@@ -30,7 +30,7 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 		return err
 	}
 	if err != nil || len(g.busy(usage)) > 0 {
-		return nil // recorded, and judged from there
+		return nil //nolint:nilerr // recorded, and judged from there
 	}
 	scheduler, err := g.scheduler(ctx, cluster)
 	if err != nil {

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,7 +89,7 @@ func exporters(t *testing.T, g *Gate, cluster *kube.Cluster, hostOf func(node st
 			Value  [2]any            `json:"value"`
 		}
 		var result []sample
-		pods, err := cluster.Client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{}) //nolint:usetesting // outlives a request's test
+		pods, err := cluster.Client.CoreV1().Pods("").List(r.Context(), metav1.ListOptions{})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -54,7 +54,7 @@ func (c *Cluster) WriteHold(ctx context.Context, runID string, before *Hold, h H
 		l = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: LeaseOf(runID), Labels: Labels(runID, "")}}
 	}
 	l.Spec = coordinationv1.LeaseSpec{
-		HolderIdentity: new(h.Holder), LeaseDurationSeconds: new(int32(h.For.Seconds())), //nolint:gosec // seconds, small
+		HolderIdentity: new(h.Holder), LeaseDurationSeconds: new(int32(h.For.Seconds())),
 		RenewTime: new(metav1.NewMicroTime(h.Renewed)),
 	}
 	if created {

@@ -11,10 +11,10 @@ func owned(id string) Ticket {
 // Anybody could renew, extend and release the lease of another: its token is public.
 func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 	later := noon.Add(1)
-	holds := func(make func(r *Record)) *Record {
+	holds := func(do func(r *Record)) *Record {
 		r := &Record{}
 		r.Enqueue(owned("ada"), noon)
-		make(r)
+		do(r)
 		return r
 	}
 	claimed := func(r *Record) { _, _ = r.Claim("ada", noon) }

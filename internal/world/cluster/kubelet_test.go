@@ -139,7 +139,7 @@ func TestSecretNames(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	if one.of("a", "b") != one.of("a", "b") {
+	if again := one.of("a", "b"); again != one.of("a", "b") {
 		t.Error("a pod has two names")
 	}
 }
