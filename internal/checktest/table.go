@@ -117,19 +117,21 @@ func (l *lines) figures(figures []check.Figure) {
 }
 
 func (l *lines) add(s spoilt, j check.Judgement) {
-	outcome := string(j.Verdict)
+	var b strings.Builder
+	b.WriteString(string(j.Verdict))
 	if names := suspects(j); len(names) > 0 {
-		outcome += ": " + strings.Join(names, ", ")
+		b.WriteString(": " + strings.Join(names, ", "))
 	}
 	if ids := evidence(j); ids != "" {
-		outcome += " (" + ids + ")"
+		b.WriteString(" (" + ids + ")")
 	}
-	outcome += fmt.Sprintf(", %d figures", len(j.Figures))
+	fmt.Fprintf(&b, ", %d figures", len(j.Figures))
 	for _, f := range j.Figures {
 		if broken(f) {
-			outcome += fmt.Sprintf(", %s %.6g", f.Name, f.Value)
+			fmt.Fprintf(&b, ", %s %.6g", f.Name, f.Value)
 		}
 	}
+	outcome := b.String()
 	if s.where != l.where || outcome != l.outcome {
 		l.end()
 		l.where, l.outcome = s.where, outcome

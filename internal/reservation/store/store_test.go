@@ -32,12 +32,12 @@ func reservation(t *testing.T, k *store.Kube) *store.Reservation {
 // admin is the user that the tests' store knows them as.
 const admin = "firstlight:admin"
 
-// full is a reservation with so many transitions: a write adds at most 32.
+// full is a reservation with so many transitions: a write adds no more than stay in the status.
 func full(t *testing.T, k *store.Kube, n int) *store.Reservation {
 	t.Helper()
 	r := reservation(t, k)
-	for ; n > 30; n -= 30 {
-		r = save(t, k, grown(r, 30))
+	for ; n > 8; n -= 8 {
+		r = save(t, k, grown(r, 8))
 	}
 	return save(t, k, grown(r, n))
 }
