@@ -104,6 +104,8 @@ type walk struct {
 
 	limits  limits
 	process process
+	// unrenewed: the last renewal of the Lease failed. One goroutine renews.
+	unrenewed bool
 	// silent are the Leases that nobody renewed while they were watched, by run.
 	silent   map[string]kube.Hold
 	holding  sync.Mutex // held while the run's Lease begins or ends

@@ -79,13 +79,19 @@ func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
 // comes again with the next of them.
 func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
 	h, err := c.HoldOf(ctx, w.run.ID())
-	if h == nil || err != nil {
-		return nil //nolint:nilerr // see above
-	}
-	if h.Holder != w.process.String() {
+	switch {
+	case err == nil && h == nil:
+		return nil
+	case err == nil && h.Holder != w.process.String():
 		return live(w.run.ID(), *h, w.now())
+	case err == nil:
+		err = c.WriteHold(ctx, w.run.ID(), h, w.renewed())
 	}
-	_ = c.WriteHold(ctx, w.run.ID(), h, w.renewed()) // one that was written meanwhile is read the next time
+	failed := err != nil && ctx.Err() == nil && !errors.Is(err, kube.ErrHeld) // one written meanwhile is read the next time
+	if failed && !w.unrenewed {
+		w.note("%v; %s after the last renewal, another walk may take this one for ended and remove its objects", err, w.limits.lease())
+	}
+	w.unrenewed = failed
 	return nil
 }
 

@@ -308,7 +308,8 @@ func TestRenewal(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := day
-	w, err := newWalk(Options{Clock: func() time.Time { return now }})
+	var notes []string
+	w, err := newWalk(Options{Clock: func() time.Time { return now }, Note: func(text string) { notes = append(notes, text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,6 +338,9 @@ func TestRenewal(t *testing.T) {
 	})
 	if err := w.renewOnce(t.Context(), c); err != nil {
 		t.Errorf("a cluster that is away ends the walk: %v", err)
+	}
+	if err := w.renewOnce(t.Context(), c); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "no route") {
+		t.Errorf("%v; notes %q, want one that says why the Lease was not renewed", err, notes)
 	}
 	away = false
 	taken := *h
