@@ -1,12 +1,9 @@
 package nvidiasmi
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
@@ -31,32 +28,19 @@ func ParseClocks(data []byte) ([]Clock, error) {
 	return guard.Parse("nvidia-smi --query-gpu", func() ([]Clock, error) { return parseClocks(data) })
 }
 
-func parseClocks(data []byte) ([]Clock, error) {
-	if !utf8.Valid(data) {
-		return nil, errors.New("read nvidia-smi --query-gpu: the output is no UTF-8 text")
-	}
-	var out []Clock
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, maxLinkLine)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
-		if line == "" || mentions(line, lost) {
-			continue
-		}
+func parseClocks(data []byte) (out []Clock, err error) {
+	err = eachLine("nvidia-smi --query-gpu", data, func(line string) error {
 		fields := strings.Split(line, ", ")
 		if len(fields) != 5 || !strings.HasPrefix(fields[0], "GPU-") {
-			return nil, fmt.Errorf("read nvidia-smi --query-gpu: line %d: %.80q: expected \"GPU-..., 100 %%, 1755 MHz, 512.30 W, 700.00 W\"", n, line)
+			return fmt.Errorf("%.80q: expected \"GPU-..., 100 %%, 1755 MHz, 512.30 W, 700.00 W\"", line)
 		}
 		var r reader
-		c := Clock{UUID: fields[0], Util: r.integer("utilization.gpu", fields[1], "%"), SMClockMHz: r.integer("clocks.sm", fields[2], "MHz"),
-			PowerW: r.number("power.draw", fields[3], "W"), PowerLimitW: r.number("power.limit", fields[4], "W")}
-		if r.err != nil {
-			return nil, fmt.Errorf("read nvidia-smi --query-gpu: line %d: %w", n, r.err)
-		}
-		out = append(out, c)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("read nvidia-smi --query-gpu: %w", err)
+		out = append(out, Clock{UUID: fields[0], Util: r.integer("utilization.gpu", fields[1], "%"), SMClockMHz: r.integer("clocks.sm", fields[2], "MHz"),
+			PowerW: r.number("power.draw", fields[3], "W"), PowerLimitW: r.number("power.limit", fields[4], "W")})
+		return r.err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(out) == 0 {
 		return nil, errors.New("read nvidia-smi --query-gpu: no GPU in the output")

@@ -1,14 +1,11 @@
 package nvidiasmi
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
@@ -47,28 +44,16 @@ func ParseNVLinks(data []byte) ([]NVLinks, error) {
 	return guard.Parse("nvidia-smi nvlink", func() ([]NVLinks, error) { return parseNVLinks(data) })
 }
 
-func parseNVLinks(data []byte) ([]NVLinks, error) {
+func parseNVLinks(data []byte) (out []NVLinks, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("read nvidia-smi nvlink: no output; expected \"GPU 0: ... (UUID: GPU-...)\" and its links")
 	}
-	if !utf8.Valid(data) {
-		return nil, errors.New("read nvidia-smi nvlink: the output is no UTF-8 text")
-	}
-	var out []NVLinks
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, maxLinkLine)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
-		if line == "" || mentions(line, lost) {
-			continue
-		}
-		var err error
-		if out, err = addLink(out, line); err != nil {
-			return nil, fmt.Errorf("read nvidia-smi nvlink: line %d: %w", n, err)
-		}
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("read nvidia-smi nvlink: %w", err)
+	err = eachLine("nvidia-smi nvlink", data, func(line string) (err error) {
+		out, err = addLink(out, line)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(out) == 0 {
 		return nil, errors.New("read nvidia-smi nvlink: no GPU in the output")

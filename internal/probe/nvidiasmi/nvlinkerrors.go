@@ -1,14 +1,11 @@
 package nvidiasmi
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
@@ -41,25 +38,13 @@ func ParseNVLinkErrors(data []byte) ([]NVLinkErrors, error) {
 	return guard.Parse("nvidia-smi nvlink -e", func() ([]NVLinkErrors, error) { return parseNVLinkErrors(data) })
 }
 
-func parseNVLinkErrors(data []byte) ([]NVLinkErrors, error) {
-	if !utf8.Valid(data) {
-		return nil, errors.New("read nvidia-smi nvlink -e: the output is no UTF-8 text")
-	}
-	var out []NVLinkErrors
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, maxLinkLine)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
-		if line == "" || mentions(line, lost) {
-			continue
-		}
-		var err error
-		if out, err = addLinkErrors(out, line); err != nil {
-			return nil, fmt.Errorf("read nvidia-smi nvlink -e: line %d: %w", n, err)
-		}
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("read nvidia-smi nvlink -e: %w", err)
+func parseNVLinkErrors(data []byte) (out []NVLinkErrors, err error) {
+	err = eachLine("nvidia-smi nvlink -e", data, func(line string) (err error) {
+		out, err = addLinkErrors(out, line)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(out) == 0 {
 		return nil, errors.New("read nvidia-smi nvlink -e: no GPU in the output; expected \"GPU 0: ... (UUID: GPU-...)\"")
