@@ -103,7 +103,9 @@ func nodeMakingFaults() []FaultKind {
 			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `elsewhere-`,
 			apply: func(d *draft, _ target, _ Fault) {
 				d.Autoscale.Elsewhere = true
-				d.Autoscale.Boot = 6 * time.Second
+				// Long enough for the scheduler on a busy machine: a pod that has failed
+				// often waits 10 s for its next attempt.
+				d.Autoscale.Boot = 20 * time.Second
 			},
 		},
 	}
