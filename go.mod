@@ -40,6 +40,7 @@ require (
 	github.com/go-openapi/runtime v0.29.2
 	github.com/go-openapi/strfmt v0.25.0
 	github.com/google/licensecheck v0.3.1
+	github.com/google/renameio/v2 v2.0.2
 	github.com/sigstore/rekor v1.4.3
 	github.com/sigstore/sigstore-go v1.1.4
 )

@@ -10,31 +10,31 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // document is one document of a file: its places, and its content as Chainsaw
 // reads it.
 type document struct {
-	*strict.Doc
+	*yamlstrict.Doc
 	content []byte // JSON
 }
 
 var separator = regexp.MustCompile(`^---(?:\s.*)?$`)
 
 // documents takes a file apart. Documents with nothing in them are left out.
-func documents(file string, data []byte) ([]document, problem.List) {
-	if len(data) > strict.MaxSize {
-		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: file}, "the file is larger than %d MiB", strict.MaxSize>>20)}
+func documents(file string, data []byte) ([]document, diag.List) {
+	if len(data) > yamlstrict.MaxSize {
+		return nil, diag.List{diag.Unreadable.At(diag.Pos{File: file}, "the file is larger than %d MiB", yamlstrict.MaxSize>>20)}
 	}
 	var out []document
-	var problems problem.List
+	var problems diag.List
 	for _, chunk := range chunks(data) {
 		if blank(chunk) {
 			continue
 		}
-		doc, wrong := strict.Parse(file, chunk)
+		doc, wrong := yamlstrict.Parse(file, chunk)
 		if len(wrong) > 0 {
 			problems = append(problems, wrong...)
 			continue
@@ -45,7 +45,7 @@ func documents(file string, data []byte) ([]document, problem.List) {
 		}
 		content, err := yaml.YAMLToJSON(chunk)
 		if err != nil {
-			problems = append(problems, problem.Syntax.At(doc.At(), "%s", strings.TrimPrefix(err.Error(), "yaml: ")))
+			problems = append(problems, diag.Syntax.At(doc.At(), "%s", strings.TrimPrefix(err.Error(), "yaml: ")))
 			continue
 		}
 		out = append(out, document{doc, content})
@@ -80,14 +80,14 @@ func blank(chunk []byte) bool {
 }
 
 // decode fills in a type of Chainsaw; keys that it does not have are problems.
-func (d *document) decode(into any) problem.List {
-	var out problem.List
+func (d *document) decode(into any) diag.List {
+	var out diag.List
 	unknown, err := kjson.UnmarshalStrict(d.content, into)
 	for _, u := range unknown {
 		path := keysOf(u.Error())
-		p := problem.UnknownKey.At(d.At(path...), "%s", u)
+		p := diag.UnknownKey.At(d.At(path...), "%s", u)
 		if strings.HasPrefix(u.Error(), "duplicate") {
-			p = problem.Syntax.At(d.At(path...), "%s", u)
+			p = diag.Syntax.At(d.At(path...), "%s", u)
 		}
 		out = append(out, p)
 	}
@@ -119,13 +119,13 @@ type head struct {
 }
 
 // is says whether the document is of a kind of Chainsaw; if not, why.
-func (d *document) is(kind string) problem.List {
+func (d *document) is(kind string) diag.List {
 	var h head
 	if err := json.Unmarshal(d.content, &h); err != nil {
-		return problem.List{notATest.At(d.At(), "the document is no block of keys")}
+		return diag.List{notATest.At(d.At(), "the document is no block of keys")}
 	}
 	if h.APIVersion != apiVersion || h.Kind != kind {
-		return problem.List{notATest.At(d.At("kind"), "the document is %s, and has to be kind: %s of %s", named(h), kind, apiVersion).
+		return diag.List{notATest.At(d.At("kind"), "the document is %s, and has to be kind: %s of %s", named(h), kind, apiVersion).
 			With("write apiVersion: %s and kind: %s", apiVersion, kind)}
 	}
 	return nil

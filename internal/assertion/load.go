@@ -7,7 +7,7 @@ import (
 	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
 	"k8s.io/utils/ptr"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 const apiVersion = "chainsaw.kyverno.io/v1alpha1"
@@ -33,7 +33,7 @@ type Options struct {
 	Assert, Error time.Duration
 }
 
-// Load reads a file; name is for messages. Its error is a problem.List: everything
+// Load reads a file; name is for messages. Its error is a diag.List: everything
 // that is wrong, each with its place and what to do.
 func Load(name string, data []byte, o Options) ([]*Test, error) {
 	l := loader{file: name, opts: o}
@@ -44,7 +44,7 @@ func Load(name string, data []byte, o Options) ([]*Test, error) {
 		out = append(out, l.document(&docs[i], i+1)...)
 	}
 	if len(docs)+len(problems) == 0 {
-		l.problems = append(l.problems, noOperation.At(problem.Pos{File: name}, "there is no test in the file"))
+		l.problems = append(l.problems, noOperation.At(diag.Pos{File: name}, "there is no test in the file"))
 	}
 	if err := l.problems.Sort().Err(); err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func Load(name string, data []byte, o Options) ([]*Test, error) {
 type loader struct {
 	file     string
 	opts     Options
-	problems problem.List
+	problems diag.List
 }
 
-func (l *loader) add(p problem.Problem) { l.problems = append(l.problems, p) }
+func (l *loader) add(p diag.Problem) { l.problems = append(l.problems, p) }
 
 func (l *loader) document(d *document, number int) []*Test {
 	if wrong := d.is("Test"); wrong != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 const begin = "apiVersion: chainsaw.kyverno.io/v1alpha1\nkind: Test\nmetadata: {name: t}\n"
@@ -87,7 +87,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tests, err := Load("checks/x.yaml", []byte(tt.file), Options{Dir: dir})
-			var list problem.List
+			var list diag.List
 			if !errors.As(err, &list) || tests != nil {
 				t.Fatalf("%v, %v", tests, err)
 			}
@@ -107,7 +107,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func holds(list problem.List, rule, line, words string) bool {
+func holds(list diag.List, rule, line, words string) bool {
 	for _, p := range list {
 		if strings.HasPrefix(p.Rule, rule) && strings.Contains(p.Message, words) &&
 			(line == "" || strings.HasSuffix(strings.SplitN(p.Pos.String()+":", ":", 3)[1], line)) {

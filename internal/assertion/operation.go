@@ -7,7 +7,7 @@ import (
 	"github.com/kyverno/chainsaw/pkg/apis/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // operation adds what one entry of try comes to.
@@ -72,7 +72,7 @@ func (l *loader) checks(d *document, o Operation, ref v1alpha1.ActionCheckRef, w
 // found is an object with the place where it stands.
 type found struct {
 	unstructured.Unstructured
-	at problem.Pos
+	at diag.Pos
 }
 
 func (l *loader) object(o Operation, f found, number int) {

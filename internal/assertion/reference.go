@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // maxFiles that one path may match, and its objects.
@@ -53,7 +53,7 @@ func (l *loader) resolve(o Operation, ref v1alpha1.Expression) (string, error) {
 	return ref.Value(context.Background(), s.with(o.compiler), s.bindings) //nolint:forbidigo,wrapcheck // Chainsaw's does nothing with it; its text is for people
 }
 
-func (l *loader) glob(at problem.Pos, pattern string) []string {
+func (l *loader) glob(at diag.Pos, pattern string) []string {
 	if _, err := url.ParseRequestURI(pattern); err == nil {
 		l.add(reference.At(at, "%s: nothing is fetched from elsewhere, and no path begins at the root", pattern))
 		return nil
@@ -77,7 +77,7 @@ func (l *loader) glob(at problem.Pos, pattern string) []string {
 }
 
 // objects reads a file of objects or expressions, lists taken apart.
-func (l *loader) objects(from problem.Pos, name string) []found {
+func (l *loader) objects(from diag.Pos, name string) []found {
 	data, err := fs.ReadFile(l.opts.Dir, name)
 	if err != nil {
 		l.add(reference.At(from, "file %s can't be read: %s", name, err))
@@ -87,7 +87,7 @@ func (l *loader) objects(from problem.Pos, name string) []found {
 	docs, problems := documents(file, data)
 	l.problems = append(l.problems, problems...)
 	if len(docs)+len(problems) == 0 {
-		l.add(noOperation.At(problem.Pos{File: file}, "there is no object in the file"))
+		l.add(noOperation.At(diag.Pos{File: file}, "there is no object in the file"))
 	}
 	var out []found
 	for i := range docs {

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Kind says what an operation demands.
@@ -25,7 +25,7 @@ const (
 type Test struct {
 	Name string
 	// File as Load was told, and where in it the test begins.
-	File problem.Pos
+	File diag.Pos
 	// Number of the test in its file, and of its scenario; from 1. Scenario is 0
 	// where the test has none.
 	Number, Scenario int
@@ -71,7 +71,7 @@ type Operation struct {
 	Number, Object int
 	Description    string
 	// At is where the operation stands.
-	At problem.Pos
+	At diag.Pos
 	// Timeout until when it must hold.
 	Timeout time.Duration
 	// ContinueOnError: what comes after it is run though it failed.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -67,7 +67,7 @@ func (f *recipeFlags) open(s Streams) (*tree.Tree, error) {
 		return nil, usage("%w", err)
 	}
 	if err := problems.Err(); err != nil {
-		return nil, usage("%w\n%d problems keep %s from being used", err, problems.Count(problem.Error), t.Label)
+		return nil, usage("%w\n%d problems keep %s from being used", err, problems.Count(diag.Error), t.Label)
 	}
 	if f.compat != "" {
 		for _, p := range problems { // lint, which is strict, does not show them
@@ -75,7 +75,7 @@ func (f *recipeFlags) open(s Streams) (*tree.Tree, error) {
 		}
 		return t, nil
 	}
-	if n := problems.Count(problem.Warning); n > 0 {
+	if n := problems.Count(diag.Warning); n > 0 {
 		fmt.Fprintf(s.Err, "firstlight: %s has %d warnings: firstlight recipe lint shows them\n", t.Label, n)
 	}
 	return t, nil
@@ -118,8 +118,8 @@ func resolved(r *resolve.Result, err error) (*resolve.Result, error) {
 	if err == nil {
 		return r, nil
 	}
-	if list, ok := errors.AsType[problem.List](err); ok {
-		return nil, usage("%w\n%d problems keep the recipe from being resolved", err, list.Count(problem.Error))
+	if list, ok := errors.AsType[diag.List](err); ok {
+		return nil, usage("%w\n%d problems keep the recipe from being resolved", err, list.Count(diag.Error))
 	}
 	return nil, usage("%w", err)
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -35,7 +35,7 @@ is in no chart: rules say it in both.`,
 func loadFootprints(s Streams, t *tree.Tree) (*footprint.Set, error) {
 	set, problems := footprint.Load(t)
 	if err := problems.Err(); err != nil {
-		return nil, usage("%w\n%d problems keep the footprints of %s from being used", err, problems.Count(problem.Error), t.Label)
+		return nil, usage("%w\n%d problems keep the footprints of %s from being used", err, problems.Count(diag.Error), t.Label)
 	}
 	if set.Shipped {
 		fmt.Fprintf(s.Err, "firstlight: %s has no footprints: those that ship with firstlight are used\n", t.Label)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
@@ -58,7 +58,7 @@ documented rules of one, or the kind of object that an operator makes it of.`,
 		}
 		components, problems := set.Components(r)
 		if err := problems.Err(); err != nil {
-			return usage("%w\n%d problems keep the pods of the recipe from being known", err, problems.Count(problem.Error))
+			return usage("%w\n%d problems keep the pods of the recipe from being known", err, problems.Count(diag.Error))
 		}
 		shown := []shownComponent{}
 		for _, c := range components {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -50,7 +50,7 @@ func parseRecipe(t *tree.Tree, ref string) (named, error) {
 	for _, o := range t.Recipes() {
 		names = append(names, o.Name)
 	}
-	if near := problem.Nearest(ref, names); near != "" {
+	if near := diag.Nearest(ref, names); near != "" {
 		return named{}, usage("there is no recipe %q: did you mean %s?", ref, near)
 	}
 	return named{}, usage("there is no recipe %q: firstlight recipe list shows the %d that there are", ref, len(names))

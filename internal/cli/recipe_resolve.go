@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -120,7 +120,7 @@ type explained struct {
 	Digest   string          `json:"digest"`
 	Values   []resolve.Value `json:"values"`
 	Inputs   []resolve.Input `json:"inputs"`
-	Warnings problem.List    `json:"warnings"`
+	Warnings diag.List       `json:"warnings"`
 }
 
 func newRecipeResolve(s Streams) *cobra.Command {
@@ -148,7 +148,7 @@ has its digest, each value with what set it, and every file that it is made of.`
 			return err
 		}
 		r.Metadata.Version = version
-		e := explained{Recipe: r.Recipe, Inputs: r.Inputs(), Warnings: append(problem.List{}, r.Warnings...)}
+		e := explained{Recipe: r.Recipe, Inputs: r.Inputs(), Warnings: append(diag.List{}, r.Warnings...)}
 		if e.Digest, err = r.Digest(); err != nil {
 			return usage("%w", err)
 		}

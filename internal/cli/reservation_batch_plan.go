@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/floors"
@@ -126,7 +126,7 @@ func (f *batchFlags) plan(ctx context.Context, s Streams) (*batchPlan, error) {
 	}
 	night, err := batch.PrepareOf(ctx, config, filepath.Dir(f.batch))
 	if err != nil {
-		if _, wrong := errors.AsType[problem.List](err); wrong || errors.Is(err, fs.ErrNotExist) {
+		if _, wrong := errors.AsType[diag.List](err); wrong || errors.Is(err, fs.ErrNotExist) {
 			return nil, usage("%s: %w", f.batch, err)
 		}
 		return nil, infrastructure(fmt.Errorf("%s: %w", f.batch, err))

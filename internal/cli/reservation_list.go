@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
@@ -75,7 +75,7 @@ func findReservation(r *registry.Registry, name string) (registry.Reservation, e
 	if ok {
 		return row, nil
 	}
-	if near := problem.Nearest(name, r.Names()); near != "" {
+	if near := diag.Nearest(name, r.Names()); near != "" {
 		return row, usage("there is no reservation %q; did you mean %s?", name, near)
 	}
 	return row, usage("there is no reservation %q; there are %s", name, strings.Join(r.Names(), ", "))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
@@ -51,7 +51,7 @@ Exit codes: 0 all of it holds; 1 something does not; 2 the file can't be used.`,
 			return err
 		}
 		r := scheduleReview{File: *file, Review: schedule.Review(*year)}
-		r.Held = r.Count(problem.Error) == 0 && (!*strict || r.Count(problem.Warning) == 0)
+		r.Held = r.Count(diag.Error) == 0 && (!*strict || r.Count(diag.Warning) == 0)
 		if err := writeWhole(s.Out, func(w io.Writer) error {
 			if out.value == "json" {
 				return writeJSON(w, r, "  ")
@@ -87,7 +87,7 @@ func printScheduleReview(w io.Writer, r scheduleReview) {
 		fmt.Fprintln(w, "all of it holds, and people and batches do not meet")
 		return
 	}
-	fmt.Fprintf(w, "%d errors, %d warnings\n", r.Count(problem.Error), r.Count(problem.Warning))
+	fmt.Fprintf(w, "%d errors, %d warnings\n", r.Count(diag.Error), r.Count(diag.Warning))
 }
 
 // datesOf are the first few.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 func newValidateSubmission(s Streams) *cobra.Command {
@@ -253,7 +253,7 @@ func printReported(to io.Writer, r submission.Report) error {
 }
 
 func summaryOf(r submission.Report) string {
-	broken := r.Problems.Count(problem.Error)
+	broken := r.Problems.Count(diag.Error)
 	switch {
 	case broken == 1:
 		return "not valid, 1 problem"

@@ -17,7 +17,7 @@ import (
 const (
 	canaryName      = "firstlight-canary"
 	canaryNamespace = "default"
-	canaryMark      = "lab.firstlight/canary"
+	canaryMark      = "firstlight.dev/lab-canary"
 )
 
 // canaryNeeds are the components that the canary needs.

@@ -287,11 +287,11 @@ func testHolds(t *testing.T, r *running) {
 		},
 	} {
 		pod := simplePod("held-" + hold)
-		pod.Annotations["world.firstlight/hold"] = hold
+		pod.Annotations["firstlight.dev/world-hold"] = hold
 		r.createPod(t, pod)
 		r.awaitPod(t, pod.Name, "held "+hold, is)
 		patch := func(value string) {
-			body := []byte(`{"metadata":{"annotations":{"world.firstlight/hold":` + value + `}}}`)
+			body := []byte(`{"metadata":{"annotations":{"firstlight.dev/world-hold":` + value + `}}}`)
 			if _, err := r.client.CoreV1().Pods("default").Patch(t.Context(), pod.Name, types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ const (
 	nobodyListens = 1
 	// lookAgain makes the API server look at an APIService; it does by itself
 	// every half minute.
-	lookAgain = "lab.firstlight/look-again"
+	lookAgain = "firstlight.dev/rescan"
 	// lookEvery is how often it is made to.
 	lookEvery = time.Second
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -22,7 +22,7 @@ const Embedded = "recipes"
 // archive of either (.tgz), which is read to memory. Label,
 // Legacy and Cache are as in tree.Options; a Label that is empty is computed.
 // The error is for what is no tree at all; what is wrong with one is in the list.
-func Open(dir string, o tree.Options) (*tree.Tree, problem.List, error) {
+func Open(dir string, o tree.Options) (*tree.Tree, diag.List, error) {
 	if dir == "" {
 		if o.Label == "" {
 			o.Label = Embedded
@@ -49,7 +49,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-func openArchive(file string, o tree.Options) (*tree.Tree, problem.List, error) {
+func openArchive(file string, o tree.Options) (*tree.Tree, diag.List, error) {
 	fsys, called, err := readArchive(file)
 	if err != nil {
 		return nil, nil, err

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -24,7 +24,7 @@ type Case struct {
 	Fingerprint string    `json:"fingerprint"`
 	// Problems kept it from being made: then it is not put on a control plane, and
 	// has failed.
-	Problems problem.List `json:"problems,omitempty"`
+	Problems diag.List `json:"problems,omitempty"`
 }
 
 // Source makes cases of a tree's recipes.
@@ -37,7 +37,7 @@ type Source struct {
 // Open reads what cases are made of besides the tree. What is wrong with a
 // footprint or a profile is a problem of every recipe that has it, so the list is
 // for those that can't be read at all.
-func Open(t *tree.Tree) (*Source, problem.List) {
+func Open(t *tree.Tree) (*Source, diag.List) {
 	footprints, problems := footprint.Load(t)
 	shapes, more := shape.Load(t)
 	return &Source{tree: t, footprints: footprints, shapes: shapes}, append(problems, more...).Sort()
@@ -73,7 +73,7 @@ func (s *Source) Case(name string) (Case, error) {
 	return c, nil
 }
 
-// cell makes the cell of a recipe; the error is a problem.List where it can be.
+// cell makes the cell of a recipe; the error is a diag.List where it can be.
 func (s *Source) cell(name string, q criteria.Criteria) (cell.Cell, error) {
 	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
@@ -92,9 +92,9 @@ func (s *Source) cell(name string, q criteria.Criteria) (cell.Cell, error) {
 }
 
 // problemsOf is an error as problems with a place.
-func problemsOf(err error, at problem.Pos) problem.List {
-	if list, ok := errors.AsType[problem.List](err); ok {
+func problemsOf(err error, at diag.Pos) diag.List {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		return list.Errors()
 	}
-	return problem.List{problem.Contradiction.At(at, "%s", err)}
+	return diag.List{diag.Contradiction.At(at, "%s", err)}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
 )
 
@@ -20,7 +20,7 @@ func cases(of ...string) []Case {
 		recipe, fingerprint, _ := strings.Cut(name, "=")
 		c := Case{Recipe: recipe, Fingerprint: fingerprint}
 		if fingerprint == "" {
-			c.Problems = problem.List{{Message: "no cell"}}
+			c.Problems = diag.List{{Message: "no cell"}}
 		}
 		out = append(out, c)
 	}

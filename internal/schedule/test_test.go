@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/seen"
 )
@@ -33,8 +33,8 @@ func options(t *testing.T, run arenaFunc, cases ...Case) Options {
 
 func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 	t.Parallel()
-	o := options(t, nil, Case{Recipe: "broken", Problems: problem.List{{
-		Pos: problem.Pos{File: "recipes/overlays/broken.yaml", Line: 7}, Rule: "unknown-component", Severity: problem.Error,
+	o := options(t, nil, Case{Recipe: "broken", Problems: diag.List{{
+		Pos: diag.Pos{File: "recipes/overlays/broken.yaml", Line: 7}, Rule: "unknown-component", Severity: diag.Error,
 		Message: "there is no component x", Remedy: "add it",
 	}}})
 	o.Open = func(context.Context, func(string)) (Plane, error) {

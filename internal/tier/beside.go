@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -26,9 +26,9 @@ type beside struct {
 // nodesKey is what of the criteria nodes are chosen by.
 type nodesKey struct{ service, accelerator string }
 
-func loadBeside(t *tree.Tree) (*beside, problem.List) {
+func loadBeside(t *tree.Tree) (*beside, diag.List) {
 	b := &beside{nodes: map[nodesKey][]resolve.Input{}}
-	var problems, more problem.List
+	var problems, more diag.List
 	b.footprints, problems = footprint.Load(t)
 	b.shapes, more = shape.Load(t)
 	return b, append(problems, more...)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/tier/git"
 )
@@ -100,7 +100,7 @@ func (m *maker) named(ctx context.Context, p *Plan, names []string) (err error) 
 		if _, found := slices.BinarySearch(names, name); found {
 			continue
 		}
-		if near := problem.Nearest(name, names); near != "" {
+		if near := diag.Nearest(name, names); near != "" {
 			return fmt.Errorf("there is no recipe %q: did you mean %s?", name, near)
 		}
 		return fmt.Errorf("there is no recipe %q: firstlight recipe list shows the %d that there are", name, len(names))

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -36,7 +36,7 @@ type Loaded struct {
 func Load(s State, cache *tree.Cache) *Loaded {
 	t, problems := tree.Load(s.FS, tree.Options{Label: s.Label, Cache: cache})
 	l := &Loaded{Tree: t}
-	var more problem.List
+	var more diag.List
 	l.beside, more = loadBeside(t)
 	l.Err = append(problems, more...).Sort().Err()
 	return l

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 //go:embed data
@@ -107,7 +107,7 @@ func decode(name string, into any) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	doc, problems := strict.Parse(name, data)
+	doc, problems := yamlstrict.Parse(name, data)
 	if doc != nil {
 		problems = append(problems, doc.Decode(into)...)
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Doer is what asks; an *http.Client is one.
@@ -22,7 +22,7 @@ type Doer interface {
 
 // ask is an address that should answer, with where it stands.
 type ask struct {
-	at      problem.Pos
+	at      diag.Pos
 	address string
 	of      string
 }

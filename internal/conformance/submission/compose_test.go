@@ -12,7 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // mixedRun has a requirement of every kind that can be submitted.
@@ -221,7 +221,7 @@ func TestADraftIsNeverValid(t *testing.T) {
 	run := wholeRun(t)
 	run.Simulated = true
 	dir := written(t, compose(t, run, true))
-	drafts := func() problem.List {
+	drafts := func() diag.List {
 		report, err := Validate(t.Context(), dir, Options{Client: aWeb()})
 		if err != nil {
 			t.Fatal(err)

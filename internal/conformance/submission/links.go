@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
@@ -37,7 +37,7 @@ func (v *validation) evidence(e entry) {
 }
 
 // local looks at evidence beside PRODUCT.yaml.
-func (v *validation) local(at problem.Pos, id, link string) {
+func (v *validation) local(at diag.Pos, id, link string) {
 	name := filepath.FromSlash(link)
 	if !filepath.IsLocal(name) {
 		v.add(ruleOutside.At(at, "evidence of %s is %s", id, link))
@@ -74,7 +74,7 @@ func (v *validation) leaves(name string) bool {
 
 // fromDraft looks for what does not fit into a submission in a file of evidence;
 // of a draft it is said once.
-func (v *validation) fromDraft(at problem.Pos, id, name string) {
+func (v *validation) fromDraft(at diag.Pos, id, name string) {
 	f, err := v.root.Open(name)
 	if err != nil {
 		v.add(ruleFile.At(at, "evidence of %s: %v", id, err))
@@ -91,11 +91,11 @@ func (v *validation) fromDraft(at problem.Pos, id, name string) {
 
 // draftMark looks for the marks of a draft beside its evidence.
 func (v *validation) draftMark() {
-	at := problem.Pos{File: filepath.Join(filepath.Dir(v.file), draftFile)}
+	at := diag.Pos{File: filepath.Join(filepath.Dir(v.file), draftFile)}
 	_, err := v.root.Lstat(draftFile)
 	v.draft = err == nil
 	if !v.draft {
-		at = problem.Pos{File: v.file, Line: 1, Column: 1}
+		at = diag.Pos{File: v.file, Line: 1, Column: 1}
 		head, err := readBounded(v.root, productFile, 4096)
 		v.draft = err == nil && bytes.Contains(head, []byte(draftMark))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // landscape is where the CNCF lists its members.
@@ -38,7 +38,7 @@ func (v *validation) member(ctx context.Context, o Options) error {
 		v.unchecked("whether "+v.vendor+" is a member of the CNCF", fmt.Sprintf("%s: %v", shown(from), err))
 	case !slices.Contains(members, v.vendor):
 		found := ruleMember.At(v.vendorAt, "%q is no member of the CNCF by its landscape", v.vendor)
-		if near := problem.Nearest(v.vendor, members); near != "" {
+		if near := diag.Nearest(v.vendor, members); near != "" {
 			found = found.With("did you mean %q? The landscape's spelling counts", near)
 		}
 		v.add(found)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // k8sConformance is what the address of a Kubernetes conformance looks like.
@@ -18,19 +18,19 @@ var k8sConformance = regexp.MustCompile(`^https://github\.com/cncf/k8s-conforman
 
 // metadata is that of a document, by the checklists' own spelling of the keys.
 type metadata struct {
-	doc *strict.Doc
+	doc *yamlstrict.Doc
 	// values and written, the spelling in the document, by key.
 	values, written map[string]string
-	problems        problem.List
+	problems        diag.List
 }
 
 // readMetadata finds what is wrong with given; unread are the keys that may be
 // left out beside the optional ones.
-func readMetadata(doc *strict.Doc, given map[string]string, version string, unread ...string) *metadata {
+func readMetadata(doc *yamlstrict.Doc, given map[string]string, version string, unread ...string) *metadata {
 	m := &metadata{doc: doc, values: map[string]string{}, written: map[string]string{}}
 	m.sort(given)
 	if !doc.Has("metadata") {
-		m.problems = append(m.problems, problem.Missing.At(doc.At(), "the key \"metadata\" is missing").With("add it, with what is true of the product"))
+		m.problems = append(m.problems, diag.Missing.At(doc.At(), "the key \"metadata\" is missing").With("add it, with what is true of the product"))
 		return m
 	}
 	left := map[string]bool{}
@@ -67,8 +67,8 @@ func (m *metadata) sort(given map[string]string) {
 		value := given[key]
 		name, ok := known[key]
 		if !ok {
-			p := problem.UnknownKey.At(m.doc.At("metadata", key), "the key %q is unknown", key)
-			if near := problem.Nearest(key, names); near != "" {
+			p := diag.UnknownKey.At(m.doc.At("metadata", key), "the key %q is unknown", key)
+			if near := diag.Nearest(key, names); near != "" {
 				p = p.With("did you mean %q?", near)
 			} else {
 				p = p.With("remove it, nothing reads it; there are: %s", strings.Join(names, ", "))
@@ -105,7 +105,7 @@ func (m *metadata) value(f programme.Field, value, version string) {
 	}
 }
 
-func (m *metadata) say(r problem.Rule, key, format string, args ...any) {
+func (m *metadata) say(r diag.Rule, key, format string, args ...any) {
 	m.problems = append(m.problems, r.At(m.doc.ValueAt("metadata", m.written[key]), format, args...))
 }
 
@@ -117,8 +117,8 @@ func isAddress(text string) bool {
 
 // firmText makes errors of the warnings that YAML takes a text of metadata for a
 // number: the programme's validator refuses those, and takes 1.20 for 1.2.
-func firmText(problems problem.List, doc *strict.Doc) problem.List {
-	within := map[problem.Pos]string{}
+func firmText(problems diag.List, doc *yamlstrict.Doc) diag.List {
+	within := map[diag.Pos]string{}
 	for _, f := range programme.Fields() {
 		for _, key := range []string{f.Key, programme.Snake(f.Key)} {
 			if doc.Has("metadata", key) {
@@ -128,7 +128,7 @@ func firmText(problems problem.List, doc *strict.Doc) problem.List {
 	}
 	for i, p := range problems {
 		key, ok := within[p.Pos]
-		if ok && p.Rule == problem.Unquoted.Name {
+		if ok && p.Rule == diag.Unquoted.Name {
 			problems[i] = ruleText.At(p.Pos, "%s: %s", key, p.Message).With("write %s", fmt.Sprintf("%q", doc.Text("metadata", key)))
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Product is what a vendor says of the product, in a file of the vendor's:
@@ -37,16 +37,16 @@ type Addition struct {
 var directoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // ReadProduct reads a product file; name is for messages. The error is a
-// problem.List with all that is wrong.
+// diag.List with all that is wrong.
 func ReadProduct(name string, data []byte, p programme.Programme) (Product, error) {
-	doc, problems := strict.Parse(name, data)
+	doc, problems := yamlstrict.Parse(name, data)
 	if doc == nil {
 		return Product{}, problems.Err()
 	}
 	var out Product
 	problems = append(problems, firmText(doc.Decode(&out), doc)...)
 	if out.Directory != "" && !directoryName.MatchString(out.Directory) {
-		problems = append(problems, problem.Value.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
+		problems = append(problems, diag.Value.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
 			With("write a short name of the product: letters, digits, dot, dash and underscore"))
 	}
 	m := readMetadata(doc, out.Metadata, p.Version, programme.KubernetesVersion)
@@ -62,8 +62,8 @@ func ReadProduct(name string, data []byte, p programme.Programme) (Product, erro
 	return out, nil
 }
 
-func (out Product) additions(doc *strict.Doc, p programme.Programme) problem.List {
-	var problems problem.List
+func (out Product) additions(doc *yamlstrict.Doc, p programme.Programme) diag.List {
+	var problems diag.List
 	var ids []string
 	for _, r := range p.Requirements {
 		ids = append(ids, r.ID)
@@ -71,7 +71,7 @@ func (out Product) additions(doc *strict.Doc, p programme.Programme) problem.Lis
 	for id, a := range out.Requirements {
 		if !slices.Contains(ids, id) {
 			found := ruleExtra.At(doc.At("requirements", id), "%s has no requirement %q", p.Version, id)
-			if near := problem.Nearest(id, ids); near != "" {
+			if near := diag.Nearest(id, ids); near != "" {
 				found = found.With("did you mean %q?", near)
 			}
 			problems = append(problems, found)

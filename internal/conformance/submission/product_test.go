@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 func TestProductFiles(t *testing.T) {
@@ -38,7 +38,7 @@ func TestProductFiles(t *testing.T) {
 				t.Fatalf("there is no %q", tt.old)
 			}
 			got, err := ReadProduct("product.yaml", []byte(strings.Replace(productText, tt.old, tt.new, 1)), checklist(t))
-			problems, _ := errors.AsType[problem.List](err)
+			problems, _ := errors.AsType[diag.List](err)
 			if err != nil && problems == nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // entry is one of the document, with where it stands.
@@ -23,7 +23,7 @@ func (e entry) path(part ...string) []string {
 // requirements holds the document's entries against the checklist, one by one.
 func (v *validation) requirements(p programme.Programme) {
 	if !v.doc.Has("spec") {
-		v.add(problem.Missing.At(v.doc.At(), "the key \"spec\" is missing").With("add it, with every category of the checklist"))
+		v.add(diag.Missing.At(v.doc.At(), "the key \"spec\" is missing").With("add it, with every category of the checklist"))
 		return
 	}
 	found := v.entries(p)
@@ -73,7 +73,7 @@ func (v *validation) entries(p programme.Programme) map[string]entry {
 }
 
 // unknown is an entry that the version does not have.
-func (v *validation) unknown(p programme.Programme, e entry) problem.Problem {
+func (v *validation) unknown(p programme.Programme, e entry) diag.Problem {
 	found := ruleExtra.At(v.doc.ValueAt(e.path("id")...), "%s has no requirement %q", p.Version, e.ID)
 	var in []string
 	for _, version := range programme.Versions() {
@@ -90,7 +90,7 @@ func (v *validation) unknown(p programme.Programme, e entry) problem.Problem {
 	for _, r := range p.Requirements {
 		ids = append(ids, r.ID)
 	}
-	if near := problem.Nearest(e.ID, ids); near != "" {
+	if near := diag.Nearest(e.ID, ids); near != "" {
 		return found.With("the checklist has %s: ids are not edited", near)
 	}
 	return found
@@ -133,7 +133,7 @@ func (v *validation) status(r programme.Requirement, e entry) {
 	if (status == Implemented || status == PartiallyImplemented) && len(e.Evidence) == 0 {
 		found := ruleNoEvidence.At(at, "%s is %s without evidence", r.ID, status)
 		if r.Level == programme.Should { // the programme lets it pass
-			found.Severity = problem.Warning
+			found.Severity = diag.Warning
 		}
 		v.add(found)
 	}

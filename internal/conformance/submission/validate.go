@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/conformance/programme"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // productFile is a submission's own.
@@ -31,8 +31,8 @@ type Report struct {
 	// Version is the checklist's: "1.36"; empty when it could not be told.
 	Version string `json:"version,omitempty"`
 	// Requirements as the submission has them, in the order of the checklist.
-	Requirements []Stated     `json:"requirements"`
-	Problems     problem.List `json:"problems"`
+	Requirements []Stated  `json:"requirements"`
+	Problems     diag.List `json:"problems"`
 	// Unchecked is what was not looked at, each with why.
 	Unchecked []Unchecked `json:"unchecked"`
 }
@@ -52,7 +52,7 @@ type Unchecked struct {
 }
 
 // Valid says that no rule is broken. What is Unchecked may still be wrong.
-func (r Report) Valid() bool { return r.Problems.Count(problem.Error) == 0 }
+func (r Report) Valid() bool { return r.Problems.Count(diag.Error) == 0 }
 
 // Validate holds the submission in dir against the rules: all that is wrong with
 // it at once. The error is for what keeps it from looking at all.
@@ -68,9 +68,9 @@ func Validate(ctx context.Context, dir string, o Options) (Report, error) {
 	defer func() { _ = root.Close() }() // only read
 	v := &validation{root: root, file: filepath.Join(dir, productFile), report: Report{Dir: dir, Requirements: []Stated{}, Unchecked: []Unchecked{}}}
 	v.draftMark()
-	data, err := readBounded(root, productFile, strict.MaxSize)
+	data, err := readBounded(root, productFile, yamlstrict.MaxSize)
 	if err != nil {
-		v.add(problem.Unreadable.At(problem.Pos{File: v.file}, "%v", err))
+		v.add(diag.Unreadable.At(diag.Pos{File: v.file}, "%v", err))
 	} else {
 		v.document(data, abs)
 	}
@@ -79,7 +79,7 @@ func Validate(ctx context.Context, dir string, o Options) (Report, error) {
 	}
 	v.report.Problems = v.report.Problems.Sort()
 	if v.report.Problems == nil {
-		v.report.Problems = problem.List{}
+		v.report.Problems = diag.List{}
 	}
 	return v.report, nil
 }
@@ -89,23 +89,23 @@ type validation struct {
 	root   *os.Root
 	file   string // of the submission, for messages
 	report Report
-	doc    *strict.Doc
+	doc    *yamlstrict.Doc
 	said   programme.Document
 	asks   []ask
 	// draft says that the directory is one, by its own word.
 	draft bool
 	// vendor is who should be a member, as written at vendorAt.
 	vendor   string
-	vendorAt problem.Pos
+	vendorAt diag.Pos
 }
 
-func (v *validation) add(found ...problem.Problem) {
+func (v *validation) add(found ...diag.Problem) {
 	v.report.Problems = append(v.report.Problems, found...)
 }
 
 // document reads PRODUCT.yaml and holds it against the checklist of its version.
 func (v *validation) document(data []byte, abs string) {
-	doc, problems := strict.Parse(v.file, data)
+	doc, problems := yamlstrict.Parse(v.file, data)
 	v.add(problems...)
 	if doc == nil {
 		return
@@ -131,13 +131,13 @@ func (v *validation) checklist(abs string) (programme.Programme, bool) {
 	if g := versionDir.FindStringSubmatch(parent); g != nil {
 		version = g[1]
 	} else {
-		v.add(ruleLayout.At(problem.Pos{File: v.file}, "the directory %s is in %s, which is no version's", filepath.Base(abs), parent))
+		v.add(ruleLayout.At(diag.Pos{File: v.file}, "the directory %s is in %s, which is no version's", filepath.Base(abs), parent))
 		version = minor(v.said.Metadata[programme.KubernetesVersion])
 	}
 	p, err := programme.Load(version)
 	if err != nil {
 		if version != "" {
-			v.add(ruleLayout.At(problem.Pos{File: v.file}, "%v", err))
+			v.add(ruleLayout.At(diag.Pos{File: v.file}, "%v", err))
 		}
 		return programme.Programme{}, false
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // broken is one thing done to a submission that is valid, and what has to be said
@@ -277,12 +277,12 @@ func TestEachViolationIsNamedAndNothingElse(t *testing.T) {
 }
 
 // compare wants exactly the rules, each with its words, a place and a remedy.
-func compare(t *testing.T, want []string, got problem.List) {
+func compare(t *testing.T, want []string, got diag.List) {
 	t.Helper()
 	left := slices.Clone(got)
 	for _, w := range want {
 		rule, words, _ := strings.Cut(w, ": ")
-		i := slices.IndexFunc(left, func(p problem.Problem) bool {
+		i := slices.IndexFunc(left, func(p diag.Problem) bool {
 			return p.Rule == rule && strings.Contains(p.Message+"\n"+p.Remedy, words)
 		})
 		if i < 0 {
@@ -333,7 +333,7 @@ func TestASHOULDWithoutEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.Valid() || len(report.Problems) != 1 || report.Problems[0].Rule != ruleNoEvidence.Name || report.Problems[0].Severity != problem.Warning {
+	if !report.Valid() || len(report.Problems) != 1 || report.Problems[0].Rule != ruleNoEvidence.Name || report.Problems[0].Severity != diag.Warning {
 		t.Errorf("%v", report.Problems)
 	}
 }

@@ -211,7 +211,7 @@ func TestFilesParse(t *testing.T) {
 					t.Errorf("%s: %s: %v", c.Name, path, err)
 				}
 				if meta, ok := v["metadata"].(map[string]any); ok && meta["name"] == "pod-complete" &&
-					!strings.Contains(doc, `'.metadata.annotations["world.firstlight/completes"]'`+"\n      operator: In\n      values: [\"true\"]") {
+					!strings.Contains(doc, `'.metadata.annotations["firstlight.dev/world-completes"]'`+"\n      operator: In\n      values: [\"true\"]") {
 					t.Errorf("%s: a stage completes pods that nobody made to be completed", c.Name)
 				}
 			}

@@ -17,9 +17,9 @@ import (
 
 const (
 	// labelProcess is on the objects of a process; its value is the component.
-	labelProcess = "lab.firstlight/process"
+	labelProcess = "firstlight.dev/lab-process"
 	// hold keeps a pod that runs from being Ready; see the stages of kwok.
-	hold = "world.firstlight/hold"
+	hold = "firstlight.dev/world-hold"
 	// systemType is the instance type of the world's nodes without GPUs.
 	systemType = "system"
 )

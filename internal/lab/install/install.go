@@ -26,12 +26,12 @@ import (
 
 const (
 	// Label is on everything that is installed; its value is the component.
-	Label = "lab.firstlight/component"
+	Label = "firstlight.dev/lab-component"
 	// workloadLabel ties a workload's pods to it.
-	workloadLabel = "lab.firstlight/workload"
+	workloadLabel = "firstlight.dev/lab-workload"
 	image         = "registry.k8s.io/pause:3.10"
 	// completes has the lab end a pod as one whose program has done its work.
-	completes = "world.firstlight/completes"
+	completes = "firstlight.dev/world-completes"
 )
 
 // Apply creates what is not there yet of the components, in their order. The error

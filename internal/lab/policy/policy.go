@@ -91,7 +91,7 @@ func (p policy) objects(name string) (*admissionv1.MutatingAdmissionPolicy, *adm
 }
 
 // labelFault is on everything that is put into the API for a fault.
-const labelFault = "lab.firstlight/fault"
+const labelFault = "firstlight.dev/lab-fault"
 
 func objectName(name string) string { return "lab-" + name }
 

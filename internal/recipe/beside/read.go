@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -18,13 +18,13 @@ const Shipped = "(firstlight)"
 // Files are the files of a tree that match, in the order of their paths. Where
 // there is none, they are those that ship with firstlight, and own is false. A file
 // without a Doc has its reason among the problems.
-func Files(t *tree.Tree, match func(path string) bool) (files []File, own bool, problems problem.List) {
+func Files(t *tree.Tree, match func(path string) bool) (files []File, own bool, problems diag.List) {
 	for _, p := range t.Paths {
 		if !match(p) {
 			continue
 		}
 		if path.Ext(p) != ".yaml" {
-			problems = append(problems, problem.Extension.At(problem.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
+			problems = append(problems, diag.Extension.At(diag.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
 			continue
 		}
 		f, wrong := read(p, t.Name(p), t.Data)
@@ -37,15 +37,15 @@ func Files(t *tree.Tree, match func(path string) bool) (files []File, own bool, 
 	return files, false, problems
 }
 
-func read(p, name string, data func(string) ([]byte, error)) (File, problem.List) {
+func read(p, name string, data func(string) ([]byte, error)) (File, diag.List) {
 	content, err := data(p)
 	if err != nil {
-		return File{Path: p, Name: name}, problem.List{problem.Unreadable.At(problem.Pos{File: name}, "%s", err)}
+		return File{Path: p, Name: name}, diag.List{diag.Unreadable.At(diag.Pos{File: name}, "%s", err)}
 	}
 	return Parse(p, name, content)
 }
 
-func shipped(match func(string) bool) (files []File, problems problem.List) {
+func shipped(match func(string) bool) (files []File, problems diag.List) {
 	var paths []string
 	err := fs.WalkDir(recipes.FS, ".", func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && match(p) {

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-func files(fsys fstest.MapFS, match func(string) bool) (list []beside.File, own bool, problems problem.List) {
+func files(fsys fstest.MapFS, match func(string) bool) (list []beside.File, own bool, problems diag.List) {
 	loaded, _ := tree.Load(fsys, tree.Options{Label: "mine"})
 	return beside.Files(loaded, match)
 }

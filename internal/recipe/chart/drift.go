@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
 // Drift is one fact in which a footprint and its chart differ.
 type Drift struct {
-	problem.Pos
+	diag.Pos
 	// Values is the digest of the recipe's values, Recipes those that have them.
 	Values  string   `json:"values"`
 	Recipes []string `json:"recipes,omitempty"`

@@ -9,10 +9,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // change is what a lock changes in a footprint.
@@ -61,7 +61,7 @@ func edited(name string, data []byte, c change) ([]byte, error) {
 }
 
 func parse(name string, data []byte) (*model.Footprint, error) {
-	doc, problems := strict.Parse(name, data)
+	doc, problems := yamlstrict.Parse(name, data)
 	if doc == nil {
 		return nil, problems
 	}
@@ -70,7 +70,7 @@ func parse(name string, data []byte) (*model.Footprint, error) {
 		return nil, err
 	}
 	if f.Spec.Chart == nil {
-		return nil, problem.List{problem.Missing.At(doc.At("spec"), "the footprint is of no chart")}
+		return nil, diag.List{diag.Missing.At(doc.At("spec"), "the footprint is of no chart")}
 	}
 	return &f, nil
 }

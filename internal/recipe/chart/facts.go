@@ -8,7 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // facts are what of a pod template the scheduler sees, as a footprint has them.
@@ -49,13 +49,13 @@ func plainOf(from, into any) error {
 	return nil
 }
 
-func texts(list corev1.ResourceList) map[string]strict.Text {
+func texts(list corev1.ResourceList) map[string]yamlstrict.Text {
 	if len(list) == 0 {
 		return nil
 	}
-	out := make(map[string]strict.Text, len(list))
+	out := make(map[string]yamlstrict.Text, len(list))
 	for name, q := range list {
-		out[string(name)] = strict.Text{Text: q.String(), Given: true}
+		out[string(name)] = yamlstrict.Text{Text: q.String(), Given: true}
 	}
 	return out
 }

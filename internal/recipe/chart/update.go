@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -79,8 +79,8 @@ type updater struct {
 
 // unusable are the problems that keep footprints from being updated: those of locks
 // and classes are what updating is for.
-func unusable(problems problem.List) error {
-	return problems.Without(problem.FootprintShape, problem.NoClass, problem.NoRender, problem.FootprintVersion).Err()
+func unusable(problems diag.List) error {
+	return problems.Without(diag.FootprintShape, diag.NoClass, diag.NoRender, diag.FootprintVersion).Err()
 }
 
 func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) {
@@ -98,7 +98,7 @@ func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) 
 			for _, f := range set.Footprints {
 				all = append(all, f.Metadata.Name)
 			}
-			if near := problem.Nearest(name, all); near != "" {
+			if near := diag.Nearest(name, all); near != "" {
 				return nil, fmt.Errorf("there is no footprint %s: did you mean %s?", name, near)
 			}
 			return nil, fmt.Errorf("there is no footprint %s; there are: %s", name, strings.Join(all, ", "))

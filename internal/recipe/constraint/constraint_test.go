@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 func TestExpressions(t *testing.T) {
@@ -191,7 +191,7 @@ func TestWhatIsNoSnapshot(t *testing.T) {
 		"kind: Snapshot\napiVersion: aicr.run/v1beta1\nmeasurements: [{subtypes: []}]",
 	} {
 		s, err := constraint.ParseSnapshot("s.yaml", []byte(text))
-		if _, ok := errors.AsType[problem.List](err); !ok || s != nil {
+		if _, ok := errors.AsType[diag.List](err); !ok || s != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

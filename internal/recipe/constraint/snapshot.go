@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Snapshot is what was measured of a cluster, by path.
@@ -19,14 +19,14 @@ type Snapshot struct {
 // ParseSnapshot reads a file of kind Snapshot. Keys that are not needed are
 // passed over: the file is another program's.
 func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
-	doc, problems := strict.Parse(file, data)
+	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
 		return nil, problems
 	}
 	var f model.Snapshot
-	problems = doc.Decode(&f).Without(problem.UnknownKey)
+	problems = doc.Decode(&f).Without(diag.UnknownKey)
 	if f.Kind != "" && f.Kind != model.KindSnapshot {
-		problems = append(problems, problem.Kind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
+		problems = append(problems, diag.Kind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
 			With("give the file of a snapshot"))
 	}
 	if err := problems.Err(); err != nil {
@@ -71,7 +71,7 @@ func (s *Snapshot) near(p Path) string {
 			}
 		}
 	}
-	if key := problem.Nearest(p.Key, keys); key != "" {
+	if key := diag.Nearest(p.Key, keys); key != "" {
 		return fmt.Sprintf(" (but %s.%s.%s)", p.Type, p.Subtype, key)
 	}
 	switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // LegacyVersion is the version of aicr that everything called legacy or compat
@@ -45,7 +45,7 @@ func (c Criteria) CheckLegacy() error {
 			continue
 		}
 		meant := ""
-		if near := problem.Nearest(value, values); near != "" {
+		if near := diag.Nearest(value, values); near != "" {
 			meant = fmt.Sprintf("; did you mean %s?", near)
 		}
 		unknown = append(unknown, fmt.Errorf("unknown %s %q: aicr %s knows %s%s", d, value, LegacyVersion, strings.Join(values, ", "), meant))

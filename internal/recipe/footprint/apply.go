@@ -3,7 +3,7 @@ package footprint
 import (
 	"maps"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
@@ -65,7 +65,7 @@ func (r *reader) replicas(v any, at place) int32 {
 	before := len(r.problems)
 	n := r.number(v, at)
 	if n < 1 && len(r.problems) == before {
-		r.add(problem.Replicas, at, "%d replicas: a workload without pods says nothing", n)
+		r.add(diag.Replicas, at, "%d replicas: a workload without pods says nothing", n)
 	}
 	return max(n, 1)
 }

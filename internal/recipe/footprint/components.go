@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
 // Components are what the enabled components of a recipe schedule, in deployment
 // order. With problems of severity error they are not all.
-func (s *Set) Components(r *resolve.Result) ([]Component, problem.List) {
+func (s *Set) Components(r *resolve.Result) ([]Component, diag.List) {
 	e := s.Examine(r, nil)
 	return e.Components, e.Problems
 }
@@ -24,7 +24,7 @@ type Examined struct {
 	Uses []Use
 	// Failed are the components that could not be made.
 	Failed   map[string]bool
-	Problems problem.List
+	Problems diag.List
 }
 
 // Examine makes the components of a recipe but those in without, and keeps where
@@ -47,7 +47,7 @@ func (s *Set) Examine(r *resolve.Result, without map[string]bool) Examined {
 	}
 	b.twice(out)
 	if pods == 0 && len(b.problems)+len(without) == 0 {
-		b.problems = append(b.problems, problem.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
+		b.problems = append(b.problems, diag.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
 	}
 	return Examined{Components: out, Uses: b.uses, Failed: failed, Problems: b.problems.Sort()}
 }
@@ -78,7 +78,7 @@ func (b *builder) component(c *model.ComponentRef) Component {
 	b.version(c, f)
 	own, err := b.r.Values(c.Name)
 	if err != nil {
-		b.problems = append(b.problems, problem.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
+		b.problems = append(b.problems, diag.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
 		return out
 	}
 	if f.Spec.Source == Rendered {
@@ -112,8 +112,8 @@ func classOnly(w *rules, f *Footprint, own []object) bool {
 	return slices.ContainsFunc(own, func(o object) bool { return w.is(o.kind, o.name) })
 }
 
-func (b *builder) missing(c *model.ComponentRef) problem.Problem {
-	p := problem.NoFootprint.At(componentAt(b.r, c.Name), "%s has no footprint: nobody knows what pods it schedules", c.Name)
+func (b *builder) missing(c *model.ComponentRef) diag.Problem {
+	p := diag.NoFootprint.At(componentAt(b.r, c.Name), "%s has no footprint: nobody knows what pods it schedules", c.Name)
 	if b.set.Shipped {
 		return p.With("add footprints/%s.yaml to the tree; firstlight has none of this component either", c.Name)
 	}
@@ -123,7 +123,7 @@ func (b *builder) missing(c *model.ComponentRef) problem.Problem {
 // values are a component's over the defaults of its footprint; own is written to.
 func (b *builder) values(c *model.ComponentRef, f *Footprint, own map[string]any) *values {
 	return &values{all: coalesce(own, f.Spec.Defaults), place: func(path []string) place {
-		return place{name: c.Name + ": " + strings.Join(path, "."), pos: func(more ...string) problem.Pos {
+		return place{name: c.Name + ": " + strings.Join(path, "."), pos: func(more ...string) diag.Pos {
 			return valueAt(b.r, c, f, join(path, more...))
 		}}
 	}}
@@ -160,7 +160,7 @@ func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) st
 	case f != nil && f.Spec.Namespace != "":
 		return f.Spec.Namespace
 	}
-	b.problems = append(b.problems, problem.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
+	b.problems = append(b.problems, diag.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
 		With("write namespace in the overlay, or defaultNamespace in registry.yaml"))
 	return ""
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -39,7 +39,7 @@ type Footprint struct {
 
 // Load reads footprints/. It comes back with what could be read; with problems of
 // severity error it is not to be used, but to be looked at.
-func Load(t *tree.Tree) (*Set, problem.List) {
+func Load(t *tree.Tree) (*Set, diag.List) {
 	files, own, problems := beside.Files(t, beside.Under(Dir))
 	s := &Set{Shipped: !own}
 	for i := range files {
@@ -52,7 +52,7 @@ func Load(t *tree.Tree) (*Set, problem.List) {
 			continue
 		}
 		if first, twice := s.Get(f.Metadata.Name); twice {
-			problems = append(problems, problem.TwiceName.At(f.ValueAt("metadata", "name"), "%s is the name of %s too", f.Metadata.Name, first.ValueAt("metadata", "name")))
+			problems = append(problems, diag.TwiceName.At(f.ValueAt("metadata", "name"), "%s is the name of %s too", f.Metadata.Name, first.ValueAt("metadata", "name")))
 			continue
 		}
 		s.Footprints = append(s.Footprints, f)
@@ -71,10 +71,10 @@ func (s *Set) Get(component string) (*Footprint, bool) {
 }
 
 // Place is where the entry of a workload stands, or where entries do.
-func (s *Set) Place(component, kind, name string) problem.Pos {
+func (s *Set) Place(component, kind, name string) diag.Pos {
 	f, ok := s.Get(component)
 	if !ok {
-		return problem.Pos{}
+		return diag.Pos{}
 	}
 	return f.lastOf(kind, name)
 }

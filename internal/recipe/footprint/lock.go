@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // rendered is a workload of a lock, read.
@@ -22,7 +22,7 @@ func (r *reader) render(f *Footprint, i int) {
 	locked := &f.Spec.Renders[i]
 	keys := []string{"spec", "renders", strconv.Itoa(i)}
 	if _, twice := f.renders[locked.Values]; twice {
-		r.add(problem.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		r.add(diag.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
 		return
 	}
 	workloads := []rendered{}
@@ -31,7 +31,7 @@ func (r *reader) render(f *Footprint, i int) {
 		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
 		r.name(w.Name, at)
 		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
-			r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+			r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
 		}
 		workloads = append(workloads, rendered{
 			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
@@ -53,6 +53,6 @@ func (r *reader) classes(f *Footprint) {
 		}) {
 			continue
 		}
-		r.add(problem.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+		r.add(diag.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
 	}
 }

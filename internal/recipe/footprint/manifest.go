@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // object is one of a manifest.
@@ -48,7 +48,7 @@ func (b *builder) objects(c *model.ComponentRef) []object {
 		name := b.r.Tree().Name(file)
 		data, err := b.r.Tree().Data(file)
 		if err != nil {
-			b.problems = append(b.problems, problem.MissingFile.At(problem.Pos{File: name}, "%s", err))
+			b.problems = append(b.problems, diag.MissingFile.At(diag.Pos{File: name}, "%s", err))
 			continue
 		}
 		objects, problems := readManifest(name, data)
@@ -81,9 +81,9 @@ var (
 
 // readManifest reads the objects of a manifest. One that is a template is passed
 // over, unless it would make pods.
-func readManifest(name string, data []byte) ([]object, problem.List) {
+func readManifest(name string, data []byte) ([]object, diag.List) {
 	var out []object
-	var problems problem.List
+	var problems diag.List
 	line := 0
 	for _, part := range separator.Split(string(data), -1) {
 		text := append(bytes.Repeat([]byte("\n"), line), part...) // so that lines are those of the file
@@ -93,15 +93,15 @@ func readManifest(name string, data []byte) ([]object, problem.List) {
 		}
 		if bytes.Contains(text, template) {
 			if podKind.Match(text) {
-				problems = append(problems, problem.Manifest.At(problem.Pos{File: name}, "a template that makes pods: nobody knows which").
+				problems = append(problems, diag.Manifest.At(diag.Pos{File: name}, "a template that makes pods: nobody knows which").
 					With("write it without {{ }}, or as a chart with a footprint"))
 			}
 			continue
 		}
-		doc, wrong := strict.Parse(name, text)
+		doc, wrong := yamlstrict.Parse(name, text)
 		if doc == nil {
 			for _, p := range wrong {
-				problems = append(problems, problem.Manifest.At(p.Pos, "%s", p.Message))
+				problems = append(problems, diag.Manifest.At(p.Pos, "%s", p.Message))
 			}
 			continue
 		}

@@ -7,9 +7,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
@@ -30,7 +30,7 @@ func (w *rules) is(kind, name string) bool { return w.Kind == kind && w.Name == 
 
 // parse reads one file, with all that can be said of it without a recipe; nil where
 // it is no footprint.
-func parse(f beside.File) (*Footprint, problem.List) {
+func parse(f beside.File) (*Footprint, diag.List) {
 	out := &Footprint{File: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
 	of, problems := f.Decode(model.KindFootprint, out.Footprint)
 	if !of {
@@ -57,14 +57,14 @@ func (r *reader) shape(f *Footprint) {
 	at := in(&f.File, f.Metadata.Name, "spec")
 	switch {
 	case spec.Chart != nil && spec.Kustomize != nil:
-		r.add(problem.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
+		r.add(diag.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
 	case spec.Source == Rendered && spec.Chart == nil:
-		r.add(problem.FootprintShape, at.at("source"), "it is rendered, and names no chart")
+		r.add(diag.FootprintShape, at.at("source"), "it is rendered, and names no chart")
 	case spec.Source == Documented && len(spec.Renders) > 0:
-		r.add(problem.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
+		r.add(diag.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
 	}
 	if !f.Doc.Has("spec", "workloads") {
-		r.add(problem.Missing, at, "the key \"workloads\" is missing: where nothing runs, write workloads: []")
+		r.add(diag.Missing, at, "the key \"workloads\" is missing: where nothing runs, write workloads: []")
 	}
 }
 
@@ -81,9 +81,9 @@ func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []strin
 	stated := f.Doc.Has(join(keys, fieldReplicas)...)
 	switch {
 	case w.Kind == daemonSet && (ruled || stated):
-		r.add(problem.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
+		r.add(diag.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
 	case stated && w.Replicas < 1:
-		r.add(problem.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
+		r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
 	}
 	r.brings(w.Brings, at.at("brings"))
 	out.pod = r.pod(&w.Pod, at.at("pod"))
@@ -96,14 +96,14 @@ func (r *reader) brings(names []string, at place) {
 		below := at.at(strconv.Itoa(i))
 		r.use(OfResource, name, below)
 		if !strings.Contains(name, "/") || !knownResource(name) {
-			r.add(problem.PodField, below, "%q is no name of an extended resource: write domain/name", name)
+			r.add(diag.PodField, below, "%q is no name of an extended resource: write domain/name", name)
 		}
 	}
 }
 
 func (r *reader) name(name string, at place) {
 	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
-		r.add(problem.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
+		r.add(diag.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
 	}
 }
 

@@ -3,8 +3,8 @@ package footprint
 import (
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
@@ -12,7 +12,7 @@ import (
 // Placed is where a recipe says on which nodes the pods of a workload may be: the
 // first of node selector, affinity and tolerations that its values state; the
 // footprint, where they state none.
-func (s *Set) Placed(r *resolve.Result, component, kind, name string) problem.Pos {
+func (s *Set) Placed(r *resolve.Result, component, kind, name string) diag.Pos {
 	f, known := s.Get(component)
 	c, there := r.Component(component)
 	if known && there {

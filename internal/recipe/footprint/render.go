@@ -3,19 +3,19 @@ package footprint
 import (
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // fromRender takes the workloads that the chart was rendered to with these values.
 func (b *builder) fromRender(out *Component, f *Footprint, values map[string]any) {
 	digest, err := ValuesDigest(values)
 	if err != nil {
-		b.problems = append(b.problems, problem.ValuesFile.At(componentAt(b.r, out.Name), "the values of %s: %s", out.Name, err))
+		b.problems = append(b.problems, diag.ValuesFile.At(componentAt(b.r, out.Name), "the values of %s: %s", out.Name, err))
 		return
 	}
 	list, ok := f.renders[digest]
 	if !ok {
-		b.problems = append(b.problems, problem.NoRender.At(f.At("spec", "renders"), "the chart of %s was not rendered with the values of this recipe (%.12s)", out.Name, digest).
+		b.problems = append(b.problems, diag.NoRender.At(f.At("spec", "renders"), "the chart of %s was not rendered with the values of this recipe (%.12s)", out.Name, digest).
 			With("run firstlight recipe footprint update %s", out.Name))
 	}
 	for i := range list {
@@ -45,7 +45,7 @@ func (b *builder) classify(w *Workload, f *Footprint, at place) bool {
 			}
 		}
 	}
-	b.add(problem.NoClass, at, "nothing says where its pods may be")
+	b.add(diag.NoClass, at, "nothing says where its pods may be")
 	last := &b.problems[len(b.problems)-1]
 	file := "a footprint of the component"
 	if f != nil {

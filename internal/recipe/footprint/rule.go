@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
@@ -47,14 +47,14 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 			q.first = true
 			for _, key := range slices.Sorted(maps.Keys(x)) {
 				if key != "firstOf" {
-					r.add(problem.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
+					r.add(diag.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
 				}
 			}
 			q.paths = r.paths(x["firstOf"], below.at("firstOf"))
 		case []any:
 			q.paths = r.paths(x, below)
 			if !known.joined && len(q.paths) > 1 {
-				r.add(problem.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
+				r.add(diag.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
 			}
 		default:
 			q.paths = r.paths([]any{x}, below)
@@ -66,9 +66,9 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 
 func (r *reader) unknownField(field string, at place) {
 	names := slices.Sorted(maps.Keys(fields))
-	r.add(problem.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
+	r.add(diag.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
 	last := &r.problems[len(r.problems)-1]
-	if near := problem.Nearest(field, names); near != "" {
+	if near := diag.Nearest(field, names); near != "" {
 		*last = last.With("did you mean %s? There are: %s", near, strings.Join(names, ", "))
 	} else {
 		*last = last.With("there are: %s", strings.Join(names, ", "))
@@ -78,7 +78,7 @@ func (r *reader) unknownField(field string, at place) {
 func (r *reader) paths(v any, at place) []query.Path {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
-		r.add(problem.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
+		r.add(diag.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
 		return nil
 	}
 	var out []query.Path
@@ -89,7 +89,7 @@ func (r *reader) paths(v any, at place) []query.Path {
 		}
 		text, ok := item.(string)
 		if !ok {
-			r.add(problem.FootprintShape, below, "a value path is wanted, this is %s", described(item))
+			r.add(diag.FootprintShape, below, "a value path is wanted, this is %s", described(item))
 			continue
 		}
 		if p := r.path(text, below); p != nil {
@@ -103,10 +103,10 @@ func (r *reader) path(text string, at place) query.Path {
 	p, err := query.Parse(text)
 	switch {
 	case err != nil:
-		r.add(problem.FootprintShape, at, "%s", err)
+		r.add(diag.FootprintShape, at, "%s", err)
 		return nil
 	case len(p) == 0 || slices.Contains(p, "*"):
-		r.add(problem.FootprintShape, at, "%q is no path of one value", text)
+		r.add(diag.FootprintShape, at, "%q is no path of one value", text)
 		return nil
 	}
 	return p

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -37,7 +37,7 @@ func tiny(footprint, values string, files map[string]string) fstest.MapFS {
 }
 
 // made are the components of the recipe eks of a tree, and every problem.
-func made(t *testing.T, fsys fstest.MapFS) ([]footprint.Component, problem.List) {
+func made(t *testing.T, fsys fstest.MapFS) ([]footprint.Component, diag.List) {
 	t.Helper()
 	loaded, problems := tree.Load(fsys, tree.Options{})
 	if err := problems.Err(); err != nil {
@@ -69,7 +69,7 @@ func one(t *testing.T, footprint, values string) string {
 }
 
 // told fails unless there is the problem: where, rule, and a part of its message.
-func told(t *testing.T, problems problem.List, want, part string) {
+func told(t *testing.T, problems diag.List, want, part string) {
 	t.Helper()
 	for _, p := range problems {
 		if p.Rule == "" || p.Remedy == "" {

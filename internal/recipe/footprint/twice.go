@@ -3,7 +3,7 @@ package footprint
 import (
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // twice finds workloads that would be one object.
@@ -18,7 +18,7 @@ func (b *builder) twice(components []Component) {
 				if f, ok := b.set.Get(c.Name); ok {
 					at = f.lastOf(w.Kind, w.Name)
 				}
-				b.problems = append(b.problems, problem.TwiceWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
+				b.problems = append(b.problems, diag.TwiceWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
 				continue
 			}
 			first[key] = c.Name
@@ -26,7 +26,7 @@ func (b *builder) twice(components []Component) {
 	}
 }
 
-func (f *Footprint) lastOf(kind, name string) problem.Pos {
+func (f *Footprint) lastOf(kind, name string) diag.Pos {
 	for i := range slices.Backward(f.rules) {
 		if f.rules[i].is(kind, name) {
 			return f.rules[i].at.pos("name")

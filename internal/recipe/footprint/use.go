@@ -3,7 +3,7 @@ package footprint
 import (
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
@@ -26,7 +26,7 @@ type Use struct {
 func (u Use) Name() string { return u.at.name }
 
 // Pos is where it stands.
-func (u Use) Pos() problem.Pos { return u.at.pos() }
+func (u Use) Pos() diag.Pos { return u.at.pos() }
 
 func (r *reader) use(of, key string, at place) {
 	if key != "" {
@@ -37,7 +37,7 @@ func (r *reader) use(of, key string, at place) {
 // Read is a value path that a footprint reads.
 type Read struct {
 	Path query.Path
-	Pos  problem.Pos
+	Pos  diag.Pos
 }
 
 // Reads are the value paths that the rules read.

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // valueAt is where a value of a component stands: in the highest layer that sets
 // it, or in the defaults of the footprint.
-func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []string) problem.Pos {
+func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []string) diag.Pos {
 	if at, stated := statedAt(r, c, keys); stated {
 		return at
 	}
@@ -24,7 +24,7 @@ func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []stri
 
 // statedAt is where the highest layer of the recipe that sets a value does; false
 // where it is the chart's own.
-func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (problem.Pos, bool) {
+func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (diag.Pos, bool) {
 	for _, o := range slices.Backward(r.Applied) {
 		if i := refOf(o.Spec.ComponentRefs, c.Name); i >= 0 && has(o.Spec.ComponentRefs[i].Overrides, keys) {
 			return r.Tree().ValuePos(o.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...), true
@@ -44,7 +44,7 @@ func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (problem.
 			return r.Tree().ValuePos(file, keys...), true
 		}
 	}
-	return problem.Pos{}, false
+	return diag.Pos{}, false
 }
 
 // has says whether a path, or a part of it that ends early, is set: a text where a
@@ -80,7 +80,7 @@ func refOf(refs []model.ComponentRef, name string) int {
 }
 
 // componentAt is where the lowest layer names a component.
-func componentAt(r *resolve.Result, name string) problem.Pos {
+func componentAt(r *resolve.Result, name string) diag.Pos {
 	for _, o := range r.Applied {
 		if i := refOf(o.Spec.ComponentRefs, name); i >= 0 {
 			return r.Tree().ValuePos(o.File, "spec", "componentRefs", strconv.Itoa(i), "name")
@@ -97,16 +97,16 @@ func componentAt(r *resolve.Result, name string) problem.Pos {
 }
 
 // recipeAt is the file of the overlay that was asked for.
-func recipeAt(r *resolve.Result) problem.Pos {
+func recipeAt(r *resolve.Result) diag.Pos {
 	if n := len(r.Applied); n > 0 {
 		return r.Tree().ValuePos(r.Applied[n-1].File, "metadata", "name")
 	}
-	return problem.Pos{File: r.Tree().Label}
+	return diag.Pos{File: r.Tree().Label}
 }
 
 // versionAt is where an overlay pins what the component is deployed from; false
 // where it is the registry that does.
-func versionAt(r *resolve.Result, c *model.ComponentRef) (problem.Pos, bool) {
+func versionAt(r *resolve.Result, c *model.ComponentRef) (diag.Pos, bool) {
 	for _, o := range slices.Backward(r.Applied) {
 		i := refOf(o.Spec.ComponentRefs, c.Name)
 		if i < 0 {
@@ -119,10 +119,10 @@ func versionAt(r *resolve.Result, c *model.ComponentRef) (problem.Pos, bool) {
 			}
 		}
 	}
-	return problem.Pos{}, false
+	return diag.Pos{}, false
 }
 
 // docAt is a place in a document.
-func docAt(d *strict.Doc, name string, keys ...string) place {
-	return place{name: name, pos: func(more ...string) problem.Pos { return d.ValueAt(join(keys, more...)...) }}
+func docAt(d *yamlstrict.Doc, name string, keys ...string) place {
+	return place{name: name, pos: func(more ...string) diag.Pos { return d.ValueAt(join(keys, more...)...) }}
 }

@@ -1,8 +1,8 @@
 package lint
 
 import (
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
@@ -23,7 +23,7 @@ func (l *profileLinter) choices() {
 		for _, other := range by[at] {
 			if p.Spec.InstanceType == other.Spec.InstanceType {
 				l.p = p
-				l.add(problem.TwiceProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
+				l.add(diag.TwiceProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
 			}
 		}
 		by[at] = append(by[at], p)
@@ -55,13 +55,13 @@ func (l *profileLinter) choice(list []*shape.Profile, provider, what, label stri
 			continue
 		}
 		if l.p = p; first != nil {
-			l.add(problem.Defaults, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
+			l.add(diag.Defaults, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
 		} else {
 			first = p
 		}
 	}
 	if l.p = list[0]; first == nil && (len(list) > 1 || of(list[0]) != "") {
-		l.add(problem.Defaults, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
+		l.add(diag.Defaults, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
 	}
 }
 
@@ -93,7 +93,7 @@ func (l *profileLinter) unused() {
 		}
 		if !asked[want] && (labels.Generic != "true" || !asked[pair{labels.Provider, ""}]) {
 			l.p = p
-			l.add(problem.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
+			l.add(diag.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
 		}
 	}
 }

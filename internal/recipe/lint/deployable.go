@@ -3,16 +3,16 @@ package lint
 import (
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
 // deployable says what keeps a component from being deployed, or from being deployed
 // the same way twice.
-func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
-	var out problem.List
-	add := func(rule problem.Rule, field, format string, args ...any) {
+func deployable(r *resolve.Result, c *model.ComponentRef) diag.List {
+	var out diag.List
+	add := func(rule diag.Rule, field, format string, args ...any) {
 		keys := []string{"components", c.Name}
 		if field != "" {
 			keys = append(keys, field)
@@ -22,7 +22,7 @@ func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 	_, registered := r.Tree().Components[c.Name]
 	if c.Type == model.Kustomize {
 		if !registered && c.Source == "" && c.Path == "" {
-			return problem.List{unregistered(r, c)}
+			return diag.List{unregistered(r, c)}
 		}
 		kustomize(c, add)
 		return out
@@ -30,46 +30,46 @@ func deployable(r *resolve.Result, c *model.ComponentRef) problem.List {
 	notKustomize(c, add)
 	switch {
 	case c.Source != "" && strings.TrimPrefix(c.Version, "v") == "":
-		add(problem.Unpinned, "source", "the chart of %s has no version", c.Name)
+		add(diag.Unpinned, "source", "the chart of %s has no version", c.Name)
 	case c.Source == "" && c.Chart != "":
-		add(problem.Shape, "chart", "%s has a chart, and no source to get it from", c.Name)
+		add(diag.Shape, "chart", "%s has a chart, and no source to get it from", c.Name)
 	case c.Source == "" && len(c.ManifestFiles) == 0 && !registered:
 		out = append(out, unregistered(r, c))
 	case c.Source == "" && len(c.ManifestFiles) == 0:
-		add(problem.Shape, "", "%s has neither a chart nor manifests: there is nothing to deploy", c.Name)
+		add(diag.Shape, "", "%s has neither a chart nor manifests: there is nothing to deploy", c.Name)
 	}
 	return out
 }
 
-func kustomize(c *model.ComponentRef, add func(r problem.Rule, field, format string, args ...any)) {
+func kustomize(c *model.ComponentRef, add func(r diag.Rule, field, format string, args ...any)) {
 	if c.Path == "" {
-		add(problem.Shape, "", "%s is of type Kustomize and has no path", c.Name)
+		add(diag.Shape, "", "%s is of type Kustomize and has no path", c.Name)
 	}
 	switch {
 	case c.Source == "":
-		add(problem.Shape, "", "%s is of type Kustomize and has no source", c.Name)
+		add(diag.Shape, "", "%s is of type Kustomize and has no source", c.Name)
 	case c.Tag == "":
-		add(problem.Unpinned, "source", "%s has no tag", c.Name)
+		add(diag.Unpinned, "source", "%s has no tag", c.Name)
 	}
 }
 
-func unregistered(r *resolve.Result, c *model.ComponentRef) problem.Problem {
-	p := problem.UnknownPart.At(r.Where("components", c.Name), "the registry has no component %s", c.Name)
+func unregistered(r *resolve.Result, c *model.ComponentRef) diag.Problem {
+	p := diag.UnknownPart.At(r.Where("components", c.Name), "the registry has no component %s", c.Name)
 	names := make([]string, 0, len(r.Tree().Components))
 	for name := range r.Tree().Components {
 		names = append(names, name)
 	}
-	if near := problem.Nearest(c.Name, names); near != "" {
+	if near := diag.Nearest(c.Name, names); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
 }
 
 // notKustomize: what only a kustomization has, a chart has not.
-func notKustomize(c *model.ComponentRef, add func(rule problem.Rule, field, format string, args ...any)) {
+func notKustomize(c *model.ComponentRef, add func(rule diag.Rule, field, format string, args ...any)) {
 	for field, value := range map[string]string{"tag": c.Tag, "path": c.Path} {
 		if value != "" {
-			add(problem.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
+			add(diag.Shape, field, "%s is of type Helm and has a %s, which is Kustomize's", c.Name, field)
 		}
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
 // expected finds workloads that a recipe expects and that no component schedules;
 // those of components that could not be made are not asked for.
-func expected(r *resolve.Result, components []footprint.Component, failed map[string]bool) problem.List {
+func expected(r *resolve.Result, components []footprint.Component, failed map[string]bool) diag.List {
 	var there []string
 	for _, c := range components {
 		for i := range c.Workloads {
@@ -20,7 +20,7 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 			there = append(there, w.Kind+" "+w.Namespace+"/"+w.Name)
 		}
 	}
-	var out problem.List
+	var out diag.List
 	for i := range r.ComponentRefs {
 		c := &r.ComponentRefs[i]
 		for _, e := range c.ExpectedResources {
@@ -33,8 +33,8 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 			if !c.Enabled() || failed[c.Name] || slices.Contains(there, key) {
 				continue
 			}
-			p := problem.Expected.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
-			if near := problem.Nearest(key, there); near != "" {
+			p := diag.Expected.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
+			if near := diag.Nearest(key, there); near != "" {
 				p = p.With("did you mean %s?", near)
 			}
 			out = append(out, p)
@@ -44,7 +44,7 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 }
 
 // expectedAt is where an overlay expects it.
-func expectedAt(r *resolve.Result, component string, e model.ExpectedResource) problem.Pos {
+func expectedAt(r *resolve.Result, component string, e model.ExpectedResource) diag.Pos {
 	for _, o := range slices.Backward(r.Applied) {
 		for i := range o.Spec.ComponentRefs {
 			c := &o.Spec.ComponentRefs[i]

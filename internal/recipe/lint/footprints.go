@@ -7,26 +7,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // footprints looks at footprints that a tree has of its own, each by itself.
-func footprints(t *tree.Tree, s *footprint.Set) problem.List {
+func footprints(t *tree.Tree, s *footprint.Set) diag.List {
 	if s.Shipped {
 		return nil
 	}
-	var out problem.List
+	var out diag.List
 	names := slices.Sorted(maps.Keys(t.Components))
 	for _, f := range s.Footprints {
 		name := f.Metadata.Name
 		if file := strings.TrimSuffix(path.Base(f.Path), ".yaml"); file != name {
-			out = append(out, problem.FileName.At(f.ValueAt("metadata", "name"), "%s is in a file called %s", name, path.Base(f.Path)).
+			out = append(out, diag.FileName.At(f.ValueAt("metadata", "name"), "%s is in a file called %s", name, path.Base(f.Path)).
 				With("rename the file: it is named like the component"))
 		}
 		if _, ok := t.Components[name]; !ok {
-			out = append(out, problem.UnknownPart.At(f.ValueAt("metadata", "name"), "the footprint is of %s, and the registry has no such component%s", name, meant(name, names)).
+			out = append(out, diag.UnknownPart.At(f.ValueAt("metadata", "name"), "the footprint is of %s, and the registry has no such component%s", name, meant(name, names)).
 				With("correct the name, or add the component to registry.yaml"))
 		}
 	}
@@ -35,11 +35,11 @@ func footprints(t *tree.Tree, s *footprint.Set) problem.List {
 
 // brought finds devices of profiles that the component which they are said to come
 // from does not bring.
-func (s *scheduling) brought() problem.List {
+func (s *scheduling) brought() diag.List {
 	if s.footprints.Shipped || s.shapes.ProfilesShipped {
 		return nil
 	}
-	var out problem.List
+	var out diag.List
 	for _, p := range s.shapes.Profiles {
 		for i, d := range p.Spec.ExtendedResources {
 			f, ok := s.footprints.Get(d.From)
@@ -53,9 +53,9 @@ func (s *scheduling) brought() problem.List {
 			if slices.Contains(brings, d.Name) {
 				continue
 			}
-			at := func(key string) problem.Pos { return p.ValueAt("spec", "extendedResources", strconv.Itoa(i), key) }
-			wrong := problem.DeviceSource.At(at("from"), "%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name)
-			if near := problem.Nearest(d.Name, brings); near != "" {
+			at := func(key string) diag.Pos { return p.ValueAt("spec", "extendedResources", strconv.Itoa(i), key) }
+			wrong := diag.DeviceSource.At(at("from"), "%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name)
+			if near := diag.Nearest(d.Name, brings); near != "" {
 				wrong.Pos = at("name")
 				wrong = wrong.With("did you mean %s?", near)
 			} else if len(brings) > 0 {

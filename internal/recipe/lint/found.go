@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // found are the problems that recipes share, each with the recipes that have it.
-func (s *scheduling) found() problem.List {
-	var out problem.List
+func (s *scheduling) found() diag.List {
+	var out diag.List
 	for p, recipes := range s.findings {
 		slices.Sort(recipes)
 		recipes = slices.Compact(recipes)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -16,22 +16,22 @@ import (
 type Report struct {
 	Tree string `json:"tree"`
 	tree.Stats
-	Errors   int          `json:"errors"`
-	Warnings int          `json:"warnings"`
-	Notes    int          `json:"notes"`
-	Problems problem.List `json:"problems"`
+	Errors   int       `json:"errors"`
+	Warnings int       `json:"warnings"`
+	Notes    int       `json:"notes"`
+	Problems diag.List `json:"problems"`
 }
 
 // broken are the rules without which recipes can't be resolved: what would be
 // found in them would be an echo.
-var broken = []problem.Rule{
-	problem.Unreadable, problem.Syntax, problem.Document, problem.Kind, problem.NoBase, problem.TwiceName,
-	problem.MissingParent, problem.BaseCycle, problem.UnknownMixin, problem.Extension,
+var broken = []diag.Rule{
+	diag.Unreadable, diag.Syntax, diag.Document, diag.Kind, diag.NoBase, diag.TwiceName,
+	diag.MissingParent, diag.BaseCycle, diag.UnknownMixin, diag.Extension,
 }
 
 // Run runs every rule; loaded is what loading the tree found, and more are rules of
 // packages that lint does not know.
-func Run(t *tree.Tree, loaded problem.List, more ...func(*tree.Tree) problem.List) Report {
+func Run(t *tree.Tree, loaded diag.List, more ...func(*tree.Tree) diag.List) Report {
 	problems := slices.Clone(loaded)
 	for _, find := range more {
 		problems = append(problems, find(t)...)
@@ -44,18 +44,18 @@ func Run(t *tree.Tree, loaded problem.List, more ...func(*tree.Tree) problem.Lis
 	}
 	problems = problems.Sort()
 	if problems == nil {
-		problems = problem.List{}
+		problems = diag.List{}
 	}
 	return Report{
 		Tree: t.Label, Stats: t.Stats(), Problems: problems,
-		Errors: problems.Count(problem.Error), Warnings: problems.Count(problem.Warning), Notes: problems.Count(problem.Note),
+		Errors: problems.Count(diag.Error), Warnings: problems.Count(diag.Warning), Notes: problems.Count(diag.Note),
 	}
 }
 
 // recipes resolves every recipe, side by side.
-func recipes(t *tree.Tree, s *scheduling) problem.List {
+func recipes(t *tree.Tree, s *scheduling) diag.List {
 	asked := t.Recipes()
-	found := make([]problem.List, len(asked))
+	found := make([]diag.List, len(asked))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(asked)) {
@@ -74,7 +74,7 @@ func recipes(t *tree.Tree, s *scheduling) problem.List {
 }
 
 // recipe resolves one, with each value of its profile.
-func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) problem.List {
+func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) diag.List {
 	r, problems := variant(t, s, o, "")
 	if r == nil {
 		return problems
@@ -87,13 +87,13 @@ func recipe(t *tree.Tree, s *scheduling, o *tree.Overlay) problem.List {
 }
 
 // variant resolves a recipe, and looks at what it comes to.
-func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*resolve.Result, problem.List) {
+func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*resolve.Result, diag.List) {
 	r, err := resolve.Resolve(t, o.Criteria, resolve.Options{Explain: true, Profile: profile})
-	if list, ok := errors.AsType[problem.List](err); ok {
+	if list, ok := errors.AsType[diag.List](err); ok {
 		return nil, list
 	}
 	if err != nil { // a recipe's own criteria are covered, and nothing else is asked for
-		return nil, problem.List{problem.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
+		return nil, diag.List{diag.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
 	}
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)
 	spoiled := map[string]bool{}

@@ -3,9 +3,9 @@ package lint
 import (
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
@@ -42,18 +42,18 @@ func (s *scheduling) paths(r *resolve.Result) {
 }
 
 // unknownPaths finds paths that footprints read, and that nobody has or sets.
-func (s *scheduling) unknownPaths() problem.List {
+func (s *scheduling) unknownPaths() diag.List {
 	if !s.pods {
 		return nil
 	}
-	var out problem.List
+	var out diag.List
 	for _, f := range s.footprints.Footprints {
 		if !s.set[f.Metadata.Name] {
 			continue // no recipe has the component: nobody sets anything
 		}
 		for _, read := range f.Reads() {
 			if !s.plausible(f, read.Path) {
-				out = append(out, problem.UnknownPath.At(read.Pos, "neither the defaults nor any recipe have %s", read.Path))
+				out = append(out, diag.UnknownPath.At(read.Pos, "neither the defaults nor any recipe have %s", read.Path))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // The parts of SARIF 2.1.0 that are written.
@@ -73,7 +73,7 @@ func (r Report) WriteSARIF(w io.Writer, version string) error {
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 	}
 	index := map[string]int{}
-	for i, rule := range problem.Rules() {
+	for i, rule := range diag.Rules() {
 		index[rule.Name] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: rule.Name, Short: sarifText{rule.Summary}, Help: sarifText{rule.Remedy}, Configuration: sarifConfig{string(rule.Severity)},

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -27,20 +27,20 @@ type scheduling struct {
 
 	mu       sync.Mutex
 	set      map[string]bool // components that recipes have, and "component path" of values that they set
-	findings map[problem.Problem][]string
+	findings map[diag.Problem][]string
 }
 
 // newScheduling loads what stands beside the overlays, and looks at it by itself.
-func newScheduling(t *tree.Tree, loaded problem.List) (*scheduling, problem.List) {
-	s := &scheduling{wrong: map[string]bool{}, set: map[string]bool{}, findings: map[problem.Problem][]string{}}
+func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
+	s := &scheduling{wrong: map[string]bool{}, set: map[string]bool{}, findings: map[diag.Problem][]string{}}
 	for _, p := range loaded.Errors() {
 		s.wrong[p.File] = true
 	}
-	var wrong, out problem.List
+	var wrong, out diag.List
 	s.shapes, wrong = shape.Load(t)
 	out = append(out, wrong...)
 	own := profiles(t, s.shapes)
-	s.nodes = !s.shapes.ProfilesShipped && wrong.Err() == nil && own.Without(problem.Defaults, problem.NoAccelerator).Count(problem.Error) == own.Count(problem.Error)
+	s.nodes = !s.shapes.ProfilesShipped && wrong.Err() == nil && own.Without(diag.Defaults, diag.NoAccelerator).Count(diag.Error) == own.Count(diag.Error)
 	out = append(out, own...)
 	s.footprints, wrong = footprint.Load(t)
 	out = append(append(out, wrong...), footprints(t, s.footprints)...)
@@ -60,15 +60,15 @@ func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 
 // recipe looks at one recipe's nodes and pods; of components that are spoiled it
 // is known that they can't be deployed.
-func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[string]bool) problem.List {
-	var out problem.List
+func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[string]bool) diag.List {
+	var out diag.List
 	var nodes shape.Nodes
 	fits := s.nodes
 	if s.nodes {
 		var err error
 		if nodes, err = s.shapes.Select(r.Query); err != nil {
 			fits = false
-			out = append(out, problem.NoProfile.At(r.Tree().Pos(o.File, "spec", "criteria"), "%s: %s", o.Name, err))
+			out = append(out, diag.NoProfile.At(r.Tree().Pos(o.File, "spec", "criteria"), "%s: %s", o.Name, err))
 		}
 	}
 	if !s.pods {
@@ -87,7 +87,7 @@ func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[stri
 }
 
 // find keeps a problem that several recipes may have, once.
-func (s *scheduling) find(recipe string, p problem.Problem) {
+func (s *scheduling) find(recipe string, p diag.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.findings[p] = append(s.findings[p], recipe)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/recipes"
@@ -42,7 +42,7 @@ var fewOnce = sync.OnceValue(func() fstest.MapFS {
 	return all
 })
 
-func told(problems problem.List) []string {
+func told(problems diag.List) []string {
 	var out []string
 	for _, p := range problems {
 		out = append(out, fmt.Sprintf("%s:%d %s %s", p.File, p.Line, p.Severity, p.Rule))
@@ -148,7 +148,7 @@ func TestSchedulingRules(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s: %s is not among\n%v", want, tt.part, r.Problems.Without(problem.UnusedFile, problem.UnusedComponent))
+			t.Errorf("%s: %s is not among\n%v", want, tt.part, r.Problems.Without(diag.UnusedFile, diag.UnusedComponent))
 		})
 	}
 }

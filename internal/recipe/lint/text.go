@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // WriteText writes the report for people: one problem a line, its remedy below
@@ -52,8 +52,8 @@ func (r Report) WriteGitHub(w io.Writer) error {
 	return nil
 }
 
-func command(s problem.Severity) string {
-	if s == problem.Note {
+func command(s diag.Severity) string {
+	if s == diag.Note {
 		return "notice"
 	}
 	return string(s)

@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
@@ -54,24 +54,24 @@ func (s *scheduling) typos(recipe string, uses []footprint.Use) {
 	}
 }
 
-func (v vocabulary) typo(u footprint.Use) (problem.Problem, bool) {
+func (v vocabulary) typo(u footprint.Use) (diag.Problem, bool) {
 	known := v[u.Of]
 	if known[u.Key] {
-		return problem.Problem{}, false
+		return diag.Problem{}, false
 	}
-	near := problem.Nearest(u.Key, slices.Collect(maps.Keys(known)))
+	near := diag.Nearest(u.Key, slices.Collect(maps.Keys(known)))
 	if near == "" {
-		return problem.Problem{}, false
+		return diag.Problem{}, false
 	}
-	return problem.NearKey.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
+	return diag.NearKey.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
 }
 
 // hardCoded finds typos in what footprints have whatever the recipe.
-func (s *scheduling) hardCoded() problem.List {
+func (s *scheduling) hardCoded() diag.List {
 	if s.footprints.Shipped {
 		return nil
 	}
-	var out problem.List
+	var out diag.List
 	for _, f := range s.footprints.Footprints {
 		for _, u := range f.Uses {
 			if p, ok := s.keys.typo(u); ok {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
@@ -31,7 +31,7 @@ func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *shape.Shape
 				continue
 			}
 			if _, kept := scheduling1.FindMatchingUntoleratedTaint(klog.Logger{}, gpu.Taints, w.Pod.Tolerations, keepsOff, false); !kept {
-				s.find(recipe, problem.Unplaced.At(s.footprints.Placed(r, c.Name, w.Kind, w.Name),
+				s.find(recipe, diag.Unplaced.At(s.footprints.Placed(r, c.Name, w.Kind, w.Name),
 					"%s: pods of %s %s may run on GPU nodes: nothing selects system nodes, and they tolerate the taints", c.Name, w.Kind, w.Name))
 			}
 		}

@@ -1,6 +1,6 @@
 package model
 
-import "github.com/firstlight/firstlight/internal/recipe/strict"
+import "github.com/firstlight/firstlight/internal/yamlstrict"
 
 // Footprint is the pods that a component schedules.
 type Footprint struct {
@@ -101,11 +101,11 @@ type FootprintPod struct {
 	Tolerations               []any             `yaml:"tolerations,omitempty" json:"tolerations,omitempty"`
 	TopologySpreadConstraints []any             `yaml:"topologySpreadConstraints,omitempty" json:"topologySpreadConstraints,omitempty"`
 	// Requests of all containers together, as Kubernetes adds them up.
-	Requests          map[string]strict.Text `yaml:"requests,omitempty" json:"requests,omitempty"`
-	PriorityClassName string                 `yaml:"priorityClassName,omitempty" json:"priorityClassName,omitempty"`
-	SchedulerName     string                 `yaml:"schedulerName,omitempty" json:"schedulerName,omitempty"`
-	HostNetwork       bool                   `yaml:"hostNetwork,omitempty" json:"hostNetwork,omitempty"`
-	HostPorts         []int                  `yaml:"hostPorts,omitempty" json:"hostPorts,omitempty"`
+	Requests          map[string]yamlstrict.Text `yaml:"requests,omitempty" json:"requests,omitempty"`
+	PriorityClassName string                     `yaml:"priorityClassName,omitempty" json:"priorityClassName,omitempty"`
+	SchedulerName     string                     `yaml:"schedulerName,omitempty" json:"schedulerName,omitempty"`
+	HostNetwork       bool                       `yaml:"hostNetwork,omitempty" json:"hostNetwork,omitempty"`
+	HostPorts         []int                      `yaml:"hostPorts,omitempty" json:"hostPorts,omitempty"`
 }
 
 // FootprintLabels are labels that the component puts on nodes that have others.

@@ -1,6 +1,6 @@
 package model
 
-import "github.com/firstlight/firstlight/internal/recipe/strict"
+import "github.com/firstlight/firstlight/internal/yamlstrict"
 
 // Snapshot is what was measured of a cluster. Other programs write it, with
 // more keys than these.
@@ -18,7 +18,7 @@ type Measurement struct {
 // Subtype holds measured values by their keys.
 type Subtype struct {
 	// Subtype is the subtype's name; some versions of the format call it name.
-	Subtype string                 `yaml:"subtype,omitempty" json:"subtype,omitempty"`
-	Name    string                 `yaml:"name,omitempty" json:"name,omitempty"`
-	Data    map[string]strict.Text `yaml:"data,omitempty" json:"data,omitempty"`
+	Subtype string                     `yaml:"subtype,omitempty" json:"subtype,omitempty"`
+	Name    string                     `yaml:"name,omitempty" json:"name,omitempty"`
+	Data    map[string]yamlstrict.Text `yaml:"data,omitempty" json:"data,omitempty"`
 }

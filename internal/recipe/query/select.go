@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // NotFoundError says how far a path led, and what there is.
@@ -26,7 +26,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.There) == 0 {
 		return fmt.Sprintf("%s has nothing in it, so no %q", at, e.Key)
 	}
-	if near := problem.Nearest(e.Key, e.There); near != "" {
+	if near := diag.Nearest(e.Key, e.There); near != "" {
 		return fmt.Sprintf("%s has no %q: did you mean %q?", at, e.Key, near)
 	}
 	return fmt.Sprintf("%s has no %q, it has: %s", at, e.Key, strings.Join(e.There, ", "))

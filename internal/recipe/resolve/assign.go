@@ -9,7 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Assignment is a value from the command line.
@@ -33,7 +33,7 @@ func ParseAssignment(text string) (Assignment, error) {
 	}
 	a := Assignment{Component: component, Path: p, Value: value}
 	if value != "" {
-		doc, problems := strict.Parse("value", []byte(value))
+		doc, problems := yamlstrict.Parse("value", []byte(value))
 		if doc == nil {
 			return Assignment{}, fmt.Errorf("%q: %w", text, errors.New(problems[0].Message))
 		}

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -23,7 +23,7 @@ func compatible(query criteria.Criteria, kept []*tree.Overlay) error {
 	if err := query.CheckLegacy(); err != nil {
 		return err //nolint:wrapcheck // it says what was asked for
 	}
-	var problems problem.List
+	var problems diag.List
 	for _, m := range kept {
 		for _, o := range m.Chain() {
 			if o.Broken != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -97,7 +97,7 @@ func TestMistakesOfRecipes(t *testing.T) {
 				files["mixins/m.yaml"] = mixin(tt.mixin)
 			}
 			_, err := resolve.Resolve(load(t, recipetest.Edit(recipetest.Small(), files), tree.Options{}), query(t, "service=x"), resolve.Options{})
-			list, ok := errors.AsType[problem.List](err)
+			list, ok := errors.AsType[diag.List](err)
 			if !ok || len(list) != 1 {
 				t.Fatalf("got %v", err)
 			}

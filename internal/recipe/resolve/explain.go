@@ -3,7 +3,7 @@ package resolve
 import (
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
@@ -19,9 +19,9 @@ type Value struct {
 
 // Setting is one layer's setting of a value.
 type Setting struct {
-	Layer string       `json:"layer"`
-	At    *problem.Pos `json:"at,omitempty"`
-	Value any          `json:"value"`
+	Layer string    `json:"layer"`
+	At    *diag.Pos `json:"at,omitempty"`
+	Value any       `json:"value"`
 }
 
 // Explain lists the values below a path with the layers that set them. The

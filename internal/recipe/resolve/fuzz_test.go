@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
@@ -34,7 +34,7 @@ func FuzzResolve(f *testing.F) {
 					continue // what aicr does not know
 				}
 				r, err := resolve.Resolve(loaded, o.Criteria, opts)
-				if _, expected := errors.AsType[problem.List](err); err != nil && !expected {
+				if _, expected := errors.AsType[diag.List](err); err != nil && !expected {
 					t.Fatalf("%s: %v", o.Name, err)
 				}
 				if err != nil {

@@ -4,25 +4,25 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Load reads a recipe that was resolved before; the tree is for the values files
 // that it names. Other programs write recipes too: keys that are not known are
 // passed over. What set its values is not known any more.
 func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
-	doc, problems := strict.Parse(file, data)
+	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
 		return nil, problems
 	}
 	var r model.Recipe
-	problems = doc.Decode(&r).Without(problem.UnknownKey)
+	problems = doc.Decode(&r).Without(diag.UnknownKey)
 	if r.Kind != model.KindRecipe {
-		problems = append(problems, problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", r.Kind, model.KindRecipe).
+		problems = append(problems, diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", r.Kind, model.KindRecipe).
 			With("give the file of a resolved recipe"))
 	}
 	if err := problems.Err(); err != nil {
@@ -35,7 +35,7 @@ func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 
 // ParseCriteria reads a file of kind RecipeCriteria, or one that has the criteria alone.
 func ParseCriteria(file string, data []byte) (criteria.Criteria, error) {
-	doc, problems := strict.Parse(file, data)
+	doc, problems := yamlstrict.Parse(file, data)
 	if doc == nil {
 		return criteria.Criteria{}, problems
 	}
@@ -46,7 +46,7 @@ func ParseCriteria(file string, data []byte) (criteria.Criteria, error) {
 	}
 	problems = doc.Decode(&f)
 	if f.Kind != model.KindCriteria {
-		problems = append(problems, problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", f.Kind, model.KindCriteria).
+		problems = append(problems, diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", f.Kind, model.KindCriteria).
 			With("write kind: %s, or the criteria alone", model.KindCriteria))
 	}
 	return f.Spec, problems.Err()

@@ -3,8 +3,8 @@ package resolve
 import (
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -12,7 +12,7 @@ import (
 // mixins merges the mixins that the overlays name, in the order in which they
 // were named. A mixin adds; what is set already it may not set differently.
 func (d *draft) mixins() error {
-	var problems problem.List
+	var problems diag.List
 	for _, name := range d.mixinNames {
 		m, ok := d.tree.Mixins[name]
 		if !ok {
@@ -24,8 +24,8 @@ func (d *draft) mixins() error {
 	return problems.Sort().Err()
 }
 
-func (d *draft) mixin(m *tree.Mixin) problem.List {
-	var problems problem.List
+func (d *draft) mixin(m *tree.Mixin) diag.List {
+	var problems diag.List
 	l := layer{name: "mixin " + m.Metadata.Name, file: m.File}
 	for i := range m.Spec.Constraints {
 		c := &m.Spec.Constraints[i]
@@ -47,8 +47,8 @@ func (d *draft) mixin(m *tree.Mixin) problem.List {
 	return problems
 }
 
-func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) problem.Problem {
-	p := problem.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
+func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) diag.Problem {
+	p := diag.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
 	p.Message = "mixin " + m.Metadata.Name + " sets what the recipe has set already: " + p.Message
 	return p
 }
@@ -56,8 +56,8 @@ func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) pro
 // mixinConflicts are the fields of a component that is there already which a
 // mixin may not set: everything but its namespace, lists that are joined, and
 // values that the registry allows.
-func (d *draft) mixinConflicts(m *tree.Mixin, have, c *model.ComponentRef, keys at) problem.List {
-	var problems problem.List
+func (d *draft) mixinConflicts(m *tree.Mixin, have, c *model.ComponentRef, keys at) diag.List {
+	var problems diag.List
 	haveTexts, stated := texts(have), texts(c)
 	for i, key := range textFields {
 		if s := *stated[i]; key != "namespace" && s != "" && s != *haveTexts[i] {

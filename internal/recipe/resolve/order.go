@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // order is the order of deployment: every component behind those that it depends
 // on, and by name where that leaves a choice. Components that are disabled are
 // not in it.
-func (d *draft) order() ([]string, problem.List, error) {
+func (d *draft) order() ([]string, diag.List, error) {
 	needs, warnings, problems := d.needs()
 	if err := problems.Sort().Err(); err != nil {
 		return nil, nil, err
@@ -27,7 +27,7 @@ func (d *draft) order() ([]string, problem.List, error) {
 			}
 		}
 		if len(ready) == 0 {
-			return nil, nil, problem.List{d.circle(needs)}
+			return nil, nil, diag.List{d.circle(needs)}
 		}
 		first := slices.Min(ready)
 		order = append(order, first)
@@ -40,7 +40,7 @@ func (d *draft) order() ([]string, problem.List, error) {
 }
 
 // needs are what each component that is deployed depends on.
-func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems problem.List) {
+func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems diag.List) {
 	needs = map[string]map[string]bool{}
 	for name, c := range d.components {
 		if !c.Enabled() && !d.compat {
@@ -53,7 +53,7 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems pr
 			case !ok:
 				problems = append(problems, d.unknown(c, dep))
 			case !other.Enabled() && !d.compat:
-				warnings = append(warnings, problem.DisabledDependency.At(d.pos("components", name, "dependencyRefs", dep),
+				warnings = append(warnings, diag.DisabledDependency.At(d.pos("components", name, "dependencyRefs", dep),
 					"%s depends on %s, which the recipe disables: it is deployed without it", name, dep))
 			default:
 				needs[name][dep] = true
@@ -63,10 +63,10 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems pr
 	return needs, warnings, problems
 }
 
-func (d *draft) unknown(c *model.ComponentRef, dep string) problem.Problem {
-	p := problem.UnknownDependency.At(d.pos("components", c.Name, "dependencyRefs", dep),
+func (d *draft) unknown(c *model.ComponentRef, dep string) diag.Problem {
+	p := diag.UnknownDependency.At(d.pos("components", c.Name, "dependencyRefs", dep),
 		"%s depends on %s, which the recipe does not have", c.Name, dep)
-	if near := problem.Nearest(dep, slices.Collect(maps.Keys(d.components))); near != "" {
+	if near := diag.Nearest(dep, slices.Collect(maps.Keys(d.components))); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
@@ -74,7 +74,7 @@ func (d *draft) unknown(c *model.ComponentRef, dep string) problem.Problem {
 
 // circle names components that depend on each other; there is such a circle
 // among what is left.
-func (d *draft) circle(needs map[string]map[string]bool) problem.Problem {
+func (d *draft) circle(needs map[string]map[string]bool) diag.Problem {
 	seen := map[string]int{}
 	var walk []string
 	at := slices.Min(slices.Collect(maps.Keys(needs)))
@@ -89,6 +89,6 @@ func (d *draft) circle(needs map[string]map[string]bool) problem.Problem {
 	}
 	i := slices.Index(walk, slices.Min(walk))
 	walk = append(append(slices.Clone(walk[i:]), walk[:i]...), walk[i])
-	return problem.DependencyCycle.At(d.pos("components", walk[0], "dependencyRefs", walk[1]),
+	return diag.DependencyCycle.At(d.pos("components", walk[0], "dependencyRefs", walk[1]),
 		"%s", fmt.Sprintf("components depend on each other: %s", strings.Join(walk, " -> ")))
 }

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -40,7 +40,7 @@ type Result struct {
 	// Profiles are the values of the recipe's profile, as name=value, in order.
 	Profiles []string
 	// Warnings are what does not keep the recipe from being used.
-	Warnings problem.List
+	Warnings diag.List
 
 	tree   *tree.Tree
 	compat bool
@@ -48,11 +48,11 @@ type Result struct {
 }
 
 // Resolve makes the recipe for a query. It fails with a *CoverageError when
-// something that the query states has no effect, and with a problem.List when
+// something that the query states has no effect, and with a diag.List when
 // the overlays do not fit together.
 func Resolve(t *tree.Tree, query criteria.Criteria, o Options) (*Result, error) {
 	r, err := resolve(t, query, o)
-	if list, ok := errors.AsType[problem.List](err); ok && !o.Explain {
+	if list, ok := errors.AsType[diag.List](err); ok && !o.Explain {
 		o.Explain = true // to say where what is wrong stands
 		if _, err = resolve(t, query, o); err == nil {
 			return nil, list

@@ -6,14 +6,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Ties are the values that two overlays set differently of which neither is more
 // specific than the other, nor based on it: only their order decides. The recipe
 // has to be resolved with Explain.
-func (r *Result) Ties() problem.List {
-	var out problem.List
+func (r *Result) Ties() diag.List {
+	var out diag.List
 	for _, path := range slices.Sorted(maps.Keys(r.trace)) {
 		origins := r.trace[path]
 		last := origins[len(origins)-1]
@@ -22,7 +22,7 @@ func (r *Result) Ties() problem.List {
 		}
 		for _, before := range origins[:len(origins)-1] {
 			if tied(before, last) {
-				out = append(out, problem.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
+				out = append(out, diag.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
 					"%s is %s of %s, and %s of %s, which is as specific", path, text(last.Value), last.Layer, text(before.Value), before.Layer))
 				break
 			}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -94,27 +94,27 @@ func (r *Result) Origins(path query.Path) []Origin {
 }
 
 // Pos is where an origin stands; the zero Pos when that is no file.
-func (r *Result) Pos(o Origin) problem.Pos {
+func (r *Result) Pos(o Origin) diag.Pos {
 	if o.File == "" {
-		return problem.Pos{}
+		return diag.Pos{}
 	}
 	return r.tree.Pos(o.File, o.Keys...)
 }
 
 // Where is where a value of the recipe, or a component, was set last. The recipe
 // has to be resolved with Explain.
-func (r *Result) Where(keys ...string) problem.Pos {
+func (r *Result) Where(keys ...string) diag.Pos {
 	return (&draft{tree: r.tree, trace: r.trace}).pos(keys...)
 }
 
 // pos is where a value of the draft was set last.
-func (d *draft) pos(path ...string) problem.Pos {
+func (d *draft) pos(path ...string) diag.Pos {
 	if d.trace == nil {
-		return problem.Pos{}
+		return diag.Pos{}
 	}
 	origins := d.trace[query.Join(path...)]
 	if len(origins) == 0 {
-		return problem.Pos{File: d.tree.Name(d.tree.Base.File)}
+		return diag.Pos{File: d.tree.Name(d.tree.Base.File)}
 	}
 	last := origins[len(origins)-1]
 	return d.tree.ValuePos(last.File, last.Keys...)

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // builder makes the schema of one kind; defs are the structs that it refers to.
@@ -17,7 +17,7 @@ type builder struct {
 // structure is the schema of a struct: what the strict reader accepts of it.
 func (b *builder) structure(t reflect.Type) object {
 	properties, required := object{}, []string{}
-	for _, f := range strict.Fields(t) {
+	for _, f := range yamlstrict.Fields(t) {
 		field := t.FieldByIndex(f.Index)
 		properties = append(properties, member{f.Key, b.field(t, field, f)})
 		if f.Need {
@@ -40,7 +40,7 @@ func (b *builder) structure(t reflect.Type) object {
 
 // field is the schema of a key; one that is not needed may be null, which is as
 // good as not there.
-func (b *builder) field(owner reflect.Type, field reflect.StructField, f strict.Field) object {
+func (b *builder) field(owner reflect.Type, field reflect.StructField, f yamlstrict.Field) object {
 	out := object{}
 	if doc := b.docs.field(owner, f.Index); doc != "" {
 		out = append(out, member{"description", doc})
@@ -67,7 +67,7 @@ func (b *builder) field(owner reflect.Type, field reflect.StructField, f strict.
 	return append(out, value...)
 }
 
-func enum(f strict.Field) []any {
+func enum(f yamlstrict.Field) []any {
 	var out []any
 	for _, e := range f.Enum {
 		out = append(out, e)
@@ -109,7 +109,7 @@ func (b *builder) value(t reflect.Type) object {
 	case reflect.Map:
 		return object{{"type", "object"}, {"additionalProperties", nullable(b.value(t.Elem()))}}
 	case reflect.Struct:
-		if t == reflect.TypeFor[strict.Text]() {
+		if t == reflect.TypeFor[yamlstrict.Text]() {
 			return object{}
 		}
 		return b.ref(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/schema"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 const root = "../../.."
@@ -96,7 +96,7 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 // valid holds YAML against a schema.
 func valid(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	t.Helper()
-	doc, problems := strict.Parse("f.yaml", data)
+	doc, problems := yamlstrict.Parse("f.yaml", data)
 	if doc == nil {
 		t.Fatal(problems)
 	}
@@ -165,7 +165,7 @@ func uncovered(t *testing.T, fsys fs.FS, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, _ := strict.Parse(path, data)
+	doc, _ := yamlstrict.Parse(path, data)
 	if filepath.Ext(path) != ".yaml" || doc == nil {
 		return
 	}
@@ -239,7 +239,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		strings.Replace(head, "name: x", "name: \"\"", 1) + "spec: {}":                          false,
 		strings.Replace(head, "metadata: {name: x}\n", "", 1) + "spec: {}":                      false,
 	} {
-		doc, problems := strict.Parse("f.yaml", []byte(text))
+		doc, problems := yamlstrict.Parse("f.yaml", []byte(text))
 		if doc == nil {
 			t.Fatal(problems)
 		}
@@ -289,7 +289,7 @@ func TestSchemaAndReaderAgreeOnOthers(t *testing.T) {
 		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 8, workload: [{providers: [gke], source: s, tolerations: [{key: a, operator: Exists}]}]}]": true,
 		list + "{name: a, arch: [amd64], products: [b], maxPerNode: 8, workload: [{providers: [gke]}]}]":                                                       false,
 	} {
-		doc, problems := strict.Parse("f.yaml", []byte(text))
+		doc, problems := yamlstrict.Parse("f.yaml", []byte(text))
 		if doc == nil {
 			t.Fatal(text, problems)
 		}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // Accelerator is an entry of accelerators.yaml; Index is its place there, Digest
@@ -22,23 +22,23 @@ type Accelerator struct {
 
 var archs = []string{"amd64", "arm64"}
 
-func (s *Set) accelerators(f *beside.File) problem.List {
+func (s *Set) accelerators(f *beside.File) diag.List {
 	s.AcceleratorsFile = f
 	var file model.Accelerators
 	_, problems := f.Decode(model.KindAccelerators, &file)
 	for i := range file.Accelerators {
 		a := &Accelerator{Accelerator: file.Accelerators[i], Index: i, Digest: canonical(file.Accelerators[i])}
-		at := func(keys ...string) problem.Pos {
+		at := func(keys ...string) diag.Pos {
 			return f.ValueAt(append([]string{"accelerators", strconv.Itoa(i)}, keys...)...)
 		}
 		if first, twice := s.Accelerator(a.Name); twice && a.Name != "" {
-			problems = append(problems, problem.TwiceEntry.At(at("name"), "accelerator %s is here for the second time, first at line %d",
+			problems = append(problems, diag.TwiceEntry.At(at("name"), "accelerator %s is here for the second time, first at line %d",
 				a.Name, f.ValueAt("accelerators", strconv.Itoa(first.Index)).Line))
 			continue
 		}
 		for j, arch := range a.Arch {
 			if !slices.Contains(archs, arch) {
-				problems = append(problems, problem.Value.At(at("arch", strconv.Itoa(j)), "%q is no architecture: write amd64 or arm64", arch))
+				problems = append(problems, diag.Value.At(at("arch", strconv.Itoa(j)), "%q is no architecture: write amd64 or arm64", arch))
 			}
 		}
 		s.AcceleratorList = append(s.AcceleratorList, a)

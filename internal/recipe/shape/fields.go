@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // quantity reads a positive one.
@@ -20,7 +20,7 @@ func (r *reader) quantity(text string, keys ...string) (resource.Quantity, bool)
 	if err == nil && q.Sign() > 0 {
 		return q, true
 	}
-	r.add(problem.Quantity, keys, "%q is no positive quantity", text)
+	r.add(diag.Quantity, keys, "%q is no positive quantity", text)
 	return resource.Quantity{}, false
 }
 
@@ -32,7 +32,7 @@ func (r *reader) whole(text string, keys ...string) int64 {
 	}
 	n, exact := q.AsInt64()
 	if !exact {
-		r.add(problem.Quantity, keys, "%q is no whole number: devices are not shared out in parts", text)
+		r.add(diag.Quantity, keys, "%q is no whole number: devices are not shared out in parts", text)
 	}
 	return n
 }
@@ -41,7 +41,7 @@ func (r *reader) labels(labels map[string]string, keys ...string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(labels[key])...)
 		if len(wrong) > 0 {
-			r.add(problem.LabelText, append(slices.Clone(keys), key), "label %s=%s: %s", key, labels[key], short(wrong[0]))
+			r.add(diag.LabelText, append(slices.Clone(keys), key), "label %s=%s: %s", key, labels[key], short(wrong[0]))
 		}
 	}
 }
@@ -51,10 +51,10 @@ func (r *reader) taints(list []model.NodeTaint) []corev1.Taint {
 	for i, t := range list {
 		keys := []string{"spec", "taints", strconv.Itoa(i), "key"}
 		if wrong := append(validation.IsQualifiedName(t.Key), validation.IsValidLabelValue(t.Value)...); len(wrong) > 0 {
-			r.add(problem.LabelText, keys, "taint %s=%s: %s", t.Key, t.Value, short(wrong[0]))
+			r.add(diag.LabelText, keys, "taint %s=%s: %s", t.Key, t.Value, short(wrong[0]))
 		}
 		if slices.ContainsFunc(out, func(o corev1.Taint) bool { return o.Key == t.Key && string(o.Effect) == t.Effect }) {
-			r.add(problem.TwiceEntry, keys, "the taint %s:%s is here twice", t.Key, t.Effect)
+			r.add(diag.TwiceEntry, keys, "the taint %s:%s is here twice", t.Key, t.Effect)
 			continue
 		}
 		out = append(out, corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
@@ -67,10 +67,10 @@ func (r *reader) devices(list []model.NodeDevice) []Device {
 	for i, d := range list {
 		at := func(key string) []string { return []string{"spec", "extendedResources", strconv.Itoa(i), key} }
 		if wrong := validation.IsQualifiedName(d.Name); len(wrong) > 0 || !strings.Contains(d.Name, "/") {
-			r.add(problem.LabelText, at("name"), "%q is no name of an extended resource: write domain/name", d.Name)
+			r.add(diag.LabelText, at("name"), "%q is no name of an extended resource: write domain/name", d.Name)
 		}
 		if slices.ContainsFunc(out, func(o Device) bool { return string(o.Name) == d.Name }) {
-			r.add(problem.TwiceEntry, at("name"), "the resource %s is here twice", d.Name)
+			r.add(diag.TwiceEntry, at("name"), "the resource %s is here twice", d.Name)
 			continue
 		}
 		device := Device{Name: corev1.ResourceName(d.Name), Quantity: r.whole(d.Quantity, at("quantity")...), Use: d.Use, From: d.From}
@@ -79,7 +79,7 @@ func (r *reader) devices(list []model.NodeDevice) []Device {
 			device.Request = r.whole(d.Request, at("request")...)
 		}
 		if device.Request > device.Quantity {
-			r.add(problem.Quantity, at("request"), "a pod that takes the whole node asks for %d %s, and the node has %d", device.Request, d.Name, device.Quantity)
+			r.add(diag.Quantity, at("request"), "a pod that takes the whole node asks for %d %s, and the node has %d", device.Request, d.Name, device.Quantity)
 		}
 		out = append(out, device)
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -37,7 +37,7 @@ type Profile struct {
 
 // Load reads nodes/ and accelerators.yaml. It comes back with what could be read;
 // with problems of severity error it is not to be used, but to be looked at.
-func Load(t *tree.Tree) (*Set, problem.List) {
+func Load(t *tree.Tree) (*Set, diag.List) {
 	s := &Set{}
 	files, own, problems := beside.Files(t, beside.Under(Dir))
 	s.ProfilesShipped = !own
@@ -65,13 +65,13 @@ func Load(t *tree.Tree) (*Set, problem.List) {
 }
 
 // twice drops all but the first of profiles that have one name.
-func (s *Set) twice() problem.List {
-	var problems problem.List
+func (s *Set) twice() diag.List {
+	var problems diag.List
 	all := slices.Clone(s.Profiles)
 	s.Profiles = slices.DeleteFunc(s.Profiles, func(p *Profile) bool {
 		first := all[slices.IndexFunc(all, func(o *Profile) bool { return o.Shape.Name == p.Shape.Name })]
 		if first != p {
-			problems = append(problems, problem.TwiceName.At(p.ValueAt("metadata", "name"), "%s is the name of %s too", p.Shape.Name, first.ValueAt("metadata", "name")))
+			problems = append(problems, diag.TwiceName.At(p.ValueAt("metadata", "name"), "%s is the name of %s too", p.Shape.Name, first.ValueAt("metadata", "name")))
 		}
 		return first != p
 	})

@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // Types of nodes.
@@ -25,7 +25,7 @@ const (
 )
 
 // parse makes a shape of a file; nil where it is no profile.
-func parse(f beside.File) (*Profile, problem.List) {
+func parse(f beside.File) (*Profile, diag.List) {
 	p := &Profile{File: f, NodeProfile: &model.NodeProfile{}}
 	of, problems := f.Decode(model.KindNodeProfile, p.NodeProfile)
 	if !of {
@@ -39,10 +39,10 @@ func parse(f beside.File) (*Profile, problem.List) {
 // reader collects problems of one file.
 type reader struct {
 	f        *beside.File
-	problems problem.List
+	problems diag.List
 }
 
-func (r *reader) add(rule problem.Rule, keys []string, format string, args ...any) {
+func (r *reader) add(rule diag.Rule, keys []string, format string, args ...any) {
 	r.problems = append(r.problems, rule.At(r.f.ValueAt(keys...), format, args...))
 }
 
@@ -82,16 +82,16 @@ func (r *reader) consistent(p *model.NodeProfile) {
 	l, keys := p.Metadata.Labels, []string{"metadata", "labels", "accelerator"}
 	switch {
 	case l.NodeType == acceleratedNode && l.Accelerator == "":
-		r.add(problem.ProfileKind, keys, "%s is accelerated, and does not say by which accelerator", p.Metadata.Name)
+		r.add(diag.ProfileKind, keys, "%s is accelerated, and does not say by which accelerator", p.Metadata.Name)
 	case l.NodeType == acceleratedNode && p.Spec.GPU == nil:
-		r.add(problem.ProfileKind, []string{"spec"}, "%s is accelerated, and has no gpu", p.Metadata.Name)
+		r.add(diag.ProfileKind, []string{"spec"}, "%s is accelerated, and has no gpu", p.Metadata.Name)
 	case l.NodeType == systemNode && l.Accelerator != "":
-		r.add(problem.ProfileKind, keys, "%s is a system node, and has the accelerator %s", p.Metadata.Name, l.Accelerator)
+		r.add(diag.ProfileKind, keys, "%s is a system node, and has the accelerator %s", p.Metadata.Name, l.Accelerator)
 	case l.NodeType == systemNode && p.Spec.GPU != nil:
-		r.add(problem.ProfileKind, []string{"spec", "gpu"}, "%s is a system node, and has GPUs", p.Metadata.Name)
+		r.add(diag.ProfileKind, []string{"spec", "gpu"}, "%s is a system node, and has GPUs", p.Metadata.Name)
 	}
 	if l.NodeType == systemNode && l.Generic != "" {
-		r.add(problem.ProfileKind, []string{"metadata", "labels", "generic"}, "generic chooses among GPU nodes, and %s is a system node", p.Metadata.Name)
+		r.add(diag.ProfileKind, []string{"metadata", "labels", "generic"}, "generic chooses among GPU nodes, and %s is a system node", p.Metadata.Name)
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *reader) resources(spec *model.NodeSpec) (capacity, allocatable corev1.R
 			have = f.usual
 		}
 		if have == "" {
-			r.add(problem.Missing, []string{"spec", "resources"}, "the key %q is missing: a node has some %s", f.key, f.key)
+			r.add(diag.Missing, []string{"spec", "resources"}, "the key %q is missing: a node has some %s", f.key, f.key)
 			continue
 		}
 		q, ok := r.quantity(have, "spec", "resources", f.key)

@@ -9,8 +9,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // File is a file of the tree that something refers to.
@@ -20,7 +20,7 @@ type File struct {
 	Digest string
 	// Values are those of a values file. They are the tree's: copy before writing.
 	Values   map[string]any
-	problems problem.List
+	problems diag.List
 	parsed   bool
 	data     []byte
 }
@@ -46,19 +46,19 @@ func (t *Tree) read(path string) (*File, error) {
 }
 
 // Values reads a values file, once.
-func (t *Tree) Values(path string) (*File, problem.List) {
+func (t *Tree) Values(path string) (*File, diag.List) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, err := t.read(path)
 	if err != nil {
-		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: t.Name(path)}, "%s", err)}
+		return nil, diag.List{diag.Unreadable.At(diag.Pos{File: t.Name(path)}, "%s", err)}
 	}
 	if !f.parsed {
 		f.parsed = true
-		var doc *strict.Doc
+		var doc *yamlstrict.Doc
 		doc, f.problems = t.document(t.Name(path), f.data)
 		if doc != nil {
-			var wrong problem.List
+			var wrong diag.List
 			f.Values, wrong = doc.Map()
 			f.problems = append(f.problems, wrong...)
 		} else if empty(f.problems) { // no values, which is a good values file
@@ -69,18 +69,18 @@ func (t *Tree) Values(path string) (*File, problem.List) {
 	return f, f.problems
 }
 
-func empty(l problem.List) bool {
-	return len(l) == 1 && l[0].Rule == problem.Document.Name && l[0].Line == 0
+func empty(l diag.List) bool {
+	return len(l) == 1 && l[0].Rule == diag.Document.Name && l[0].Line == 0
 }
 
 // document reads a file's document: the only one, or to aicr the first.
-func (t *Tree) document(name string, data []byte) (*strict.Doc, problem.List) {
+func (t *Tree) document(name string, data []byte) (*yamlstrict.Doc, diag.List) {
 	if !t.legacy {
-		return strict.Parse(name, data) //nolint:wrapcheck // problems, which name the file
+		return yamlstrict.Parse(name, data) //nolint:wrapcheck // problems, which name the file
 	}
-	doc, problems := strict.ParseFirst(name, data)
+	doc, problems := yamlstrict.ParseFirst(name, data)
 	if doc != nil {
-		problems = problems.Soften(problem.Document)
+		problems = problems.Soften(diag.Document)
 	}
 	return doc, problems
 }
@@ -94,13 +94,13 @@ func (t *Tree) Has(path string) bool {
 }
 
 // doc is a file's document; nil when it can't be read as one.
-func (t *Tree) doc(path string) *strict.Doc {
+func (t *Tree) doc(path string) *yamlstrict.Doc {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if doc, ok := t.docs[path]; ok {
 		return doc
 	}
-	var doc *strict.Doc
+	var doc *yamlstrict.Doc
 	if data, err := readFile(t.fsys, path); err == nil {
 		doc, _ = t.document(t.Name(path), data)
 	}
@@ -126,7 +126,7 @@ func readFile(fsys fs.FS, path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is no regular file")
 	}
-	data, err := io.ReadAll(io.LimitReader(f, strict.MaxSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, yamlstrict.MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read it: %w", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // legacyRoleOf says what aicr takes a file for. Overlays may be anywhere but below
@@ -54,7 +54,7 @@ func (t *Tree) forgetNewer(p parsed) parsed {
 type forgetter struct {
 	t        *Tree
 	file     string
-	problems problem.List
+	problems diag.List
 }
 
 func (f *forgetter) overlay(o *model.Overlay) {
@@ -86,6 +86,6 @@ func forget[T any](f *forgetter, field *T, is bool, keys ...string) {
 	}
 	var none T
 	*field = none
-	p := problem.UnknownKey.At(f.t.Pos(f.file, keys...), "aicr %s does not know the key %q: it passes over it", criteria.LegacyVersion, keys[len(keys)-1])
+	p := diag.UnknownKey.At(f.t.Pos(f.file, keys...), "aicr %s does not know the key %q: it passes over it", criteria.LegacyVersion, keys[len(keys)-1])
 	f.problems = append(f.problems, p.With("compare without --compat, or with a tree of that version"))
 }

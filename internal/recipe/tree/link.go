@@ -5,19 +5,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // entry is where an entry of a list stands.
-func (t *Tree) entry(file, list string, i int) problem.Pos {
+func (t *Tree) entry(file, list string, i int) diag.Pos {
 	return t.Pos(file, list, strconv.Itoa(i), "name")
 }
 
 // link finds every overlay's parent and depth, and indexes by criteria.
-func (t *Tree) link() problem.List {
-	var problems problem.List
+func (t *Tree) link() diag.List {
+	var problems diag.List
 	if t.Base == nil {
-		problems = append(problems, problem.NoBase.At(problem.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
+		problems = append(problems, diag.NoBase.At(diag.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
 		t.Base = emptyBase()
 	}
 	t.Base.Name = BaseName
@@ -54,13 +54,13 @@ func cmpBase(o *Overlay) string {
 	return o.Spec.Base
 }
 
-func (t *Tree) missingParent(o *Overlay) problem.Problem {
+func (t *Tree) missingParent(o *Overlay) diag.Problem {
 	names := make([]string, 0, len(t.Overlays))
 	for _, other := range t.Overlays {
 		names = append(names, other.Name)
 	}
-	p := problem.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
-	if near := problem.Nearest(o.Spec.Base, names); near != "" {
+	p := diag.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
+	if near := diag.Nearest(o.Spec.Base, names); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
@@ -68,8 +68,8 @@ func (t *Tree) missingParent(o *Overlay) problem.Problem {
 
 // breakCycles reports every circle once, at its first overlay by name, and ties
 // that one to the root, so that chains end.
-func (t *Tree) breakCycles() problem.List {
-	var problems problem.List
+func (t *Tree) breakCycles() diag.List {
+	var problems diag.List
 	done := map[*Overlay]bool{t.Base: true}
 	for _, o := range t.Overlays {
 		on := map[*Overlay]bool{}
@@ -88,7 +88,7 @@ func (t *Tree) breakCycles() problem.List {
 	return problems
 }
 
-func (t *Tree) cycle(at *Overlay) problem.Problem {
+func (t *Tree) cycle(at *Overlay) diag.Problem {
 	first, names := at, []string{at.Name}
 	for o := at.Parent; o != at; o = o.Parent {
 		names = append(names, o.Name)
@@ -99,7 +99,7 @@ func (t *Tree) cycle(at *Overlay) problem.Problem {
 	i := slices.Index(names, first.Name)
 	names = append(append(slices.Clone(names[i:]), names[:i]...), first.Name)
 	first.Parent = t.Base
-	p := problem.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+	p := diag.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
 	first.Broken = &p
 	return p
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Options say how a tree is loaded; the zero value is the strict way.
@@ -26,20 +26,20 @@ type Options struct {
 
 // passedOver are the rules that aicr does not have, or whose break it finds out
 // when it resolves what they are broken in.
-var passedOver = []problem.Rule{
-	problem.UnknownKey, problem.TwiceName, problem.TwiceEntry, problem.Kind, problem.Group, problem.Extension,
-	problem.Missing, problem.Value, problem.EnabledType, problem.MissingFile, problem.OutsideFile, problem.ValuesFile,
-	problem.ConstraintText, problem.MissingParent, problem.BaseCycle,
+var passedOver = []diag.Rule{
+	diag.UnknownKey, diag.TwiceName, diag.TwiceEntry, diag.Kind, diag.Group, diag.Extension,
+	diag.Missing, diag.Value, diag.EnabledType, diag.MissingFile, diag.OutsideFile, diag.ValuesFile,
+	diag.ConstraintText, diag.MissingParent, diag.BaseCycle,
 }
 
 // Load reads a tree. It comes back with whatever could be read; with problems of
 // severity error it is not to be used, but to be looked at.
-func Load(fsys fs.FS, o Options) (*Tree, problem.List) {
+func Load(fsys fs.FS, o Options) (*Tree, diag.List) {
 	t := &Tree{
 		Label: o.Label, legacy: o.Legacy, fsys: fsys,
 		Mixins: map[string]*Mixin{}, Components: map[string]*Component{}, Validators: map[string]*Validator{},
 		byName: map[string]*Overlay{}, byCriteria: map[criteria.Criteria][]*Overlay{},
-		files: map[string]*File{}, docs: map[string]*strict.Doc{},
+		files: map[string]*File{}, docs: map[string]*yamlstrict.Doc{},
 	}
 	sources, problems := t.scan()
 	for _, p := range t.parseAll(sources, o.Cache) {
@@ -80,14 +80,14 @@ func (t *Tree) parseAll(sources []source, cache *Cache) []parsed {
 func byName(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) }
 
 // enter puts what a file holds into the tree.
-func (t *Tree) enter(p parsed) problem.List {
+func (t *Tree) enter(p parsed) diag.List {
 	switch {
 	case p.overlay != nil:
 		return t.enterOverlay(p)
 	case p.mixin != nil:
 		name := p.mixin.Metadata.Name
 		if first, twice := t.Mixins[name]; twice {
-			return problem.List{t.twice(p.path, first.File, name)}
+			return diag.List{t.twice(p.path, first.File, name)}
 		}
 		t.Mixins[name] = &Mixin{Mixin: p.mixin, File: p.path, Digest: p.digest}
 	case p.registry != nil:
@@ -98,11 +98,11 @@ func (t *Tree) enter(p parsed) problem.List {
 	return nil
 }
 
-func (t *Tree) enterOverlay(p parsed) problem.List {
+func (t *Tree) enterOverlay(p parsed) diag.List {
 	o := &Overlay{Overlay: p.overlay, Name: p.overlay.Metadata.Name, File: p.path, Digest: p.digest}
 	if p.root {
 		if t.Base != nil {
-			return problem.List{problem.TwiceName.At(t.Pos(p.path, "metadata"), "there are two root overlays, this one and %s", t.Name(t.Base.File))}
+			return diag.List{diag.TwiceName.At(t.Pos(p.path, "metadata"), "there are two root overlays, this one and %s", t.Name(t.Base.File))}
 		}
 		t.Base = o
 		return nil
@@ -119,11 +119,11 @@ func (t *Tree) enterOverlay(p parsed) problem.List {
 		t.Overlays = append(t.Overlays, o)
 	}
 	if twice {
-		return problem.List{t.twice(p.path, first.File, o.Name)}
+		return diag.List{t.twice(p.path, first.File, o.Name)}
 	}
 	return nil
 }
 
-func (t *Tree) twice(path, first, name string) problem.Problem {
-	return problem.TwiceName.At(t.ValuePos(path, "metadata", "name"), "%s is the name of %s too", name, t.ValuePos(first, "metadata", "name"))
+func (t *Tree) twice(path, first, name string) diag.Problem {
+	return diag.TwiceName.At(t.ValuePos(path, "metadata", "name"), "%s is the name of %s too", name, t.ValuePos(first, "metadata", "name"))
 }

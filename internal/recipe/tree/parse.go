@@ -7,15 +7,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // parsed is what a file holds: at most one of the kinds.
 type parsed struct {
 	source
 	digest   string
-	problems problem.List
+	problems diag.List
 	overlay  *model.Overlay
 	root     bool
 	mixin    *model.Mixin
@@ -38,7 +38,7 @@ func (t *Tree) parse(s source, cache *Cache) parsed {
 		return parsed{source: s}
 	}
 	if err != nil {
-		return parsed{source: s, problems: problem.List{problem.Unreadable.At(problem.Pos{File: t.Name(s.path)}, "%s", err)}}
+		return parsed{source: s, problems: diag.List{diag.Unreadable.At(diag.Pos{File: t.Name(s.path)}, "%s", err)}}
 	}
 	key := cacheKey{name: t.Name(s.path), digest: digest(data), legacy: t.legacy}
 	if cache != nil {
@@ -65,7 +65,7 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	switch p.role {
 	case strayRole:
 		if kind == model.KindOverlay {
-			p.problems = problem.List{problem.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
+			p.problems = diag.List{diag.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
 		}
 		return
 	case topRole, legacyRole:
@@ -76,22 +76,22 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	case overlayRole, mixinRole, registryRole, catalogRole:
 	}
 	if want := kinds[p.role]; kind != want && kind != "" {
-		p.problems = problem.List{problem.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
+		p.problems = diag.List{diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
 		return
 	}
 	if group != "" && !model.KnownGroup(group) {
-		p.problems = append(p.problems, problem.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
+		p.problems = append(p.problems, diag.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
 	}
 	p.problems = append(p.problems, doc.Decode(p.target())...)
 }
 
 // unread keeps what is wrong with a file that has no document. To aicr an empty
 // file is an overlay without a name, and only as the root it changes anything.
-func (p *parsed) unread(problems problem.List) {
+func (p *parsed) unread(problems diag.List) {
 	switch {
 	case p.role == topRole || p.role == strayRole:
 	case p.role == legacyRole && empty(problems):
-		p.problems = problems.Soften(problem.Document)
+		p.problems = problems.Soften(diag.Document)
 		if p.isRoot() {
 			p.overlay, p.root = &model.Overlay{}, true
 		}
@@ -128,12 +128,12 @@ func (p *parsed) isRoot() bool {
 	return path.Base(p.path) == baseFile && slices.Contains(strings.Split(path.Dir(p.path), "/"), overlayDir) || p.path == baseFile
 }
 
-func (t *Tree) enterRegistry(p parsed) problem.List {
-	var problems problem.List
+func (t *Tree) enterRegistry(p parsed) diag.List {
+	var problems diag.List
 	for i := range p.registry.Components {
 		c := &p.registry.Components[i]
 		if first, twice := t.Components[c.Name]; twice {
-			problems = append(problems, problem.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
+			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
 				c.Name, t.entry(p.path, "components", first.Index).Line))
 			if !t.legacy {
 				continue
@@ -144,12 +144,12 @@ func (t *Tree) enterRegistry(p parsed) problem.List {
 	return problems
 }
 
-func (t *Tree) enterCatalog(p parsed) problem.List {
-	var problems problem.List
+func (t *Tree) enterCatalog(p parsed) diag.List {
+	var problems diag.List
 	for i := range p.catalog.Validators {
 		v := &p.catalog.Validators[i]
 		if first, twice := t.Validators[v.Name]; twice {
-			problems = append(problems, problem.TwiceEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
+			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
 				v.Name, t.entry(first.File, "validators", first.Index)))
 			continue
 		}

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 func emptyBase() *Overlay { return &Overlay{Overlay: &model.Overlay{}} }
 
 // references checks what files of the tree refer to.
-func (t *Tree) references() problem.List {
-	var problems problem.List
+func (t *Tree) references() diag.List {
+	var problems diag.List
 	all := append([]*Overlay{t.Base}, t.Overlays...)
 	for _, o := range all {
 		c := checker{t: t, file: o.File, at: []string{"spec"}}
@@ -47,10 +47,10 @@ type checker struct {
 	t        *Tree
 	file     string
 	at       []string
-	problems problem.List
+	problems diag.List
 }
 
-func (c *checker) add(r problem.Rule, keys []string, format string, args ...any) {
+func (c *checker) add(r diag.Rule, keys []string, format string, args ...any) {
 	c.problems = append(c.problems, r.At(c.t.ValuePos(c.file, append(slices.Clone(c.at), keys...)...), format, args...))
 }
 
@@ -58,10 +58,10 @@ func (c *checker) mixins(names []string) {
 	for i, name := range names {
 		at := []string{"mixins", strconv.Itoa(i)}
 		if slices.Index(names, name) < i {
-			c.add(problem.TwiceEntry, at, "mixin %s is here twice", name)
+			c.add(diag.TwiceEntry, at, "mixin %s is here twice", name)
 		}
 		if _, ok := c.t.Mixins[name]; !ok && name != "" {
-			c.add(problem.UnknownMixin, at, "there is no mixin %s", name)
+			c.add(diag.UnknownMixin, at, "there is no mixin %s", name)
 		}
 	}
 }
@@ -71,14 +71,14 @@ func (c *checker) constraints(list []model.Constraint, keys ...string) {
 	for i, con := range list {
 		at := append(slices.Clone(keys), strconv.Itoa(i))
 		if seen[con.Name] {
-			c.add(problem.TwiceEntry, append(at, "name"), "constraint %s is here twice", con.Name)
+			c.add(diag.TwiceEntry, append(at, "name"), "constraint %s is here twice", con.Name)
 		}
 		seen[con.Name] = true
 		if con.Value == "" {
 			continue
 		}
 		if _, err := constraint.Parse(con.Value); err != nil {
-			c.add(problem.ConstraintText, append(at, "value"), "constraint %s: %s", con.Name, err)
+			c.add(diag.ConstraintText, append(at, "value"), "constraint %s: %s", con.Name, err)
 		}
 	}
 }
@@ -100,13 +100,13 @@ func (c *checker) components(refs []model.ComponentRef) {
 		ref := &refs[i]
 		at := []string{"componentRefs", strconv.Itoa(i)}
 		if seen[ref.Name] {
-			c.add(problem.TwiceEntry, append(at, "name"), "component %s is here twice", ref.Name)
+			c.add(diag.TwiceEntry, append(at, "name"), "component %s is here twice", ref.Name)
 		}
 		seen[ref.Name] = true
 		for _, gate := range model.Gates() {
 			if v, ok := ref.Overrides[gate]; ok {
 				if _, isBool := v.(bool); !isBool {
-					c.add(problem.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
+					c.add(diag.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
 				}
 			}
 		}
@@ -125,7 +125,7 @@ func (c *checker) values(ref *model.ComponentRef, at []string) {
 		_, problems := c.t.Values(file)
 		c.problems = append(c.problems, problems...)
 		if problems.Err() != nil {
-			c.add(problem.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
+			c.add(diag.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
 		}
 	}
 }
@@ -154,14 +154,14 @@ func (c *checker) fileAt(file string, keys ...string) bool {
 	clean := path.Clean(file)
 	switch {
 	case file == "":
-		c.add(problem.Missing, keys, "the path is empty")
+		c.add(diag.Missing, keys, "the path is empty")
 		return false
 	case !fs.ValidPath(clean) || path.IsAbs(file):
-		c.add(problem.OutsideFile, keys, "%s is no path in the recipe tree", file)
+		c.add(diag.OutsideFile, keys, "%s is no path in the recipe tree", file)
 		return false
 	}
 	if _, err := c.t.Read(clean); err != nil {
-		c.add(problem.MissingFile, keys, "%s can't be read: %s", file, err)
+		c.add(diag.MissingFile, keys, "%s can't be read: %s", file, err)
 		return false
 	}
 	return true

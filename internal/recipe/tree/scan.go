@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // source is a file that is parsed, with what it is expected to be.
@@ -31,11 +31,11 @@ const (
 )
 
 // scan lists the tree's files and picks those that are parsed.
-func (t *Tree) scan() ([]source, problem.List) {
-	var problems problem.List
+func (t *Tree) scan() ([]source, diag.List) {
+	var problems diag.List
 	err := fs.WalkDir(t.fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			problems = append(problems, problem.Unreadable.At(problem.Pos{File: t.Name(p)}, "%s", err))
+			problems = append(problems, diag.Unreadable.At(diag.Pos{File: t.Name(p)}, "%s", err))
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -53,7 +53,7 @@ func (t *Tree) scan() ([]source, problem.List) {
 		return nil
 	})
 	if err != nil {
-		problems = append(problems, problem.Unreadable.At(problem.Pos{File: t.Name(".")}, "%s", err))
+		problems = append(problems, diag.Unreadable.At(diag.Pos{File: t.Name(".")}, "%s", err))
 	}
 	slices.Sort(t.Paths)
 	var sources []source
@@ -63,7 +63,7 @@ func (t *Tree) scan() ([]source, problem.List) {
 			continue
 		}
 		if path.Ext(p) != ".yaml" && r != strayRole {
-			problems = append(problems, problem.Extension.At(problem.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
+			problems = append(problems, diag.Extension.At(diag.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
 			continue
 		}
 		sources = append(sources, source{path: p, role: r})

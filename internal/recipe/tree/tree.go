@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Names of files that have a meaning.
@@ -44,7 +44,7 @@ type Tree struct {
 	fsys  fs.FS
 	mu    sync.Mutex
 	files map[string]*File
-	docs  map[string]*strict.Doc
+	docs  map[string]*yamlstrict.Doc
 }
 
 // Overlay is an overlay with what is computed of it.
@@ -63,7 +63,7 @@ type Overlay struct {
 	Depth int
 	// Broken is what is wrong with the base that the overlay names, where a tree is
 	// used all the same: the overlay can't be resolved, nor what is based on it.
-	Broken *problem.Problem
+	Broken *diag.Problem
 	// Children is how many overlays are based on this one.
 	Children int
 }
@@ -169,19 +169,19 @@ func (t *Tree) stated(c criteria.Criteria) criteria.Criteria {
 }
 
 // Pos is where a path stands in a file of the tree.
-func (t *Tree) Pos(file string, keys ...string) problem.Pos {
+func (t *Tree) Pos(file string, keys ...string) diag.Pos {
 	if doc := t.doc(file); doc != nil {
 		return doc.At(keys...)
 	}
-	return problem.Pos{File: t.Name(file)}
+	return diag.Pos{File: t.Name(file)}
 }
 
 // ValuePos is Pos, but of the value instead of its key.
-func (t *Tree) ValuePos(file string, keys ...string) problem.Pos {
+func (t *Tree) ValuePos(file string, keys ...string) diag.Pos {
 	if doc := t.doc(file); doc != nil {
 		return doc.ValueAt(keys...)
 	}
-	return problem.Pos{File: t.Name(file)}
+	return diag.Pos{File: t.Name(file)}
 }
 
 // Name is a file's name in messages.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -162,7 +162,7 @@ func TestMistakes(t *testing.T) {
 			if got := fmt.Sprintf("%s:%d:%d %s", p.File, p.Line, p.Column, p.Rule); got != tt.want || !strings.Contains(p.Message, tt.part) {
 				t.Errorf("got  %s: %s\nwant %s: %s", got, p.Message, tt.want, tt.part)
 			}
-			if p.Severity != problem.Error || p.Remedy == "" {
+			if p.Severity != diag.Error || p.Remedy == "" {
 				t.Errorf("severity %s, remedy %q", p.Severity, p.Remedy)
 			}
 		})
@@ -286,7 +286,7 @@ func TestAnOverlayOutsideOfOverlays(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"extra/x.yaml", "overlay/eks/x.yaml", "components/gpu-operator/x.yaml"} {
 		loaded, problems := tree.Load(recipetest.Edit(recipetest.Small(), map[string]string{file: header + "spec: {}\n"}), tree.Options{Label: "recipes"})
-		if _, there := loaded.Overlay("x"); there || len(problems) != 1 || problems[0].Rule != "stray-overlay" || problems[0].Severity != problem.Warning || problems[0].File != "recipes/"+file {
+		if _, there := loaded.Overlay("x"); there || len(problems) != 1 || problems[0].Rule != "stray-overlay" || problems[0].Severity != diag.Warning || problems[0].File != "recipes/"+file {
 			t.Errorf("%s: is there %v, %v", file, there, problems)
 		}
 	}

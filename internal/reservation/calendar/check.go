@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Problem is one thing wrong with a year of a schedule. Its place is that of the
 // margin or the entry in the file.
 type Problem struct {
-	problem.Problem
+	diag.Problem
 	// Entries are those that it is about.
 	Entries []string `json:"entries"`
 	// Dates are the days on which it is so; none: it is so of the whole year.
@@ -55,7 +55,7 @@ type year struct {
 // and of the file.
 func (s *Schedule) Check(number int) []Problem {
 	if len(s.entries) == 0 {
-		return []Problem{{Problem: ruleEmpty.At(problem.Pos{}, "there are no entries")}}
+		return []Problem{{Problem: ruleEmpty.At(diag.Pos{}, "there are no entries")}}
 	}
 	y := s.around(number)
 	var out []Problem
@@ -144,7 +144,7 @@ func (s *Schedule) clocks(y year) []Problem {
 		}
 		for _, c := range []struct {
 			clock Clock
-			rule  problem.Rule
+			rule  diag.Rule
 			how   string
 		}{{Jumped, ruleJumped, "jumps over"}, {Twice, ruleShownTwice, "shows twice"}} {
 			var d dates

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
@@ -213,7 +213,7 @@ margins:
 		"schedule.yaml:5:6: error: nightly-batch runs from 2026-03-28 23:00 to 2026-03-29 06:30 (UTC), " +
 			"while people have the reservations: morning-up stands deployments up at 2026-03-29 06:00, and evening-down has them torn down by 2026-03-29 19:00 [meet]",
 	} {
-		if got[i].String() != want || got[i].Severity != problem.Error || got[i].Remedy == "" {
+		if got[i].String() != want || got[i].Severity != diag.Error || got[i].Remedy == "" {
 			t.Errorf("got  %s\nwant %s", got[i], want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestReviewSaysWhatWasLookedAt(t *testing.T) {
 	if r.Entries != 1 || r.Margins != 1 || r.Occurrences != 366 || len(r.Changes) != 2 {
 		t.Errorf("got %+v", r)
 	}
-	if r.Count(problem.Warning) != 2 || r.Count(problem.Error) != 0 {
+	if r.Count(diag.Warning) != 2 || r.Count(diag.Error) != 0 {
 		t.Errorf("got %s", said(r.Problems))
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // file is schedule.yaml.
@@ -50,7 +50,7 @@ func Load(path string) (*Schedule, error) {
 }
 
 // Parse reads a schedule and validates it; name is for messages. Its error is a
-// problem.List: everything that is wrong, each with its place and what to do.
+// diag.List: everything that is wrong, each with its place and what to do.
 // Whether the margins hold is Check's to say.
 func Parse(name string, data []byte) (*Schedule, error) {
 	var f file
@@ -68,11 +68,11 @@ func Parse(name string, data []byte) (*Schedule, error) {
 
 // loader makes a schedule of a file, and collects what is wrong with it.
 type loader struct {
-	doc      *strict.Doc
-	problems problem.List
+	doc      *yamlstrict.Doc
+	problems diag.List
 }
 
-func (l *loader) add(r problem.Rule, path []string, format string, args ...any) {
+func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 func (l *loader) margins(f *file) []Margin {
@@ -43,7 +43,7 @@ func (l *loader) margin(m fileMargin, names []string, path func(string) []string
 			continue
 		}
 		p := ruleUnknownEntry.At(l.doc.ValueAt(path(k.key)...), "there is no entry %q", k.name)
-		if near := problem.Nearest(k.name, names); near != "" {
+		if near := diag.Nearest(k.name, names); near != "" {
 			p = p.With("did you mean %q?", near)
 		}
 		l.problems = append(l.problems, p)

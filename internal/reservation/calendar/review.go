@@ -1,6 +1,6 @@
 package calendar
 
-import "github.com/firstlight/firstlight/internal/recipe/problem"
+import "github.com/firstlight/firstlight/internal/diag"
 
 // Review is what Check finds in a year, with what it looked at.
 type Review struct {
@@ -31,7 +31,7 @@ func (s *Schedule) Review(number int) Review {
 }
 
 // Count is how many problems have the severity.
-func (r Review) Count(of problem.Severity) int {
+func (r Review) Count(of diag.Severity) int {
 	n := 0
 	for _, p := range r.Problems {
 		if p.Severity == of {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Action is what an entry starts.
@@ -46,7 +46,7 @@ type Entry struct {
 
 	fields fields
 	zone   *time.Location
-	pos    problem.Pos
+	pos    diag.Pos
 }
 
 // Margin is what has to be between two entries.
@@ -57,7 +57,7 @@ type Margin struct {
 	// FromStart counts from where From starts, instead of where its window ends.
 	FromStart bool
 
-	pos problem.Pos
+	pos diag.Pos
 }
 
 // Sentinels of Next.

@@ -5,22 +5,22 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
 )
 
 var (
-	ruleMissing = problem.Rule{Name: "missing", Severity: problem.Error, Summary: "a key that must be there is not, or is empty", Remedy: "write it"}
-	ruleLane    = problem.Rule{Name: "unknown-lane", Severity: problem.Error, Summary: "a lane that is not known", Remedy: "write a cloud of the registry: aws, gcp, azure or kind"}
-	ruleIntent  = problem.Rule{Name: "unknown-intent", Severity: problem.Error, Summary: "an intent that is not known", Remedy: "write training or inference"}
-	ruleRelease = problem.Rule{Name: "bad-release", Severity: problem.Error, Summary: "a floor that is no stable release", Remedy: "write the first release that can pass, as vX.Y.Z; a floor that can't be compared would hold nothing back, or everything"}
-	ruleTwice   = problem.Rule{Name: "floor-twice", Severity: problem.Error, Summary: "an intent has two floors on one lane", Remedy: "keep one of them"}
+	ruleMissing = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a key that must be there is not, or is empty", Remedy: "write it"}
+	ruleLane    = diag.Rule{Name: "unknown-lane", Severity: diag.Error, Summary: "a lane that is not known", Remedy: "write a cloud of the registry: aws, gcp, azure or kind"}
+	ruleIntent  = diag.Rule{Name: "unknown-intent", Severity: diag.Error, Summary: "an intent that is not known", Remedy: "write training or inference"}
+	ruleRelease = diag.Rule{Name: "bad-release", Severity: diag.Error, Summary: "a floor that is no stable release", Remedy: "write the first release that can pass, as vX.Y.Z; a floor that can't be compared would hold nothing back, or everything"}
+	ruleTwice   = diag.Rule{Name: "floor-twice", Severity: diag.Error, Summary: "an intent has two floors on one lane", Remedy: "keep one of them"}
 )
 
 // Rules is the catalogue of what is checked of floors, beside their being readable.
-func Rules() []problem.Rule {
-	return []problem.Rule{ruleMissing, ruleLane, ruleIntent, ruleRelease, ruleTwice}
+func Rules() []diag.Rule {
+	return []diag.Rule{ruleMissing, ruleLane, ruleIntent, ruleRelease, ruleTwice}
 }
 
 // Load is Parse of a file.
@@ -33,7 +33,7 @@ func Load(path string) (*Floors, error) {
 }
 
 // Parse reads floors and validates them; name is for messages. An empty list is
-// one: nothing is held back. The error is a problem.List, with everything that is
+// one: nothing is held back. The error is a diag.List, with everything that is
 // wrong.
 func Parse(name string, data []byte) (*Floors, error) {
 	var f Floors
@@ -56,17 +56,17 @@ func Parse(name string, data []byte) (*Floors, error) {
 // Validate holds floors against the invariants that those that were read have
 // been held against.
 func (f *Floors) Validate() error {
-	v := validator{at: func(path ...string) problem.Pos { return problem.Pos{File: strings.Join(path, ".")} }}
+	v := validator{at: func(path ...string) diag.Pos { return diag.Pos{File: strings.Join(path, ".")} }}
 	v.floors(f.Floors)
 	return v.problems.Sort().Err()
 }
 
 type validator struct {
-	at       func(path ...string) problem.Pos
-	problems problem.List
+	at       func(path ...string) diag.Pos
+	problems diag.List
 }
 
-func (v *validator) add(r problem.Rule, path []string, format string, args ...any) {
+func (v *validator) add(r diag.Rule, path []string, format string, args ...any) {
 	v.problems = append(v.problems, r.At(v.at(path...), format, args...))
 }
 

@@ -16,13 +16,13 @@ import (
 
 // Labels of what is created for a call of a hook.
 const (
-	LabelHook        = "hooks.firstlight.dev/hook"        // the cloud
-	LabelReservation = "hooks.firstlight.dev/reservation" // none with discover of a cloud
-	LabelVerb        = "hooks.firstlight.dev/verb"
-	LabelToken       = "hooks.firstlight.dev/token"
-	LabelCall        = "hooks.firstlight.dev/call"
+	LabelHook        = "firstlight.dev/hook"             // the cloud
+	LabelReservation = "firstlight.dev/hook-reservation" // none with discover of a cloud
+	LabelVerb        = "firstlight.dev/hook-verb"
+	LabelToken       = "firstlight.dev/hook-token"
+	LabelCall        = "firstlight.dev/hook-call"
 	// LabelChanges is on the calls that have side effects.
-	LabelChanges = "hooks.firstlight.dev/changes"
+	LabelChanges = "firstlight.dev/hook-changes"
 )
 
 // Where a Job's container finds its request.

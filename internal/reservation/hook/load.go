@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 type fileConfig struct {
@@ -66,7 +66,7 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads a configuration and validates it; name is its path. Its error is a
-// problem.List: everything that is wrong, each with its place and what to do.
+// diag.List: everything that is wrong, each with its place and what to do.
 func Parse(name string, data []byte) (*Config, error) {
 	var f fileConfig
 	doc, problems := yamlfile.Decode(name, data, &f)
@@ -83,12 +83,12 @@ func Parse(name string, data []byte) (*Config, error) {
 
 // loader makes a configuration of a file, and collects what is wrong with it.
 type loader struct {
-	doc      *strict.Doc
+	doc      *yamlstrict.Doc
 	dir      string
-	problems problem.List
+	problems diag.List
 }
 
-func (l *loader) add(r problem.Rule, path []string, format string, args ...any) {
+func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
 }
 

@@ -104,7 +104,7 @@ func decision(ctx context.Context, pods *workload.Gang) (bound bool, why string)
 }
 
 // hold is the lab's word for containers that are being created.
-const hold = "world.firstlight/hold"
+const hold = "firstlight.dev/world-hold"
 
 // slowly has pods wait for their start, as for an image that takes long to pull.
 type slowly struct{ gang workload.Scheduler }

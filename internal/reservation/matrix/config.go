@@ -6,9 +6,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // Config is what one batch.yaml holds. It comes from Parse or Load.
@@ -70,7 +70,7 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads what a batch runs and validates it; name is for messages. Its error is a
-// problem.List: everything that is wrong, each with its place and what to do.
+// diag.List: everything that is wrong, each with its place and what to do.
 func Parse(name string, data []byte) (*Config, error) {
 	var f file
 	doc, problems := yamlfile.Decode(name, data, &f)
@@ -87,11 +87,11 @@ func Parse(name string, data []byte) (*Config, error) {
 
 // loader makes a Config of a file, and collects what is wrong with it.
 type loader struct {
-	doc      *strict.Doc
-	problems problem.List
+	doc      *yamlstrict.Doc
+	problems diag.List
 }
 
-func (l *loader) add(r problem.Rule, path []string, format string, args ...any) {
+func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 	l.problems = append(l.problems, r.At(l.doc.ValueAt(path...), format, args...))
 }
 

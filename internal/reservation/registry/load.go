@@ -3,7 +3,7 @@ package registry
 import (
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
 )
 
@@ -17,7 +17,7 @@ func Load(path string) (*Registry, error) {
 }
 
 // Parse reads a registry and validates it; name is for messages. Its error is a
-// problem.List: everything that is wrong, each with its place and what to do.
+// diag.List: everything that is wrong, each with its place and what to do.
 func Parse(name string, data []byte) (*Registry, error) {
 	var r Registry
 	doc, problems := yamlfile.Decode(name, data, &r)
@@ -34,9 +34,9 @@ func Parse(name string, data []byte) (*Registry, error) {
 }
 
 // moved says of a key that rows had once where it is now.
-func moved(problems problem.List) {
+func moved(problems diag.List) {
 	for i, p := range problems {
-		if p.Rule == problem.UnknownKey.Name && strings.Contains(p.Message, `"nightly-intent-min-versions"`) {
+		if p.Rule == diag.UnknownKey.Name && strings.Contains(p.Message, `"nightly-intent-min-versions"`) {
 			problems[i] = p.With("write it as a floor into the floors file: lane (the cloud), intents, min-release, reason")
 		}
 	}
@@ -46,7 +46,7 @@ func moved(problems problem.List) {
 // been held against. The error is as Parse's, with paths for places.
 func (r *Registry) Validate() error {
 	v := validator{
-		at:  func(path ...string) problem.Pos { return problem.Pos{File: dotted(path)} },
+		at:  func(path ...string) diag.Pos { return diag.Pos{File: dotted(path)} },
 		has: func(...string) bool { return false },
 	}
 	if r == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
@@ -112,7 +112,7 @@ func TestRules(t *testing.T) {
 				}
 				return
 			}
-			list, ok := errors.AsType[problem.List](err)
+			list, ok := errors.AsType[diag.List](err)
 			if !ok || len(list) != 1 {
 				t.Fatalf("want one problem, got: %v", err)
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 const (
@@ -26,12 +26,12 @@ var (
 // validator collects what is wrong with a registry; at says where a value stands,
 // has whether it was written.
 type validator struct {
-	at       func(path ...string) problem.Pos
+	at       func(path ...string) diag.Pos
 	has      func(path ...string) bool
-	problems problem.List
+	problems diag.List
 }
 
-func (v *validator) add(r problem.Rule, path []string, format string, args ...any) {
+func (v *validator) add(r diag.Rule, path []string, format string, args ...any) {
 	v.problems = append(v.problems, r.At(v.at(path...), format, args...))
 }
 

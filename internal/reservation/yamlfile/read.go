@@ -6,24 +6,24 @@ import (
 	"io"
 	"os"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // MaxSize bounds a file, in bytes.
 const MaxSize = 1 << 20
 
-var notPlain = problem.Rule{Name: "not-plain", Severity: problem.Error, Summary: "an anchor, an alias, a merged block or a tag", Remedy: "write the value out where it counts"}
+var notPlain = diag.Rule{Name: "not-plain", Severity: diag.Error, Summary: "an anchor, an alias, a merged block or a tag", Remedy: "write the value out where it counts"}
 
 // Decode reads the document in data into the struct that into points to; name
 // is for messages. The Doc, for the places of values, is nil when there is
 // nothing to look further into.
-func Decode(name string, data []byte, into any) (*strict.Doc, problem.List) {
+func Decode(name string, data []byte, into any) (*yamlstrict.Doc, diag.List) {
 	if len(data) > MaxSize {
-		return nil, problem.List{problem.Unreadable.At(problem.Pos{File: name}, "the file is larger than %d MiB", MaxSize>>20).
+		return nil, diag.List{diag.Unreadable.At(diag.Pos{File: name}, "the file is larger than %d MiB", MaxSize>>20).
 			With("keep it below; a file of this kind that people can read is a few kilobytes")}
 	}
-	doc, problems := strict.Parse(name, data)
+	doc, problems := yamlstrict.Parse(name, data)
 	if doc == nil {
 		return nil, clearer(problems)
 	}
@@ -35,14 +35,14 @@ func Decode(name string, data []byte, into any) (*strict.Doc, problem.List) {
 
 // clearer makes errors of texts that YAML takes for numbers, and gives remedies
 // that fit where the rule's own does not.
-func clearer(problems problem.List) problem.List {
+func clearer(problems diag.List) diag.List {
 	for i, p := range problems {
 		switch {
-		case p.Rule == problem.Unquoted.Name:
-			problems[i].Severity = problem.Error
-		case p.Rule == problem.Document.Name && p.Line == 0:
+		case p.Rule == diag.Unquoted.Name:
+			problems[i].Severity = diag.Error
+		case p.Rule == diag.Document.Name && p.Line == 0:
 			problems[i] = p.With("write what belongs there; the repository's examples have a file of each kind")
-		case p.Rule == problem.Missing.Name:
+		case p.Rule == diag.Missing.Name:
 			problems[i] = p.With("remove it, or write what belongs there")
 		}
 	}
@@ -73,10 +73,10 @@ func From(r io.Reader) ([]byte, error) {
 
 // Also is problems and those of more: of a value that could not be read it is not
 // said as well that it is missing.
-func Also(problems, more problem.List) problem.List {
-	unread := make(map[problem.Pos]bool, len(problems))
+func Also(problems, more diag.List) diag.List {
+	unread := make(map[diag.Pos]bool, len(problems))
 	for _, p := range problems {
-		if p.Rule == problem.Type.Name || p.Rule == problem.Missing.Name {
+		if p.Rule == diag.Type.Name || p.Rule == diag.Missing.Name {
 			unread[p.Pos] = true
 		}
 	}

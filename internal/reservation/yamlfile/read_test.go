@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
 )
 
@@ -55,14 +55,14 @@ func TestReadIsBounded(t *testing.T) {
 
 func TestWhatCouldNotBeReadIsNotSaidToBeMissing(t *testing.T) {
 	t.Parallel()
-	at := problem.Pos{File: "f", Line: 1, Column: 1}
-	other := problem.Pos{File: "f", Line: 2, Column: 1}
-	missing := problem.List{problem.Missing.At(at, "is missing"), problem.Missing.At(other, "is missing")}
+	at := diag.Pos{File: "f", Line: 1, Column: 1}
+	other := diag.Pos{File: "f", Line: 2, Column: 1}
+	missing := diag.List{diag.Missing.At(at, "is missing"), diag.Missing.At(other, "is missing")}
 	for _, tt := range []struct {
-		rule problem.Rule
+		rule diag.Rule
 		want int
-	}{{problem.Type, 2}, {problem.UnknownKey, 3}} {
-		if got := yamlfile.Also(problem.List{tt.rule.At(at, "x")}, missing); len(got) != tt.want {
+	}{{diag.Type, 2}, {diag.UnknownKey, 3}} {
+		if got := yamlfile.Also(diag.List{tt.rule.At(at, "x")}, missing); len(got) != tt.want {
 			t.Errorf("%s: %d problems, want %d: %v", tt.rule.Name, len(got), tt.want, got)
 		}
 	}

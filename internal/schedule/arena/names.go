@@ -7,14 +7,14 @@ import (
 // Labels of what a cell is made of.
 const (
 	// LabelCell is the cell that an object was made for.
-	LabelCell = "recipe.firstlight/cell"
+	LabelCell = "firstlight.dev/recipe-cell"
 	// labelOf is, on workloads and their pods, which workload of the cell it is.
-	labelOf = "recipe.firstlight/of"
+	labelOf = "firstlight.dev/recipe-of"
 	// labelOwn is the cell, on the recipe's own nodes; those for controls lack it.
-	labelOwn = "recipe.firstlight/own"
+	labelOwn = "firstlight.dev/recipe-own"
 	// labelTurn is, on nodes, how often the node was written: who asks for a node with
 	// the newest has seen what was written with it.
-	labelTurn = "recipe.firstlight/turn"
+	labelTurn = "firstlight.dev/recipe-round"
 )
 
 // home is the namespace of what is no component's.

@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
@@ -15,7 +15,7 @@ import (
 // Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
 // workload of its intent and the controls. A recipe whose pods can't fit has a cell
 // like any other; problems are for what no nodes or pods can be made of.
-func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Cell, problem.List) {
+func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Cell, diag.List) {
 	problems := slices.Concat(wrongShapes(nodes), wrongComponents(components))
 	if problems.Err() != nil {
 		return Cell{}, problems.Sort()
@@ -48,43 +48,43 @@ type builder struct {
 	present map[string]bool
 }
 
-func wrongShapes(nodes shape.Nodes) problem.List {
-	var out problem.List
+func wrongShapes(nodes shape.Nodes) diag.List {
+	var out diag.List
 	for what, s := range map[string]*shape.Shape{"system": nodes.System, "GPU": nodes.Accelerated} {
 		switch {
 		case s == nil:
-			out = append(out, problem.NoProfile.At(problem.Pos{}, "there is no profile for the recipe's %s nodes", what))
+			out = append(out, diag.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))
 		case s.Count < 1:
-			out = append(out, problem.Value.At(problem.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
+			out = append(out, diag.Value.At(diag.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
 		}
 	}
 	if s := nodes.Accelerated; s != nil {
 		if gpus := gpusOf(s.Devices); len(gpus) == 0 {
-			out = append(out, problem.GPUDevice.At(problem.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
+			out = append(out, diag.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
 		}
 		if len(nodes.Arch) == 0 {
-			out = append(out, problem.NoAccelerator.At(problem.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
+			out = append(out, diag.NoAccelerator.At(diag.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
 		}
 	}
 	return out
 }
 
-func wrongComponents(components []footprint.Component) problem.List {
-	var out problem.List
+func wrongComponents(components []footprint.Component) diag.List {
+	var out diag.List
 	seen := map[string]bool{}
 	for _, c := range components {
 		if seen[c.Name] {
-			out = append(out, problem.TwiceEntry.At(problem.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
+			out = append(out, diag.TwiceEntry.At(diag.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
 		}
 		seen[c.Name] = true
 		for _, w := range c.Workloads {
 			id := c.Name + "/" + w.Kind + "/" + w.Name
 			if seen[id] {
-				out = append(out, problem.TwiceWorkload.At(problem.Pos{File: c.File}, "%s has two workloads %s %s", c.Name, w.Kind, w.Name))
+				out = append(out, diag.TwiceWorkload.At(diag.Pos{File: c.File}, "%s has two workloads %s %s", c.Name, w.Kind, w.Name))
 			}
 			seen[id] = true
 			if w.Discovers && w.Kind != DaemonSet {
-				out = append(out, problem.FootprintShape.At(problem.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
+				out = append(out, diag.FootprintShape.At(diag.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
 			}
 		}
 	}

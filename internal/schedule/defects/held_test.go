@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // What is not caught as said is told: these are the controls of the tests here.
@@ -16,28 +16,28 @@ func TestLintIsHeld(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"overlays/x.yaml": {Data: []byte("one\ntwo\nthree\n")}}
 	changes := []change{{file: "overlays/x.yaml", first: 2, last: 2}}
-	at := func(file string, line int, rule, message string) problem.Problem {
-		return problem.Problem{Pos: problem.Pos{File: file, Line: line}, Rule: rule, Message: message, Remedy: "correct it"}
+	at := func(file string, line int, rule, message string) diag.Problem {
+		return diag.Problem{Pos: diag.Pos{File: file, Line: line}, Rule: rule, Message: message, Remedy: "correct it"}
 	}
 	right := at("recipes/overlays/x.yaml", 2, "unknown-key", "the key x")
 	for name, tt := range map[string]struct {
-		said problem.List
+		said diag.List
 		want said
 		held string
 	}{
-		"as said":                  {problem.List{right}, said{Says: "key x"}, ""},
-		"by the line's text":       {problem.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{Line: "three"}, ""},
-		"of the whole file":        {problem.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{Whole: true}, ""},
+		"as said":                  {diag.List{right}, said{Says: "key x"}, ""},
+		"by the line's text":       {diag.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{Line: "three"}, ""},
+		"of the whole file":        {diag.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{Whole: true}, ""},
 		"nothing is said":          {nil, said{}, "does not say"},
-		"on another line":          {problem.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{}, "does not say"},
-		"on no line":               {problem.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{}, "does not say"},
-		"on a line of another one": {problem.List{right}, said{Line: "three"}, "does not say"},
-		"in another file":          {problem.List{at("recipes/overlays/y.yaml", 2, "unknown-key", "")}, said{}, "does not say"},
-		"in another tree":          {problem.List{at("overlays/x.yaml", 2, "unknown-key", "")}, said{}, "does not say"},
-		"by another rule":          {problem.List{at("recipes/overlays/x.yaml", 2, "duplicate-key", "")}, said{}, "does not say"},
-		"in other words":           {problem.List{right}, said{Says: "key y"}, "does not say"},
-		"once more":                {problem.List{right, right}, said{}, "also says"},
-		"and something else":       {problem.List{right, at("recipes/registry.yaml", 1, "unused-component", "")}, said{}, "also says"},
+		"on another line":          {diag.List{at("recipes/overlays/x.yaml", 3, "unknown-key", "")}, said{}, "does not say"},
+		"on no line":               {diag.List{at("recipes/overlays/x.yaml", 0, "unknown-key", "")}, said{}, "does not say"},
+		"on a line of another one": {diag.List{right}, said{Line: "three"}, "does not say"},
+		"in another file":          {diag.List{at("recipes/overlays/y.yaml", 2, "unknown-key", "")}, said{}, "does not say"},
+		"in another tree":          {diag.List{at("overlays/x.yaml", 2, "unknown-key", "")}, said{}, "does not say"},
+		"by another rule":          {diag.List{at("recipes/overlays/x.yaml", 2, "duplicate-key", "")}, said{}, "does not say"},
+		"in other words":           {diag.List{right}, said{Says: "key y"}, "does not say"},
+		"once more":                {diag.List{right, right}, said{}, "also says"},
+		"and something else":       {diag.List{right, at("recipes/registry.yaml", 1, "unused-component", "")}, said{}, "also says"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,15 +6,15 @@ import (
 	"testing/fstest"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 )
 
 // hold says what is wrong with what lint said of an edited tree: what is missing,
 // and what is there besides.
-func (d *defect) hold(said problem.List, files fstest.MapFS, changes []change) []string {
+func (d *defect) hold(said diag.List, files fstest.MapFS, changes []change) []string {
 	var out []string
-	left := append(problem.List{}, said...)
+	left := append(diag.List{}, said...)
 	for _, want := range d.Lint {
 		i := want.find(left, files, changes)
 		if i < 0 {
@@ -29,7 +29,7 @@ func (d *defect) hold(said problem.List, files fstest.MapFS, changes []change) [
 	return out
 }
 
-func (s said) find(problems problem.List, files fstest.MapFS, changes []change) int {
+func (s said) find(problems diag.List, files fstest.MapFS, changes []change) int {
 	for i, p := range problems {
 		if p.Rule == s.Rule && p.File == label+"/"+s.File && strings.Contains(p.Message+"\n"+p.Remedy, s.Says) && s.at(p.Line, files, changes) {
 			return i

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 )
 
@@ -56,7 +56,7 @@ func meets(r corev1.NodeSelectorRequirement, node string, labels map[string]stri
 	}
 	u := unmet{NodeSelectorRequirement: r}
 	if u.have, u.there = labels[r.Key]; !u.there {
-		u.near = problem.Nearest(r.Key, slices.Collect(maps.Keys(labels)))
+		u.near = diag.Nearest(r.Key, slices.Collect(maps.Keys(labels)))
 	}
 	return []unmet{u}
 }

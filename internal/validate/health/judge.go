@@ -7,7 +7,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/assertion"
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Judge implements check.Check.
@@ -81,7 +81,7 @@ func (j *judge) component(l *loaded) {
 
 // unusable has a finding for every problem of a file.
 func (j *judge) unusable(l *loaded) {
-	var list problem.List
+	var list diag.List
 	if !errors.As(l.err, &list) {
 		j.fail(check.Observation{}, "component "+l.Name, fmt.Sprintf("%s can't be used: %s", l.File, l.err), "correct the file")
 		return

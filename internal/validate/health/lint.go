@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -25,8 +25,8 @@ func Usable(components []Component) error {
 
 // Lint finds what a validation of a tree's recipes fails for before it looks at a
 // cluster: assertions that cannot be used, and components without any.
-func Lint(t *tree.Tree) problem.List {
-	l := linter{t: t, used: map[string]problem.Pos{}, own: map[string]bool{}}
+func Lint(t *tree.Tree) diag.List {
+	l := linter{t: t, used: map[string]diag.Pos{}, own: map[string]bool{}}
 	for _, o := range append([]*tree.Overlay{t.Base}, t.Overlays...) {
 		l.refs(o.File, o.Spec.ComponentRefs)
 	}
@@ -43,20 +43,20 @@ type linter struct {
 	t *tree.Tree
 	// used is where each component is first named, own whether an overlay brings
 	// assertions for it.
-	used     map[string]problem.Pos
+	used     map[string]diag.Pos
 	own      map[string]bool
-	problems problem.List
+	problems diag.List
 }
 
 func (l *linter) refs(file string, refs []model.ComponentRef) {
 	for i := range refs {
 		ref := &refs[i]
-		at := func(key string) problem.Pos { return l.t.ValuePos(file, "spec", "componentRefs", strconv.Itoa(i), key) }
+		at := func(key string) diag.Pos { return l.t.ValuePos(file, "spec", "componentRefs", strconv.Itoa(i), key) }
 		if _, known := l.used[ref.Name]; !known {
 			l.used[ref.Name] = at("name")
 		}
 		if ref.HealthCheckSkip != nil && *ref.HealthCheckSkip {
-			l.problems = append(l.problems, problem.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is left out: a validation fails", ref.Name))
+			l.problems = append(l.problems, diag.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is left out: a validation fails", ref.Name))
 		}
 		if ref.HealthCheckAsserts == "" {
 			continue
@@ -88,19 +88,19 @@ func (l *linter) registered(name string) {
 	if ok {
 		at = l.t.ValuePos("registry.yaml", "components", strconv.Itoa(entry.Index), "name")
 	}
-	l.problems = append(l.problems, problem.NoHealthCheck.At(at, "%s has no health check: a validation of its recipes fails", name))
+	l.problems = append(l.problems, diag.NoHealthCheck.At(at, "%s has no health check: a validation of its recipes fails", name))
 }
 
 // wrong is what is wrong with a component's assertions, as problems of lint.
-func wrong(c Component) problem.List {
+func wrong(c Component) diag.List {
 	err := load(c).err
-	list, ok := errors.AsType[problem.List](err)
+	list, ok := errors.AsType[diag.List](err)
 	if err != nil && !ok {
-		return problem.List{problem.HealthCheck.At(problem.Pos{File: c.File}, "%s", err)}
+		return diag.List{diag.HealthCheck.At(diag.Pos{File: c.File}, "%s", err)}
 	}
-	var out problem.List
+	var out diag.List
 	for _, p := range list.Errors() {
-		found := problem.HealthCheck.At(p.Pos, "%s: %s", p.Rule, p.Message)
+		found := diag.HealthCheck.At(p.Pos, "%s: %s", p.Rule, p.Message)
 		if p.Remedy != "" {
 			found = found.With("%s", p.Remedy)
 		}

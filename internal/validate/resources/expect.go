@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/problem"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
@@ -34,7 +34,7 @@ func (o Object) id() string {
 // Expect is what the enabled components of a recipe put into a cluster: the workloads
 // of their footprints, whose conditions hold with the recipe's values, and what the
 // recipe itself expects. With problems of severity error it is not all.
-func Expect(r *resolve.Result, footprints *footprint.Set) ([]Object, problem.List) {
+func Expect(r *resolve.Result, footprints *footprint.Set) ([]Object, diag.List) {
 	components, problems := footprints.Components(r)
 	var out []Object
 	for _, c := range components {

@@ -21,7 +21,7 @@ func nodeClaims() schema.GroupVersionResource {
 
 // labelElsewhere is on the nodes that no claim made; its value is the claim
 // beside which it appeared.
-const labelElsewhere = "lab.firstlight/elsewhere"
+const labelElsewhere = "firstlight.dev/spare-node-for"
 
 // syncElsewhere has a free node of a run's pool beside each of its claims that
 // has no node yet, once the pool has a node: whoever waits for the claim's finds

@@ -21,7 +21,7 @@ import (
 )
 
 // holdAnnotation tells the lab's kwok stages to keep a node or pod back.
-const holdAnnotation = "world.firstlight/hold"
+const holdAnnotation = "firstlight.dev/world-hold"
 
 // nodes keeps the Node objects what the world's hosts are.
 type nodes struct {

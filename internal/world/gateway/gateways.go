@@ -23,7 +23,7 @@ import (
 )
 
 // ControllerName is that of the classes whose Gateways the world plays.
-const ControllerName = "world.firstlight/gateway"
+const ControllerName = "firstlight.dev/world-gateway"
 
 // again is the pause before something is tried again that went wrong.
 const again = time.Second

@@ -13,7 +13,7 @@ import (
 )
 
 // holdAnnotation keeps a KWOK pod from being ready.
-const holdAnnotation = "world.firstlight/hold"
+const holdAnnotation = "firstlight.dev/world-hold"
 
 func everything() labels.Selector { return labels.Everything() }
 

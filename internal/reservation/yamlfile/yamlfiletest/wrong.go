@@ -16,15 +16,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
 // Wrong reads every testdata/bad/NAME.yaml, of which there are least or more. parse has to
-// refuse it with a problem.List that is as NAME.golden says, each problem with a place and a
+// refuse it with a diag.List that is as NAME.golden says, each problem with a place and a
 // remedy. Together the files break all of rules, but for those that no file alone can break.
-func Wrong[T any](t *testing.T, least int, parse func(name string, data []byte) (*T, error), rules []problem.Rule, except ...string) {
+func Wrong[T any](t *testing.T, least int, parse func(name string, data []byte) (*T, error), rules []diag.Rule, except ...string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) < least {
@@ -39,7 +39,7 @@ func Wrong[T any](t *testing.T, least int, parse func(name string, data []byte) 
 				t.Fatal(err)
 			}
 			got, err := parse(name+".yaml", data)
-			list, ok := errors.AsType[problem.List](err)
+			list, ok := errors.AsType[diag.List](err)
 			if !ok || got != nil {
 				t.Fatalf("it is taken for right, or the error is no list of problems: %+v, %v", got, err)
 			}

@@ -1,4 +1,4 @@
-package problem
+package diag
 
 // What can be wrong with node profiles and accelerators.
 var (

@@ -1,4 +1,4 @@
-package strict
+package yamlstrict
 
 import (
 	"math"
@@ -6,19 +6,19 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Value is the document as plain values: map[string]any, []any, string, int64,
 // float64, bool and nil.
-func (d *Doc) Value() (any, problem.List) {
+func (d *Doc) Value() (any, diag.List) {
 	dec := decoder{file: d.file}
 	v := dec.plain(d.root)
 	return v, dec.problems
 }
 
 // Map is Value where a block of keys is wanted; an empty document is an empty one.
-func (d *Doc) Map() (map[string]any, problem.List) {
+func (d *Doc) Map() (map[string]any, diag.List) {
 	dec := decoder{file: d.file}
 	switch v := dec.plain(d.root).(type) {
 	case map[string]any:
@@ -26,7 +26,7 @@ func (d *Doc) Map() (map[string]any, problem.List) {
 	case nil:
 		return map[string]any{}, dec.problems
 	default:
-		return nil, append(dec.problems, problem.ValuesFile.At(pos(d.file, d.root), "the file holds %s, not a block of keys", describe(d.root)))
+		return nil, append(dec.problems, diag.ValuesFile.At(pos(d.file, d.root), "the file holds %s, not a block of keys", describe(d.root)))
 	}
 }
 
@@ -39,10 +39,10 @@ type Text struct {
 
 type decoder struct {
 	file     string
-	problems problem.List
+	problems diag.List
 }
 
-func (d *decoder) add(r problem.Rule, n *yaml.Node, format string, args ...any) {
+func (d *decoder) add(r diag.Rule, n *yaml.Node, format string, args ...any) {
 	d.problems = append(d.problems, r.At(pos(d.file, n), format, args...))
 }
 
@@ -76,11 +76,11 @@ func (d *decoder) pairs(n *yaml.Node, yield func(key, value *yaml.Node)) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.add(problem.Type, key, "a key is %s, not a text", describe(key))
+			d.add(diag.Type, key, "a key is %s, not a text", describe(key))
 			continue
 		}
 		if line, twice := seen[key.Value]; twice {
-			d.add(problem.TwiceKey, key, "the key %q is here for the second time, first at line %d", key.Value, line)
+			d.add(diag.TwiceKey, key, "the key %q is here for the second time, first at line %d", key.Value, line)
 		}
 		seen[key.Value] = key.Line
 	}
@@ -113,7 +113,7 @@ func (d *decoder) merged(n *yaml.Node, seen map[string]int, yield func(key, valu
 			}
 		}
 	default:
-		d.add(problem.Type, n, "<< wants a block of keys, this is %s", describe(n))
+		d.add(diag.Type, n, "<< wants a block of keys, this is %s", describe(n))
 	}
 }
 

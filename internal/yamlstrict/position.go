@@ -1,11 +1,11 @@
-package strict
+package yamlstrict
 
 import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // File is the name that the document was parsed with.
@@ -13,7 +13,7 @@ func (d *Doc) File() string { return d.file }
 
 // At is where a path stands: keys, and numbers of list entries. Where the path
 // ends early, it is where the deepest part of it stands.
-func (d *Doc) At(path ...string) problem.Pos {
+func (d *Doc) At(path ...string) diag.Pos {
 	node, at := resolved(d.root), d.root
 	for _, part := range path {
 		key, value := child(node, part)
@@ -26,7 +26,7 @@ func (d *Doc) At(path ...string) problem.Pos {
 }
 
 // ValueAt is At, but of the value instead of its key.
-func (d *Doc) ValueAt(path ...string) problem.Pos {
+func (d *Doc) ValueAt(path ...string) diag.Pos {
 	node, at := resolved(d.root), d.root
 	for _, part := range path {
 		_, value := child(node, part)

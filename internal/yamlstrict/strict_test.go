@@ -1,4 +1,4 @@
-package strict_test
+package yamlstrict_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 type header struct {
@@ -34,9 +34,9 @@ type part struct {
 	Type string `yaml:"type,omitempty" enum:"Helm,Kustomize"`
 }
 
-func decode(text string) (thing, problem.List) {
+func decode(text string) (thing, diag.List) {
 	var v thing
-	doc, problems := strict.Parse("f.yaml", []byte(text))
+	doc, problems := yamlstrict.Parse("f.yaml", []byte(text))
 	if doc != nil {
 		problems = append(problems, doc.Decode(&v)...)
 	}
@@ -139,7 +139,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 
 func TestPositions(t *testing.T) {
 	t.Parallel()
-	doc, problems := strict.Parse("f.yaml", []byte("base: &b\n  x: 1\nspec:\n  <<: *b\n  list:\n    - name: a\n      value: 3\n"))
+	doc, problems := yamlstrict.Parse("f.yaml", []byte("base: &b\n  x: 1\nspec:\n  <<: *b\n  list:\n    - name: a\n      value: 3\n"))
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -167,7 +167,7 @@ func TestPositions(t *testing.T) {
 func TestMap(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"a: 1": "", "[]": "holds a list, not a block of keys", "3": "holds the number 3"} {
-		doc, problems := strict.Parse("v.yaml", []byte(text))
+		doc, problems := yamlstrict.Parse("v.yaml", []byte(text))
 		if problems != nil {
 			t.Fatal(problems)
 		}

@@ -1,10 +1,10 @@
-package strict_test
+package yamlstrict_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/recipe/strict"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 func TestOddities(t *testing.T) {
@@ -21,7 +21,7 @@ func TestOddities(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			doc, problems := strict.Parse("f", []byte(tt.text))
+			doc, problems := yamlstrict.Parse("f", []byte(tt.text))
 			if problems != nil {
 				t.Fatal(problems)
 			}

@@ -1,4 +1,4 @@
-package strict
+package yamlstrict
 
 import (
 	"reflect"
@@ -7,16 +7,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 var textType = reflect.TypeFor[Text]()
 
 // Decode fills in the struct that into points to.
-func (d *Doc) Decode(into any) problem.List {
+func (d *Doc) Decode(into any) diag.List {
 	dec := decoder{file: d.file}
 	if resolved(d.root).ShortTag() == "!!null" {
-		dec.add(problem.Document, d.root, "the document is empty")
+		dec.add(diag.Document, d.root, "the document is empty")
 	}
 	dec.into(reflect.ValueOf(into).Elem(), d.root)
 	return dec.problems
@@ -50,7 +50,7 @@ func (d *decoder) into(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(problem.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.Type, n, "a block of keys is wanted, this is %s", describe(n))
 		return
 	}
 	fields := Fields(v.Type())
@@ -71,7 +71,7 @@ func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
 	})
 	for _, f := range fields {
 		if f.Need && !written[f.Key] {
-			d.add(problem.Missing, n, "the key %q is missing", f.Key)
+			d.add(diag.Missing, n, "the key %q is missing", f.Key)
 		}
 	}
 }
@@ -81,8 +81,8 @@ func (d *decoder) unknown(key *yaml.Node, fields []Field) {
 	for i, f := range fields {
 		names[i] = f.Key
 	}
-	p := problem.UnknownKey.At(pos(d.file, key), "the key %q is unknown", key.Value)
-	if near := problem.Nearest(key.Value, names); near != "" {
+	p := diag.UnknownKey.At(pos(d.file, key), "the key %q is unknown", key.Value)
+	if near := diag.Nearest(key.Value, names); near != "" {
 		p = p.With("did you mean %q? There are: %s", near, strings.Join(names, ", "))
 	} else {
 		p = p.With("remove it, nothing reads it; there are: %s", strings.Join(names, ", "))
@@ -92,7 +92,7 @@ func (d *decoder) unknown(key *yaml.Node, fields []Field) {
 
 func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(problem.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.Type, n, "a block of keys is wanted, this is %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Content)/2))
@@ -105,13 +105,13 @@ func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		d.add(problem.Type, n, "a list is wanted, this is %s", describe(n))
+		d.add(diag.Type, n, "a list is wanted, this is %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
 	for i, c := range n.Content {
 		if resolved(c).ShortTag() == "!!null" && v.Type().Elem().Kind() != reflect.Interface {
-			d.add(problem.Missing, c, "this entry of the list is empty")
+			d.add(diag.Missing, c, "this entry of the list is empty")
 			continue
 		}
 		d.into(v.Index(i), c)
@@ -120,26 +120,26 @@ func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode {
-		d.add(problem.Type, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
+		d.add(diag.Type, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
 		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" || tag == "!!bool" {
-			d.problems = append(d.problems, problem.Unquoted.At(pos(d.file, n), "a text is wanted, and YAML takes %s for %s", n.Value, describe(n)).
+			d.problems = append(d.problems, diag.Unquoted.At(pos(d.file, n), "a text is wanted, and YAML takes %s for %s", n.Value, describe(n)).
 				With("write %q, with the quotes: other readers may make another text of it", n.Value))
 		}
 		v.SetString(n.Value)
 	case reflect.Int:
 		i, ok := d.scalar(n).(int64)
 		if !ok {
-			d.add(problem.Type, n, "a whole number is wanted, this is %s", describe(n))
+			d.add(diag.Type, n, "a whole number is wanted, this is %s", describe(n))
 		}
 		v.SetInt(i)
 	case reflect.Bool:
 		b, ok := d.scalar(n).(bool)
 		if !ok {
-			d.add(problem.Type, n, "true or false is wanted, this is %s", describe(n))
+			d.add(diag.Type, n, "true or false is wanted, this is %s", describe(n))
 		}
 		v.SetBool(b)
 	default:

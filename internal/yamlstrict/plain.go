@@ -1,14 +1,14 @@
-package strict
+package yamlstrict
 
 import (
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Oddity is a place where a document does not just say what it means.
 type Oddity struct {
-	problem.Pos
+	diag.Pos
 	// What is there: "the anchor &a", "the alias *a", "a merged block (<<)", "the tag !!str".
 	What string
 }

@@ -1,4 +1,4 @@
-package strict
+package yamlstrict
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/firstlight/firstlight/internal/recipe/problem"
+	"github.com/firstlight/firstlight/internal/diag"
 )
 
 // Field is a key that a struct type has, with what its tags demand.
@@ -65,14 +65,14 @@ func empty(v reflect.Value) bool {
 // demands checks what the tags of f say of a value that was decoded.
 func (d *decoder) demands(f Field, v reflect.Value, n *yaml.Node) {
 	if f.Need && (resolved(n).ShortTag() == "!!null" || empty(v)) {
-		d.add(problem.Missing, n, "the key %q is empty", f.Key)
+		d.add(diag.Missing, n, "the key %q is empty", f.Key)
 		return
 	}
 	if len(f.Enum) > 0 && v.Kind() == reflect.String && v.String() != "" && !slices.Contains(f.Enum, v.String()) {
-		d.problems = append(d.problems, problem.Value.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
+		d.problems = append(d.problems, diag.Value.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
 			With("write one of %s", strings.Join(f.Enum, ", ")))
 	}
 	if f.Min != nil && v.CanInt() && v.Int() < int64(*f.Min) {
-		d.add(problem.Value, n, "%d is less than %d", v.Int(), *f.Min)
+		d.add(diag.Value, n, "%d is less than %d", v.Int(), *f.Min)
 	}
 }

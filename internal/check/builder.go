@@ -1,0 +1,165 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Builder collects what a Judge finds and concludes one Judgement from it. The zero value
+// is ready to use.
+//
+// The id of an observation may be empty where no single observation shows the finding.
+type Builder struct {
+	failed     []Finding
+	unobserved []Finding
+	notes      []Finding
+	figures    []Figure
+}
+
+// Fail adds a finding that fails the check.
+func (b *Builder) Fail(id, suspect, remedy, format string, args ...any) {
+	b.failed = append(b.failed, NewFinding(id, suspect, remedy, format, args...))
+}
+
+// Unobserved adds something that the criterion needs and that could not be seen.
+func (b *Builder) Unobserved(id, suspect, remedy, format string, args ...any) {
+	b.unobserved = append(b.unobserved, NewFinding(id, suspect, remedy, format, args...))
+}
+
+// Note adds a finding that changes no verdict.
+func (b *Builder) Note(id, suspect, remedy, format string, args ...any) {
+	b.notes = append(b.notes, NewFinding(id, suspect, remedy, format, args...))
+}
+
+// AddFailed and AddUnobserved add findings that were made elsewhere.
+func (b *Builder) AddFailed(findings ...Finding) { b.failed = append(b.failed, findings...) }
+
+// AddUnobserved adds what could not be seen.
+func (b *Builder) AddUnobserved(findings ...Finding) {
+	b.unobserved = append(b.unobserved, findings...)
+}
+
+// Figure adds headline numbers.
+func (b *Builder) Figure(figures ...Figure) { b.figures = append(b.figures, figures...) }
+
+// HasFailed reports whether a finding fails the check.
+func (b *Builder) HasFailed() bool { return len(b.failed) > 0 }
+
+// Clean reports whether nothing failed and nothing was unobserved so far.
+func (b *Builder) Clean() bool { return len(b.failed) == 0 && len(b.unobserved) == 0 }
+
+// MergeSuspects joins findings of the same suspect: their messages with "; ", each once,
+// and their observations. The remedy is that of the first finding, since later ones are
+// often its consequence.
+func (b *Builder) MergeSuspects() {
+	b.failed, b.unobserved, b.notes = mergeSuspects(b.failed), mergeSuspects(b.unobserved), mergeSuspects(b.notes)
+}
+
+// Judgement concludes: failed where something failed, else unobserved where something was
+// not seen, else passed with the given reason. An empty reason is unobserved: a pass says
+// what was seen. The reason of a failure is the first finding and the count of the others.
+func (b *Builder) Judgement(passed string) Judgement {
+	j := Judgement{Figures: b.figures, Findings: slices.Concat(b.failed, b.unobserved, b.notes)}
+	switch {
+	case len(b.failed) > 0:
+		j.Verdict, j.Reason = Failed, Summary(b.failed)
+	case len(b.unobserved) > 0:
+		j.Verdict, j.Reason = Unobserved, Summary(b.unobserved)
+	case passed == "":
+		j.Verdict, j.Reason = Unobserved, "nothing was measured"
+	default:
+		j.Verdict, j.Reason = Passed, passed
+	}
+	return j
+}
+
+// NewFinding is a finding with the observation that shows it.
+func NewFinding(id, suspect, remedy, format string, args ...any) Finding {
+	f := Finding{Suspect: suspect, Message: fmt.Sprintf(format, args...), Remedy: remedy}
+	if id != "" {
+		f.Observations = []string{id}
+	}
+	return f
+}
+
+// Summary is the first finding with its suspect and the count of the others, in one line.
+func Summary(findings []Finding) string {
+	if len(findings) == 0 {
+		return ""
+	}
+	text := findings[0].Message
+	if !strings.Contains(text, findings[0].Suspect) {
+		text = findings[0].Suspect + ": " + text
+	}
+	if more := len(findings) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
+
+func mergeSuspects(findings []Finding) []Finding {
+	var out []Finding
+	at := map[string]int{}
+	messages := map[[2]string]bool{}
+	for _, f := range findings {
+		key := [2]string{f.Suspect, f.Message}
+		i, known := at[f.Suspect]
+		switch {
+		case !known:
+			at[f.Suspect] = len(out)
+			f.Observations = slices.Clone(f.Observations)
+			out = append(out, f)
+		default:
+			if !messages[key] {
+				out[i].Message += "; " + f.Message
+			}
+			for _, id := range f.Observations {
+				if !slices.Contains(out[i].Observations, id) {
+					out[i].Observations = append(out[i].Observations, id)
+				}
+			}
+		}
+		messages[key] = true
+	}
+	return out
+}
+
+// Require decodes the observation of a kind and target that decides; target "" is any.
+// The rule of every check: exactly one observation of a kind and target decides, and any
+// other number of them is unobserved. A check that looks repeatedly until a condition
+// holds reads with RequireLast. ok is false, and b has an unobserved finding about subject,
+// where there is nothing to decide from.
+func Require[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
+	return require[T](b, ofTarget(obs, kind, target), subject, remedy, true)
+}
+
+// RequireLast is Require for checks that look repeatedly: the last observation decides.
+func RequireLast[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
+	return require[T](b, ofTarget(obs, kind, target), subject, remedy, false)
+}
+
+func require[T any](b *Builder, found []Observation, subject, remedy string, single bool) (v T, o Observation, ok bool) {
+	switch {
+	case len(found) == 0:
+		b.Unobserved("", subject, remedy, "was not observed")
+		return v, o, false
+	case single && len(found) > 1:
+		b.Unobserved(found[0].ID, subject, remedy, "was observed %d times, want exactly one observation", len(found))
+		return v, o, false
+	}
+	o = found[len(found)-1]
+	v, err := Decode[T](o)
+	if err != nil {
+		b.Unobserved(o.ID, subject, remedy, "could not be observed: %v", err)
+	}
+	return v, o, err == nil
+}
+
+func ofTarget(obs []Observation, kind, target string) []Observation {
+	out := OfKind(obs, kind)
+	if target == "" {
+		return out
+	}
+	return slices.DeleteFunc(out, func(o Observation) bool { return o.Target != target })
+}
