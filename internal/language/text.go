@@ -139,10 +139,12 @@ func markdown(path, content string) []Text {
 			line = ""
 		case fenced, strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
 			line = ""
+		case strings.HasPrefix(line, "#"): // headings may ask: What it observes
+			line = strings.TrimPrefix(strings.TrimLeft(line, "# "), "What ")
 		default:
 			line = inlineCode.ReplaceAllString(line, "X")
 		}
-		kept = append(kept, strings.TrimLeft(line, "-*# >|"))
+		kept = append(kept, strings.TrimLeft(line, "-* >|"))
 	}
 	return []Text{{path, 1, strings.Join(kept, "\n")}}
 }
