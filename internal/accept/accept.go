@@ -136,7 +136,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, errors.Join(err, w.run.Close())
 	}
-	walker := plan.Walker{
+	walker := plan.Executor{
 		Plan: p, Store: w.run, Clock: o.Clock, Events: o.Events,
 		From: w.fromHere(), Only: w.only, Until: o.Until, Earlier: w.earlier, Interrupted: w.interrupted,
 		Capacity: w.freeGPUs, Parallel: o.Parallel,
@@ -145,7 +145,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	identified := make(chan struct{})
 	identifying, stop := context.WithCancel(ctx)
 	go func() { defer close(identified); w.identify(identifying) }()
-	outcome, walkErr := walker.Walk(ctx)
+	outcome, walkErr := walker.Run(ctx)
 	cleanErr := errors.Join(w.cleanRun(ctx), w.release(ctx))
 	if cleanErr != nil {
 		outcome.Notes = append(outcome.Notes, cleanErr.Error())

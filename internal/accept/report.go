@@ -64,7 +64,7 @@ func (w *walk) report(p plan.Plan, outcome plan.Outcome) Report {
 		res, ok := results[s.Name()]
 		if !ok {
 			if w.only == "" && w.opts.Until == "" {
-				r.Gates = append(r.Gates, gateOf(plan.Result{Step: s.Name(), Judgement: check.CouldNotObserve("not reached")}))
+				r.Gates = append(r.Gates, gateOf(plan.Result{Step: s.Name(), Judgement: check.NotObserved("not reached")}))
 			}
 			continue
 		}
@@ -101,7 +101,7 @@ func ReportOf(b *evidence.Bundle) Report {
 	}
 	for _, name := range v.Omitted {
 		if b.Header.Only == "" {
-			r.Gates = append(r.Gates, gateOf(plan.Result{Step: name, Judgement: check.CouldNotObserve("not reached")}))
+			r.Gates = append(r.Gates, gateOf(plan.Result{Step: name, Judgement: check.NotObserved("not reached")}))
 		}
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
@@ -181,7 +182,7 @@ func (d *drive) record(name string, began time.Time, st seen.State, r judge.Resu
 		d.last = r.At
 	}
 	o, err := check.Observation{
-		Kind: seen.KindHop, Target: name, At: began, Took: d.now().Sub(began),
+		Kind: seen.KindHop, Target: name, At: began, Took: metav1.Duration{Duration: d.now().Sub(began)},
 		Command: "watch pods, nodes, claims, HPA and events; read exporters, Prometheus and " + metric.Group(d.setup.Metric.API),
 	}.WithFigures(st)
 	if err != nil {

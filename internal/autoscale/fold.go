@@ -164,7 +164,7 @@ func (w *walked) judge(hop, blockedBy, unread string) judge.Result {
 }
 
 func unseen(hop, why string) judge.Result {
-	return judge.Result{Judgement: check.CouldNotObserve(why, check.Finding{
+	return judge.Result{Judgement: check.NotObserved(why, check.Finding{
 		Suspect: "hop " + hop, Message: why, Remedy: "run the chain again: firstlight autoscale",
 	})}
 }

@@ -14,7 +14,7 @@ import (
 func (c *Chain) Judge(obs []check.Observation) check.Judgement {
 	w := fold(obs)
 	if w.problem != "" {
-		return check.CouldNotObserve(w.problem, check.Finding{
+		return check.NotObserved(w.problem, check.Finding{
 			Suspect: "check " + Name, Message: w.problem, Remedy: "run the chain again: firstlight autoscale",
 		})
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Builder collects what a Judge finds and concludes one Judgement from it. The zero value
-// is ready to use.
+// Builder collects the findings and figures of a Judge and builds its Judgement. The zero
+// value is ready to use.
 //
-// The id of an observation may be empty where no single observation shows the finding.
+// The id of an observation is empty if no single observation shows the finding.
 type Builder struct {
 	failed     []Finding
 	unobserved []Finding
@@ -22,7 +22,7 @@ func (b *Builder) Fail(id, suspect, remedy, format string, args ...any) {
 	b.failed = append(b.failed, NewFinding(id, suspect, remedy, format, args...))
 }
 
-// Unobserved adds something that the criterion needs and that could not be seen.
+// Unobserved adds a finding about missing information that the criterion needs.
 func (b *Builder) Unobserved(id, suspect, remedy, format string, args ...any) {
 	b.unobserved = append(b.unobserved, NewFinding(id, suspect, remedy, format, args...))
 }
@@ -32,10 +32,10 @@ func (b *Builder) Note(id, suspect, remedy, format string, args ...any) {
 	b.notes = append(b.notes, NewFinding(id, suspect, remedy, format, args...))
 }
 
-// AddFailed and AddUnobserved add findings that were made elsewhere.
+// AddFailed adds findings that fail the check.
 func (b *Builder) AddFailed(findings ...Finding) { b.failed = append(b.failed, findings...) }
 
-// AddUnobserved adds what could not be seen.
+// AddUnobserved adds findings about missing information.
 func (b *Builder) AddUnobserved(findings ...Finding) {
 	b.unobserved = append(b.unobserved, findings...)
 }
@@ -44,21 +44,32 @@ func (b *Builder) AddUnobserved(findings ...Finding) {
 func (b *Builder) Figure(figures ...Figure) { b.figures = append(b.figures, figures...) }
 
 // HasFailed reports whether a finding fails the check.
-func (b *Builder) HasFailed() bool { return len(b.failed) > 0 }
+func (b *Builder) HasFailed() bool { return b.Failures() > 0 }
+
+// Failures is the number of findings that fail the check, before MergeSuspects.
+func (b *Builder) Failures() int { return len(b.failed) }
 
 // Clean reports whether nothing failed and nothing was unobserved so far.
 func (b *Builder) Clean() bool { return len(b.failed) == 0 && len(b.unobserved) == 0 }
 
-// MergeSuspects joins findings of the same suspect: their messages with "; ", each once,
-// and their observations. The remedy is that of the first finding, since later ones are
+// MergeSuspects merges findings of the same suspect: distinct messages joined by "; ", and
+// their observations. The remedy is that of the first finding, since later findings are
 // often its consequence.
 func (b *Builder) MergeSuspects() {
 	b.failed, b.unobserved, b.notes = mergeSuspects(b.failed), mergeSuspects(b.unobserved), mergeSuspects(b.notes)
 }
 
-// Judgement concludes: failed where something failed, else unobserved where something was
-// not seen, else passed with the given reason. An empty reason is unobserved: a pass says
-// what was seen. The reason of a failure is the first finding and the count of the others.
+// OmitUnobservedIfFailed drops the unobserved findings if a finding fails the check: for a
+// check of one job, missing output is usually a consequence of its failure.
+func (b *Builder) OmitUnobservedIfFailed() {
+	if b.HasFailed() {
+		b.unobserved = nil
+	}
+}
+
+// Judgement is failed if any finding fails the check, else unobserved if information is
+// missing, else passed with the given reason. An empty reason is unobserved: a pass states
+// what was measured. The reason of a failure is its first finding and the number of others.
 func (b *Builder) Judgement(passed string) Judgement {
 	j := Judgement{Figures: b.figures, Findings: slices.Concat(b.failed, b.unobserved, b.notes)}
 	switch {
@@ -83,7 +94,7 @@ func NewFinding(id, suspect, remedy, format string, args ...any) Finding {
 	return f
 }
 
-// Summary is the first finding with its suspect and the count of the others, in one line.
+// Summary is the first finding with its suspect, and the number of other findings, in one line.
 func Summary(findings []Finding) string {
 	if len(findings) == 0 {
 		return ""
@@ -125,16 +136,15 @@ func mergeSuspects(findings []Finding) []Finding {
 	return out
 }
 
-// Require decodes the observation of a kind and target that decides; target "" is any.
-// The rule of every check: exactly one observation of a kind and target decides, and any
-// other number of them is unobserved. A check that looks repeatedly until a condition
-// holds reads with RequireLast. ok is false, and b has an unobserved finding about subject,
-// where there is nothing to decide from.
+// Require decodes the only observation of a kind and target; target "" is any. Any other
+// number of observations is unobserved. A check that polls until a condition holds, or that
+// records the same kind again, reads with RequireLast. If ok is false, b has an unobserved
+// finding about subject.
 func Require[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
 	return require[T](b, ofTarget(obs, kind, target), subject, remedy, true)
 }
 
-// RequireLast is Require for checks that look repeatedly: the last observation decides.
+// RequireLast is Require for repeated observations: the last one decides.
 func RequireLast[T any](b *Builder, obs []Observation, kind, target, subject, remedy string) (v T, o Observation, ok bool) {
 	return require[T](b, ofTarget(obs, kind, target), subject, remedy, false)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -60,6 +61,21 @@ func TestMergeSuspects(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, b.Judgement("").Findings); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestOmitUnobservedIfFailed(t *testing.T) {
+	t.Parallel()
+	var b check.Builder
+	b.Unobserved("1", "pod a", "read the log", "has no log")
+	b.OmitUnobservedIfFailed()
+	if j := b.Judgement(""); j.Verdict != check.Unobserved || len(j.Findings) != 1 {
+		t.Errorf("nothing failed: %+v", j)
+	}
+	b.Fail("1", "job", "read the log", "crashed")
+	b.OmitUnobservedIfFailed()
+	if j := b.Judgement(""); j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "job" {
+		t.Errorf("the job failed: %+v", j)
 	}
 }
 
@@ -126,8 +142,8 @@ func TestObserver(t *testing.T) {
 		t.Error(err)
 	}
 	want := []check.Observation{
-		{Kind: "k", Target: "node", Command: "get nodes", At: at, Took: time.Second, Figures: []byte("3"), Raw: []byte("raw")},
-		{Kind: "k", Target: "node", Command: "get nodes", At: at, Took: time.Second, Err: "refused", Raw: []byte("raw")},
+		{Kind: "k", Target: "node", Command: "get nodes", At: at, Took: metav1.Duration{Duration: time.Second}, Figures: []byte("3"), Raw: []byte("raw")},
+		{Kind: "k", Target: "node", Command: "get nodes", At: at, Took: metav1.Duration{Duration: time.Second}, Err: "refused", Raw: []byte("raw")},
 	}
 	if diff := cmp.Diff(want, s.stored); diff != "" {
 		t.Error(diff)

@@ -1,8 +1,7 @@
-// Package check holds the one contract that everything in firstlight is built
-// on: a Check observes (does I/O, records Observations) and judges (a pure
-// function of recorded Observations). It does no I/O and imports nothing of
-// this module.
+// Package check is the contract of every gate, hop and requirement: a Check observes (does
+// I/O, records Observations) and judges (a pure function of recorded Observations). It does
+// no I/O and imports no package of this module.
 //
-// Invariants: nothing observed is never a pass; zero items is never a pass;
-// the zero Verdict is not a pass.
+// Invariants: no observation is never a pass; zero items is never a pass; the zero Verdict
+// is not a pass.
 package check

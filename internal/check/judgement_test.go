@@ -19,7 +19,7 @@ func TestJudgements(t *testing.T) {
 	if j := check.Pass("cool", check.Figure{Name: "a"}); j.Verdict != check.Passed || j.Reason != "cool" || len(j.Figures) != 1 {
 		t.Errorf("%+v", j)
 	}
-	if j := check.CouldNotObserve("dark", own); j.Verdict != check.Unobserved || j.Reason != "dark" || len(j.Findings) != 1 {
+	if j := check.NotObserved("dark", own); j.Verdict != check.Unobserved || j.Reason != "dark" || len(j.Findings) != 1 {
 		t.Errorf("%+v", j)
 	}
 }

@@ -4,32 +4,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Observation is one thing seen. It is stored before it is judged.
+// Observation is the result of one command, query or API call. It is stored before it is
+// judged.
 type Observation struct {
 	// ID is set by the store: a sequence number within the run, then Kind and Target.
 	ID string `json:"id"`
-	// Check is the name of the check that looked; set by the engine.
+	// Check is the name of the check that recorded it; set by the engine.
 	Check string `json:"check"`
-	// Kind says what was looked at, and so which Figures to expect: "sminfo",
-	// "nvidia-smi", "dcgmi-diag", "prometheus-query", ...
+	// Kind determines the type of Figures: "sminfo", "nvidia-smi", "dcgmi-diag",
+	// "prometheus-query", ...
 	Kind string `json:"kind"`
-	// Target is where: a node's name, "cluster", a URL without credentials.
+	// Target is a node's name, "cluster", or a URL without credentials.
 	Target string `json:"target"`
 	// Command is the command line or API call as made, without secrets.
 	Command string `json:"command"`
-	// At is when the looking began, Took how long it lasted.
-	At   time.Time     `json:"at"`
-	Took time.Duration `json:"took"`
-	// Exit is the exit code of a command; nil where there was none.
+	// At is the start time. Took is the duration; in JSON a Go duration string ("1.2s").
+	At   time.Time       `json:"at"`
+	Took metav1.Duration `json:"took"`
+	// Exit is the exit code of a command; nil for an API call.
 	Exit *int `json:"exit,omitempty"`
-	// Err says why nothing could be seen (unreachable, unparsable, ended early).
-	// Raw may still hold what there was.
+	// Err is why there are no figures (unreachable, unparsable, interrupted).
+	// Raw may still hold partial output.
 	Err string `json:"err,omitempty"`
-	// Figures is what the parser made of Raw, as JSON, with units in the names.
+	// Figures are the parsed values of Raw, as JSON, with units in the names.
 	Figures json.RawMessage `json:"figures,omitempty"`
-	// Raw is the output as it came. Stored beside the observation.
+	// Raw is the unparsed output. The store keeps it in a separate file.
 	Raw []byte `json:"-"`
 }
 
@@ -43,10 +46,10 @@ func (o Observation) WithFigures(v any) (Observation, error) {
 	return o, nil
 }
 
-// Failed says that nothing could be seen.
+// Failed reports whether the observation has no figures.
 func (o Observation) Failed() bool { return o.Err != "" || len(o.Figures) == 0 }
 
-// Decode reads the figures of o.
+// Decode decodes the figures of o. An observation without figures is an error.
 func Decode[T any](o Observation) (T, error) {
 	var v T
 	if o.Err != "" {
@@ -61,7 +64,7 @@ func Decode[T any](o Observation) (T, error) {
 	return v, nil
 }
 
-// OfKind selects the observations of one kind, in order.
+// OfKind returns the observations of one kind, in order.
 func OfKind(obs []Observation, kind string) []Observation {
 	var out []Observation
 	for _, o := range obs {
@@ -72,12 +75,12 @@ func OfKind(obs []Observation, kind string) []Observation {
 	return out
 }
 
-// One decodes the only observation of a kind, and has its ID. Any other number of them
-// is no observation, and so is one that could not be made.
+// One decodes the only observation of a kind and returns its ID. Any other number of
+// observations is an error. A check that uses Builder reads with Require instead.
 func One[T any](obs []Observation, kind string) (v T, id string, err error) {
 	found := OfKind(obs, kind)
 	if len(found) != 1 {
-		return v, "", fmt.Errorf("%s was observed %d times, not once", kind, len(found))
+		return v, "", fmt.Errorf("%s was observed %d times, want exactly one observation", kind, len(found))
 	}
 	id = found[0].ID
 	if found[0].Err != "" {

@@ -20,7 +20,7 @@ func TestOne(t *testing.T) {
 		says string
 	}{
 		"the only one":  {[]Observation{other, whole}, ""},
-		"none":          {[]Observation{other}, "a was observed 0 times, not once"},
+		"none":          {[]Observation{other}, "a was observed 0 times, want exactly one observation"},
 		"two":           {[]Observation{whole, whole}, "a was observed 2 times"},
 		"in error":      {[]Observation{broken}, "a could not be observed: refused"},
 		"another shape": {[]Observation{garbled}, "read the observation a"},

@@ -2,11 +2,12 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/utils/clock"
 )
 
-// Observer records observations of one check with the time each took.
+// Observer records observations of one check with their start time and duration.
 type Observer struct {
 	Recorder
 	Clock clock.PassiveClock
@@ -23,22 +24,43 @@ type Attempt struct {
 	o        Observation
 }
 
-// Raw adds the output as it came.
+// Raw adds the unparsed output.
 func (a Attempt) Raw(raw []byte) Attempt {
 	a.o.Raw = raw
 	return a
 }
 
-// Record stores figures, or err where nothing could be seen. The returned error is the
-// store's.
+// Exit adds the exit code of a command.
+func (a Attempt) Exit(code int) Attempt {
+	a.o.Exit = &code
+	return a
+}
+
+// Elapsed is the time since the observation began.
+func (a Attempt) Elapsed() time.Duration { return a.observer.Clock.Since(a.o.At) }
+
+// Record stores figures, or err if there are none. The returned error is the store's.
 func (a Attempt) Record(figures any, err error) error {
 	_, failed := a.Store(figures, err)
 	return failed
 }
 
+// RecordPartial stores figures together with err: Decode returns err, the figures remain in
+// the evidence.
+func (a Attempt) RecordPartial(figures any, err error) error {
+	if err == nil {
+		return a.Record(figures, nil)
+	}
+	var failed error
+	if a.o, failed = a.o.WithFigures(figures); failed != nil {
+		return fmt.Errorf("record %s: %w", a.o.Kind, failed)
+	}
+	return a.Record(nil, err)
+}
+
 // Store is Record for callers that need the stored observation.
 func (a Attempt) Store(figures any, err error) (Observation, error) {
-	a.o.Took = a.observer.Clock.Since(a.o.At)
+	a.o.Took.Duration = a.Elapsed()
 	if err != nil {
 		a.o.Err = err.Error()
 	} else {

@@ -23,7 +23,7 @@ func TestAFieldThatIsNotReadIsFound(t *testing.T) {
 	judge := func(obs []check.Observation) check.Judgement {
 		f, _, err := check.One[figures](obs, "gpu")
 		if err != nil {
-			return check.CouldNotObserve(err.Error())
+			return check.NotObserved(err.Error())
 		}
 		if f.Temperature <= 0 || f.Temperature > 90 {
 			return check.Fail("hot", check.Finding{Suspect: "gpu-01", Observations: []string{obs[0].ID}})

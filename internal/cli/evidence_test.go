@@ -110,8 +110,8 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 			t.Fatal(err)
 		}
 	}
-	w := plan.Walker{Plan: p, Store: run, Clock: clock}
-	out, err := w.Walk(ctx)
+	w := plan.Executor{Plan: p, Store: run, Clock: clock}
+	out, err := w.Run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,11 +41,9 @@ func Load(dir string) (*Bundle, error) {
 }
 
 func (b *Bundle) load() error {
-	if err := readJSON(filepath.Join(b.Dir, headerFile), &b.Header); err != nil {
+	var err error
+	if b.Header, err = readHeader(b.Dir); err != nil {
 		return err
-	}
-	if b.Header.Format != FormatVersion {
-		return fmt.Errorf("its format is %d, this firstlight reads %d", b.Header.Format, FormatVersion)
 	}
 	if err := readJSON(filepath.Join(b.Dir, planFile), &b.Plan); err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -32,7 +34,7 @@ func (c counter) Observe(_ context.Context, rec check.Recorder) error {
 	for i := range c.n {
 		o, err := check.Observation{
 			Kind: "reading", Target: fmt.Sprintf("host-%d/eth 0", i), Command: "read -n 1",
-			Took: time.Millisecond, Raw: bytes.Repeat([]byte{byte('a' + i)}, 2000),
+			Took: metav1.Duration{Duration: time.Millisecond}, Raw: bytes.Repeat([]byte{byte('a' + i)}, 2000),
 		}.WithFigures(reading{Value: i})
 		if err != nil {
 			return err
@@ -50,7 +52,7 @@ func (c counter) Judge(obs []check.Observation) check.Judgement {
 	for _, o := range obs {
 		r, err := check.Decode[reading](o)
 		if err != nil {
-			return check.CouldNotObserve(err.Error())
+			return check.NotObserved(err.Error())
 		}
 		sum, last = sum+r.Value, o.ID
 	}
@@ -116,10 +118,10 @@ func create(t *testing.T, dir string, p plan.Plan) *Run {
 	return r
 }
 
-func walk(t *testing.T, r *Run, w plan.Walker) plan.Outcome {
+func walk(t *testing.T, r *Run, w plan.Executor) plan.Outcome {
 	t.Helper()
 	w.Store = r
-	out, err := w.Walk(t.Context())
+	out, err := w.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,7 @@ func walk(t *testing.T, r *Run, w plan.Walker) plan.Outcome {
 func finished(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	r := create(t, t.TempDir(), p)
-	if err := r.Finish(walk(t, r, plan.Walker{Plan: p}), nil); err != nil {
+	if err := r.Finish(walk(t, r, plan.Executor{Plan: p}), nil); err != nil {
 		t.Fatal(err)
 	}
 	return r.Dir()

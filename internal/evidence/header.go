@@ -2,15 +2,40 @@ package evidence
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// FormatVersion is the version of a run's files.
-const FormatVersion = 1
+// FormatVersion is the schema version of a run's files. Since version 2 the duration of an
+// observation is a Go duration string; before, it was a number of nanoseconds.
+const FormatVersion = 2
+
+// readHeader reads run.json of the run in dir. It checks the schema version before it decodes
+// the other fields, so that a run of another version is refused for that reason.
+func readHeader(dir string) (Header, error) {
+	data, err := os.ReadFile(filepath.Join(dir, headerFile))
+	if err != nil {
+		return Header{}, fmt.Errorf("read %s: %w", headerFile, err)
+	}
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &version); err == nil && version.Format != FormatVersion {
+		return Header{}, fmt.Errorf("unsupported schema version %d in %s: want %d", version.Format, headerFile, FormatVersion)
+	}
+	var h Header
+	if err := strictjson.Unmarshal(data, &h); err != nil {
+		return Header{}, fmt.Errorf("decode %s: %w", headerFile, err)
+	}
+	return h, nil
+}
 
 // Header is run.json: what the run is of. It names no machine.
 type Header struct {

@@ -51,7 +51,7 @@ func beKilled(dir string) error {
 	if err != nil {
 		return err
 	}
-	w := plan.Walker{
+	w := plan.Executor{
 		Plan: killedPlan(), Store: run, Earlier: run.Results(), Interrupted: run.Interrupted(),
 		Capacity: func(context.Context) (int, error) { return 8, nil },
 		Events: func(e plan.Event) {
@@ -63,7 +63,7 @@ func beKilled(dir string) error {
 			}
 		},
 	}
-	out, err := w.Walk(context.Background()) //nolint:forbidigo // this is a main
+	out, err := w.Run(context.Background()) //nolint:forbidigo // this is a main
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (b *Bundle) replay(checks map[string]check.Check, out *Replayed) ([]check.V
 // judgeAgain follows the engine's rules for one step.
 func (b *Bundle) judgeAgain(s PlanStep, was plan.Result, checks map[string]check.Check, before map[string]plan.Result) (check.Judgement, error) {
 	if s.NotApplicable != "" {
-		return plan.Excused(s.NotApplicable), nil
+		return plan.NotApplicable(s.NotApplicable), nil
 	}
 	if b.Header.Only == "" {
 		if j, blocked := plan.Blocked(s.Needs, before); blocked {

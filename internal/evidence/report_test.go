@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
@@ -36,7 +37,7 @@ func (s scripted) Observe(_ context.Context, rec check.Recorder) error {
 	for _, kind := range s.kinds {
 		for i := range 4 {
 			_, err := rec.Record(check.Observation{
-				Kind: kind, Target: fmt.Sprintf("gpu-%02d", i), Command: kind + " -j", Took: 1200 * time.Millisecond,
+				Kind: kind, Target: fmt.Sprintf("gpu-%02d", i), Command: kind + " -j", Took: metav1.Duration{Duration: 1200 * time.Millisecond},
 				Figures: json.RawMessage(`{}`), Raw: []byte("output"),
 			})
 			if err != nil {
@@ -120,7 +121,7 @@ func testCharts(step string, obs []check.Observation) []chart.Chart {
 func reported(t *testing.T) (dir string, file func(name string) []byte) {
 	t.Helper()
 	r := create(t, t.TempDir(), playbook())
-	out := walk(t, r, plan.Walker{Plan: playbook()})
+	out := walk(t, r, plan.Executor{Plan: playbook()})
 	out.Notes = append(out.Notes, "clean up after collective: pod x is still there")
 	if err := r.Finish(out, testCharts); err != nil {
 		t.Fatal(err)
@@ -291,7 +292,7 @@ func TestAnOmittedStepIsNeverGreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := walk(t, r, plan.Walker{Plan: p, Only: "b"})
+		out := walk(t, r, plan.Executor{Plan: p, Only: "b"})
 		if err := r.Finish(out, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +321,7 @@ func TestAnOmittedStepIsNeverGreen(t *testing.T) {
 func TestADrawingThatPanicsCostsNoReport(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), passingPlan())
-	out := walk(t, r, plan.Walker{Plan: passingPlan()})
+	out := walk(t, r, plan.Executor{Plan: passingPlan()})
 	if err := r.Finish(out, func(string, []check.Observation) []chart.Chart { panic("nil map") }); err != nil {
 		t.Error(err)
 	}

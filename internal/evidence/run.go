@@ -180,12 +180,9 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("%w: its journal is empty", ErrCorrupt)
 	}
-	var h Header
-	if err := readJSON(filepath.Join(path, headerFile), &h); err != nil {
+	h, err := readHeader(path)
+	if err != nil {
 		return nil, err
-	}
-	if h.Format != FormatVersion {
-		return nil, fmt.Errorf("its format is %d, this firstlight writes %d", h.Format, FormatVersion)
 	}
 	if err := errors.Join(removeTemps(path, isTemp), removeTemps(filepath.Join(path, observationsDir), isTemp)); err != nil {
 		return nil, err

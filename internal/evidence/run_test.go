@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -68,7 +69,7 @@ func TestAnObservationComesBackAsItWent(t *testing.T) {
 	at := time.Date(2026, 11, 21, 3, 0, 0, 5, time.FixedZone("x", 3600))
 	o := check.Observation{
 		Check: "b", Kind: "odd/kind", Target: "https://host:1/../x?y", Command: "cmd <&>", At: at,
-		Took: 5 * time.Second, Exit: &exit, Err: "half", Figures: json.RawMessage(`{"a": [1, 2.50]}`), Raw: []byte("\x00\xff\n"),
+		Took: metav1.Duration{Duration: 5 * time.Second}, Exit: &exit, Err: "half", Figures: json.RawMessage(`{"a": [1, 2.50]}`), Raw: []byte("\x00\xff\n"),
 	}
 	kept, err := r.Record(2, o)
 	if err != nil {
@@ -194,12 +195,12 @@ func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	r := create(t, dir, testPlan())
 	ctx, cancel := context.WithCancel(t.Context())
-	w := plan.Walker{Plan: testPlan(), Store: r, Events: func(e plan.Event) {
+	w := plan.Executor{Plan: testPlan(), Store: r, Events: func(e plan.Event) {
 		if e.Kind == plan.EventObserved && e.Step == "b" {
 			cancel()
 		}
 	}}
-	out, err := w.Walk(ctx)
+	out, err := w.Run(ctx)
 	if err != nil || !out.Interrupted {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -218,7 +219,7 @@ func TestResume(t *testing.T) {
 	if diff := cmp.Diff([]string{"b"}, again.Interrupted()); diff != "" {
 		t.Errorf("interrupted (-want +got):\n%s", diff)
 	}
-	out = walk(t, again, plan.Walker{Plan: testPlan(), Earlier: again.Results(), Interrupted: again.Interrupted()})
+	out = walk(t, again, plan.Executor{Plan: testPlan(), Earlier: again.Results(), Interrupted: again.Interrupted()})
 	if err := again.Finish(out, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestCarry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := walk(t, r, plan.Walker{Plan: p, From: "c", Earlier: earlier})
+	out := walk(t, r, plan.Executor{Plan: p, From: "c", Earlier: earlier})
 	if out.Verdict != check.Passed {
 		t.Errorf("outcome %+v", out)
 	}
@@ -328,7 +329,7 @@ func TestNothingIsReadFromFilesThatTheSiteNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Finish(walk(t, r, plan.Walker{Plan: testPlan()}), nil); err != nil {
+	if err := r.Finish(walk(t, r, plan.Executor{Plan: testPlan()}), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range filesOf(t, r.Dir()) {

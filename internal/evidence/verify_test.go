@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,10 +173,47 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
+// A run of schema version 1 has durations in nanoseconds. It is refused for its version,
+// also if run.json has fields that this version does not have.
+func TestOldSchemaVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	r := create(t, t.TempDir(), testPlan())
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(r.Dir(), headerFile), func(data []byte) []byte {
+		return bytes.Replace(data, []byte(`"format": 2`), []byte(`"old": true, "format": 1`), 1)
+	})
+	const want = "unsupported schema version 1 in run.json: want 2"
+	if _, err := Load(r.Dir()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Load: %v, want %q", err, want)
+	}
+	if _, err := Open(r.Dir(), testOptions()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Open: %v, want %q", err, want)
+	}
+	if _, err := Replay(r.Dir(), testChecks); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Replay: %v, want %q", err, want)
+	}
+}
+
+// The duration of an observation is stored as a Go duration string.
+func TestDurationIsStoredAsString(t *testing.T) {
+	t.Parallel()
+	dir := finished(t, testPlan())
+	files, err := filepath.Glob(filepath.Join(dir, observationsDir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d observations, %v", len(files), err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil || !bytes.Contains(data, []byte(`"took": "`)) {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
 func TestReplayOfAnUnfinishedRunSaysSo(t *testing.T) {
 	t.Parallel()
 	r := create(t, t.TempDir(), testPlan())
-	walk(t, r, plan.Walker{Plan: testPlan()})
+	walk(t, r, plan.Executor{Plan: testPlan()})
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -69,9 +69,9 @@ func (s Step) check(all []Step, say func(string, ...any)) {
 			say("step %s needs %q, which is no step", s.Name, need)
 		}
 	}
-	for _, need := range s.GoesOnWithout {
+	for _, need := range s.ContinueOnFailure {
 		if !slices.Contains(s.Needs, need) {
-			say("step %s goes on without %q, which it does not need", s.Name, need)
+			say("step %s continues on failure of %q, which it does not need", s.Name, need)
 		}
 	}
 	for _, c := range s.Claims {

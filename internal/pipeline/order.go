@@ -29,7 +29,7 @@ func (o Order) Needs(s Step) []string {
 		if !slices.ContainsFunc(o.Steps, func(other Step) bool { return other.Name == need }) {
 			continue
 		}
-		if slices.Contains(s.GoesOnWithout, need) {
+		if slices.Contains(s.ContinueOnFailure, need) {
 			need += " (whatever its verdict)"
 		}
 		out = append(out, need)

@@ -40,9 +40,9 @@ type Step struct {
 	For []Intent `yaml:"for" json:"for,omitempty"`
 	// Needs are the steps that come before it, of those that the intent has.
 	Needs []string `yaml:"needs" json:"needs,omitempty"`
-	// GoesOnWithout are those of Needs that need not have passed.
-	GoesOnWithout []string `yaml:"goesOnWithout" json:"goesOnWithout,omitempty"`
-	Claims        []Claim  `yaml:"claims" json:"claims,omitempty"`
+	// ContinueOnFailure are those of Needs that may fail.
+	ContinueOnFailure []string `yaml:"continueOnFailure" json:"continueOnFailure,omitempty"`
+	Claims            []Claim  `yaml:"claims" json:"claims,omitempty"`
 	// Proves is what is known after it, Because why it comes where it does.
 	Proves  string `yaml:"proves" json:"proves"`
 	Because string `yaml:"because" json:"because"`

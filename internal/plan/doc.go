@@ -1,5 +1,5 @@
 // Package plan is the engine: a Plan is a graph of Checks with what each needs
-// and which GPUs it claims, and a Walker walks it.
+// and which GPUs it claims, and a Executor walks it.
 //
 // For every step: journal that it starts, prepare, observe (each Observation is
 // durable before Record returns), clean up, judge what the store gives back,

@@ -115,7 +115,7 @@ func linear(checks ...check.Check) Plan {
 	return p
 }
 
-func walkPlan(t *testing.T, w *Walker) (Outcome, *memStore) {
+func walkPlan(t *testing.T, w *Executor) (Outcome, *memStore) {
 	t.Helper()
 	store, ok := w.Store.(*memStore)
 	if !ok {
@@ -125,7 +125,7 @@ func walkPlan(t *testing.T, w *Walker) (Outcome, *memStore) {
 	if w.Clock == nil {
 		w.Clock = fixedClock()
 	}
-	out, err := w.Walk(t.Context())
+	out, err := w.Run(t.Context())
 	if err != nil {
 		t.Fatalf("Walk: %v", err)
 	}

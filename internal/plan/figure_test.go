@@ -84,7 +84,7 @@ func TestBlocked(t *testing.T) {
 			t.Errorf("%q: %v %+v", needs, blocked, j)
 		}
 	}
-	if j := Excused("not ours"); j.Verdict != check.NotApplicable || j.Reason != "not ours" {
+	if j := NotApplicable("not ours"); j.Verdict != check.NotApplicable || j.Reason != "not ours" {
 		t.Errorf("%+v", j)
 	}
 }

@@ -28,7 +28,7 @@ func TestInterrupted(t *testing.T) {
 			}}
 			store := newMemStore()
 			var cleaned []string
-			w := &Walker{
+			w := &Executor{
 				Plan: linear(fakeCheck{name: "a"}, b, fakeCheck{name: "c"}), Store: store, Clock: fixedClock(),
 				Cleanup: func(ctx context.Context, step string) error {
 					if _, limited := ctx.Deadline(); ctx.Err() != nil || !limited {
@@ -38,7 +38,7 @@ func TestInterrupted(t *testing.T) {
 					return nil
 				},
 			}
-			out, err := w.Walk(ctx)
+			out, err := w.Run(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestInterrupted(t *testing.T) {
 
 			w.Earlier, w.Interrupted, cleaned = map[string]Result{"a": out.Results[0]}, []string{"b"}, nil
 			w.Plan = linear(fakeCheck{name: "a"}, fakeCheck{name: "b"}, fakeCheck{name: "c"})
-			again, err := w.Walk(t.Context())
+			again, err := w.Run(t.Context())
 			if err != nil || again.Verdict != check.Passed {
 				t.Fatalf("resumed: %+v, %v", again, err)
 			}
@@ -77,7 +77,7 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	store := newMemStore()
-	out, err := (&Walker{Plan: linear(fakeCheck{name: "a"}), Store: store}).Walk(ctx)
+	out, err := (&Executor{Plan: linear(fakeCheck{name: "a"}), Store: store}).Run(ctx)
 	if err != nil || !out.Interrupted || len(store.log) != 0 {
 		t.Errorf("outcome %+v, %v, %v", out, err, store.log)
 	}
@@ -87,11 +87,11 @@ func TestInterruptedWhileAskingForCapacity(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := Plan{Name: "p", Steps: []Step{{Check: fakeCheck{name: "a"}, GPUs: 1}}}
-	out, err := (&Walker{Plan: p, Store: newMemStore(), Capacity: func(ctx context.Context) (int, error) {
+	out, err := (&Executor{Plan: p, Store: newMemStore(), Capacity: func(ctx context.Context) (int, error) {
 		cancel()
 		<-ctx.Done()
 		return 0, ctx.Err()
-	}}).Walk(ctx)
+	}}).Run(ctx)
 	if err != nil || !out.Interrupted || len(out.Notes) != 0 {
 		t.Errorf("outcome %+v, %v", out, err)
 	}
@@ -99,7 +99,7 @@ func TestInterruptedWhileAskingForCapacity(t *testing.T) {
 
 func TestWhatCouldNotBeCleanedUpIsTold(t *testing.T) {
 	t.Parallel()
-	out, _ := walkPlan(t, &Walker{
+	out, _ := walkPlan(t, &Executor{
 		Plan:           linear(fakeCheck{name: "a"}),
 		CleanupTimeout: time.Hour,
 		Cleanup:        func(context.Context, string) error { return errors.New("pod x is still there") },

@@ -24,13 +24,13 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	seen, observeErr := split(obs)
 	if len(seen) == 0 {
 		if observeErr != "" {
-			return check.CouldNotObserve(observeErr, observeFinding(c.Name(), observeErr))
+			return check.NotObserved(observeErr, observeFinding(c.Name(), observeErr))
 		}
-		return check.CouldNotObserve("nothing was observed", observeFinding(c.Name(), "the check recorded no observation"))
+		return check.NotObserved("nothing was observed", observeFinding(c.Name(), "the check recorded no observation"))
 	}
 	j := judgeSafely(c, seen)
 	if problem := unsound(j); problem != "" {
-		return check.CouldNotObserve(problem, check.Finding{
+		return check.NotObserved(problem, check.Finding{
 			Suspect: "check " + c.Name(), Message: problem,
 			Remedy: "this is a defect of the check itself: report it with the run's evidence",
 		})
@@ -65,8 +65,8 @@ func Blocked(needs []string, results map[string]Result) (j check.Judgement, bloc
 	return check.Judgement{Verdict: check.Blocked, Reason: strings.Join(why, "; ")}, true
 }
 
-// Excused is the judgement of a step that is not applicable.
-func Excused(reason string) check.Judgement {
+// NotApplicable is the judgement of a step that is not applicable.
+func NotApplicable(reason string) check.Judgement {
 	return check.Judgement{Verdict: check.NotApplicable, Reason: reason}
 }
 
@@ -89,7 +89,7 @@ func judgeSafely(c check.Check, obs []check.Observation) (j check.Judgement) {
 	defer func() {
 		if p := recover(); p != nil {
 			reason := fmt.Sprintf("judging %s panicked: %v", c.Name(), p)
-			j = check.CouldNotObserve(reason, check.Finding{
+			j = check.NotObserved(reason, check.Finding{
 				Suspect: "check " + c.Name(), Message: reason,
 				Remedy: "this is a defect of the check itself: report it with the run's evidence",
 			})

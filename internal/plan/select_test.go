@@ -40,22 +40,22 @@ func TestRecommended(t *testing.T) {
 	only := steps(check.Failed)
 	only.Steps[0].Recommended = true
 	for name, tt := range map[string]struct {
-		w    Walker
+		w    Executor
 		want check.Verdict
 	}{
-		"failed":              {Walker{Plan: steps(check.Failed)}, check.Passed},
-		"unobserved":          {Walker{Plan: steps(check.Unobserved)}, check.Passed},
-		"passed":              {Walker{Plan: steps(check.Passed)}, check.Passed},
-		"alone":               {Walker{Plan: steps(check.Failed), Only: "b"}, check.Failed},
-		"left out":            {Walker{Plan: steps(check.Passed), From: "b"}, check.Unobserved},
-		"nothing is demanded": {Walker{Plan: only}, check.Unobserved},
-		"without a verdict":   {Walker{Plan: steps(check.Passed), Until: "a"}, check.Passed},
+		"failed":              {Executor{Plan: steps(check.Failed)}, check.Passed},
+		"unobserved":          {Executor{Plan: steps(check.Unobserved)}, check.Passed},
+		"passed":              {Executor{Plan: steps(check.Passed)}, check.Passed},
+		"alone":               {Executor{Plan: steps(check.Failed), Only: "b"}, check.Failed},
+		"left out":            {Executor{Plan: steps(check.Passed), From: "b"}, check.Unobserved},
+		"nothing is demanded": {Executor{Plan: only}, check.Unobserved},
+		"without a verdict":   {Executor{Plan: steps(check.Passed), Until: "a"}, check.Passed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := tt.w
 			w.Store = newMemStore()
-			out, err := w.Walk(t.Context())
+			out, err := w.Run(t.Context())
 			if err != nil || out.Verdict != tt.want {
 				t.Errorf("%s, want %s: %v", out.Verdict, tt.want, err)
 			}
@@ -67,57 +67,57 @@ func TestSelection(t *testing.T) {
 	t.Parallel()
 	abcd := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"}, fakeCheck{name: "c"}, fakeCheck{name: "d"})
 	tests := map[string]struct {
-		w       Walker
+		w       Executor
 		begun   []string
 		want    map[string]check.Verdict
 		overall check.Verdict
 		omitted []string
 	}{
 		"everything": {
-			Walker{}, []string{"a", "b", "c", "d"},
+			Executor{}, []string{"a", "b", "c", "d"},
 			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
 		},
 		"from keeps what is before": {
-			Walker{From: "c", Earlier: kept(check.Passed, "a", "b", "c", "d")},
+			Executor{From: "c", Earlier: kept(check.Passed, "a", "b", "c", "d")},
 			[]string{"c", "d"},
 			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
 		},
 		"from over an earlier failure is blocked": {
-			Walker{From: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))},
+			Executor{From: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))},
 			nil,
 			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked", "d": "blocked"}, check.Failed, nil,
 		},
 		"from with no earlier verdict is blocked": {
-			Walker{From: "c"},
+			Executor{From: "c"},
 			nil,
 			map[string]check.Verdict{"c": "blocked", "d": "blocked"}, check.Unobserved, []string{"a", "b"},
 		},
 		"until leaves the rest": {
-			Walker{Until: "b"}, []string{"a", "b"},
+			Executor{Until: "b"}, []string{"a", "b"},
 			map[string]check.Verdict{"a": "passed", "b": "passed"}, check.Passed, []string{"c", "d"},
 		},
 		"until goes on where it was": {
-			Walker{Until: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
+			Executor{Until: "c", Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
 			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked"}, check.Failed, []string{"d"},
 		},
 		"until the last is everything": {
-			Walker{Until: "d", Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
+			Executor{Until: "d", Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
 			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
 		},
 		"only needs nothing": {
-			Walker{Only: "c"}, []string{"c"},
+			Executor{Only: "c"}, []string{"c"},
 			map[string]check.Verdict{"c": "passed"}, check.Passed, []string{"a", "b", "d"},
 		},
 		"only, resumed after its verdict": {
-			Walker{Only: "c", Earlier: kept(check.Failed, "c", "b")}, nil,
+			Executor{Only: "c", Earlier: kept(check.Failed, "c", "b")}, nil,
 			map[string]check.Verdict{"c": "failed"}, check.Failed, []string{"a", "b", "d"},
 		},
 		"resume goes on at the first without a verdict": {
-			Walker{Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
+			Executor{Earlier: kept(check.Passed, "a", "b")}, []string{"c", "d"},
 			map[string]check.Verdict{"a": "passed", "b": "passed", "c": "passed", "d": "passed"}, check.Passed, nil,
 		},
 		"resume leaves a failure failed": {
-			Walker{Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
+			Executor{Earlier: merge(kept(check.Passed, "a"), kept(check.Failed, "b"))}, nil,
 			map[string]check.Verdict{"a": "passed", "b": "failed", "c": "blocked", "d": "blocked"}, check.Failed, nil,
 		},
 	}
@@ -157,7 +157,7 @@ func TestSelection(t *testing.T) {
 func TestASelectionThatMakesNoSenseIsRefused(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})
-	for name, w := range map[string]Walker{
+	for name, w := range map[string]Executor{
 		"unknown from":    {Plan: p, From: "x"},
 		"unknown only":    {Plan: p, Only: "x"},
 		"both":            {Plan: p, From: "a", Only: "b"},
@@ -167,12 +167,12 @@ func TestASelectionThatMakesNoSenseIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w.Store = newMemStore()
-			if _, err := w.Walk(t.Context()); !errors.Is(err, ErrInvalid) {
+			if _, err := w.Run(t.Context()); !errors.Is(err, ErrInvalid) {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
-	if _, err := (&Walker{Plan: p}).Walk(t.Context()); !errors.Is(err, ErrInvalid) {
+	if _, err := (&Executor{Plan: p}).Run(t.Context()); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a walk without a store: %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func (wk *walk) prepare(ctx context.Context, s Step, rec *recorder) {
 		o := check.Observation{Kind: KindPrepare, Target: p.Name(), Command: p.Name(), At: wk.now()}
 		out := &bounded{limit: maxPrepareOutput}
 		exit, err := prepareSafely(ctx, p, out)
-		o.Took, o.Raw, o.Exit = wk.now().Sub(o.At), out.bytes(), &exit
+		o.Took.Duration, o.Raw, o.Exit = wk.now().Sub(o.At), out.bytes(), &exit
 		if err != nil {
 			o.Err = err.Error()
 		}

@@ -64,7 +64,7 @@ func (wk *walk) decide(ctx context.Context) {
 			continue
 		}
 		if s.NotApplicable != "" {
-			wk.concludeUnobserved(s, Excused(s.NotApplicable))
+			wk.concludeUnobserved(s, NotApplicable(s.NotApplicable))
 			continue
 		}
 		if wk.w.Only == "" {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestWalkInOrder(t *testing.T) {
 	t.Parallel()
-	w := &Walker{Plan: linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})}
+	w := &Executor{Plan: linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})}
 	out, store := walkPlan(t, w)
 	if out.Verdict != check.Passed {
 		t.Errorf("verdict %s", out.Verdict)
@@ -50,7 +50,7 @@ func TestAFailureBlocksWhatNeedsIt(t *testing.T) {
 			t.Parallel()
 			p := linear(fakeCheck{name: "a"}, bad.check, fakeCheck{name: "c"}, fakeCheck{name: "d"})
 			p.Steps = append(p.Steps, Step{Check: fakeCheck{name: "e"}, Needs: []string{"a"}})
-			out, _ := walkPlan(t, &Walker{Plan: p})
+			out, _ := walkPlan(t, &Executor{Plan: p})
 			want := map[string]check.Verdict{"a": check.Passed, "b": bad.own, "c": check.Blocked, "d": check.Blocked, "e": check.Passed}
 			if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 				t.Errorf("verdicts (-want +got):\n%s", diff)
@@ -69,7 +69,7 @@ func TestNotApplicableClearsTheWayUnseen(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"}, fakeCheck{name: "b"})
 	p.Steps[0].NotApplicable = "no such thing here"
-	out, store := walkPlan(t, &Walker{Plan: p})
+	out, store := walkPlan(t, &Executor{Plan: p})
 	want := map[string]check.Verdict{"a": check.NotApplicable, "b": check.Passed}
 	if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)
@@ -83,7 +83,7 @@ func TestAllNotApplicableIsNoPass(t *testing.T) {
 	t.Parallel()
 	p := linear(fakeCheck{name: "a"})
 	p.Steps[0].NotApplicable = "because"
-	if out, _ := walkPlan(t, &Walker{Plan: p}); out.Verdict != check.Unobserved {
+	if out, _ := walkPlan(t, &Executor{Plan: p}); out.Verdict != check.Unobserved {
 		t.Errorf("verdict %s", out.Verdict)
 	}
 }
@@ -96,7 +96,7 @@ func TestWhatPreparingPrintsIsKeptAndDecidesNothing(t *testing.T) {
 		fakePrepare{"second", func(io.Writer) (int, error) { return -1, errors.New("not found") }},
 		fakePrepare{"third", func(io.Writer) (int, error) { panic("boom") }},
 	}
-	out, store := walkPlan(t, &Walker{Plan: p})
+	out, store := walkPlan(t, &Executor{Plan: p})
 	obs := store.obs["a1"]
 	if len(obs) != 4 || obs[0].Kind != KindPrepare || *obs[0].Exit != 3 || string(obs[0].Raw) != "hello" {
 		t.Fatalf("observations %+v", obs)
@@ -132,7 +132,7 @@ func TestObserveErrorsAndPanicsAreEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tt.check.name = "a"
-			out, store := walkPlan(t, &Walker{Plan: linear(tt.check)})
+			out, store := walkPlan(t, &Executor{Plan: linear(tt.check)})
 			if got := out.Results[0]; got.Verdict != tt.want || !strings.Contains(got.Reason, tt.says) {
 				t.Errorf("%s %q, want %s %q", got.Verdict, got.Reason, tt.want, tt.says)
 			}
@@ -157,7 +157,7 @@ func TestTheRecorderRefuses(t *testing.T) {
 				_, err := rec.Record(o)
 				return err
 			}}
-			if out, _ := walkPlan(t, &Walker{Plan: linear(c)}); out.Verdict != check.Unobserved {
+			if out, _ := walkPlan(t, &Executor{Plan: linear(c)}); out.Verdict != check.Unobserved {
 				t.Errorf("verdict %s", out.Verdict)
 			}
 		})
@@ -166,7 +166,7 @@ func TestTheRecorderRefuses(t *testing.T) {
 		late = rec
 		return see(rec, "thing")
 	}}
-	_, store := walkPlan(t, &Walker{Plan: linear(c)})
+	_, store := walkPlan(t, &Executor{Plan: linear(c)})
 	if err := see(late, "thing"); !errors.Is(err, errClosed) || len(store.obs["a1"]) != 1 {
 		t.Errorf("recording after the verdict: %v", err)
 	}
@@ -188,7 +188,7 @@ func TestAStoreThatFailsEndsTheWalk(t *testing.T) {
 				_ = see(rec, "thing") // a check that does not care
 				return nil
 			}}
-			out, err := (&Walker{Plan: linear(fakeCheck{name: "a"}, c, fakeCheck{name: "c"}), Store: store}).Walk(t.Context())
+			out, err := (&Executor{Plan: linear(fakeCheck{name: "a"}, c, fakeCheck{name: "c"}), Store: store}).Run(t.Context())
 			if !errors.Is(err, errStore) {
 				t.Fatalf("error %v", err)
 			}
@@ -211,7 +211,7 @@ func TestAStoreThatFailsForABlockedStep(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := (&Walker{Plan: linear(failing("a"), fakeCheck{name: "b"}), Store: store}).Walk(t.Context())
+	_, err := (&Executor{Plan: linear(failing("a"), fakeCheck{name: "b"}), Store: store}).Run(t.Context())
 	if !errors.Is(err, errStore) {
 		t.Errorf("error %v", err)
 	}
@@ -224,7 +224,7 @@ func TestEventsFollowTheJournal(t *testing.T) {
 		rec.Progress("at %d %%", 50)
 		return see(rec, "thing")
 	}}
-	w := &Walker{Plan: linear(c, failing("b"), fakeCheck{name: "c"}), Events: func(e Event) {
+	w := &Executor{Plan: linear(c, failing("b"), fakeCheck{name: "c"}), Events: func(e Event) {
 		got = append(got, strings.TrimSpace(string(e.Kind)+" "+e.Step+" "+e.Text))
 	}}
 	walkPlan(t, w)
@@ -252,7 +252,7 @@ func TestAfterAFailure(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, names(order)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	out, store := walkPlan(t, &Walker{Plan: p})
+	out, store := walkPlan(t, &Executor{Plan: p})
 	want := map[string]check.Verdict{"a": check.Passed, "b": check.Failed, "c": check.Passed}
 	if diff := cmp.Diff(want, verdicts(out)); diff != "" {
 		t.Errorf("verdicts (-want +got):\n%s", diff)

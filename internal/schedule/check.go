@@ -68,21 +68,21 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	cases, states := check.OfKind(obs, kindCase), check.OfKind(obs, kindState)
 	if len(cases) == 0 {
-		return check.CouldNotObserve("the recipe could not be looked at")
+		return check.NotObserved("the recipe could not be looked at")
 	}
 	made, err := check.Decode[Case](cases[len(cases)-1])
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	if len(made.Problems) > 0 {
 		return broken(made)
 	}
 	if len(states) == 0 {
-		return check.CouldNotObserve("what came of the recipe's pods could not be seen")
+		return check.NotObserved("what came of the recipe's pods could not be seen")
 	}
 	state, err := check.Decode[seen.State](states[len(states)-1])
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	made.Cell.Recipe = made.Recipe
 	return judge.Judge(made.Cell, state)

@@ -60,7 +60,7 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 	for i, name := range recipes {
 		shardOf[name] = i / o.PerPlane
 	}
-	walker := plan.Walker{
+	walker := plan.Executor{
 		Plan: p, Store: run, Clock: o.Clock, Events: o.Events, Parallel: o.Jobs,
 		Cleanup: func(ctx context.Context, step string) error {
 			planes.done(ctx, shardOf[step])
@@ -68,7 +68,7 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 		},
 	}
 	began := planes.clock()
-	walked, err := walker.Walk(ctx)
+	walked, err := walker.Run(ctx)
 	if err != nil {
 		return Outcome{}, errors.Join(err, run.Close(append(walked.Notes, err.Error())...))
 	}

@@ -71,7 +71,7 @@ func finished(t *testing.T, c Case, until, blind string, failing ...string) Repo
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := (&plan.Walker{Plan: made, Store: run, Parallel: 1, Until: until}).Walk(t.Context())
+	outcome, err := (&plan.Executor{Plan: made, Store: run, Parallel: 1, Until: until}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, r Reach) (plan.Plan, error)
 		}
 		var needs, after []string
 		for _, need := range step.Needs {
-			if slices.Contains(step.GoesOnWithout, need) {
+			if slices.Contains(step.ContinueOnFailure, need) {
 				after = append(after, names[need]...)
 			} else {
 				needs = append(needs, names[need]...)

@@ -34,7 +34,7 @@ func Hop(name string, s seen.Setup, st seen.State) Result {
 	}
 	judge, ok := judges[name]
 	if !ok {
-		return Result{Judgement: check.CouldNotObserve("hop " + name + " has no judge")}
+		return Result{Judgement: check.NotObserved("hop " + name + " has no judge")}
 	}
 	return judge(look{s, st})
 }

@@ -34,7 +34,7 @@ func (l look) broken(object seen.Ref, findings ...check.Finding) Result {
 // unobserved.
 func (l look) wait(object seen.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
 	if unseen := l.unseen(needs); len(unseen) > 0 {
-		return Result{Judgement: check.CouldNotObserve(summary(unseen), unseen...), Object: object}
+		return Result{Judgement: check.NotObserved(summary(unseen), unseen...), Object: object}
 	}
 	if len(findings) == 0 && otherwise.Message == "" {
 		otherwise = finding("chain", "it has not happened, and nothing is seen that says why", "read the hop's observation in the evidence")
@@ -47,7 +47,7 @@ func (l look) wait(object seen.Ref, needs []string, findings []check.Finding, ot
 
 // unknown: what there is says neither yes nor no.
 func (l look) unknown(object seen.Ref, f check.Finding) Result {
-	return Result{Judgement: check.CouldNotObserve(summary([]check.Finding{f}), f), Object: object}
+	return Result{Judgement: check.NotObserved(summary([]check.Finding{f}), f), Object: object}
 }
 
 // unseen are the problems with what is needed.

@@ -26,7 +26,7 @@ func TestEveryField(t *testing.T) {
 			judge := func(obs []check.Observation) check.Judgement {
 				st, _, err := check.One[seen.State](obs, "state")
 				if err != nil {
-					return check.CouldNotObserve(err.Error())
+					return check.NotObserved(err.Error())
 				}
 				j := check.Pass(p.Name)
 				for _, hop := range p.Hops {

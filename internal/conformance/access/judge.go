@@ -18,7 +18,7 @@ const parts = 7
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(c.nodes) == 0 {
-		return check.CouldNotObserve("the site's inventory has no GPU nodes")
+		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
 	var k conclude.Conclusions
 	node := judgePods(&k, obs)

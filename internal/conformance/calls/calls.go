@@ -69,7 +69,7 @@ func (l *Log) Keep(rec check.Recorder, target string) error {
 	o := check.Observation{Kind: Kind, Target: target, Command: "every call to the API server of this check", At: l.clock.Now()}
 	if len(made) > 0 {
 		o.At = made[0].At
-		o.Took = l.clock.Since(o.At)
+		o.Took.Duration = l.clock.Since(o.At)
 	}
 	o, err := o.WithFigures(made)
 	if err != nil {

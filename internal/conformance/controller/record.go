@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -20,7 +22,7 @@ func (w *walk) look(kind, target, command string, args ...any) look {
 
 // keep records what was seen, or why nothing was; raw are the objects themselves.
 func (w *walk) keep(l look, figures, raw any, seen error) error {
-	o := check.Observation{Kind: l.kind, Target: l.target, Command: l.command, At: l.at, Took: w.deps.Clock.Since(l.at)}
+	o := check.Observation{Kind: l.kind, Target: l.target, Command: l.command, At: l.at, Took: metav1.Duration{Duration: w.deps.Clock.Since(l.at)}}
 	var err error
 	if seen != nil {
 		o.Err = seen.Error()

@@ -17,7 +17,7 @@ const parts = 5
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(c.nodes) == 0 || c.gpus < 1 {
-		return check.CouldNotObserve("the site's inventory has no GPU nodes, or its profile no GPUs")
+		return check.NotObserved("the site's inventory has no GPU nodes, or its profile no GPUs")
 	}
 	var k conclude.Conclusions
 	if c.judgeServed(&k, obs) {

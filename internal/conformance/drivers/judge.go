@@ -13,7 +13,7 @@ import (
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(c.nodes) == 0 {
-		return check.CouldNotObserve("the site's inventory has no nodes")
+		return check.NotObserved("the site's inventory has no nodes")
 	}
 	var a standing.Account
 	devices, seen, ok := standing.Read[[]device](&a, obs, kindDevices)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -201,7 +202,7 @@ func (c *Check) result(ctx context.Context, rec check.Recorder, kind string, beg
 }
 
 func (c *Check) keep(rec check.Recorder, kind string, began time.Time, figures any, seen error) error {
-	o := check.Observation{Kind: kind, Target: "cluster", At: began, Took: c.deps.Clock.Since(began)}
+	o := check.Observation{Kind: kind, Target: "cluster", At: began, Took: metav1.Duration{Duration: c.deps.Clock.Since(began)}}
 	if seen != nil {
 		o.Err = seen.Error()
 	} else {

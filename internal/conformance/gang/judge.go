@@ -13,7 +13,7 @@ import (
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	found, id, err := check.One[[]workload.Detected](obs, kindScheduler)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	if len(found) == 0 {
 		return check.Fail(fmt.Sprintf("there is no gang scheduler (looked for %s): pods of a job are placed one by one, and two jobs can hold each other's GPUs for ever", c.scheduler),
@@ -24,14 +24,14 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	room, _, err := check.One[Room](obs, kindRoom)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	if room.Fits < 1 {
-		return check.CouldNotObserve(fmt.Sprintf("none of %d nodes has all its GPUs free, so no gang could be placed: run when they are, what holds them is in the evidence", len(c.nodes)))
+		return check.NotObserved(fmt.Sprintf("none of %d nodes has all its GPUs free, so no gang could be placed: run when they are, what holds them is in the evidence", len(c.nodes)))
 	}
 	large, largeID, err := check.One[Proof](obs, kindTooLarge)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	scheduler := "gang scheduler " + found[0].Name
 	figures := []check.Figure{{Name: "pods bound of a gang that does not fit", Value: float64(most(large)), Unit: "pods", Relation: "==", Source: "all or nothing"}}
@@ -41,7 +41,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	fits, fitsID, err := check.One[Proof](obs, kindFits)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	wanted, gpus := room.fitting()
 	figures = append(figures, check.Figure{
@@ -68,17 +68,17 @@ func negative(p Proof, r Room, scheduler, id string) check.Judgement {
 	}
 	switch {
 	case p.Large.Wanted <= r.Fits || p.LargeAfter.Wanted != p.Large.Wanted:
-		return check.CouldNotObserve(fmt.Sprintf("the gang of %d pods, then %d, fits into room for %d: it proves nothing", p.Large.Wanted, p.LargeAfter.Wanted, r.Fits))
+		return check.NotObserved(fmt.Sprintf("the gang of %d pods, then %d, fits into room for %d: it proves nothing", p.Large.Wanted, p.LargeAfter.Wanted, r.Fits))
 	case most(p) >= p.Large.Wanted:
-		return check.CouldNotObserve(fmt.Sprintf("all %d pods found a place on room for %d: GPUs were given back meanwhile", p.Large.Wanted, r.Fits))
+		return check.NotObserved(fmt.Sprintf("all %d pods found a place on room for %d: GPUs were given back meanwhile", p.Large.Wanted, r.Fits))
 	case most(p) > 0:
 		return fail("%d of %d pods of a gang were bound on room for %d: it does not keep gangs together",
 			"see that the scheduler that these pods name runs and heeds the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too",
 			most(p), p.Large.Wanted, r.Fits)
 	case p.Large.Refused == 0 && !p.Large.GroupRefused:
-		return check.CouldNotObserve("no decision about a gang that does not fit was seen: " + p.Undecided)
+		return check.NotObserved("no decision about a gang that does not fit was seen: " + p.Undecided)
 	case p.Beside.Wanted != 1:
-		return check.CouldNotObserve("no pod was asked for beside the gang that does not fit")
+		return check.NotObserved("no pod was asked for beside the gang that does not fit")
 	case p.Beside.Bound != 1:
 		return fail("a pod for which there was room was not bound beside a gang that does not fit: that nothing of the gang was bound proves nothing, or the gang keeps GPUs that it does not use (%s)",
 			"see what the scheduler says of the pod; for a queue, see that a gang that waits reserves nothing",
@@ -91,7 +91,7 @@ func positive(p Proof, r Room, scheduler, id string) check.Judgement {
 	pods, _ := r.fitting()
 	switch {
 	case p.Large.Wanted != pods:
-		return check.CouldNotObserve(fmt.Sprintf("a gang of %d pods was asked for on room for %d, one of %d was wanted", p.Large.Wanted, r.Fits, pods))
+		return check.NotObserved(fmt.Sprintf("a gang of %d pods was asked for on room for %d, one of %d was wanted", p.Large.Wanted, r.Fits, pods))
 	case p.Large.Bound != p.Large.Wanted:
 		message := fmt.Sprintf("%d of %d pods of a gang for which there was room were bound: %s", p.Large.Bound, p.Large.Wanted, strings.Join(append(p.Large.Messages, p.Undecided), "; "))
 		return check.Fail(message, check.Finding{

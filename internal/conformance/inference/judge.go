@@ -26,7 +26,7 @@ type judge struct {
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if c.unreadable != nil {
-		return check.CouldNotObserve(c.unreadable.Error())
+		return check.NotObserved(c.unreadable.Error())
 	}
 	j := &judge{Check: c, obs: obs}
 	if used, ok := j.classes(); ok {

@@ -36,10 +36,10 @@ func finding(o check.Observation, suspect, message, remedy string) check.Finding
 // Judge implements check.Check.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if c.invalid != nil {
-		return check.CouldNotObserve(c.invalid.Error())
+		return check.NotObserved(c.invalid.Error())
 	}
 	if c.Claims() == 0 {
-		return check.CouldNotObserve("the site's inventory has no GPUs")
+		return check.NotObserved("the site's inventory has no GPUs")
 	}
 	var out conclusions
 	if base, ok := c.judgeComplete(&out, obs); ok {

@@ -16,7 +16,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		return j // which says so, too
 	}
 	if !setup.Pool.Stay {
-		return check.CouldNotObserve("these are the observations of a chain with nodes that come: of another check")
+		return check.NotObserved("these are the observations of a chain with nodes that come: of another check")
 	}
 	seenHPA, moved := targets(setup, obs)
 	switch {
@@ -24,7 +24,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		j.Verdict, j.Findings = check.Failed, append(moved, j.Findings...)
 		j.Reason = moved[0].Message
 	case j.Verdict == check.Passed && !seenHPA:
-		return check.CouldNotObserve("the HPA was never seen, so its target may have been anything")
+		return check.NotObserved("the HPA was never seen, so its target may have been anything")
 	case j.Verdict == check.Passed && setup.Scale.Why != "":
 		j.Reason += "; the replicas held no GPUs: " + setup.Scale.Why
 	}

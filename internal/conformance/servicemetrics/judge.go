@@ -63,7 +63,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	case len(out.unseen) > 0:
 		j.Verdict, j.Reason = check.Unobserved, summary(out.unseen)
 	case reason == "":
-		return check.CouldNotObserve("nothing was judged")
+		return check.NotObserved("nothing was judged")
 	default:
 		j.Verdict, j.Reason = check.Passed, reason
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -19,7 +21,7 @@ func (c *Check) look(kind, target, command string) look {
 
 // keep records what was seen, or why nothing was.
 func (c *Check) keep(rec check.Recorder, l look, figures any, seen error) error {
-	o := check.Observation{Kind: l.kind, Target: l.target, Command: l.command, At: l.at, Took: c.deps.Clock.Since(l.at)}
+	o := check.Observation{Kind: l.kind, Target: l.target, Command: l.command, At: l.at, Took: metav1.Duration{Duration: c.deps.Clock.Since(l.at)}}
 	if seen != nil {
 		o.Err = seen.Error()
 	} else {

@@ -29,8 +29,8 @@ func TestARunIsReadFromItsEvidence(t *testing.T) {
 	run, err := Read(recorded(t, submissiontest.Options{
 		Judgements: map[string]check.Judgement{
 			"gang_scheduling":   check.Fail("part of the gang was placed", check.Finding{Suspect: "scheduler default-scheduler", Message: "3 of 4 pods were bound", Remedy: "turn gang scheduling on"}),
-			"robust_controller": check.CouldNotObserve(PartlyShown + "the controller was not killed: --disruptive was not given"),
-			"ai_inference":      check.CouldNotObserve("no gateway answered"),
+			"robust_controller": check.NotObserved(PartlyShown + "the controller was not killed: --disruptive was not given"),
+			"ai_inference":      check.NotObserved("no gateway answered"),
 		},
 		Without: []string{"gpu_sharing"},
 		Excused: map[string]string{"virtualized_accelerator": "these GPUs have no vGPU"},

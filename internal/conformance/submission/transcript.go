@@ -93,7 +93,7 @@ func findings(b *bytes.Buffer, all []check.Finding) {
 
 func observed(b *bytes.Buffer, number int, o check.Observation) {
 	fmt.Fprintf(b, "\n### %d. %s of %s\n\n", number, oneLine(o.Kind), oneLine(o.Target))
-	fmt.Fprintf(b, "- observation: %s\n- at: %s, for %s\n", o.ID, stamp(o.At), o.Took)
+	fmt.Fprintf(b, "- observation: %s\n- at: %s, for %s\n", o.ID, stamp(o.At), o.Took.Duration)
 	if o.Command != "" {
 		fmt.Fprintf(b, "- command: %s\n", oneLine(o.Command))
 	}

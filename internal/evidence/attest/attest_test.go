@@ -80,8 +80,8 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := plan.Walker{Plan: evidencetest.Plan(), Store: run, Earlier: run.Results(), Interrupted: run.Interrupted()}
-	out, err := w.Walk(t.Context())
+	w := plan.Executor{Plan: evidencetest.Plan(), Store: run, Earlier: run.Results(), Interrupted: run.Interrupted()}
+	out, err := w.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (s Sum) Judge(obs []check.Observation) check.Judgement {
 	for _, o := range obs {
 		r, err := check.Decode[reading](o)
 		if err != nil {
-			return check.CouldNotObserve(err.Error())
+			return check.NotObserved(err.Error())
 		}
 		sum += r.Value
 	}
@@ -146,8 +146,8 @@ func run(ctx context.Context, tb testing.TB, p plan.Plan) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w := plan.Walker{Plan: p, Store: r, Clock: clock, Capacity: func(context.Context) (int, error) { return 8, nil }}
-	out, err := w.Walk(ctx)
+	w := plan.Executor{Plan: p, Store: r, Clock: clock, Capacity: func(context.Context) (int, error) { return 8, nil }}
+	out, err := w.Run(ctx)
 	if err != nil && !out.Interrupted {
 		tb.Fatal(err)
 	}

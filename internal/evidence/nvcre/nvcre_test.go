@@ -42,8 +42,8 @@ func run(t *testing.T, isSimulated bool, steps ...plan.Step) *evidence.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := plan.Walker{Plan: p, Store: r, Clock: clock}
-	out, err := w.Walk(t.Context())
+	w := plan.Executor{Plan: p, Store: r, Clock: clock}
+	out, err := w.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWhatIsNotPassed(t *testing.T) {
 		nodes  int
 	}{
 		"failed":     {run(t, false, plan.Step{Check: seen{"collective", "nccl-tests", collective, failed}}), nvcre.Failed, "Failed", []string{"gpu-02"}, 1},
-		"unobserved": {run(t, false, plan.Step{Check: seen{"a", "x", `{}`, check.CouldNotObserve("dark")}}), nvcre.Incomplete, "Failed", []string{}, 0},
+		"unobserved": {run(t, false, plan.Step{Check: seen{"a", "x", `{}`, check.NotObserved("dark")}}), nvcre.Incomplete, "Failed", []string{}, 0},
 	} {
 		got, err := nvcre.Build(tt.b, fleet())
 		if err != nil {

@@ -76,7 +76,7 @@ func (r *review) bandwidth() {
 	}
 	limit, row, ok := r.gate.limit(len(r.f.Nodes))
 	if !ok {
-		r.blind("profile "+r.gate.profile.Name, "add a row for this node count to collective.ceilings, with its source", "the profile has no ceiling for %d nodes", len(r.f.Nodes))
+		r.Unobserved(r.id, "profile "+r.gate.profile.Name, "add a row for this node count to collective.ceilings, with its source", "the profile has no ceiling for %d nodes", len(r.f.Nodes))
 		return
 	}
 	for _, run := range r.f.Runs {
@@ -86,19 +86,17 @@ func (r *review) bandwidth() {
 	}
 	points := r.f.points(int(r.gate.profile.Collective.LargestSizes.Value))
 	if len(points) == 0 {
-		r.blind(r.launcher(), remedyRerun, "no size was reached in every repetition")
+		r.Unobserved(r.id, r.launcher(), remedyRerun, "no size was reached in every repetition")
 		return
 	}
 	if most := r.gate.plausible(); slices.ContainsFunc(points, func(p point) bool { return p.median > most }) {
-		r.blind(r.launcher(), "find out where these figures come from; if the fabric is this fast, give collective.ceilings the figure with its source",
-			"busbw is %.2f GB/s, above the highest ceiling of profile %s by more than the profile's tolerance (%.2f GB/s): it was not measured on such hardware", points[0].median, r.gate.profile.Name, most)
+		r.Unobserved(r.id, r.launcher(), "find out where these figures come from; if the fabric is this fast, give collective.ceilings the figure with its source", "busbw is %.2f GB/s, above the highest ceiling of profile %s by more than the profile's tolerance (%.2f GB/s): it was not measured on such hardware", points[0].median, r.gate.profile.Name, most)
 		return
 	}
 	for _, p := range points {
 		if p.median < limit {
 			r.searchable = true
-			r.fail("cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %.0f %% of the %.0f GB/s of %d nodes",
-				p.bytes, p.median, len(r.f.Runs), limit, 100*r.gate.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
+			r.Fail(r.id, "cluster", remedySlow, "busbw at %d bytes is %.2f GB/s (median of %d), expected at least %.2f: %.0f %% of the %.0f GB/s of %d nodes", p.bytes, p.median, len(r.f.Runs), limit, 100*r.gate.profile.Collective.MinFraction.Value, row.Busbw.Value, row.Nodes)
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func (r *review) completeness() {
 	}
 	// mpirun ends with an error when data is wrong, and the repetitions with it
 	if len(f.Runs) != f.Repetitions && r.wrongElements() == 0 {
-		r.fail("incomplete output of "+r.launcher(), remedyRerun, "the log is incomplete: %d of %d repetitions are in it", len(f.Runs), f.Repetitions)
+		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "the log is incomplete: %d of %d repetitions are in it", len(f.Runs), f.Repetitions)
 	}
 	for i, run := range f.Runs {
 		r.wholeRun(i+1, run)
@@ -41,13 +41,13 @@ func (r *review) completeness() {
 func (r *review) wholeRun(n int, run nccltests.Run) {
 	for _, text := range run.Errors {
 		r.searchable = true
-		r.fail(r.launcher(), remedyHang, "repetition %d: %s", n, text)
+		r.Fail(r.id, r.launcher(), remedyHang, "repetition %d: %s", n, text)
 	}
 	if run.Test != "" && run.Test != program {
-		r.fail(r.launcher(), remedyRerun, "repetition %d is of %s, asked for %s", n, run.Test, program)
+		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d is of %s, asked for %s", n, run.Test, program)
 	}
 	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
-		r.fail(r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
+		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
 	}
 	want := nccltests.Run{MinBytes: r.f.MinBytes, MaxBytes: r.f.MaxBytes, StepFactor: 2}.Sizes()
 	var have []int64
@@ -60,11 +60,11 @@ func (r *review) wholeRun(n int, run nccltests.Run) {
 		if len(have) > 0 {
 			last = fmt.Sprintf("%d bytes", have[len(have)-1])
 		}
-		r.fail("truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
+		r.Fail(r.id, "truncated output of "+r.launcher(), remedyRerun, "repetition %d is truncated: no footer, the table ends at %s of %d bytes (%d of %d sizes)", n, last, r.f.MaxBytes, len(have), len(want))
 	case len(run.Problems) > 0:
-		r.blind(r.launcher(), "read the lines in the evidence", "repetition %d has lines that can't be read: %s", n, strings.Join(run.Problems, "; "))
+		r.Unobserved(r.id, r.launcher(), "read the lines in the evidence", "repetition %d has lines that can't be read: %s", n, strings.Join(run.Problems, "; "))
 	case !slices.Equal(have, want):
-		r.fail("incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, asked for %v", n, have, want)
+		r.Fail(r.id, "incomplete output of "+r.launcher(), remedyRerun, "repetition %d is incomplete: sizes reached %v, asked for %v", n, have, want)
 	}
 }
 
@@ -75,11 +75,11 @@ func (r *review) noTable() {
 		text += "; its last lines: " + strings.Join(r.f.LogTail, " | ")
 	}
 	if r.f.Outcome.Succeeded || len(r.f.LogTail) == 0 {
-		r.blind(r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "there is no table of results: %s", text)
+		r.Unobserved(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd, and that the log can be read", "there is no table of results: %s", text)
 		return
 	}
 	r.searchable = true
-	r.fail(r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
+	r.Fail(r.id, r.launcher(), "check that the image has all_reduce_perf, mpirun and sshd; read the log in the evidence", "the collective ended without a table of results: %s", text)
 }
 
 // exits names pods that failed, unless the tables say why.
@@ -94,7 +94,7 @@ func (r *review) exits() {
 			bad = append(bad, p.String())
 		}
 	}
-	r.fail(r.launcher(), remedyHang, "the collective failed: %s %s", r.f.Outcome.Problem, list(bad))
+	r.Fail(r.id, r.launcher(), remedyHang, "the collective failed: %s %s", r.f.Outcome.Problem, list(bad))
 }
 
 // hang names the nodes whose ranks never finished initialising, where others have.
@@ -116,7 +116,7 @@ func (r *review) hang() {
 		return
 	}
 	r.searchable = true
-	r.fail("cluster", remedyHang, "the collective hangs: it had not ended in its time%s", r.warnings())
+	r.Fail(r.id, "cluster", remedyHang, "the collective hangs: it had not ended in its time%s", r.warnings())
 }
 
 // warnings are what NCCL warned of.

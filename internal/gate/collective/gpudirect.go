@@ -105,7 +105,7 @@ func (r *review) nvls() {
 		case c.lost > 0:
 			r.blame(node, remedyNVLS, "NVLS multicast is not available on %d of %d GPUs of %s", c.lost, c.seen, node)
 		case c.seen < r.f.GPUsPerNode:
-			r.blind(node, remedySilent, "NCCL says only of %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
+			r.Unobserved(r.id, node, remedySilent, "NCCL says only of %d of %d GPUs of %s whether NVLS is available", c.seen, r.f.GPUsPerNode, node)
 		}
 	}
 }

@@ -30,21 +30,20 @@ func (r *review) wrongElements() int64 {
 func (r *review) data() {
 	if wrong := r.wrongElements(); wrong > 0 {
 		r.searchable = true
-		r.fail("cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes that the bad runs have in common, and check NVLink and HCA error counters there",
-			"the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
+		r.Fail(r.id, "cluster", "run dcgmi diag -r 4 with memtest on the GPUs of the nodes that the bad runs have in common, and check NVLink and HCA error counters there", "the data is corrupt: #wrong is up to %d%s", wrong, r.firstWrong())
 	}
 	for i, run := range r.f.Runs {
 		if run.Validation != nil && *run.Validation == 0 {
-			r.blind(r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: its head says validation: 0", i+1)
+			r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: its head says validation: 0", i+1)
 			return
 		}
 		for _, row := range run.Rows {
 			if len(row.Sides()) < 2 {
-				r.blind(r.launcher(), remedyRerun, "repetition %d has one half only at %d bytes, out-of-place and in-place are asked for", i+1, row.Bytes)
+				r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d has one half only at %d bytes, out-of-place and in-place are asked for", i+1, row.Bytes)
 				return
 			}
 			if slices.ContainsFunc(row.Sides(), func(s nccltests.Side) bool { return s.Wrong == nil }) {
-				r.blind(r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
+				r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
 				return
 			}
 		}
@@ -80,20 +79,17 @@ func (r *review) ratio() {
 					continue
 				}
 				if s.AlgBW <= 0 || s.BusBW <= 0 {
-					r.fail(r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
+					r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d has no bandwidth at %d bytes", i+1, row.Bytes)
 					return
 				}
 				if !belongs(row.Bytes, s, tolerance) {
-					r.fail(r.launcher(), "find out where these figures come from: they don't belong to one measurement",
-						"the time and the bandwidth do not belong together: %d bytes in %g us are %.2f GB/s, the algbw says %.2f (repetition %d)",
-						row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
+					r.Fail(r.id, r.launcher(), "find out where these figures come from: they don't belong to one measurement", "the time and the bandwidth do not belong together: %d bytes in %g us are %.2f GB/s, the algbw says %.2f (repetition %d)", row.Bytes, s.TimeUS, float64(row.Bytes)/s.TimeUS/bytesPerMicrosecond, s.AlgBW, i+1)
 					return
 				}
 				// printed figures are rounded to two decimals
 				rounding := printedStep / 2 * (1 + want) / s.AlgBW
 				if have := s.BusBW / s.AlgBW; math.Abs(have-want) > want*tolerance+rounding {
-					r.fail(r.launcher(), "find out where these figures come from: they don't belong to a run on these GPUs",
-						"busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
+					r.Fail(r.id, r.launcher(), "find out where these figures come from: they don't belong to a run on these GPUs", "busbw/algbw is %.3f at %d bytes, but 2(n-1)/n is %.3f for %d ranks: the figures fit %s ranks", have, row.Bytes, want, r.expectedRanks(), implied(have))
 					return
 				}
 			}
@@ -138,12 +134,12 @@ func implied(ratio float64) string {
 func (r *review) devices() {
 	for i, run := range r.f.Runs {
 		if len(run.Devices) == 0 {
-			r.blind(r.launcher(), remedyRerun, "repetition %d lists no devices", i+1)
+			r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d lists no devices", i+1)
 			return
 		}
 	}
 	if strangers := r.place.strangers(r.f.Nodes); len(strangers) > 0 {
-		r.fail(strangers[0], "find out why the job ran there", "ranks ran on %s, which the job was not placed on", list(strangers))
+		r.Fail(r.id, strangers[0], "find out why the job ran there", "ranks ran on %s, which the job was not placed on", list(strangers))
 	}
 	for i, run := range r.f.Runs {
 		gpus := map[string]map[string]bool{}
@@ -162,7 +158,7 @@ func (r *review) devices() {
 			}
 		}
 		if len(ranks) != r.expectedRanks() || len(run.Devices) != r.expectedRanks() {
-			r.fail(r.launcher(), remedyRerun, "repetition %d ran with %d ranks, expected %d", i+1, len(ranks), r.expectedRanks())
+			r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran with %d ranks, expected %d", i+1, len(ranks), r.expectedRanks())
 			return
 		}
 	}

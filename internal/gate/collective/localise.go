@@ -116,8 +116,8 @@ func (g *Gate) alone(trials []trial) []check.Finding {
 	return out
 }
 
-// verdictOnAll is what the small jobs say when they name nobody.
-func (g *Gate) verdictOnAll(trials []trial) string {
+// summariseTrials is what the small jobs say when they name nobody.
+func (g *Gate) summariseTrials(trials []trial) string {
 	pairs, bad := 0, 0
 	for _, t := range trials {
 		if len(t.nodes) == 2 && t.ran {
@@ -147,8 +147,8 @@ func evidence(trials []trial, wanted func(trial) bool) (text string, ids []strin
 			continue
 		}
 		part := fmt.Sprintf("%s %.1f GB/s", strings.Join(t.nodes, "+"), t.busbw)
-		if t.why != "" {
-			part = strings.Join(t.nodes, "+") + " " + t.why
+		if t.reason != "" {
+			part = strings.Join(t.nodes, "+") + " " + t.reason
 		}
 		parts = append(parts, part)
 		if t.id != "" {

@@ -39,10 +39,11 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 // run, or as much time has gone as the run over all nodes may take.
 func (g *Gate) localise(ctx context.Context, rec check.Recorder, l *workload.Launcher, nodes []string) error {
 	var tried []Figures
-	until := g.deps.Now().Add(g.site.Workloads.Collective.Timeout.D())
+	now := g.deps.Observer(rec).Clock.Now
+	until := now().Add(g.site.Workloads.Collective.Timeout.D())
 	for round := 1; ; round++ {
 		groups := g.next(nodes, tried)
-		if len(groups) == 0 || g.deps.Now().After(until) {
+		if len(groups) == 0 || now().After(until) {
 			return nil
 		}
 		rec.Progress("localising, round %d: %s", round, names(groups))
@@ -78,7 +79,7 @@ func (g *Gate) round(ctx context.Context, rec check.Recorder, l *workload.Launch
 // observe runs one job and records it.
 func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Launcher, scope string, nodes []string, repetitions int) (Figures, error) {
 	name := jobName(scope, nodes)
-	o := check.Observation{Kind: KindRun, Target: target(scope, nodes), Command: g.command(repetitions), At: g.deps.Now()}
+	attempt := g.deps.Observer(rec).Begin(KindRun, target(scope, nodes), g.command(repetitions))
 	spec, err := g.spec(name, nodes, repetitions)
 	if err != nil {
 		return Figures{}, err
@@ -95,45 +96,37 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 	if f.MaxBytes, err = nccltests.ParseSize(most); err != nil {
 		return f, fmt.Errorf("maxBytes: %w", err)
 	}
-	o.Took = g.deps.Now().Sub(o.At)
-	f.read(logs, &o)
-	if outcome.Ended == gangjob.EndedNotRun {
-		o.Err = outcome.Problem
+	f.read(logs)
+	if len(logs) > 0 {
+		attempt = attempt.Raw(logs[0].Data)
+		if code := logs[0].Pod.ExitCode; code != nil {
+			attempt = attempt.Exit(int(*code))
+		}
 	}
-	if o, err = o.WithFigures(f); err != nil {
-		return f, err //nolint:wrapcheck // says what
-	}
-	if _, err := rec.Record(o); err != nil {
-		return f, fmt.Errorf("record %s: %w", name, err)
-	}
-	return f, nil
+	return f, attempt.RecordPartial(f, outcome.NotRun())
 }
 
 // read parses the log of index 0.
-func (f *Figures) read(logs []gangjob.Log, o *check.Observation) {
+func (f *Figures) read(logs []gangjob.Log) {
 	if len(logs) == 0 {
-		f.LogProblem = "there is no log"
+		f.LogProblem = "the job has no log"
 		return
 	}
-	o.Raw = logs[0].Data
-	if code := logs[0].Pod.ExitCode; code != nil {
-		exit := int(*code)
-		o.Exit = &exit
-	}
+	raw := logs[0].Data
 	var problems []string
 	if logs[0].Err != "" {
 		problems = append(problems, logs[0].Err)
 	}
 	var err error
-	if f.Runs, err = nccltests.Parse(bytes.NewReader(o.Raw)); err != nil {
+	if f.Runs, err = nccltests.Parse(bytes.NewReader(raw)); err != nil {
 		problems = append(problems, err.Error())
 	}
-	if f.NCCL, err = nccllog.Parse(bytes.NewReader(o.Raw)); err != nil {
+	if f.NCCL, err = nccllog.Parse(bytes.NewReader(raw)); err != nil {
 		problems = append(problems, err.Error())
 	}
 	f.LogProblem = strings.Join(problems, "; ")
 	if len(f.Runs) == 0 {
-		f.LogTail = tail(o.Raw)
+		f.LogTail = tail(raw)
 	}
 }
 

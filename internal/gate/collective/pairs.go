@@ -18,7 +18,7 @@ type trial struct {
 	// broken says that it is bad for another reason than its bandwidth.
 	broken bool
 	busbw  float64
-	why    string
+	reason string
 	// remedy is for what it is broken by.
 	remedy string
 }
@@ -29,9 +29,10 @@ func (g *Gate) trial(id string, f Figures) trial {
 	r := &review{gate: g, f: f, place: f.where()}
 	r.completeness()
 	r.data()
-	if len(r.failed) > 0 {
+	if r.HasFailed() {
 		t.bad, t.broken = true, true
-		t.why, t.remedy = r.failed[0].Message, r.failed[0].Remedy
+		first := r.Judgement("").Findings[0]
+		t.reason, t.remedy = first.Message, first.Remedy
 		return t
 	}
 	limit, _, ok := g.limit(len(f.Nodes))

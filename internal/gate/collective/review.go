@@ -6,21 +6,20 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// review collects what is wrong with one job, and what could not be seen.
+// review judges one job.
 type review struct {
-	gate   *Gate
-	id     string
-	f      Figures
-	place  place
-	failed []check.Finding
-	unseen []check.Finding
-	// named says that a finding names a node, so that nobody needs to be looked for.
+	check.Builder
+	gate  *Gate
+	id    string
+	f     Figures
+	place place
+	// named is set if a finding names a node, so that no pairs need to be run.
 	named bool
-	// searchable says that something is wrong that pairs of nodes may explain.
+	// searchable is set if runs on pairs of nodes may explain a failure.
 	searchable bool
 }
 
-// reviewRun looks at everything but the bandwidth's culprit.
+// reviewRun applies every criterion to a run; it does not localise a low bandwidth.
 func (g *Gate) reviewRun(id string, f Figures) *review {
 	r := &review{gate: g, id: id, f: f, place: f.where()}
 	r.completeness()
@@ -33,33 +32,16 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 	return r
 }
 
-// fail adds something wrong that has no node of its own.
-func (r *review) fail(suspect, remedy, format string, args ...any) {
-	r.failed = append(r.failed, r.finding(suspect, remedy, fmt.Sprintf(format, args...)))
-}
-
-// blame adds something wrong with a node or a part of one.
+// blame adds a finding about a node or a part of one.
 func (r *review) blame(suspect, remedy, format string, args ...any) {
 	r.named = true
-	r.fail(suspect, remedy, format, args...)
+	r.Fail(r.id, suspect, remedy, format, args...)
 }
 
-func (r *review) blind(suspect, remedy, format string, args ...any) {
-	r.unseen = append(r.unseen, r.finding(suspect, remedy, fmt.Sprintf(format, args...)))
-}
-
-func (r *review) finding(suspect, remedy, message string) check.Finding {
-	f := check.Finding{Suspect: suspect, Message: message, Remedy: remedy}
-	if r.id != "" {
-		f.Observations = []string{r.id}
-	}
-	return f
-}
-
-// expectedRanks is how many GPUs take part.
+// expectedRanks is the number of participating GPUs.
 func (r *review) expectedRanks() int { return len(r.f.Nodes) * r.f.GPUsPerNode }
 
-// launcher names the pod whose log is read.
+// launcher is the pod whose log is read.
 func (r *review) launcher() string {
 	for _, p := range r.f.Outcome.Pods {
 		if p.Index == 0 {

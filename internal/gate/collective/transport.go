@@ -24,11 +24,11 @@ func (r *review) transports() {
 		return
 	}
 	if r.f.NCCL.Lines == 0 {
-		r.blind(r.launcher(), remedySilent, "NCCL said nothing: which transport it used is not known")
+		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL said nothing: which transport it used is not known")
 		return
 	}
 	if r.f.NCCL.Clipped {
-		r.blind(r.launcher(), remedySilent, "NCCL said more than is read of one log")
+		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL said more than is read of one log")
 	}
 	blamed := r.hcas()
 	r.channels(blamed)
@@ -51,7 +51,7 @@ func (r *review) hcas() map[string]bool {
 			blamed[node] = true
 			r.blame(node, remedySocket, "NCCL found no InfiniBand device on %s and fell back to TCP sockets%s", node, over(h.Sockets))
 		case len(h.HCAs) == 0:
-			r.blind(node, remedySilent, "NCCL does not say which devices it uses on %s", node)
+			r.Unobserved(r.id, node, remedySilent, "NCCL does not say which devices it uses on %s", node)
 		default:
 			for _, used := range h.HCAs {
 				if r.sameHCAs(node, want, used) {
@@ -130,7 +130,7 @@ func (r *review) channels(blamed map[string]bool) {
 	}
 	for _, node := range r.f.Nodes {
 		if !crossing[node]["send"] || !crossing[node]["receive"] {
-			r.blind(node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
+			r.Unobserved(r.id, node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (r *review) inits() {
 	}
 	for rank := range r.expectedRanks() {
 		if seen[rank] < len(r.f.Runs) {
-			r.blind(fmt.Sprintf("rank %d", rank), remedySilent, "rank %d on %s finished initialising %d times in %d repetitions", rank, r.place.ranks[rank], seen[rank], len(r.f.Runs))
+			r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedySilent, "rank %d on %s finished initialising %d times in %d repetitions", rank, r.place.ranks[rank], seen[rank], len(r.f.Runs))
 			return
 		}
 	}

@@ -31,7 +31,7 @@ type verbs struct {
 
 // adapters are those that ibstat shows, by node and then HCA of the site. judgePorts reports
 // what ibstat does not show; a host without an answer of ibv_devinfo is reported here.
-func (g *Gate) adapters(v *verdict, obs []check.Observation) []adapter {
+func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 	shown, detailed := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
 	var out []adapter
 	for _, n := range g.site.Inventory.Nodes {
@@ -43,9 +43,9 @@ func (g *Gate) adapters(v *verdict, obs []check.Observation) []adapter {
 		f, err := check.Decode[verbsFigures](o)
 		switch {
 		case !ok:
-			v.miss(o, n.Name, "ibv_devinfo was not run on "+n.Name, remedySSH)
+			b.Unobserved(o.ID, n.Name, remedySSH, "ibv_devinfo was not run on %s", n.Name)
 		case err != nil:
-			v.miss(o, n.Name, err.Error(), remedyVerbs)
+			b.Unobserved(o.ID, n.Name, remedyVerbs, "%s", err.Error())
 		}
 		for _, name := range g.site.Fabric.HCAs {
 			i := slices.IndexFunc(hcas, func(a ibstat.HCA) bool { return a.Name == name })

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -34,8 +36,8 @@ type Hosts interface {
 // Deps is what observing needs; zero when the gate only judges.
 type Deps struct {
 	Hosts Hosts
-	// Now is the clock; time.Now when nil.
-	Now func() time.Time
+	// Clock defaults to the real clock.
+	Clock clock.PassiveClock
 	// Wait waits for a time or the end of ctx; a timer when nil.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -51,8 +53,8 @@ var _ check.Check = (*Gate)(nil)
 
 // New makes the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Now == nil {
-		deps.Now = time.Now
+	if deps.Clock == nil {
+		deps.Clock = clock.RealClock{}
 	}
 	if deps.Wait == nil {
 		deps.Wait = wait

@@ -2,7 +2,6 @@ package fabric
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,10 +10,10 @@ import (
 )
 
 // judgeCounters judges how much error counters grew over the soak.
-func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topology, who names) {
+func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled topology, who names) {
 	reports := check.OfKind(obs, kindCounters)
 	if len(reports) < 2 {
-		v.miss(check.Observation{}, "fabric", fmt.Sprintf("error counters were read %d times, before and after the soak are needed", len(reports)), remedySSH)
+		b.Unobserved("", "fabric", remedySSH, "error counters were read %d times, before and after the soak are needed", len(reports))
 		return
 	}
 	first, last := reports[0], reports[len(reports)-1]
@@ -22,21 +21,20 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 	after, errAfter := check.Decode[ibqueryerrors.Report](last)
 	for i, err := range []error{errBefore, errAfter} {
 		if err != nil {
-			v.miss([]check.Observation{first, last}[i], first.Target, err.Error(), remedySSH)
+			b.Unobserved([]check.Observation{first, last}[i].ID, first.Target, remedySSH, "%s", err.Error())
 		}
 	}
 	if errBefore != nil || errAfter != nil {
 		return
 	}
-	complete := unanswered(v, first, before) && unanswered(v, last, after)
+	complete := unanswered(b, first, before) && unanswered(b, last, after)
 	took := last.At.Sub(first.At)
 	if soak := g.site.Fabric.Soak.D(); took < soak {
-		v.miss(last, "fabric", fmt.Sprintf("error counters were watched for %s, the site demands %s", took, soak), "walk again (firstlight accept --from fabric); the whole soak is needed")
+		b.Unobserved(last.ID, "fabric", "walk again (firstlight accept --from fabric); the whole soak is needed", "error counters were watched for %s, the site demands %s", took, soak)
 		return
 	}
 	if after.NodesChecked < before.NodesChecked {
-		v.fail(last, "fabric", fmt.Sprintf("%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked),
-			"find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric")
+		b.Fail(last.ID, "fabric", "find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
 	}
 	was, now := index(before, who), index(after, who)
 	worst, unlimited := 0.0, growths{}
@@ -44,22 +42,19 @@ func (g *Gate) judgeCounters(v *verdict, obs []check.Observation, cabled topolog
 		if !complete && (was[port] == nil || now[port] == nil) {
 			continue // it may be one that did not answer
 		}
-		worst = max(worst, g.growth(v, last, port, was[port], now[port], cabled))
+		worst = max(worst, g.growth(b, last, port, was[port], now[port], cabled))
 		g.withoutLimit(unlimited, port, was[port], now[port])
 	}
-	unlimited.note(v, last, cabled)
-	v.figures = append(v.figures,
-		check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"},
-		check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
+	unlimited.note(b, last, cabled)
+	b.Figure(check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"}, check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
 }
 
 // unanswered notes queries that failed in a reading; true when there are none.
-func unanswered(v *verdict, o check.Observation, r ibqueryerrors.Report) bool {
+func unanswered(b *check.Builder, o check.Observation, r ibqueryerrors.Report) bool {
 	if r.QueryFailures == 0 {
 		return true
 	}
-	v.miss(o, "fabric", fmt.Sprintf("%d queries of error counters were not answered, and a port that does not answer is not listed", r.QueryFailures),
-		"find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric")
+	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric", "%d queries of error counters were not answered, and a port that does not answer is not listed", r.QueryFailures)
 	return false
 }
 
@@ -106,19 +101,19 @@ var remedyCounter = map[string]string{
 }
 
 // growth judges one port, and returns its largest increase beyond a limit.
-func (g *Gate) growth(v *verdict, o check.Observation, port string, was, now counts, cabled topology) float64 {
+func (g *Gate) growth(b *check.Builder, o check.Observation, port string, was, now counts, cabled topology) float64 {
 	suspect, described := cabled.suspect(port)
 	worst := 0.0
 	for _, name := range slices.Sorted(maps.Keys(g.profile.Fabric.CounterLimits)) {
 		limit := g.profile.Fabric.CounterLimits[name]
 		switch then, is := was[name], now[name]; {
 		case is < then:
-			v.miss(o, suspect, fmt.Sprintf("counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is), "let nobody clear counters, then walk again: firstlight accept --from fabric")
+			b.Unobserved(o.ID, suspect, "let nobody clear counters, then walk again: firstlight accept --from fabric", "counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is)
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
-			v.fail(o, suspect, fmt.Sprintf("%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described), cmp.Or(remedyCounter[name], remedyLink))
+			b.Fail(o.ID, suspect, cmp.Or(remedyCounter[name], remedyLink), "%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described)
 		case stuckAt[name] > 0 && is == stuckAt[name]:
-			v.miss(o, suspect, fmt.Sprintf("counter %s of %s stands at its end (%d), so no increase can be seen", name, port, is), "clear it (ibclearerrors), then walk again: firstlight accept --from fabric")
+			b.Unobserved(o.ID, suspect, "clear it (ibclearerrors), then walk again: firstlight accept --from fabric", "counter %s of %s stands at its end (%d), so no increase can be seen", name, port, is)
 		}
 	}
 	return worst

@@ -16,30 +16,30 @@ const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host
 var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
 
 // judgeDiag judges ibdiagnet's own verdicts and its count of nodes.
-func (g *Gate) judgeDiag(v *verdict, obs []check.Observation, cabled topology, who names) {
-	r, o, ok := one[ibdiagnet.Report](v, obs, kindDiag, remedySSH)
+func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topology, who names) {
+	r, o, ok := check.RequireLast[ibdiagnet.Report](b, obs, kindDiag, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
 		return
 	}
 	for _, name := range g.profile.Fabric.RequiredStages {
 		if _, ok := r.Stage(name); !ok {
-			v.miss(o, "ibdiagnet", fmt.Sprintf("ibdiagnet has no stage %q: it was skipped, or the run ended early", name), "run ibdiagnet without --skip on "+o.Target)
+			b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet has no stage %q: it was skipped, or the run ended early", name)
 		}
 	}
 	faulty := 0
 	for _, stage := range r.Stages {
 		if stage.Errors > 0 {
 			faulty += stage.Errors
-			diagErrors(v, o, r, stage, cabled, who)
+			diagErrors(b, o, r, stage, cabled, who)
 		}
 	}
-	v.figures = append(v.figures, check.Figure{Name: "ibdiagnet errors", Value: float64(faulty), Unit: "errors", Limit: 0, Relation: "<=", Source: "ibdiagnet's summary of stages"})
-	g.totals(v, o, r)
+	b.Figure(check.Figure{Name: "ibdiagnet errors", Value: float64(faulty), Unit: "errors", Limit: 0, Relation: "<=", Source: "ibdiagnet's summary of stages"})
+	g.totals(b, o, r)
 }
 
 // diagErrors makes findings of a stage's error lines: of the links that they
 // name, or of the stage where they name none.
-func diagErrors(v *verdict, o check.Observation, r ibdiagnet.Report, stage ibdiagnet.Stage, cabled topology, who names) {
+func diagErrors(b *check.Builder, o check.Observation, r ibdiagnet.Report, stage ibdiagnet.Stage, cabled topology, who names) {
 	suspect, remedy := "fabric", remedyDiag
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
@@ -56,10 +56,10 @@ func diagErrors(v *verdict, o check.Observation, r ibdiagnet.Report, stage ibdia
 			continue
 		}
 		named = true
-		v.fail(o, link, "ibdiagnet: "+e.Text, remedyLink)
+		b.Fail(o.ID, link, remedyLink, "ibdiagnet: %s", e.Text)
 	}
 	if !named {
-		v.fail(o, suspect, fmt.Sprintf("ibdiagnet: stage %q has %d errors: %s", stage.Name, stage.Errors, strings.Join(head(rest), "; ")), remedy)
+		b.Fail(o.ID, suspect, remedy, "ibdiagnet: stage %q has %d errors: %s", stage.Name, stage.Errors, strings.Join(head(rest), "; "))
 	}
 }
 
@@ -92,19 +92,18 @@ func head(lines []string) []string {
 	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", len(lines)-most))
 }
 
-func (g *Gate) totals(v *verdict, o check.Observation, r ibdiagnet.Report) {
+func (g *Gate) totals(b *check.Builder, o check.Observation, r ibdiagnet.Report) {
 	adapters := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
 	switches := len(g.site.Fabric.Switches)
 	if r.TotalNodes == nil || r.Switches == nil || r.CAs == nil {
-		v.miss(o, "ibdiagnet", "ibdiagnet printed no fabric summary, so its nodes can't be counted", "run ibdiagnet without --skip on "+o.Target)
+		b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet printed no fabric summary, so its nodes can't be counted")
 		return
 	}
-	v.figures = append(v.figures, check.Figure{
+	b.Figure(check.Figure{
 		Name: "subnet nodes", Value: float64(*r.CAs + *r.Switches), Unit: "nodes", Limit: float64(adapters + switches), Relation: "==",
 		Source: "site: inventory x fabric.hcas + fabric.switches (aggregation nodes and routers not counted)",
 	})
 	if *r.CAs != adapters || *r.Switches != switches {
-		v.fail(o, "fabric", fmt.Sprintf("the subnet holds %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters),
-			"find what is missing or too many (a clean fabric with half its nodes is clean), or correct the site")
+		b.Fail(o.ID, "fabric", "find what is missing or too many (a clean fabric with half its nodes is clean), or correct the site", "the subnet holds %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters)
 	}
 }

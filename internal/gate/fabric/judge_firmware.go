@@ -3,6 +3,8 @@ package fabric
 import (
 	"maps"
 	"slices"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 
 // judgeFirmware demands one firmware of all adapters of a type. Boards of one chip have
 // releases of their own, so the board is part of the type where it is known.
-func judgeFirmware(v *verdict, adapters []adapter) {
+func judgeFirmware(b *check.Builder, adapters []adapter) {
 	types, boarded := map[string][]sample{}, map[string]bool{} // boarded: types of which a board is known
 	for _, a := range adapters {
 		boarded[a.hca.Type] = boarded[a.hca.Type] || a.board() != ""
@@ -22,7 +24,7 @@ func judgeFirmware(v *verdict, adapters []adapter) {
 			continue // reported for the host; its board is not known
 		}
 		if a.hca.Firmware == "" || a.hca.Type == "" {
-			v.miss(a.ibstatObs, a.name, "ibstat shows no firmware or type of "+a.name, remedyUnnamed)
+			b.Unobserved(a.ibstatObs.ID, a.name, remedyUnnamed, "ibstat shows no firmware or type of %s", a.name)
 			continue
 		}
 		kind := a.hca.Type
@@ -32,12 +34,12 @@ func judgeFirmware(v *verdict, adapters []adapter) {
 		case boarded[kind] && a.device == nil:
 			continue // judgeMTU says so, or judgePorts that it is down
 		case boarded[kind]:
-			v.miss(a.verbsObs, a.name, "ibv_devinfo shows no board of "+a.name+", as it does of others of its type", remedyUnnamed)
+			b.Unobserved(a.verbsObs.ID, a.name, remedyUnnamed, "ibv_devinfo shows no board of %s, as it does of others of its type", a.name)
 			continue
 		}
 		types[kind] = append(types[kind], sample{a.name, a.hca.Firmware, a.ibstatObs})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(types)) {
-		v.uniform(types[kind], "firmware", "adapters of type "+kind, remedyFirmware)
+		uniform(b, types[kind], "firmware", "adapters of type "+kind, remedyFirmware)
 	}
 }

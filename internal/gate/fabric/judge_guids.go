@@ -1,21 +1,21 @@
 package fabric
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/ibstat"
 )
 
 const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
 
 // judgeGUIDs demands that no two adapters have one GUID: the subnet takes them for one.
-func judgeGUIDs(v *verdict, adapters []adapter) {
+func judgeGUIDs(b *check.Builder, adapters []adapter) {
 	holders := map[uint64][]string{}
 	for _, a := range adapters {
 		if !a.identified() {
-			v.miss(a.ibstatObs, a.name, fmt.Sprintf("ibstat shows no GUID of %s, or none of its port %d", a.name, firstPort), remedyUnnamed)
+			b.Unobserved(a.ibstatObs.ID, a.name, remedyUnnamed, "ibstat shows no GUID of %s, or none of its port %d", a.name, firstPort)
 		}
 		for _, id := range a.guids() {
 			holders[id] = append(holders[id], a.name)
@@ -25,7 +25,7 @@ func judgeGUIDs(v *verdict, adapters []adapter) {
 		for _, id := range a.guids() {
 			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
 			if len(others) > 0 {
-				v.fail(a.ibstatObs, a.name, fmt.Sprintf("%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", ")), remedyGUID)
+				b.Fail(a.ibstatObs.ID, a.name, remedyGUID, "%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", "))
 			}
 		}
 	}

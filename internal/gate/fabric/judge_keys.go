@@ -2,11 +2,12 @@ package fabric
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/check"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 
 // judgeKeys demands the partition keys of most ports of every port, and a full membership
 // of one partition at least: limited members do not reach each other.
-func judgeKeys(v *verdict, adapters []adapter) {
+func judgeKeys(b *check.Builder, adapters []adapter) {
 	var samples, limited []sample
 	members := 0 // full members of a partition, without the subnet manager's own port
 	rails, managers := map[string][]sample{}, map[string]string{}
@@ -37,15 +38,15 @@ func judgeKeys(v *verdict, adapters []adapter) {
 		}
 	}
 	if len(limited) > 0 && members == 0 {
-		v.fail(limited[0].o, suspectSM, fmt.Sprintf("no port but the subnet manager's is a full member of any partition: partition keys %s", spread(samples)), remedyKeys)
+		b.Fail(limited[0].o.ID, suspectSM, remedyKeys, "no port but the subnet manager's is a full member of any partition: partition keys %s", spread(samples))
 		limited = nil // one cause, one finding
 	}
 	for _, s := range limited {
-		v.fail(s.o, s.adapter, fmt.Sprintf("%s is a full member of no partition (partition keys: %s)", s.adapter, s.value), remedyKeys)
+		b.Fail(s.o.ID, s.adapter, remedyKeys, "%s is a full member of no partition (partition keys: %s)", s.adapter, s.value)
 	}
 	for _, group := range keyGroups(samples, rails) {
 		usual, _ := usualValue(group)
-		v.uniform(slices.DeleteFunc(group, func(s sample) bool {
+		uniform(b, slices.DeleteFunc(group, func(s sample) bool {
 			keys, ok := managers[s.adapter]
 			return ok && keys == usual
 		}), "partition keys", "ports", remedyKeys)

@@ -1,22 +1,20 @@
 package fabric
 
 import (
-	"fmt"
-
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
 )
 
 // judgeLinks counts links, each seen from both its ends, and judges their
 // speed and width. It returns the cabling for the other judges.
-func (g *Gate) judgeLinks(v *verdict, obs []check.Observation, who names) topology {
+func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) topology {
 	cabled := topology{}
-	ports, o, ok := one[[]iblinkinfo.Port](v, obs, kindLinks, remedySSH)
+	ports, o, ok := check.RequireLast[[]iblinkinfo.Port](b, obs, kindLinks, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
 		return cabled
 	}
 	up := map[string]bool{}
-	before := len(v.failed)
+	before := b.Failures()
 	for _, p := range ports {
 		if p.Peer == "" || aggregation(p.Node) || aggregation(p.Peer) {
 			continue
@@ -26,47 +24,47 @@ func (g *Gate) judgeLinks(v *verdict, obs []check.Observation, who names) topolo
 		cabled[here.name] = c
 		switch {
 		case p.Up():
-			g.speed(v, o, p, c)
+			g.speed(b, o, p, c)
 			up[c.String()] = true
 		case p.State == "Initialize" || p.State == "Armed":
-			v.fail(o, suspectSM, fmt.Sprintf("link %s is in state %s: no subnet manager has configured it", c, p.State), remedySM)
+			b.Fail(o.ID, suspectSM, remedySM, "link %s is in state %s: no subnet manager has configured it", c, p.State)
 		default:
-			v.fail(o, c.near.name, fmt.Sprintf("link %s is %s / %s", c, p.State, p.PhysState), remedyLink)
+			b.Fail(o.ID, c.near.name, remedyLink, "link %s is %s / %s", c, p.State, p.PhysState)
 		}
 	}
 	for _, n := range g.site.Inventory.Nodes {
 		for _, hca := range g.site.Fabric.HCAs {
 			name := n.Name + "/" + hca
 			if _, ok := cabled[name]; !ok {
-				v.fail(o, name, name+" has no link in the subnet: its cable is out, its port is down, or its node is off", remedyLink)
+				b.Fail(o.ID, name, remedyLink, "%s has no link in the subnet: its cable is out, its port is down, or its node is off", name)
 			}
 		}
 	}
-	g.switches(v, o, ports, who)
-	g.judgeRails(v, o, ports, who)
+	g.switches(b, o, ports, who)
+	g.judgeRails(b, o, ports, who)
 	want := g.site.Fabric.Links
-	v.figures = append(v.figures, check.Figure{Name: "links up", Value: float64(len(up)), Unit: "links", Limit: float64(want), Relation: "==", Source: "site fabric.links"})
-	if len(up) != want && len(v.failed) == before {
-		v.fail(o, "fabric", fmt.Sprintf("%d links are up, the site expects %d", len(up), want), "find the missing or additional cables (iblinkinfo against the cabling plan), or correct fabric.links in the site")
+	b.Figure(check.Figure{Name: "links up", Value: float64(len(up)), Unit: "links", Limit: float64(want), Relation: "==", Source: "site fabric.links"})
+	if len(up) != want && b.Failures() == before {
+		b.Fail(o.ID, "fabric", "find the missing or additional cables (iblinkinfo against the cabling plan), or correct fabric.links in the site", "%d links are up, the site expects %d", len(up), want)
 	}
 	return cabled
 }
 
 // speed judges one end of a link that is up.
-func (g *Gate) speed(v *verdict, o check.Observation, p iblinkinfo.Port, c cable) {
+func (g *Gate) speed(b *check.Builder, o check.Observation, p iblinkinfo.Port, c cable) {
 	f := g.profile.Fabric
 	if p.LaneGbps < f.LaneSpeed.Value {
-		v.fail(o, c.near.name, fmt.Sprintf("link %s runs at %g Gb/s a lane, not %g", c, p.LaneGbps, f.LaneSpeed.Value), remedyLink)
+		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs at %g Gb/s a lane, not %g", c, p.LaneGbps, f.LaneSpeed.Value)
 	}
 	if p.Width < int(f.Width.Value) {
-		v.fail(o, c.near.name, fmt.Sprintf("link %s runs %dX wide, not %dX", c, p.Width, int(f.Width.Value)), remedyLink)
+		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs %dX wide, not %dX", c, p.Width, int(f.Width.Value))
 	}
 }
 
 // switches judges the cables between switches, of which the site knows only
 // the number: every pair of an edge and an inner switch must have as many as
 // most pairs have.
-func (g *Gate) switches(v *verdict, o check.Observation, ports []iblinkinfo.Port, who names) {
+func (g *Gate) switches(b *check.Builder, o check.Observation, ports []iblinkinfo.Port, who names) {
 	present := map[string]bool{}
 	edge := map[string]bool{}
 	between := map[[2]string]int{}
@@ -84,7 +82,7 @@ func (g *Gate) switches(v *verdict, o check.Observation, ports []iblinkinfo.Port
 	}
 	for _, name := range g.site.Fabric.Switches {
 		if !present[name] {
-			v.fail(o, name, "switch "+name+" is not in the subnet", "check that it is powered and cabled, and its name against fabric.switches in the site")
+			b.Fail(o.ID, name, "check that it is powered and cabled, and its name against fabric.switches in the site", "switch %s is not in the subnet", name)
 		}
 	}
 	usual := usualCount(g.site.Fabric.Switches, edge, between)
@@ -94,7 +92,7 @@ func (g *Gate) switches(v *verdict, o check.Observation, ports []iblinkinfo.Port
 			if !edge[leaf] || edge[spine] || !present[leaf] || !present[spine] || n >= usual {
 				continue
 			}
-			v.fail(o, leaf+" to "+spine, fmt.Sprintf("%s and %s have %d links between them, other pairs have %d", leaf, spine, n, usual), remedyLink)
+			b.Fail(o.ID, leaf+" to "+spine, remedyLink, "%s and %s have %d links between them, other pairs have %d", leaf, spine, n, usual)
 		}
 	}
 }

@@ -1,12 +1,16 @@
 package fabric
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/firstlight/firstlight/internal/check"
+)
 
 const remedyMTU = "compare the port's MTU with its neighbour's (smpquery portinfo: MtuCap, NeighborMTU), correct the port or the subnet manager's limit, then walk again: firstlight accept --from fabric"
 
 // judgeMTU demands one active MTU of all ports: a port with a smaller one makes every path
 // to it smaller, or loses what is sent to it.
-func judgeMTU(v *verdict, adapters []adapter) {
+func judgeMTU(b *check.Builder, adapters []adapter) {
 	var samples []sample
 	for _, a := range adapters {
 		if a.unobserved || !a.active() {
@@ -14,10 +18,10 @@ func judgeMTU(v *verdict, adapters []adapter) {
 		}
 		bytes, err := a.mtu()
 		if err != nil {
-			v.miss(a.verbsObs, a.name, err.Error(), remedyVerbs)
+			b.Unobserved(a.verbsObs.ID, a.name, remedyVerbs, "%s", err.Error())
 			continue
 		}
 		samples = append(samples, sample{a.name, strconv.Itoa(bytes) + " bytes", a.verbsObs})
 	}
-	v.uniform(samples, "active MTU", "ports", remedyMTU)
+	uniform(b, samples, "active MTU", "ports", remedyMTU)
 }

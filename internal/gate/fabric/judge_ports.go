@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then walk again: firstlight accept --from fabric"
 
 // judgePorts holds every adapter of every host against the site and profile.
-func (g *Gate) judgePorts(v *verdict, obs []check.Observation, smLID int) {
+func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) {
 	byHost := map[string]check.Observation{}
 	for _, o := range check.OfKind(obs, kindPorts) {
 		byHost[o.Target] = o
@@ -21,48 +20,48 @@ func (g *Gate) judgePorts(v *verdict, obs []check.Observation, smLID int) {
 	for _, n := range g.site.Inventory.Nodes {
 		o, ok := byHost[n.Name]
 		if !ok {
-			v.miss(o, n.Name, "ibstat was not run on "+n.Name, remedySSH)
+			b.Unobserved(o.ID, n.Name, remedySSH, "ibstat was not run on %s", n.Name)
 			continue
 		}
 		adapters, err := check.Decode[[]ibstat.HCA](o)
 		if err != nil {
-			v.miss(o, n.Name, err.Error(), remedySSH)
+			b.Unobserved(o.ID, n.Name, remedySSH, "%s", err.Error())
 			continue
 		}
 		for _, name := range g.site.Fabric.HCAs {
 			i := slices.IndexFunc(adapters, func(a ibstat.HCA) bool { return a.Name == name })
 			if i < 0 {
-				v.fail(o, n.Name+"/"+name, fmt.Sprintf("%s has no adapter %s", n.Name, name), "check that the adapter is seated and its driver loaded (lspci, dmesg)")
+				b.Fail(o.ID, n.Name+"/"+name, "check that the adapter is seated and its driver loaded (lspci, dmesg)", "%s has no adapter %s", n.Name, name)
 				continue
 			}
-			if g.port(v, o, n.Name+"/"+name, adapters[i], followed) {
+			if g.port(b, o, n.Name+"/"+name, adapters[i], followed) {
 				good++
 			}
 		}
 	}
-	g.follow(v, obs, smLID, followed)
+	g.follow(b, obs, smLID, followed)
 	expected := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
-	v.figures = append(v.figures, check.Figure{
+	b.Figure(check.Figure{
 		Name: "adapters active at rate", Value: float64(good), Unit: "ports", Limit: float64(expected), Relation: "==", Source: "site inventory x fabric.hcas",
 	})
 }
 
-func (g *Gate) port(v *verdict, o check.Observation, suspect string, a ibstat.HCA, followed map[int][]string) bool {
+func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a ibstat.HCA, followed map[int][]string) bool {
 	good := slices.ContainsFunc(a.Ports, func(p ibstat.Port) bool { return p.Number == firstPort })
 	if !good {
-		v.miss(o, suspect, fmt.Sprintf("%s has no port %d in ibstat's output", suspect, firstPort), remedySSH)
+		b.Unobserved(o.ID, suspect, remedySSH, "%s has no port %d in ibstat's output", suspect, firstPort)
 	}
 	for _, p := range a.Ports {
 		rate := int(g.profile.Fabric.Rate.Value)
 		switch {
 		case p.State == "Initializing" && p.PhysicalState == "LinkUp":
-			v.fail(o, suspectSM, fmt.Sprintf("%s is up but only Initializing: no subnet manager has configured it", suspect), remedySM)
+			b.Fail(o.ID, suspectSM, remedySM, "%s is up but only Initializing: no subnet manager has configured it", suspect)
 			good = false
 		case p.State != "Active" || p.PhysicalState != "LinkUp":
-			v.fail(o, suspect, fmt.Sprintf("port %d of %s is %s / %s, not Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState), remedyLink)
+			b.Fail(o.ID, suspect, remedyLink, "port %d of %s is %s / %s, not Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState)
 			good = false
 		case p.RateGbps != rate:
-			v.fail(o, suspect, fmt.Sprintf("port %d of %s runs at %d Gb/s, not %d", p.Number, suspect, p.RateGbps, rate), remedyLink)
+			b.Fail(o.ID, suspect, remedyLink, "port %d of %s runs at %d Gb/s, not %d", p.Number, suspect, p.RateGbps, rate)
 			good = false
 		default:
 			followed[p.SMLID] = append(followed[p.SMLID], suspect)
@@ -72,7 +71,7 @@ func (g *Gate) port(v *verdict, o check.Observation, suspect string, a ibstat.HC
 }
 
 // follow demands that every active adapter follows the one master.
-func (g *Gate) follow(v *verdict, obs []check.Observation, smLID int, followed map[int][]string) {
+func (g *Gate) follow(b *check.Builder, obs []check.Observation, smLID int, followed map[int][]string) {
 	if smLID == 0 {
 		return // judgeSM has said so
 	}
@@ -81,7 +80,6 @@ func (g *Gate) follow(v *verdict, obs []check.Observation, smLID int, followed m
 			continue
 		}
 		who := followed[lid]
-		v.fail(check.OfKind(obs, kindPorts)[0], suspectSM,
-			fmt.Sprintf("%d adapters (%s, ...) follow the subnet manager at LID %d, the master is at LID %d", len(who), who[0], lid, smLID), remedyTwin)
+		b.Fail(check.OfKind(obs, kindPorts)[0].ID, suspectSM, remedyTwin, "%d adapters (%s, ...) follow the subnet manager at LID %d, the master is at LID %d", len(who), who[0], lid, smLID)
 	}
 }

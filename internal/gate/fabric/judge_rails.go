@@ -59,7 +59,7 @@ func (p plug) name() string { return p.node + "/" + p.hca }
 // in a rail-optimised fabric a leaf serves the same HCAs of all its nodes. A fat tree with
 // all HCAs of a node at one leaf passes, too. A site that declares no topology is judged
 // only where its nodes are cabled like their neighbours.
-func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Port, who names) {
+func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []iblinkinfo.Port, who names) {
 	if g.site.Fabric.Topology == site.FatTree {
 		return
 	}
@@ -73,7 +73,7 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 		return
 	}
 	if alike := countAlike(nodes); !declared && 2*alike < len(nodes) {
-		v.note(o, "fabric", fmt.Sprintf("%d of %d nodes are cabled like their neighbours, so the leaf of each adapter was not judged", alike, len(nodes)), remedyTopology)
+		b.Note(o.ID, "fabric", remedyTopology, "%d of %d nodes are cabled like their neighbours, so the leaf of each adapter was not judged", alike, len(nodes))
 		return
 	}
 	mixed := map[*leaf]bool{}
@@ -81,13 +81,13 @@ func (g *Gate) judgeRails(v *verdict, o check.Observation, ports []iblinkinfo.Po
 		usual := p.leaf.usualHCAs()
 		switch {
 		case len(usual) > 0 && (declared || p.leaf.minority(p.hca)):
-			v.fail(o, p.name(), fmt.Sprintf("%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.leaf.name, strings.Join(usual, ", "), p.leaf.here[p.hca], p.leaf.here[p.hca]+p.leaf.elsewhere[p.hca], p.hca), remedyRails)
+			b.Fail(o.ID, p.name(), remedyRails, "%s is cabled to %s, where most nodes have %s: %d of %d have %s there", p.name(), p.leaf.name, strings.Join(usual, ", "), p.leaf.here[p.hca], p.leaf.here[p.hca]+p.leaf.elsewhere[p.hca], p.hca)
 		case mixed[p.leaf]:
 		case declared:
-			v.fail(o, p.leaf.name, p.leaf.describeMix(), remedyRails)
+			b.Fail(o.ID, p.leaf.name, remedyRails, "%s", p.leaf.describeMix())
 			mixed[p.leaf] = true
 		default:
-			v.note(o, p.leaf.name, p.leaf.describeMix(), remedyTopology)
+			b.Note(o.ID, p.leaf.name, remedyTopology, "%s", p.leaf.describeMix())
 			mixed[p.leaf] = true
 		}
 	}

@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,12 +22,12 @@ type answer struct {
 }
 
 // judgeSM returns the LID of the one master; 0 when there is none to go by.
-func (g *Gate) judgeSM(v *verdict, obs []check.Observation) int {
+func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	byHost := map[string][]answer{}
 	for _, o := range check.OfKind(obs, kindSM) {
 		info, err := check.Decode[sminfo.Info](o)
 		if err != nil {
-			v.miss(o, o.Target, err.Error(), remedySSH)
+			b.Unobserved(o.ID, o.Target, remedySSH, "%s", err.Error())
 			continue
 		}
 		byHost[o.Target] = append(byHost[o.Target], answer{info, o})
@@ -37,15 +36,15 @@ func (g *Gate) judgeSM(v *verdict, obs []check.Observation) int {
 	for _, name := range g.smHosts() {
 		answers := byHost[name]
 		if len(answers) < 2 {
-			v.miss(check.Observation{}, name, fmt.Sprintf("the subnet manager was asked %d times from %s, twice is needed to see it work", len(answers), name), remedySSH)
+			b.Unobserved("", name, remedySSH, "the subnet manager was asked %d times from %s, twice is needed to see it work", len(answers), name)
 		}
 		for _, a := range answers {
-			if master(v, a) {
+			if master(b, a) {
 				masters[a.GUID] = a
 			}
 		}
 		if len(answers) >= 2 {
-			advances(v, answers[0], answers[len(answers)-1])
+			advances(b, answers[0], answers[len(answers)-1])
 		}
 	}
 	if len(masters) > 1 {
@@ -54,7 +53,7 @@ func (g *Gate) judgeSM(v *verdict, obs []check.Observation) int {
 			guids = append(guids, guid)
 		}
 		slices.Sort(guids)
-		v.fail(masters[guids[0]].o, suspectSM, "two subnet managers say they are master: "+strings.Join(guids, " and "), remedyTwin)
+		b.Fail(masters[guids[0]].o.ID, suspectSM, remedyTwin, "two subnet managers say they are master: %s", strings.Join(guids, " and "))
 		return 0
 	}
 	for _, a := range masters {
@@ -64,16 +63,16 @@ func (g *Gate) judgeSM(v *verdict, obs []check.Observation) int {
 }
 
 // master says that the answer is of a master, and notes why not.
-func master(v *verdict, a answer) bool {
+func master(b *check.Builder, a answer) bool {
 	switch {
 	case !a.Answered:
-		v.fail(a.o, suspectSM, "no subnet manager answers "+a.o.Target, remedySM)
+		b.Fail(a.o.ID, suspectSM, remedySM, "no subnet manager answers %s", a.o.Target)
 		return false
 	case a.State == nil:
-		v.miss(a.o, suspectSM, "this sminfo is too old to print the subnet manager's state", "install a current infiniband-diags on "+a.o.Target)
+		b.Unobserved(a.o.ID, suspectSM, "install a current infiniband-diags on "+a.o.Target, "this sminfo is too old to print the subnet manager's state")
 		return false
 	case *a.State != sminfo.Master:
-		v.fail(a.o, suspectSM, fmt.Sprintf("the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, sminfo.Master), remedySM)
+		b.Fail(a.o.ID, suspectSM, remedySM, "the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, sminfo.Master)
 		return false
 	default:
 		return true
@@ -81,12 +80,12 @@ func master(v *verdict, a answer) bool {
 }
 
 // advances: a frozen subnet manager still says that it is master.
-func advances(v *verdict, first, last answer) {
+func advances(b *check.Builder, first, last answer) {
 	if !first.Answered || !last.Answered || first.GUID != last.GUID {
 		return
 	}
 	if last.Activity <= first.Activity {
-		v.fail(last.o, suspectSM, fmt.Sprintf("the subnet manager says master, but its activity count stands still at %d over %s",
-			last.Activity, last.o.At.Sub(first.o.At).Round(1e8)), remedySM)
+		b.Fail(last.o.ID, suspectSM, remedySM, "the subnet manager says master, but its activity count stands still at %d over %s",
+			last.Activity, last.o.At.Sub(first.o.At).Round(1e8))
 	}
 }

@@ -1,6 +1,8 @@
 package fabric
 
-import "github.com/firstlight/firstlight/internal/plan"
+import (
+	"github.com/firstlight/firstlight/internal/plan"
+)
 
 var _ plan.Lowers = (*Gate)(nil)
 

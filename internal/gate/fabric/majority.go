@@ -33,15 +33,15 @@ func usualValue(samples []sample) (string, int) {
 // uniform fails each adapter whose value differs from the usual one, and the fabric where
 // there is no usual one. What and among are words of "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG
 // have 2".
-func (v *verdict) uniform(samples []sample, what, among, remedy string) {
+func uniform(b *check.Builder, samples []sample, what, among, remedy string) {
 	usual, n := usualValue(samples)
 	if n == 0 && len(samples) > 0 {
-		v.fail(samples[0].o, "fabric", fmt.Sprintf("%s differ in %s, and no value is on most: %s", among, what, spread(samples)), remedy)
+		b.Fail(samples[0].o.ID, "fabric", remedy, "%s differ in %s, and no value is on most: %s", among, what, spread(samples))
 		return
 	}
 	for _, s := range samples {
 		if s.value != usual {
-			v.fail(s.o, s.adapter, fmt.Sprintf("%s has %s %s, %d of %d %s have %s", s.adapter, what, s.value, n, len(samples), among, usual), remedy)
+			b.Fail(s.o.ID, s.adapter, remedy, "%s has %s %s, %d of %d %s have %s", s.adapter, what, s.value, n, len(samples), among, usual)
 		}
 	}
 }

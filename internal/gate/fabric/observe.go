@@ -3,6 +3,7 @@ package fabric
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -67,29 +68,19 @@ func allCounters() []string { return []string{"ibqueryerrors", "--threshold-file
 // run records one command's output and figures, or why there are none. Its
 // error is the recorder's.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string, parse parser, argv ...string) error {
-	o := check.Observation{Kind: kind, Target: host, Command: strings.Join(argv, " "), At: g.deps.Now()}
+	line := strings.Join(argv, " ")
+	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)
 	out, err := g.deps.Hosts.Run(ctx, host, argv...)
-	o.Took = g.deps.Now().Sub(o.At)
-	switch {
-	case err != nil:
-		o.Err = err.Error()
-	default:
-		o.Raw = out.Stdout
-		if len(out.Stderr) > 0 {
-			o.Raw = append(append(append([]byte(nil), out.Stdout...), "\n[stderr]\n"...), out.Stderr...)
-		}
-		o.Exit = &out.Exit
-		figures, err := parse(out)
-		if err != nil {
-			o.Err = fmt.Sprintf("%s on %s exited %d, and its output can't be read: %v", o.Command, host, out.Exit, err)
-			break
-		}
-		if o, err = o.WithFigures(figures); err != nil {
-			return err //nolint:wrapcheck // names the observation
-		}
+	if err != nil {
+		return attempt.Record(nil, err)
 	}
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record %s of %s: %w", kind, host, err)
+	raw := out.Stdout
+	if len(out.Stderr) > 0 {
+		raw = slices.Concat(out.Stdout, []byte("\n[stderr]\n"), out.Stderr)
 	}
-	return nil
+	figures, err := parse(out)
+	if err != nil {
+		err = fmt.Errorf("cannot read the output of %s on %s (exit code %d): %w", line, host, out.Exit, err)
+	}
+	return attempt.Raw(raw).Exit(out.Exit).Record(figures, err)
 }

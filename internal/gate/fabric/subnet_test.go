@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	testingclock "k8s.io/utils/clock/testing"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -311,25 +313,6 @@ func (b *book) Record(o check.Observation) (check.Observation, error) {
 
 func (b *book) Progress(string, ...any) {}
 
-// clock moves only when somebody waits.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Wait(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	return ctx.Err() //nolint:wrapcheck // the context's own
-}
-
 // look observes a subnet.
 func look(t *testing.T, s *subnet) []check.Observation {
 	t.Helper()
@@ -340,9 +323,13 @@ func look(t *testing.T, s *subnet) []check.Observation {
 // lookAt observes the subnet of a site.
 func lookAt(t *testing.T, s *subnet, of *site.Site, p *profile.Profile) []check.Observation {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	clock := testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	wait := func(ctx context.Context, d time.Duration) error {
+		clock.SetTime(clock.Now().Add(d))
+		return ctx.Err()
+	}
 	var b book
-	if err := fabric.New(of, p, fabric.Deps{Hosts: s, Now: c.Now, Wait: c.Wait}).Observe(t.Context(), &b); err != nil {
+	if err := fabric.New(of, p, fabric.Deps{Hosts: s, Clock: clock, Wait: wait}).Observe(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.obs

@@ -201,7 +201,7 @@ func TestAdaptersAreAlike(t *testing.T) {
 		"firmware of boards that are not known": {func(s *subnet) {
 			s.firmware[odd], s.board[odd] = "28.38.1002", "DEL0000000010"
 			s.instead["gpu-3 sh"] = says("", "sh: 1: ibv_devinfo: not found\n", 127)
-		}, check.Unobserved, suspects{"gpu-3": "exited 127"}},
+		}, check.Unobserved, suspects{"gpu-3": "exit code 127"}},
 		"no firmware": {func(s *subnet) { s.firmware[odd] = "none" }, check.Unobserved, suspects{odd: "shows no firmware"}},
 		"MTU":         {func(s *subnet) { s.mtu[odd] = 2048 }, check.Failed, suspects{odd: "active MTU 2048 bytes, 7 of 8 ports have 4096 bytes"}},
 		"MTU of half": {func(s *subnet) { half(func(a string) { s.mtu[a] = 2048 }) }, check.Failed, suspects{"fabric": "differ in active MTU"}},
@@ -266,10 +266,10 @@ func TestAdaptersAreAlike(t *testing.T) {
 		}, check.Unobserved, suspects{odd: "does not list gpu-3/mlx5_1"}},
 		"a table that cannot be read": {func(s *subnet) {
 			s.instead["gpu-3 sh"] = says(s.verbs("gpu-3"), "grep: /sys/class/infiniband/mlx5_2/ports/1/pkeys: No such file or directory\n", 2)
-		}, check.Unobserved, suspects{"gpu-3": "exited 2"}},
+		}, check.Unobserved, suspects{"gpu-3": "exit code 2"}},
 		"no ibv_devinfo": {func(s *subnet) {
 			s.instead["gpu-3 sh"] = says("", "sh: 1: ibv_devinfo: not found\n", 127)
-		}, check.Unobserved, suspects{"gpu-3": "exited 127"}},
+		}, check.Unobserved, suspects{"gpu-3": "exit code 127"}},
 		"a host that is gone": {func(s *subnet) {
 			s.instead["gpu-3 sh"] = func() (ssh.Output, error) { return ssh.Output{}, errGone }
 		}, check.Unobserved, suspects{"gpu-3": "unreachable"}},

@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -38,11 +37,10 @@ func (g *Gate) withoutLimit(all growths, port string, was, now counts) {
 }
 
 // note reports each counter, since no limit judges its growth.
-func (all growths) note(v *verdict, o check.Observation, cabled topology) {
+func (all growths) note(b *check.Builder, o check.Observation, cabled topology) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]
 		suspect, described := cabled.suspect(c.port)
-		v.note(o, suspect, fmt.Sprintf("%s grew on %d ports over the soak, most by %d on %s (%s); the profile has no limit for it", name, c.ports, c.by, c.port, described),
-			"look up what it counts; give it a limit in the profile (fabric.counterLimits), or its source in fabric.notErrors")
+		b.Note(o.ID, suspect, "look up what it counts; give it a limit in the profile (fabric.counterLimits), or its source in fabric.notErrors", "%s grew on %d ports over the soak, most by %d on %s (%s); the profile has no limit for it", name, c.ports, c.by, c.port, described)
 	}
 }

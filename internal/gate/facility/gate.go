@@ -3,7 +3,8 @@ package facility
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
@@ -24,8 +25,8 @@ const (
 type Deps struct {
 	// Read reads one controller; redfish.Read when nil.
 	Read func(ctx context.Context, r site.Redfish) (redfish.Reading, error)
-	// Now is the clock; time.Now when nil.
-	Now func() time.Time
+	// Clock defaults to the real clock.
+	Clock clock.PassiveClock
 }
 
 // Gate is gate 1.
@@ -42,8 +43,8 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Read == nil {
 		deps.Read = redfish.Read
 	}
-	if deps.Now == nil {
-		deps.Now = time.Now
+	if deps.Clock == nil {
+		deps.Clock = clock.RealClock{}
 	}
 	return &Gate{site: s, profile: p, deps: deps}
 }
@@ -85,39 +86,21 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	of := func(b site.Budget, each profile.Figure) budget {
 		return budget{Provided: b.Provided.Value, Reserve: b.Reserve, Demand: each.Value * float64(nodes), Source: each.Source}
 	}
-	o := check.Observation{Kind: kindFacility, Target: "site " + g.site.Name, Command: "site file, facility", At: g.deps.Now()}
-	o, err := o.WithFigures(facts{
+	observer := check.Observer{Recorder: rec, Clock: g.deps.Clock}
+	figures := facts{
 		SignOff: f.SignOff, Nodes: nodes,
 		Power: of(f.Power, g.profile.Node.Power), Cooling: of(f.Cooling, g.profile.Node.Heat), Weight: of(f.Weight, g.profile.Node.Weight),
-	})
-	if err != nil {
-		return err //nolint:wrapcheck // names the observation
 	}
-	o.Raw = o.Figures
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record the facility: %w", err)
+	if err := observer.Begin(kindFacility, "site "+g.site.Name, "site file, facility").Record(figures, nil); err != nil {
+		return err
 	}
 	for _, r := range f.Redfish {
-		if err := g.read(ctx, rec, r); err != nil {
+		rec.Progress("reading power from %s", r.Name)
+		attempt := observer.Begin(kindRedfish, r.Name, "GET "+r.URL+"/redfish/v1/ (PowerEquipment/RackPDUs, Chassis/*/Power)")
+		reading, err := g.deps.Read(ctx, r)
+		if err := attempt.Record(reading, err); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (g *Gate) read(ctx context.Context, rec check.Recorder, r site.Redfish) error {
-	rec.Progress("reading power from %s", r.Name)
-	o := check.Observation{Kind: kindRedfish, Target: r.Name, Command: "GET " + r.URL + "/redfish/v1/ (PowerEquipment/RackPDUs, Chassis/*/Power)", At: g.deps.Now()}
-	reading, err := g.deps.Read(ctx, r)
-	o.Took = g.deps.Now().Sub(o.At)
-	if err != nil {
-		o.Err = err.Error()
-	} else if o, err = o.WithFigures(reading); err != nil {
-		return err //nolint:wrapcheck // names the observation
-	}
-	o.Raw = o.Figures
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record the power of %s: %w", r.Name, err)
 	}
 	return nil
 }

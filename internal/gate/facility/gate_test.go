@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	testingclock "k8s.io/utils/clock/testing"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/facility"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
@@ -67,8 +69,8 @@ func (b *book) Progress(string, ...any) {}
 func look(t *testing.T, s *site.Site, p *profile.Profile, r redfish.Reading, err error) []check.Observation {
 	t.Helper()
 	g := facility.New(s, p, facility.Deps{
-		Now:  func() time.Time { return noon },
-		Read: func(context.Context, site.Redfish) (redfish.Reading, error) { return r, err },
+		Clock: testingclock.NewFakePassiveClock(noon),
+		Read:  func(context.Context, site.Redfish) (redfish.Reading, error) { return r, err },
 	})
 	var b book
 	if err := g.Observe(t.Context(), &b); err != nil {

@@ -39,7 +39,7 @@ func TestPDUsAreThoseOfTheSite(t *testing.T) {
 // A sign-off that has expired is renewed; one that is wrong is corrected.
 func TestWhatToDoAboutASignOff(t *testing.T) {
 	t.Parallel()
-	for expires, remedy := range map[string]string{"2026-11-20": "inspected and signed off anew", "": "by, role, reference, at, expires"} {
+	for expires, remedy := range map[string]string{"2026-11-20": "inspected and signed off again", "": "by, role, reference, at, expires"} {
 		s, p := room()
 		s.Facility.SignOff.Expires = expires
 		j := facility.New(s, p, facility.Deps{}).Judge(look(t, s, p, reading(), nil))

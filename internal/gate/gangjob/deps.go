@@ -2,49 +2,50 @@ package gangjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Deps is what a gate needs to observe; it may be zero where a gate only judges.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
-	// Cluster opens the cluster, which may come to be only when it is needed.
+	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(context.Context) (*kube.Cluster, error)
-	// RunID labels everything that is created.
+	// RunID is the value of the run label of every created object.
 	RunID string
-	// DeviceClass claims GPUs through dynamic resource allocation; empty: the device
-	// plugin's resource is asked for.
+	// DeviceClass requests GPUs through dynamic resource allocation; empty: through the
+	// device plugin's resource.
 	DeviceClass string
-	// Hold leaves what serves running, and its GPUs claimed, for whoever cleans up after
-	// the run.
+	// Hold leaves the server running, with its GPUs claimed, until the cleanup of the run.
 	Hold bool
-	// Clock is the real one when nil.
+	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
 }
 
-// Now is the time by d's clock.
-func (d Deps) Now() time.Time {
-	if d.Clock != nil {
-		return d.Clock.Now()
+// Observer records observations with the time of d's clock.
+func (d Deps) Observer(rec check.Recorder) check.Observer {
+	o := check.Observer{Recorder: rec, Clock: d.Clock}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
 	}
-	return time.Now()
+	return o
 }
 
-// Open opens the cluster.
+// Open connects to the cluster.
 func (d Deps) Open(ctx context.Context) (*kube.Cluster, error) {
 	if d.Cluster == nil {
-		return nil, fmt.Errorf("no cluster was given")
+		return nil, errors.New("Deps.Cluster must be set")
 	}
-	return d.Cluster(ctx) //nolint:wrapcheck // the cluster's own words
+	return d.Cluster(ctx)
 }
 
-// Launcher makes a launcher with the cluster's gang scheduler.
+// Launcher returns a launcher that uses the cluster's gang scheduler.
 func (d Deps) Launcher(ctx context.Context, s *site.Site) (*workload.Launcher, error) {
 	cluster, err := d.Open(ctx)
 	if err != nil {

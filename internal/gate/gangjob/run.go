@@ -44,6 +44,14 @@ type Outcome struct {
 	Leftover string `json:"leftover,omitempty"`
 }
 
+// NotRun is the error of a gang that never ran; nil for one that did.
+func (o Outcome) NotRun() error {
+	if o.Ended != EndedNotRun {
+		return nil
+	}
+	return errors.New(o.Problem)
+}
+
 // Log is one pod's log.
 type Log struct {
 	Pod  workload.Outcome

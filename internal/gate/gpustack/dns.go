@@ -48,10 +48,10 @@ const maxAnswer = 16 << 10
 // observeDNS reads what the pods of the gang have resolved.
 func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error {
 	rec.Progress("resolving %s on %d nodes", apiServer, len(nodes))
-	l := g.look(kindDNS, apiServer, "GET services/kubernetes -n default; logs of the gang that fits: "+probeScript)
+	attempt := g.begin(rec, kindDNS, apiServer, "GET services/kubernetes -n default; logs of the gang that fits: "+probeScript)
 	service, err := cluster.Client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
 	if err != nil {
-		return g.keep(rec, l, nil, nil, fmt.Errorf("read Service kubernetes: %w", err))
+		return attempt.Record(nil, fmt.Errorf("read Service kubernetes: %w", err))
 	}
 	figures := dnsFigures{Addresses: service.Spec.ClusterIPs}
 	for _, pod := range slices.Sorted(maps.Keys(nodes)) {
@@ -66,7 +66,7 @@ func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *work
 	if err := ctx.Err(); err != nil {
 		return err //nolint:wrapcheck // interrupted
 	}
-	return g.keep(rec, l, figures, nil, nil)
+	return attempt.Record(figures, nil)
 }
 
 // readAnswers looks at each pod's log at least once, and again until within is done where there

@@ -16,16 +16,16 @@ const removeWithin = 2 * time.Minute
 
 // observeGang finds the gang scheduler and proves it.
 func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	l := g.look(kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io/v1alpha2, kueue.x-k8s.io")
+	attempt := g.begin(rec, kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io/v1alpha2, kueue.x-k8s.io")
 	found, err := workload.DetectGang(ctx, cluster, g.stack.GangScheduler)
 	if err != nil || len(found) == 0 {
-		return g.keep(rec, l, gangFigures{Detected: []workload.Detected{}}, nil, err)
+		return attempt.Record(gangFigures{Detected: []workload.Detected{}}, err)
 	}
 	scheduler, err := found[0].Scheduler(g.stack.Queue)
 	if err != nil { // the site file must name a queue
-		return g.keep(rec, l, nil, nil, err)
+		return attempt.Record(nil, err)
 	}
-	if err := g.keep(rec, l, gangFigures{Detected: found, Used: found[0].Name}, nil, nil); err != nil {
+	if err := attempt.Record(gangFigures{Detected: found, Used: found[0].Name}, nil); err != nil {
 		return err
 	}
 	room, err := g.observeUsage(ctx, cluster, rec)
@@ -45,12 +45,12 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 
 // observeUsage sees which GPUs are free.
 func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (room, error) {
-	l := g.look(kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
+	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
 	if err != nil { // no room is known: nothing can be proved, and the record says why
-		return room{}, g.keep(rec, l, nil, nil, err)
+		return room{}, attempt.Record(nil, err)
 	}
-	if err := g.keep(rec, l, usageFigures{Nodes: usage}, nil, nil); err != nil {
+	if err := attempt.Record(usageFigures{Nodes: usage}, nil); err != nil {
 		return room{}, err
 	}
 	return g.roomIn(usage), nil
@@ -62,13 +62,13 @@ type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload
 // prove starts a gang, waits for the scheduler's decision, calls whenPlaced (nil: nothing) if all
 // of the gang is placed, and removes it. held is false when a further gang would prove nothing.
 func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, whenPlaced observeFunc) (held bool, err error) {
-	l := g.look(kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
+	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
 	gang, err := launcher.Start(ctx, workload.Spec{
 		Name: target, Gate: Name, Pods: pods, GPUs: r.gpusPerPod, Image: g.image,
 		Container: probeContainer, Script: probeScript, Nodes: r.nodes,
 	})
 	if err != nil {
-		return false, g.keep(rec, l, nil, nil, err)
+		return false, attempt.Record(nil, err)
 	}
 	figures := proofFigures{Scheduler: launcher.Gang.Name(), GPUsPerPod: r.gpusPerPod, Fits: r.fits}
 	watch, cancel := context.WithTimeout(ctx, g.deadline)
@@ -97,7 +97,7 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	if err == nil {
 		figures.FitsAfter = g.fitsOn(after, r)
 	}
-	return placement.Bound == 0 && undecided == nil, g.keep(rec, l, figures, nil, err)
+	return placement.Bound == 0 && undecided == nil, attempt.Record(figures, err)
 }
 
 // place waits for the scheduler's decision. A gang that fits may be refused

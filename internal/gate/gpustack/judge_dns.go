@@ -1,7 +1,6 @@
 package gpustack
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,13 +13,13 @@ const nameNotFound = 2
 
 // judgeDNS requires that every pod that was placed has resolved the API server's Service to an
 // address that it has.
-func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[string]string) {
-	o, f, ok := one[dnsFigures](c, obs, kindDNS, "the cluster's DNS")
+func (g *Gate) judgeDNS(b *check.Builder, obs []check.Observation, nodes map[string]string) {
+	f, o, ok := check.Require[dnsFigures](b, obs, kindDNS, "", "the cluster's DNS", readRemedy(obs, kindDNS))
 	if !ok {
 		return
 	}
 	if len(f.Addresses) == 0 {
-		c.missing(o, "Service default/kubernetes", "has no address, so no answer can be held against it", "run the gate again")
+		b.Unobserved(o.ID, "Service default/kubernetes", "run the gate again", "has no address, so no answer can be held against it")
 		return
 	}
 	resolved := 0
@@ -28,26 +27,24 @@ func (g *Gate) judgeDNS(c *conclusions, obs []check.Observation, nodes map[strin
 		node := nodes[pod]
 		i := slices.IndexFunc(f.Pods, func(r resolution) bool { return r.Pod == pod && r.Node == node })
 		if i < 0 {
-			c.missing(o, node, fmt.Sprintf("what pod %s resolved was not looked at", pod), "run the gate again")
+			b.Unobserved(o.ID, node, "run the gate again", "the resolution of pod %s was not observed", pod)
 			continue
 		}
 		r := f.Pods[i]
 		switch {
 		case r.Unread != "":
-			c.missing(o, node, fmt.Sprintf("what pod %s on %s resolved is not known: %s", pod, node, r.Unread), "see why the pod does not run, or its log cannot be read; image telemetry.loadImage")
+			b.Unobserved(o.ID, node, "see why the pod does not run, or its log cannot be read; image telemetry.loadImage", "what pod %s on %s resolved is not known: %s", pod, node, r.Unread)
 		case len(r.Addresses) == 0 && r.Exit != nameNotFound:
-			c.missing(o, node, fmt.Sprintf("pod %s on %s could not ask for %s (getent exit %d)", pod, node, apiServer, r.Exit), "name an image with getent (any with glibc) in telemetry.loadImage")
+			b.Unobserved(o.ID, node, "name an image with getent (any with glibc) in telemetry.loadImage", "pod %s on %s could not ask for %s (getent exit %d)", pod, node, apiServer, r.Exit)
 		case len(r.Addresses) == 0:
-			c.fail(o, node, fmt.Sprintf("pod %s on %s cannot resolve %s (getent exit %d): nothing that names a Service works from there", pod, node, apiServer, r.Exit),
-				"look at the node's kube-proxy and CNI pods, node-local-dns where there is one, and the path from the node to the cluster DNS' pods; on all nodes alike, at network policies that new namespaces get; kubectl run with nodeName "+node+" and nslookup "+apiServer)
+			b.Fail(o.ID, node, "look at the node's kube-proxy and CNI pods, node-local-dns where there is one, and the path from the node to the cluster DNS' pods; on all nodes alike, at network policies that new namespaces get; kubectl run with nodeName "+node+" and nslookup "+apiServer, "pod %s on %s cannot resolve %s (getent exit %d): nothing that names a Service works from there", pod, node, apiServer, r.Exit)
 		case !slices.ContainsFunc(r.Addresses, func(a string) bool { return slices.Contains(f.Addresses, a) }):
-			c.fail(o, node, fmt.Sprintf("pod %s on %s resolves %s to %s; the Service has %s: another DNS answers there", pod, node, apiServer, strings.Join(r.Addresses, ", "), strings.Join(f.Addresses, ", ")),
-				"look at clusterDNS of the node's kubelet and at the pod's /etc/resolv.conf")
+			b.Fail(o.ID, node, "look at clusterDNS of the node's kubelet and at the pod's /etc/resolv.conf", "pod %s on %s resolves %s to %s; the Service has %s: another DNS answers there", pod, node, apiServer, strings.Join(r.Addresses, ", "), strings.Join(f.Addresses, ", "))
 		default:
 			resolved++
 		}
 	}
-	c.figures = append(c.figures, check.Figure{
+	b.Figure(check.Figure{
 		Name: "pods that resolve " + apiServer, Value: float64(resolved), Unit: "pods", Limit: float64(len(nodes)), Relation: "==", Source: "the pods of the gang that fits",
 	})
 }

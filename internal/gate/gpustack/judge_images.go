@@ -1,7 +1,6 @@
 package gpustack
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,7 +12,7 @@ import (
 // judgeImages requires that each container of a DaemonSet runs the same image on every node of
 // the inventory: the same tag may have named another one when a node pulled it. A pod that is not
 // ready is judged for that.
-func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures) {
+func (g *Gate) judgeImages(b *check.Builder, o check.Observation, f operandFigures) {
 	byContainer := map[string]map[string]string{} // container to node to ID
 	var nodes []string
 	for _, p := range f.Pods {
@@ -21,7 +20,7 @@ func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures
 			continue
 		}
 		if len(p.Images) == 0 {
-			c.missing(o, p.Node+"/"+f.Name, fmt.Sprintf("pod %s/%s does not say which images it runs", g.stack.Namespace, p.Pod), "run the gate again")
+			b.Unobserved(o.ID, p.Node+"/"+f.Name, "run the gate again", "pod %s/%s does not say which images it runs", g.stack.Namespace, p.Pod)
 			continue
 		}
 		nodes = append(nodes, p.Node)
@@ -35,19 +34,18 @@ func (g *Gate) judgeImages(c *conclusions, o check.Observation, f operandFigures
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
 	for _, container := range slices.Sorted(maps.Keys(byContainer)) {
-		g.judgeImage(c, o, f.Name, container, nodes, byContainer[container])
+		g.judgeImage(b, o, f.Name, container, nodes, byContainer[container])
 	}
 }
 
 // judgeImage holds the images of one container, by node, against each other. A node without one
 // is a node of which nothing is known.
-func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, container string, nodes []string, ids map[string]string) {
+func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, container string, nodes []string, ids map[string]string) {
 	count, pulled := map[string]int{}, 0
 	for _, node := range nodes {
 		digest, fromRegistry := digestOf(ids[node])
 		if digest == "" {
-			c.missing(o, node+"/"+operand, fmt.Sprintf("container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, ids[node]),
-				"run the gate again; see crictl inspect on the node")
+			b.Unobserved(o.ID, node+"/"+operand, "run the gate again; see crictl inspect on the node", "container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, ids[node])
 			return
 		}
 		if fromRegistry {
@@ -59,8 +57,7 @@ func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, containe
 		return
 	}
 	if pulled > 0 && pulled < len(ids) {
-		c.missing(o, "DaemonSet "+g.stack.Namespace+"/"+operand, fmt.Sprintf("container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids)),
-			"pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which forgets the repository when it is restarted, delete the pods; or compare crictl inspecti")
+		b.Unobserved(o.ID, "DaemonSet "+g.stack.Namespace+"/"+operand, "pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which forgets the repository when it is restarted, delete the pods; or compare crictl inspecti", "container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids))
 		return
 	}
 	most := slices.Max(slices.Collect(maps.Values(count)))
@@ -70,8 +67,7 @@ func (g *Gate) judgeImage(c *conclusions, o check.Observation, operand, containe
 		if 2*most > len(ids) && count[digest] == most {
 			continue
 		}
-		c.fail(o, node+"/"+operand, fmt.Sprintf("container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images", container, node, digest, count[digest], len(ids), len(count)),
-			"pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod")
+		b.Fail(o.ID, node+"/"+operand, "pin the image by its digest, or pull it again on the node (crictl rmi) and delete the pod", "container %s on %s runs image %s, as %d of %d nodes do: the nodes run %d different images", container, node, digest, count[digest], len(ids), len(count))
 	}
 }
 

@@ -1,7 +1,6 @@
 package gpustack
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -9,54 +8,51 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-func (g *Gate) judgeNodes(c *conclusions, o check.Observation, nodes []nodeFigures) {
+func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFigures) {
 	allocatable := 0
 	for _, name := range g.nodes {
 		i := slices.IndexFunc(nodes, func(n nodeFigures) bool { return n.Name == name })
 		if i < 0 {
-			c.fail(o, name, "is in the inventory and not in the cluster", "join the node to the cluster, or correct the inventory")
+			b.Fail(o.ID, name, "join the node to the cluster, or correct the inventory", "is in the inventory and not in the cluster")
 			continue
 		}
 		allocatable += nodes[i].Resources[kube.GPUResource].Allocatable
-		g.judgeNode(c, o, nodes[i])
+		g.judgeNode(b, o, nodes[i])
 	}
 	for _, n := range nodes {
 		if !slices.Contains(g.nodes, n.Name) {
-			c.fail(o, n.Name, fmt.Sprintf("has %d GPUs and is not in the inventory", n.Resources[kube.GPUResource].Capacity),
-				"add the node to the inventory, or remove it from the cluster")
+			b.Fail(o.ID, n.Name, "add the node to the inventory, or remove it from the cluster", "has %d GPUs and is not in the inventory", n.Resources[kube.GPUResource].Capacity)
 		}
 	}
-	c.figures = append(c.figures, check.Figure{
+	b.Figure(check.Figure{
 		Name: "allocatable GPUs", Value: float64(allocatable), Unit: "GPUs",
 		Limit: float64(g.wantGPUs * len(g.nodes)), Relation: "==", Source: "inventory x " + g.gpuSource,
 	})
 }
 
-func (g *Gate) judgeNode(c *conclusions, o check.Observation, n nodeFigures) {
+func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	if !n.Ready {
-		c.fail(o, n.Name, "is not Ready: "+n.NotReadyWhy, "look at the node's kubelet: journalctl -u kubelet")
+		b.Fail(o.ID, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", n.NotReadyWhy)
 	}
 	if !n.Schedulable {
-		c.fail(o, n.Name, "is cordoned", "kubectl uncordon "+n.Name+" once the reason for cordoning it is gone")
+		b.Fail(o.ID, n.Name, "kubectl uncordon "+n.Name+" once the reason for cordoning it is gone", "is cordoned")
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Pressures)) {
-		c.fail(o, n.Name, fmt.Sprintf("has condition %s (%s): new pods are kept off it, and running ones may be evicted", name, n.Pressures[name]),
-			"kubectl describe node "+n.Name+"; free what is short there (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait for the condition to go")
+		b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; free what is short there (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait for the condition to go", "has condition %s (%s): new pods are kept off it, and running ones may be evicted", name, n.Pressures[name])
 	}
-	g.judgeResource(c, o, n, kube.GPUResource, g.wantGPUs,
+	g.judgeResource(b, o, n, kube.GPUResource, g.wantGPUs,
 		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")
 	if g.network != "" && g.wantPorts > 0 {
-		g.judgeResource(c, o, n, g.network, g.wantPorts,
+		g.judgeResource(b, o, n, g.network, g.wantPorts,
 			"look at the RDMA device plugin's pod of the node (network operator) and at ibstat on it")
 	}
 }
 
 // judgeResource wants capacity and allocatable to be what the site expects.
-func (g *Gate) judgeResource(c *conclusions, o check.Observation, n nodeFigures, resource string, want int, remedy string) {
+func (g *Gate) judgeResource(b *check.Builder, o check.Observation, n nodeFigures, resource string, want int, remedy string) {
 	got := n.Resources[resource]
 	if got.Capacity == want && got.Allocatable == want {
 		return
 	}
-	c.fail(o, n.Name+"/"+resource,
-		fmt.Sprintf("%s has %d of %s allocatable and a capacity of %d; %d are expected", n.Name, got.Allocatable, resource, got.Capacity, want), remedy)
+	b.Fail(o.ID, n.Name+"/"+resource, remedy, "%s has %d of %s allocatable and a capacity of %d; %d are expected", n.Name, got.Allocatable, resource, got.Capacity, want)
 }

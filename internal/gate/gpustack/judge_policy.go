@@ -1,7 +1,6 @@
 package gpustack
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,31 +10,29 @@ import (
 // reconciled is the only reason under which the operator has done its work.
 const reconciled = "Reconciled"
 
-func (g *Gate) judgePolicy(c *conclusions, o check.Observation, p policyFigures) {
+func (g *Gate) judgePolicy(b *check.Builder, o check.Observation, p policyFigures) (remark string) {
 	suspect := "ClusterPolicy " + g.stack.ClusterPolicy
 	if !p.Found {
-		c.fail(o, suspect, "does not exist", "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy")
-		return
+		b.Fail(o.ID, suspect, "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy", "does not exist")
+		return ""
 	}
 	ready := slices.IndexFunc(p.Conditions, func(c policyCondition) bool { return c.Type == "Ready" })
 	if ready < 0 {
-		c.fail(o, suspect, fmt.Sprintf("state is %q and there is no Ready condition", p.State), "look at the log of the gpu-operator pod in "+g.stack.Namespace)
-		return
+		b.Fail(o.ID, suspect, "look at the log of the gpu-operator pod in "+g.stack.Namespace, "state is %q and there is no Ready condition", p.State)
+		return ""
 	}
 	r := p.Conditions[ready]
 	switch {
 	case r.Reason == "NoGPUNodes", r.Reason == "NFDLabelsMissing":
-		c.fail(o, suspect, fmt.Sprintf("state is %q with reason %s (%s): the operator sees none of the inventory's %d GPU nodes", p.State, r.Reason, r.Message, len(g.nodes)),
-			"see that node-feature-discovery runs on every GPU node and labels it feature.node.kubernetes.io/pci-10de.present=true")
+		b.Fail(o.ID, suspect, "see that node-feature-discovery runs on every GPU node and labels it feature.node.kubernetes.io/pci-10de.present=true", "state is %q with reason %s (%s): the operator sees none of the inventory's %d GPU nodes", p.State, r.Reason, r.Message, len(g.nodes))
 	case r.Status != "True" || r.Reason != reconciled || p.State != "ready":
-		c.fail(o, suspect, fmt.Sprintf("state is %q, Ready=%s with reason %s: %s", p.State, r.Status, r.Reason, p.complaint(r)),
-			"look at the pods of the states that are named, in namespace "+g.stack.Namespace)
+		b.Fail(o.ID, suspect, "look at the pods of the states that are named, in namespace "+g.stack.Namespace, "state is %q, Ready=%s with reason %s: %s", p.State, r.Status, r.Reason, p.complaint(r))
 	case r.ObservedGeneration == 0: // optional, and the operator leaves it out
-		c.remark = "; of which generation of the ClusterPolicy that is, its Ready condition does not say"
+		remark = "; the Ready condition has no observedGeneration, so the generation it describes is unknown"
 	case r.ObservedGeneration != p.Generation:
-		c.fail(o, suspect, fmt.Sprintf("its Ready condition is of generation %d, the policy is of generation %d", r.ObservedGeneration, p.Generation),
-			"wait until the operator has reconciled the change, then run the gate again")
+		b.Fail(o.ID, suspect, "wait until the operator has reconciled the change, then run the gate again", "its Ready condition is of generation %d, the policy is of generation %d", r.ObservedGeneration, p.Generation)
 	}
+	return remark
 }
 
 // complaint is what the Error condition says, or the Ready condition where there is none.

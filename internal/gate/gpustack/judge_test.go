@@ -139,12 +139,12 @@ func TestJudge(t *testing.T) {
 		"condition of this generation":   {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 2 }, pass, "", ""},
 		"state ready, no condition":      {func(f *facts) { f.policy.Conditions = nil }, fail, "ClusterPolicy cluster-policy", "no Ready condition"},
 		"no policy":                      {func(f *facts) { f.policy = &policyFigures{} }, fail, "ClusterPolicy cluster-policy", "does not exist"},
-		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "0 observations"},
+		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "was not observed"},
 		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
 
 		"a node is missing":   {func(f *facts) { f.nodes = f.nodes[1:] }, fail, "gpu-01", "not in the cluster"},
 		"no node at all":      {func(f *facts) { f.nodes = []nodeFigures{} }, fail, "gpu-01", "not in the cluster"},
-		"nodes not looked at": {func(f *facts) { f.nodes = nil }, unseen, "", "0 observations"},
+		"nodes not looked at": {func(f *facts) { f.nodes = nil }, unseen, "", "was not observed"},
 		"a node too many":     {func(f *facts) { f.nodes = append(f.nodes, nodeFigures{Name: "gpu-09"}) }, fail, "gpu-09", "not in the inventory"},
 		"a node is not ready": {func(f *facts) { f.nodes[1].Ready = false }, fail, "gpu-02", "not Ready"},
 		"a node is cordoned":  {func(f *facts) { f.nodes[2].Schedulable = false }, fail, "gpu-03", "cordoned"},
@@ -209,11 +209,11 @@ func TestJudge(t *testing.T) {
 		"a pod says no images":             {func(f *facts) { f.operands[0].Pods[2].Images = nil }, unseen, "gpu-03/nvidia-driver-daemonset", "does not say which images"},
 		"an operand is rolled out":         {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
 		"an operand's status is old":       {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
-		"an operand not looked at":         {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "not looked at"},
+		"an operand not looked at":         {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "was not observed"},
 
 		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "none is there"},
-		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "0 observations"},
-		"half of the proof":       {func(f *facts) { f.fits = nil }, unseen, targetFits, "0 observations"},
+		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "was not observed"},
+		"half of the proof":       {func(f *facts) { f.fits = nil }, unseen, targetFits, "was not observed"},
 		"part of a gang is placed": {func(f *facts) {
 			f.tooLarge.Placement.Bound, f.tooLarge.Placement.Refused = 4, 1
 			f.tooLarge.Placement.Nodes = map[string]string{"gang-too-large-0": "gpu-01"}
@@ -234,9 +234,9 @@ func TestJudge(t *testing.T) {
 		"a resolver is not there":     {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 127, nil }, unseen, "gpu-02", "getent exit 127"},
 		"a resolver was killed":       {func(f *facts) { f.dns.Pods[1].Exit, f.dns.Pods[1].Addresses = 137, nil }, unseen, "gpu-02", "getent exit 137"},
 		"no answer and no complaint":  {func(f *facts) { f.dns.Pods[1].Addresses = nil }, unseen, "gpu-02", "getent exit 0"},
-		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "not looked at"},
+		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "was not observed"},
 		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
-		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "0 observations"},
+		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
 		"an empty gang":               {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "can't be"},
 		"no queue for the gang":       {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {

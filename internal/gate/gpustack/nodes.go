@@ -13,10 +13,10 @@ import (
 )
 
 func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	l := g.look(KindNodes, "cluster", "GET nodes")
+	attempt := g.begin(rec, KindNodes, "cluster", "GET nodes")
 	list, err := cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return g.keep(rec, l, nil, nil, fmt.Errorf("list nodes: %w", err))
+		return attempt.Record(nil, fmt.Errorf("list nodes: %w", err))
 	}
 	figures := []nodeFigures{}
 	for i := range list.Items {
@@ -26,7 +26,7 @@ func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec chec
 			figures = append(figures, g.readNode(n))
 		}
 	}
-	return g.keep(rec, l, figures, list, nil)
+	return attempt.Raw(rawJSON(list)).Record(figures, nil)
 }
 
 // pressures are the conditions for which the control plane taints a node, besides Ready.

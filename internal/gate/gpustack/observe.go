@@ -2,6 +2,7 @@ package gpustack
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,7 +12,7 @@ import (
 // Observe implements check.Check.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Cluster == nil {
-		return errors.New("observe the GPU stack: no cluster is given")
+		return errors.New("observe the GPU stack: Deps.Cluster must be set")
 	}
 	rec.Progress("waiting for the cluster")
 	cluster, err := g.deps.Cluster(ctx)
@@ -30,4 +31,18 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 		}
 	}
 	return nil
+}
+
+func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {
+	return check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, target, command)
+}
+
+// rawJSON is an API object as raw output. It returns nil if v cannot be encoded: the figures
+// then remain without raw output.
+func rawJSON(v any) []byte {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return nil
+	}
+	return data
 }

@@ -14,14 +14,14 @@ import (
 )
 
 func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	l := g.look(kindOperands, g.stack.Namespace, "GET daemonsets, pods -n "+g.stack.Namespace)
+	attempt := g.begin(rec, kindOperands, g.stack.Namespace, "GET daemonsets, pods -n "+g.stack.Namespace)
 	sets, err := cluster.Client.AppsV1().DaemonSets(g.stack.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return g.keep(rec, l, nil, nil, fmt.Errorf("list DaemonSets of %s: %w", g.stack.Namespace, err))
+		return attempt.Record(nil, fmt.Errorf("list DaemonSets of %s: %w", g.stack.Namespace, err))
 	}
 	pods, err := cluster.Client.CoreV1().Pods(g.stack.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return g.keep(rec, l, nil, sets, fmt.Errorf("list pods of %s: %w", g.stack.Namespace, err))
+		return attempt.Raw(rawJSON(sets)).Record(nil, fmt.Errorf("list pods of %s: %w", g.stack.Namespace, err))
 	}
 	figures := []operandFigures{}
 	for _, name := range g.stack.Operands {
@@ -35,7 +35,7 @@ func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec c
 	for i := range sets.Items {
 		sets.Items[i].ManagedFields = nil
 	}
-	return g.keep(rec, l, figures, sets, nil)
+	return attempt.Raw(rawJSON(sets)).Record(figures, nil)
 }
 
 func readOperand(set *appsv1.DaemonSet, pods []corev1.Pod) operandFigures {

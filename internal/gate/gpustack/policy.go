@@ -20,17 +20,17 @@ func clusterPolicies() schema.GroupVersionResource {
 }
 
 func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
-	l := g.look(kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
+	attempt := g.begin(rec, kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
 	obj, err := cluster.Dynamic.Resource(clusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return g.keep(rec, l, policyFigures{}, nil, nil)
+		return attempt.Record(policyFigures{}, nil)
 	}
 	if err != nil {
-		return g.keep(rec, l, nil, nil, fmt.Errorf("read ClusterPolicy %s: %w", g.stack.ClusterPolicy, err))
+		return attempt.Record(nil, fmt.Errorf("read ClusterPolicy %s: %w", g.stack.ClusterPolicy, err))
 	}
 	obj.SetManagedFields(nil)
 	figures, err := readPolicy(obj)
-	return g.keep(rec, l, figures, obj.Object, err)
+	return attempt.Raw(rawJSON(obj.Object)).Record(figures, err)
 }
 
 func readPolicy(obj *unstructured.Unstructured) (policyFigures, error) {

@@ -19,47 +19,47 @@ const (
 )
 
 // load demands every request, and the objective at the 99th percentile.
-func (r *review) load(s seen[LoadFigures]) {
-	f, w := s.figures, r.gate.site.Workloads.Inference
-	r.sent(s)
+func (r *review) load(id string, f LoadFigures) {
+	w := r.gate.site.Workloads.Inference
+	r.sent(id, f)
 	m := measure(f.Requests)
-	r.figures = append(r.figures,
+	r.Figure(
 		check.Figure{Name: "requests", Value: float64(len(f.Requests)), Unit: "requests", Limit: float64(w.Requests), Relation: "==", Source: "site workloads.inference.requests"},
 		check.Figure{Name: "failed requests", Value: float64(m.failed), Unit: "requests", Limit: 0, Relation: "==", Source: "gate: no request may fail"})
 	if m.failed > 0 {
-		r.fail("requests to job "+jobName, remedyRequests, s.id, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
+		r.Fail(id, "requests to job "+jobName, remedyRequests, "%d of %d requests failed, the first with: %s", m.failed, len(f.Requests), m.firstError)
 	}
 	if m.empty > 0 {
-		r.fail("tokens of model "+w.Model, remedyRequests, s.id, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
+		r.Fail(id, "tokens of model "+w.Model, remedyRequests, "%d of %d requests were answered without any output token", m.empty, len(f.Requests))
 	}
 	if short := len(f.Requests) - m.failed - m.empty - len(m.tpot); short > 0 {
-		r.blind("tokens of model "+w.Model, "ask for more output tokens", s.id, "%d answers have one token only: they have no time per output token", short)
+		r.Unobserved(id, "tokens of model "+w.Model, "ask for more output tokens", "%d answers have one token only: they have no time per output token", short)
 	}
-	r.length(s.id, f.Requests)
+	r.length(id, f.Requests)
 	if m.impossible > 0 {
-		r.blind("firstlight's own machine", "look at its clock, then walk again: firstlight accept --from inference", s.id, "%d requests have times below zero: they were not measured", m.impossible)
+		r.Unobserved(id, "firstlight's own machine", "look at its clock, then walk again: firstlight accept --from inference", "%d requests have times below zero: they were not measured", m.impossible)
 	}
 	if f.Seconds <= 0 && m.failed == 0 {
-		r.blind("job "+jobName, remedyRun, s.id, "how long the load took is not known")
+		r.Unobserved(id, "job "+jobName, remedyRun, "how long the load took is not known")
 	}
-	r.latency(s.id, f, m)
+	r.latency(id, f, m)
 }
 
 // sent demands that the load was the site's.
-func (r *review) sent(s seen[LoadFigures]) {
-	f, w := s.figures, r.gate.site.Workloads.Inference
+func (r *review) sent(id string, f LoadFigures) {
+	w := r.gate.site.Workloads.Inference
 	if f.RatePerSecond != w.Rate || f.Concurrency != w.Concurrency || f.InputTokens != w.InputTokens || f.OutputTokens != w.OutputTokens || f.Asked != w.Requests {
-		r.blind("job "+jobName, remedyRun, s.id, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
+		r.Unobserved(id, "job "+jobName, remedyRun, "the load was another than the site's: %d requests at %g/s, %d at a time", f.Asked, f.RatePerSecond, f.Concurrency)
 	}
 	if warm := measure(f.WarmupRequests); warm.failed > 0 && len(f.Requests) < w.Requests {
 		// outside of this the warm-up is not judged
-		r.fail("requests to job "+jobName, remedyRequests, s.id, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
+		r.Fail(id, "requests to job "+jobName, remedyRequests, "the load could not be run: %d of %d requests to warm up failed, the first with: %s", warm.failed, len(f.WarmupRequests), warm.firstError)
 	}
 	if len(f.Requests) != w.Requests || w.Requests == 0 {
-		r.blind("job "+jobName, remedyRun, s.id, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
+		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were measured, the site wants %d", len(f.Requests), w.Requests)
 	}
 	if len(f.WarmupRequests) != w.Warmup {
-		r.blind("job "+jobName, remedyRun, s.id, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
+		r.Unobserved(id, "job "+jobName, remedyRun, "%d requests were sent to warm up, the site wants %d", len(f.WarmupRequests), w.Warmup)
 	}
 }
 
@@ -80,12 +80,10 @@ func (r *review) length(id string, requests []Request) {
 		}
 	}
 	if short > 0 {
-		r.fail("length of answers of model "+w.Model, remedyLength, id, "%d of %d answers have fewer than the %d tokens that were asked for, the shortest has %d: it was a lighter load than the site's",
-			short, len(requests), w.OutputTokens, shortest)
+		r.Fail(id, "length of answers of model "+w.Model, remedyLength, "%d of %d answers have fewer than the %d tokens that were asked for, the shortest has %d: it was a lighter load than the site's", short, len(requests), w.OutputTokens, shortest)
 	}
 	if uncounted > 0 {
-		r.blind("length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", id,
-			"%d answers came in fewer than the %d pieces that were asked for, and the server does not say how many tokens they have", uncounted, w.OutputTokens)
+		r.Unobserved(id, "length of answers of model "+w.Model, "let the server count tokens (stream_options.include_usage)", "%d answers came in fewer than the %d pieces that were asked for, and the server does not say how many tokens they have", uncounted, w.OutputTokens)
 	}
 }
 
@@ -159,7 +157,7 @@ func (g *Gate) itlLimit() (limit float64, from string) {
 func (r *review) latency(id string, f LoadFigures, m measured) {
 	if len(m.ttft) == 0 || len(m.tpot) == 0 {
 		if m.failed == 0 && m.empty == 0 {
-			r.blind("job "+jobName, remedyRun, id, "no latency was measured")
+			r.Unobserved(id, "job "+jobName, remedyRun, "no latency was measured")
 		}
 		return
 	}
@@ -167,40 +165,39 @@ func (r *review) latency(id string, f LoadFigures, m measured) {
 	ttftLimit, ttftFrom := r.gate.ttftLimit()
 	tpotLimit, tpotFrom := r.gate.tpotLimit()
 	itlLimit, itlFrom := r.gate.itlLimit()
-	r.figures = append(r.figures,
+	r.Figure(
 		check.Figure{Name: "TTFT p99", Value: ttft.P99, Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: ttftFrom},
 		check.Figure{Name: "TPOT p99", Value: tpot.P99, Unit: "ms", Limit: tpotLimit, Relation: "<=", Source: tpotFrom})
 	for _, q := range []struct {
 		name string
 		p    Percentiles
 	}{{"TTFT", ttft}, {"TPOT", tpot}, {"ITL", f.ITL}, {"E2E", e2e}} {
-		r.figures = append(r.figures,
+		r.Figure(
 			check.Figure{Name: q.name + " p50", Value: q.p.P50, Unit: "ms"}, check.Figure{Name: q.name + " p90", Value: q.p.P90, Unit: "ms"})
 	}
-	r.figures = append(r.figures,
+	r.Figure(
 		check.Figure{Name: "ITL p99", Value: f.ITL.P99, Unit: "ms", Limit: itlLimit, Relation: "<=", Source: itlFrom}, check.Figure{Name: "E2E p99", Value: e2e.P99, Unit: "ms"},
 		check.Figure{Name: "output tokens", Value: float64(m.tokens), Unit: "tokens"},
 		check.Figure{Name: "latest request behind its time", Value: max(0, m.lag), Unit: "ms", Limit: ttftLimit, Relation: "<=", Source: "TTFT objective: a request that waits to be sent has no token either"},
 		check.Figure{Name: "longest stall of firstlight itself", Value: f.ClientStall, Unit: "ms"})
 	if f.Seconds > 0 {
-		r.figures = append(r.figures,
+		r.Figure(
 			check.Figure{Name: "output throughput", Value: float64(m.tokens) / f.Seconds, Unit: "tokens/s"},
 			check.Figure{Name: "request throughput", Value: float64(len(m.ttft)) / f.Seconds, Unit: "requests/s"})
 	}
 	if r.gate.spoiled(f) {
-		r.blind("firstlight's own machine", "walk again from a machine that is not busy, and near the cluster: firstlight accept --from inference", id,
-			"TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
+		r.Unobserved(id, "firstlight's own machine", "walk again from a machine that is not busy, and near the cluster: firstlight accept --from inference", "TTFT p99 is %.0f ms, TPOT p99 %.1f ms and the latest request %.0f ms behind its time, but %s: whose time that is can't be told", ttft.P99, tpot.P99, m.lag, r.gate.stall(f))
 		return
 	}
 	r.rate(id, f, m, ttft.P99 > ttftLimit || tpot.P99 > tpotLimit)
 	r.slow(id, ttft.P99, ttftLimit, tpot.P99, tpotLimit)
 	r.pauses(id, f.ITL.P99, itlLimit)
-	r.reason = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
+	r.passed = fmt.Sprintf("%d requests, none failed: TTFT p99 %.0f ms, TPOT p99 %.1f ms", len(m.ttft), ttft.P99, tpot.P99)
 }
 
 func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
 	if ttftLimit <= 0 || tpotLimit <= 0 {
-		r.blind("site workloads.inference", "give ttftP99 and tpotP99", id, "there is no objective to hold latencies against")
+		r.Unobserved(id, "site workloads.inference", "give ttftP99 and tpotP99", "there is no objective to hold latencies against")
 		return
 	}
 	forTTFT, forTPOT := remedyTTFT, remedyTPOT
@@ -209,9 +206,9 @@ func (r *review) slow(id string, ttft, ttftLimit, tpot, tpotLimit float64) {
 	}
 	suspect := "server of job " + jobName
 	if ttft > ttftLimit {
-		r.fail(suspect+" (TTFT)", forTTFT, id, "the time to first token (TTFT) is %.0f ms at p99, the objective is %.0f ms; TPOT is %.1f ms (objective %.0f)", ttft, ttftLimit, tpot, tpotLimit)
+		r.Fail(id, suspect+" (TTFT)", forTTFT, "the time to first token (TTFT) is %.0f ms at p99, the objective is %.0f ms; TPOT is %.1f ms (objective %.0f)", ttft, ttftLimit, tpot, tpotLimit)
 	}
 	if tpot > tpotLimit {
-		r.fail(suspect+" (TPOT)", forTPOT, id, "the time per output token (TPOT) is %.1f ms at p99, the objective is %.0f ms; TTFT is %.0f ms (objective %.0f)", tpot, tpotLimit, ttft, ttftLimit)
+		r.Fail(id, suspect+" (TPOT)", forTPOT, "the time per output token (TPOT) is %.1f ms at p99, the objective is %.0f ms; TTFT is %.0f ms (objective %.0f)", tpot, tpotLimit, ttft, ttftLimit)
 	}
 }

@@ -18,17 +18,16 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	limited, cancel := context.WithTimeout(ctx, w.Timeout.D())
 	defer cancel()
 	rec.Progress("starting vLLM with %s on %d GPUs", w.Model, w.GPUs)
-	o := check.Observation{Kind: KindServer, Target: "job " + jobName, Command: fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d; GET /health", w.Model, w.MaxModelLen, w.GPUs), At: g.deps.Now()}
+	started := g.deps.Observer(rec).Begin(KindServer, "job "+jobName, fmt.Sprintf("vllm serve %s --max-model-len %d --tensor-parallel-size %d; GET /health", w.Model, w.MaxModelLen, w.GPUs))
 	s, err := g.start(limited)
 	if err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("start the server: %w", ctx.Err())
 		}
-		o.Err, o.Took = err.Error(), g.deps.Now().Sub(o.At)
-		return record(rec, o)
+		return started.Record(nil, err)
 	}
 	defer g.remove(ctx, s, rec)
-	return g.watch(ctx, limited, s, rec, o)
+	return g.watch(ctx, limited, s, rec, started)
 }
 
 // remove deletes the server, also when ctx has ended; one that is held is left for who
@@ -45,13 +44,12 @@ func (g *Gate) remove(ctx context.Context, s server, rec check.Recorder) {
 }
 
 // watch sees the server come up and measures it.
-func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder, o check.Observation) error {
+func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder, started check.Attempt) error {
 	w := g.site.Workloads.Inference
 	name, node := s.where()
 	f := ServerFigures{Pod: name, Node: node, Model: w.Model, MaxLen: w.MaxModelLen, GPUs: w.GPUs}
 	c, err := g.connect(limited, s)
-	o.Took = g.deps.Now().Sub(o.At)
-	f.WaitedSeconds, f.Healthy = o.Took.Seconds(), err == nil
+	f.WaitedSeconds, f.Healthy = started.Elapsed().Seconds(), err == nil
 	if ctx.Err() != nil {
 		if c != nil {
 			c.close()
@@ -59,16 +57,14 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 		return fmt.Errorf("wait for the server: %w", ctx.Err())
 	}
 	if errors.Is(err, errBlind) {
-		o.Err = err.Error()
-		return recordFigures(rec, o, f)
+		return started.RecordPartial(f, err)
 	}
 	if err != nil {
 		f.Problem, f.Crashed = err.Error(), errors.Is(err, errCrashed)
-		f.see(ctx, s, &o)
-		return recordFigures(rec, o, f)
+		return f.recordLog(ctx, s, started)
 	}
 	defer c.close()
-	if err := recordFigures(rec, o, f); err != nil {
+	if err := started.Record(f, nil); err != nil {
 		return err
 	}
 	if err := g.measure(limited, c.client, rec); err != nil {
@@ -77,24 +73,23 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 	if ctx.Err() != nil {
 		return fmt.Errorf("measure the server: %w", ctx.Err())
 	}
-	end := check.Observation{Kind: KindEnd, Target: "pod " + name, Command: "log and restarts of pod " + name, At: g.deps.Now()}
-	f.see(ctx, s, &end)
-	return recordFigures(rec, end, f)
+	return f.recordLog(ctx, s, g.deps.Observer(rec).Begin(KindEnd, "pod "+name, "log and restarts of pod "+name))
 }
 
 // measure asks for the models and the known completion, then loads the server.
 func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
-	o := check.Observation{Kind: KindModels, Target: "/v1/models", Command: "GET /v1/models", At: g.deps.Now()}
+	observer := g.deps.Observer(rec)
+	attempt := observer.Begin(KindModels, "/v1/models", "GET /v1/models")
 	models, raw, err := client.Models(ctx)
-	if err := g.keep(rec, o, raw, err, ModelsFigures{Models: models}); err != nil {
+	if err := attempt.Raw(raw).Record(ModelsFigures{Models: models}, err); err != nil {
 		return err
 	}
-	o = check.Observation{Kind: KindCompletion, Target: "/v1/completions", Command: fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt), At: g.deps.Now()}
+	attempt = observer.Begin(KindCompletion, "/v1/completions", fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt))
 	// A token has a byte at least, so that these are enough for the whole prefix.
 	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
 	answer, raw, err := client.Complete(ctx, openai.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
-	if err := g.keep(rec, o, raw, err, CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}); err != nil {
+	if err := attempt.Raw(raw).Record(CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}, err); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
@@ -110,53 +105,25 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 // measureLoad records one load.
 func (g *Gate) measureLoad(ctx context.Context, client *openai.Client, rec check.Recorder) (LoadFigures, error) {
 	w := g.site.Workloads.Inference
-	o := check.Observation{Kind: KindLoad, Target: "/v1/completions", At: g.deps.Now(), Command: fmt.Sprintf(
+	attempt := g.deps.Observer(rec).Begin(KindLoad, "/v1/completions", fmt.Sprintf(
 		"POST /v1/completions, streaming, %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in, %d out",
-		w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens)}
+		w.Requests, w.Warmup, w.Rate, w.Concurrency, w.InputTokens, w.OutputTokens))
 	f := g.loadAndMetrics(ctx, client)
-	return f, g.keep(rec, o, nil, nil, f)
+	return f, attempt.Record(f, nil)
 }
 
-// keep records what was seen, or why nothing was.
-func (g *Gate) keep(rec check.Recorder, o check.Observation, raw []byte, err error, figures any) error {
-	o.Raw, o.Took = raw, g.deps.Now().Sub(o.At)
-	if err != nil {
-		o.Err = err.Error()
-		return record(rec, o)
-	}
-	return recordFigures(rec, o, figures)
-}
-
-// see reads the server's log and restarts.
-func (f *ServerFigures) see(ctx context.Context, s server, o *check.Observation) {
-	const deadline = time.Minute
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+// recordLog adds the server's log and restarts to f and records it.
+func (f *ServerFigures) recordLog(ctx context.Context, s server, attempt check.Attempt) error {
+	const timeout = time.Minute
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	var raw []byte
 	var err error
-	if f.Restarts, err = s.restarted(ctx); err != nil {
-		o.Err = err.Error()
-		return
+	if f.Restarts, err = s.restarted(ctx); err == nil {
+		raw, err = s.log(ctx)
 	}
-	if o.Raw, err = s.log(ctx); err != nil {
-		o.Err = err.Error()
-		return
+	if err == nil {
+		f.Log, err = vllmlog.Parse(bytes.NewReader(raw))
 	}
-	if f.Log, err = vllmlog.Parse(bytes.NewReader(o.Raw)); err != nil {
-		o.Err = err.Error()
-	}
-}
-
-func recordFigures(rec check.Recorder, o check.Observation, figures any) error {
-	o, err := o.WithFigures(figures)
-	if err != nil {
-		return err //nolint:wrapcheck // says what
-	}
-	return record(rec, o)
-}
-
-func record(rec check.Recorder, o check.Observation) error {
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record %s: %w", o.Kind, err)
-	}
-	return nil
+	return attempt.Raw(raw).RecordPartial(f, err)
 }

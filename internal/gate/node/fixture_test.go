@@ -39,7 +39,7 @@ type smiSeen struct {
 }
 
 type loadSeen struct {
-	Looks [][]nvidiasmi.Clock `json:"looks"`
+	Samples [][]nvidiasmi.Clock `json:"samples"`
 }
 
 type countedSeen struct {
@@ -151,7 +151,7 @@ func healthyLoad(log *nvidiasmi.Log) loadSeen {
 		for _, gpu := range log.GPUs {
 			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock), PowerW: new(now.power), PowerLimitW: new(700.0)})
 		}
-		l.Looks = append(l.Looks, look)
+		l.Samples = append(l.Samples, look)
 	}
 	return l
 }

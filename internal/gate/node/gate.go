@@ -3,7 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
@@ -23,8 +24,8 @@ type Hosts interface {
 // Deps is what observing needs; zero when the gate only judges.
 type Deps struct {
 	Hosts Hosts
-	// Now is the clock; time.Now when nil.
-	Now func() time.Time
+	// Clock defaults to the real clock.
+	Clock clock.PassiveClock
 }
 
 // Gate is gate 3.
@@ -38,8 +39,8 @@ var _ check.Check = (*Gate)(nil)
 
 // New makes the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
-	if deps.Now == nil {
-		deps.Now = time.Now
+	if deps.Clock == nil {
+		deps.Clock = clock.RealClock{}
 	}
 	return &Gate{site: s, profile: p, deps: deps}
 }

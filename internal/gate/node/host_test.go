@@ -113,7 +113,7 @@ func TestDefectsOfTheHost(t *testing.T) {
 			"gpu-02/gpu0", "gpu-02/gpu1", "gpu-02/gpu2", "gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/gpu6", "gpu-02/gpu7",
 		}, "VBIOS is 95.00, 8 of 16 GPUs have it, and no majority"},
 		"a GPU whose clock is locked": {3, func(h []*hostSeen) {
-			for _, look := range h[1].Load.Looks {
+			for _, look := range h[1].Load.Samples {
 				look[2].SMClockMHz = new(min(*look[2].SMClockMHz, 1500))
 			}
 		}, []string{"gpu-02/gpu2"}, "rose to 1500 MHz under the diagnostic's load, expected at least 1700 MHz"},
@@ -236,16 +236,16 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 		"a link missing before":    {func(h *hostSeen) { h.CountedBefore.GPUs[2].Links = h.CountedBefore.GPUs[2].Links[1:] }, "gpu-02/gpu2", "NVLink 0 does not count"},
 		"a counter that fell":      {func(h *hostSeen) { h.CountedAfter.GPUs[2].Links[3].Counters["Replay Errors"] = 0 }, "gpu-02/gpu2", "fell during the diagnostic, from 3 to 0"},
 		"a GPU never under load": {func(h *hostSeen) {
-			for _, look := range h.Load.Looks {
+			for _, look := range h.Load.Samples {
 				look[2].Util = new(int64(49))
 			}
 		}, "gpu-02/gpu2", "never seen under load during the diagnostic, in 3 looks"},
 		"a GPU seen at its power limit only": {func(h *hostSeen) {
-			h.Load.Looks[1][2].SMClockMHz, h.Load.Looks[1][2].PowerW, h.Load.Looks[1][2].PowerLimitW = new(int64(1455)), new(698.2), new(700.0)
-			h.Load.Looks[2][2].PowerW, h.Load.Looks[2][2].PowerLimitW = new(702.0), new(700.0)
+			h.Load.Samples[1][2].SMClockMHz, h.Load.Samples[1][2].PowerW, h.Load.Samples[1][2].PowerLimitW = new(int64(1455)), new(698.2), new(700.0)
+			h.Load.Samples[2][2].PowerW, h.Load.Samples[2][2].PowerLimitW = new(702.0), new(700.0)
 		}, "gpu-02/gpu2", "at its power limit only"},
-		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Looks[1][2].Util, h.Load.Looks[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
-		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Looks = nil }, "gpu-02/gpu2", "in 0 looks"},
+		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Samples[1][2].Util, h.Load.Samples[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
+		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Samples = nil }, "gpu-02/gpu2", "in 0 looks"},
 		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
 		"no corrected rows":                {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
 	} {

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 )
 
 // judgeHostMemory: every host has what the profile demands, and no less than the others.
 // They are held against their upper median: of two hosts, against the larger; one alone
 // has only the profile's demand.
-func (g *Gate) judgeHostMemory(v *verdict, hosts []*host) {
+func (g *Gate) judgeHostMemory(b *check.Builder, hosts []*host) {
 	const perGiB = 1 << 20 // KiB
 	var all []int64
 	for _, h := range hosts {
@@ -26,26 +27,26 @@ func (g *Gate) judgeHostMemory(v *verdict, hosts []*host) {
 	for _, h := range hosts {
 		kib := h.facts.fig.Host.MemoryKiB
 		if kib == nil {
-			v.miss(h.facts.obs, h.name, "does not say how much memory it has (/proc/meminfo)", remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say how much memory it has (/proc/meminfo)")
 			continue
 		}
 		has, median := float64(*kib)/perGiB, float64(all[len(all)/2])/perGiB
 		switch {
 		case has < least:
-			v.fail(h.facts.obs, h.name, fmt.Sprintf("has %.0f GiB of memory, expected at least %g GiB", has, least), remedyMemory)
+			b.Fail(h.facts.obs.ID, h.name, remedyMemory, "has %.0f GiB of memory, expected at least %g GiB", has, least)
 		case has < median*(1-g.profile.Node.MemorySpread.Value):
-			v.fail(h.facts.obs, h.name, fmt.Sprintf("has %.0f GiB of memory, the other nodes have %.0f GiB", has, median), remedyMemory)
+			b.Fail(h.facts.obs.ID, h.name, remedyMemory, "has %.0f GiB of memory, the other nodes have %.0f GiB", has, median)
 		}
 	}
 }
 
 // judgeHugePages: all hosts have reserved the same.
-func judgeHugePages(v *verdict, hosts []*host) {
+func judgeHugePages(b *check.Builder, hosts []*host) {
 	said := map[*host]string{}
 	for _, h := range hosts {
 		f := h.facts.fig.Host
 		if f.HugePages == nil || f.HugePageKiB == nil {
-			v.miss(h.facts.obs, h.name, "does not say how many huge pages it has reserved (/proc/meminfo)", remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say how many huge pages it has reserved (/proc/meminfo)")
 			continue
 		}
 		said[h] = fmt.Sprintf("%d huge pages of %d KiB", *f.HugePages, *f.HugePageKiB)
@@ -53,7 +54,7 @@ func judgeHugePages(v *verdict, hosts []*host) {
 	differs := differing(said)
 	for _, h := range hosts {
 		if d := differs[h]; d != "" {
-			v.fail(h.facts.obs, h.name, "has reserved "+said[h]+", "+d, remedyPages)
+			b.Fail(h.facts.obs.ID, h.name, remedyPages, "has reserved %s, %s", said[h], d)
 		}
 	}
 }
@@ -87,7 +88,7 @@ func differing(said map[*host]string) map[*host]string {
 // judgeTopology: each GPU is attached as the same one of the other nodes: by the same
 // paths to its neighbours and the fabric's adapters, near the same CPUs. Hosts with another number of
 // GPUs are passed over: that has been said, and numbers shift.
-func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
+func (g *Gate) judgeTopology(b *check.Builder, hosts []*host, at slots) {
 	for i := range g.gpus() {
 		said := map[*host]string{}
 		for _, h := range hosts {
@@ -97,7 +98,7 @@ func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
 			case !ok || len(doc.log.GPUs) != g.gpus():
 			case len(gpus) != g.gpus():
 				if i == 0 {
-					v.miss(h.facts.obs, h.name, fmt.Sprintf("nvidia-smi topo -m shows the places of %d GPUs, expected %d", len(gpus), g.gpus()), remedyUnseen)
+					b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "nvidia-smi topo -m shows the places of %d GPUs, expected %d", len(gpus), g.gpus())
 				}
 			default:
 				said[h] = placeText(gpus[i], g.site.Fabric.HCAs)
@@ -107,7 +108,7 @@ func (g *Gate) judgeTopology(v *verdict, hosts []*host, at places) {
 		for _, h := range hosts {
 			if d := differs[h]; d != "" {
 				doc, _ := h.latest()
-				v.fail(h.facts.obs, at.gpu(h, doc.log.GPUs[i].BusID), "is attached otherwise than on other nodes: "+said[h]+"; "+d, remedyTopology)
+				b.Fail(h.facts.obs.ID, at.gpu(h, doc.log.GPUs[i].BusID), remedyTopology, "is attached otherwise than on other nodes: %s; %s", said[h], d)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -17,62 +16,62 @@ const (
 
 // judgeClocks: nothing that is a fault holds the clocks down, and the card may
 // go as high as the profile says.
-func (g *Gate) judgeClocks(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	for _, reason := range g.profile.Node.FaultClockReasons {
 		active, reported := gpu.ClockReasons[reason]
 		switch {
 		case !reported:
-			v.miss(o, suspect, "does not report whether "+reason+" is active", remedyUnseen)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether %s is active", reason)
 		case active:
-			v.fail(o, suspect, "clocks are held down: "+reason+" is active", remedyHeat)
+			b.Fail(o.ID, suspect, remedyHeat, "clocks are held down: %s is active", reason)
 		}
 	}
 	want := g.profile.GPU.MaxSMClock.Value
 	if clock := gpu.MaxSMClockMHz; clock == nil {
-		v.miss(o, suspect, "reports no maximum SM clock", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no maximum SM clock")
 	} else if float64(*clock) < want {
-		v.fail(o, suspect, fmt.Sprintf("its maximum SM clock is %d MHz, expected %g MHz", *clock, want), remedyClocks)
+		b.Fail(o.ID, suspect, remedyClocks, "its maximum SM clock is %d MHz, expected %g MHz", *clock, want)
 	}
 	app, def := gpu.AppClockMHz, gpu.DefaultAppClockMHz
 	if app != nil && def != nil && *app < *def { // newer drivers have neither
-		v.fail(o, suspect, fmt.Sprintf("its applications clock is set to %d MHz, the default is %d MHz", *app, *def), remedyClocks)
+		b.Fail(o.ID, suspect, remedyClocks, "its applications clock is set to %d MHz, the default is %d MHz", *app, *def)
 	}
 }
 
 // judgePower: the card may draw what the profile says.
-func (g *Gate) judgePower(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	want := g.profile.GPU.TDP.Value
 	limit, def := gpu.PowerLimitW, gpu.DefaultPowerLimitW
 	switch {
 	case limit == nil:
-		v.miss(o, suspect, "reports no power limit", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no power limit")
 	case *limit < want:
-		v.fail(o, suspect, fmt.Sprintf("its power limit is %g W, expected %g W", *limit, want), remedyPower)
+		b.Fail(o.ID, suspect, remedyPower, "its power limit is %g W, expected %g W", *limit, want)
 	case def != nil && *limit < *def:
-		v.fail(o, suspect, fmt.Sprintf("its power limit is %g W, the card's default is %g W", *limit, *def), remedyPower)
+		b.Fail(o.ID, suspect, remedyPower, "its power limit is %g W, the card's default is %g W", *limit, *def)
 	}
 }
 
 // judgePCIe looks at the width and at the highest generation; the current
 // generation falls at idle and says nothing.
-func (g *Gate) judgePCIe(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	const remedy = "reseat the GPU or its riser, check the slot and the BIOS settings of the link"
 	want := g.profile.GPU.PCIeWidth.Value
 	if lanes := gpu.PCIeWidth; lanes == nil {
-		v.miss(o, suspect, "reports no PCIe link width", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no PCIe link width")
 	} else if float64(*lanes) < want {
-		v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, expected %g", *lanes, want), remedy)
+		b.Fail(o.ID, suspect, remedy, "its PCIe link has %d lanes, expected %g", *lanes, want)
 	}
 	if gen := gpu.PCIeMaxGen; gen == nil {
-		v.miss(o, suspect, "reports no PCIe link generation", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no PCIe link generation")
 	} else if float64(*gen) < g.profile.GPU.PCIeGen.Value {
-		v.fail(o, suspect, fmt.Sprintf("its PCIe link can do generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value), remedy)
+		b.Fail(o.ID, suspect, remedy, "its PCIe link can do generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value)
 	}
 }
 
 // judgeThrottling compares the time that clocks were held down before the
 // diagnostic with that after it: a fault that shows only under load.
-func (g *Gate) judgeThrottling(v *verdict, h *host, at places) {
+func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 	docs := h.documents()
 	if len(docs) < 2 {
 		return
@@ -85,12 +84,12 @@ func (g *Gate) judgeThrottling(v *verdict, h *host, at places) {
 		suspect := at.gpu(h, gpu.BusID)
 		was, ok := before[gpu.UUID]
 		if !ok {
-			v.miss(docs[1].obs, suspect, fmt.Sprintf("is %s after the diagnostic and was not there before: what it did under load is not known", gpu.UUID), remedyUnseen)
+			b.Unobserved(docs[1].obs.ID, suspect, remedyUnobserved, "is %s after the diagnostic and was not there before: what it did under load is not known", gpu.UUID)
 			continue
 		}
 		for _, reason := range g.profile.Node.FaultClockReasons {
 			if reason != withoutCounter {
-				judgeHeld(v, docs[1].obs, suspect, reason, was, gpu)
+				judgeHeld(b, docs[1].obs, suspect, reason, was, gpu)
 			}
 		}
 	}
@@ -101,16 +100,16 @@ func (g *Gate) judgeThrottling(v *verdict, h *host, at places) {
 const withoutCounter = "hw_slowdown"
 
 // judgeHeld compares one reason's counter on both sides of the diagnostic.
-func judgeHeld(v *verdict, o check.Observation, suspect, reason string, was, is nvidiasmi.GPU) {
+func judgeHeld(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidiasmi.GPU) {
 	before, counted := was.ClockCountersUS[counterOf(reason, was.ClockCountersUS)]
 	after, still := is.ClockCountersUS[counterOf(reason, is.ClockCountersUS)]
 	switch {
 	case !counted || !still:
-		v.miss(o, suspect, "does not count how long "+reason+" held its clocks down, so a fault under load is not seen", remedyCounters)
+		b.Unobserved(o.ID, suspect, remedyCounters, "does not count how long %s held its clocks down, so a fault under load is not seen", reason)
 	case after < before:
-		v.miss(o, suspect, fmt.Sprintf("its counter of %s fell during the diagnostic, from %d to %d us: it was reset", reason, before, after), remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "its counter of %s fell during the diagnostic, from %d to %d us: it was reset", reason, before, after)
 	case after > before:
-		v.fail(o, suspect, fmt.Sprintf("clocks were held down by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6), remedyHeat)
+		b.Fail(o.ID, suspect, remedyHeat, "clocks were held down by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6)
 	}
 }
 

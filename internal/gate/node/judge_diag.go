@@ -1,29 +1,29 @@
 package node
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 )
 
 // judgeDiag: every required diagnostic says Pass, on every GPU.
-func (g *Gate) judgeDiag(v *verdict, h *host, at places) {
+func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 	if !h.diag.ok() {
 		return
 	}
 	o, f := h.diag.obs, h.diag.fig
 	const again = "see that nothing else uses the GPUs or runs a diagnostic, then run the gate again"
 	if f.Diag.RuntimeError != "" {
-		v.miss(o, h.name, "dcgmi diag could not do its work: "+f.Diag.RuntimeError, again)
+		b.Unobserved(o.ID, h.name, again, "dcgmi diag could not do its work: %s", f.Diag.RuntimeError)
 	}
 	if f.Outcome == dcgmi.Incomplete {
-		v.miss(o, h.name, "dcgmi diag did not complete: "+f.Meaning, again)
+		b.Unobserved(o.ID, h.name, again, "dcgmi diag did not complete: %s", f.Meaning)
 	}
 	required := g.profile.Node.RequiredDiagnostics[strconv.Itoa(f.Diag.Major)]
 	if len(required) == 0 {
-		v.miss(o, h.name, fmt.Sprintf("the profile names no required diagnostics for DCGM %d", f.Diag.Major), "add node.requiredDiagnostics for this DCGM to the profile")
+		b.Unobserved(o.ID, h.name, "add node.requiredDiagnostics for this DCGM to the profile", "the profile names no required diagnostics for DCGM %d", f.Diag.Major)
 	}
 	failures := 0
 	for _, t := range f.Diag.Tests {
@@ -35,21 +35,21 @@ func (g *Gate) judgeDiag(v *verdict, h *host, at places) {
 		i := slices.IndexFunc(f.Diag.Tests, func(t dcgmi.Test) bool { return t.Is(name) })
 		switch {
 		case i < 0:
-			v.miss(o, h.name, "required diagnostic "+name+" is not in the result", again)
+			b.Unobserved(o.ID, h.name, again, "required diagnostic %s is not in the result", name)
 		case f.Diag.Tests[i].Status == dcgmi.NotRun:
-			v.miss(o, h.name, "required diagnostic "+name+" was not run", again)
+			b.Unobserved(o.ID, h.name, again, "required diagnostic %s was not run", name)
 		default:
-			g.judgeCoverage(v, h, f.Diag.Tests[i])
+			g.judgeCoverage(b, h, f.Diag.Tests[i])
 		}
 	}
-	g.judgeTests(v, h, at, required)
+	g.judgeTests(b, h, at, required)
 	if f.Outcome != dcgmi.Completed && f.Outcome != dcgmi.Incomplete && failures == 0 {
-		v.fail(o, h.name, "dcgmi says that "+f.Meaning+", and its document doesn't show which", "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)")
+		b.Fail(o.ID, h.name, "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)", "dcgmi says that %s, and its document doesn't show which", f.Meaning)
 	}
 }
 
 // judgeCoverage: a test that looks at GPUs has looked at all of them.
-func (g *Gate) judgeCoverage(v *verdict, h *host, t dcgmi.Test) {
+func (g *Gate) judgeCoverage(b *check.Builder, h *host, t dcgmi.Test) {
 	want := g.gpus()
 	if doc, ok := h.latest(); ok {
 		want = min(want, len(doc.log.GPUs)) // a GPU too few has been said
@@ -61,6 +61,6 @@ func (g *Gate) judgeCoverage(v *verdict, h *host, t dcgmi.Test) {
 		}
 	}
 	if len(ids) > 0 && len(ids) < want || len(t.Results) == 0 {
-		v.miss(h.diag.obs, h.name, fmt.Sprintf("diagnostic %s looked at %d of %d GPUs", t.Name, len(ids), want), "run dcgmi diag over all GPUs of the node, with none excluded")
+		b.Unobserved(h.diag.obs.ID, h.name, "run dcgmi diag over all GPUs of the node, with none excluded", "diagnostic %s looked at %d of %d GPUs", t.Name, len(ids), want)
 	}
 }

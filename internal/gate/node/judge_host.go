@@ -1,11 +1,11 @@
 package node
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
 )
 
@@ -24,26 +24,26 @@ const everyNode = "every node"
 
 // judgeHosts judges what hosts say of themselves: each against the profile and the site,
 // then all against each other.
-func (g *Gate) judgeHosts(v *verdict, hosts []*host, at places) {
+func (g *Gate) judgeHosts(b *check.Builder, hosts []*host, at slots) {
 	var told []*host
 	for _, h := range hosts {
 		if h.facts.ok() {
-			told = append(told, h) // of the others judgeSeen has said so
+			told = append(told, h) // of the others judgeUnobserved has said so
 		}
 	}
-	g.judgeNames(v, told)
-	g.judgeAdapters(v, told)
-	g.judgeGovernors(v, told)
-	g.judgeHostMemory(v, told)
-	judgeHugePages(v, told)
-	g.judgeHostClocks(v, told)
-	g.judgeTopology(v, told, at)
+	g.judgeNames(b, told)
+	g.judgeAdapters(b, told)
+	g.judgeGovernors(b, told)
+	g.judgeHostMemory(b, told)
+	judgeHugePages(b, told)
+	g.judgeHostClocks(b, told)
+	g.judgeTopology(b, told, at)
 }
 
 // judgeNames: a host with the name of another node is that node. A name that no node of
 // the site has says something only where most hosts have their own: a site may call its
 // nodes otherwise than their hosts.
-func (g *Gate) judgeNames(v *verdict, hosts []*host) {
+func (g *Gate) judgeNames(b *check.Builder, hosts []*host) {
 	nodes := map[string]bool{}
 	for _, n := range slices.Concat(g.site.Inventory.Nodes, g.site.Inventory.SystemNodes) {
 		nodes[short(n.Name)] = true
@@ -58,10 +58,10 @@ func (g *Gate) judgeNames(v *verdict, hosts []*host) {
 		is := h.facts.fig.Host.Name
 		switch {
 		case is == "":
-			v.miss(h.facts.obs, h.name, "does not say its name (uname -n)", remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say its name (uname -n)")
 		case short(is) == short(h.name):
 		case nodes[short(is)] || 2*own > len(hosts):
-			v.fail(h.facts.obs, h.name, "the host at its address says that it is "+is, remedySwapped)
+			b.Fail(h.facts.obs.ID, h.name, remedySwapped, "the host at its address says that it is %s", is)
 		}
 	}
 }
@@ -75,12 +75,12 @@ func short(name string) string {
 // judgeAdapters: the PCIe link of every adapter of the compute fabric runs as fast and as
 // wide as the adapter can. Where no host knows its links (virtual functions) that is noted,
 // and so is one below that in a slot which carries the port's rate, as on most hosts.
-func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
+func (g *Gate) judgeAdapters(b *check.Builder, hosts []*host) {
 	anywhere := slices.ContainsFunc(hosts, func(h *host) bool {
 		return slices.ContainsFunc(g.site.Fabric.HCAs, func(name string) bool { return known(h.facts.fig.Host.Adapters[name]) })
 	})
 	if !anywhere && len(hosts) > 0 && g.rails() {
-		v.note(hosts[0].facts.obs, everyNode, "no kernel says what the PCIe links of adapters run at: they are not judged", "compare the adapters' bandwidth (ib_write_bw) where links cannot be seen")
+		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the adapters' bandwidth (ib_write_bw) where links cannot be seen", "no kernel says what the PCIe links of adapters run at: they are not judged")
 		return
 	}
 	slots := map[string]bool{}
@@ -89,20 +89,20 @@ func (g *Gate) judgeAdapters(v *verdict, hosts []*host) {
 			o, suspect, l := h.facts.obs, h.name+"/"+name, h.facts.fig.Host.Adapters[name]
 			switch {
 			case !known(l):
-				v.miss(o, suspect, "the kernel does not say what its PCIe link runs at, as it does of others", remedyUnseen)
+				b.Unobserved(o.ID, suspect, remedyUnobserved, "the kernel does not say what its PCIe link runs at, as it does of others")
 			case *l.SpeedGTs >= *l.MaxSpeedGTs && *l.Width >= *l.MaxWidth:
 			case g.carries(l) && !mostBetter(hosts, name, l):
 				slots[name] = true
 			case *l.SpeedGTs < *l.MaxSpeedGTs:
-				v.fail(o, suspect, fmt.Sprintf("its PCIe link runs at %g GT/s, the adapter can do %g", *l.SpeedGTs, *l.MaxSpeedGTs), remedyAdapter)
+				b.Fail(o.ID, suspect, remedyAdapter, "its PCIe link runs at %g GT/s, the adapter can do %g", *l.SpeedGTs, *l.MaxSpeedGTs)
 			default:
-				v.fail(o, suspect, fmt.Sprintf("its PCIe link has %d lanes, the adapter has %d", *l.Width, *l.MaxWidth), remedyAdapter)
+				b.Fail(o.ID, suspect, remedyAdapter, "its PCIe link has %d lanes, the adapter has %d", *l.Width, *l.MaxWidth)
 			}
 		}
 	}
 	if len(slots) > 0 {
-		v.note(hosts[0].facts.obs, everyNode, fmt.Sprintf("the PCIe links of %s run below what the adapters can; they carry the ports' %g Gb/s, and most nodes are no better",
-			strings.Join(slices.Sorted(maps.Keys(slots)), ", "), g.profile.Fabric.Rate.Value), "compare the slots with the server's manual")
+		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the slots with the server's manual", "the PCIe links of %s run below what the adapters can; they carry the ports' %g Gb/s, and most nodes are no better",
+			strings.Join(slices.Sorted(maps.Keys(slots)), ", "), g.profile.Fabric.Rate.Value)
 	}
 }
 
@@ -133,34 +133,33 @@ func mostBetter(hosts []*host, name string, l linuxhost.Link) bool {
 // demands none, and most hosts have performance everywhere, the others are defects; else
 // governors are noted: powersave is what intel_pstate and amd-pstate begin with, and no
 // defect. Machines without cpufreq, as virtual ones, are noted where none has it.
-func (g *Gate) judgeGovernors(v *verdict, hosts []*host) {
+func (g *Gate) judgeGovernors(b *check.Builder, hosts []*host) {
 	if len(hosts) == 0 {
 		return
 	}
 	if !slices.ContainsFunc(hosts, func(h *host) bool { return len(h.facts.fig.Host.Governors) > 0 }) {
-		v.note(hosts[0].facts.obs, everyNode, "no host has CPU frequency governors: they are not judged", "see that firmware or hypervisor runs the CPUs at full frequency")
+		b.Note(hosts[0].facts.obs.ID, everyNode, "see that firmware or hypervisor runs the CPUs at full frequency", "no host has CPU frequency governors: they are not judged")
 		return
 	}
 	want, whose := g.profile.Node.CPUGovernors, "expected"
 	if len(want) == 0 {
 		want, whose = []string{fullSpeed}, "most nodes have"
 		if !mostAtFullSpeed(hosts) {
-			v.note(hosts[0].facts.obs, everyNode, "the CPU frequency governors are "+governorsOf(hosts)+": the profile demands none (node.cpuGovernors)",
-				"prefer "+fullSpeed+" where the latency of the CPUs counts (cpupower frequency-set -g "+fullSpeed+")")
+			b.Note(hosts[0].facts.obs.ID, everyNode, "prefer "+fullSpeed+" where the latency of the CPUs counts (cpupower frequency-set -g "+fullSpeed+")", "the CPU frequency governors are %s: the profile demands none (node.cpuGovernors)", governorsOf(hosts))
 			want = nil
 		}
 	}
 	for _, h := range hosts {
 		governors := h.facts.fig.Host.Governors
 		if len(governors) == 0 {
-			v.miss(h.facts.obs, h.name, "has no CPU frequency governor, as other nodes have", remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "has no CPU frequency governor, as other nodes have")
 		}
 		for _, name := range slices.Sorted(maps.Keys(governors)) {
 			if governors[name] <= 0 {
-				v.miss(h.facts.obs, h.name, fmt.Sprintf("shows %d CPU policies with the frequency governor %s", governors[name], name), remedyUnseen)
+				b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "shows %d CPU policies with the frequency governor %s", governors[name], name)
 			}
 			if len(want) > 0 && !slices.Contains(want, name) {
-				v.fail(h.facts.obs, h.name, fmt.Sprintf("the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, whose, strings.Join(want, " or ")), remedyGovernor)
+				b.Fail(h.facts.obs.ID, h.name, remedyGovernor, "the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, whose, strings.Join(want, " or "))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,18 +21,18 @@ const (
 // Where most of at least two agree they are held against those, so a wrong clock of ours
 // names no host; otherwise against ours. The time that a login takes is no difference:
 // only what is left beyond it counts.
-func (g *Gate) judgeHostClocks(v *verdict, hosts []*host) {
+func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
 	limit := time.Duration(g.profile.Node.MaxClockSkew.Value * float64(time.Second))
 	offsets := map[*host]offset{}
 	for _, h := range hosts {
 		f := h.facts.fig
 		if f.Host.Clock.IsZero() || f.Host.ClockAfter.IsZero() || f.AskedAt.IsZero() || f.AnsweredAt.IsZero() {
-			v.miss(h.facts.obs, h.name, "does not say what its clock shows", remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say what its clock shows")
 			continue
 		}
 		is := offset{least: f.Host.ClockAfter.Sub(f.AnsweredAt), most: f.Host.Clock.Sub(f.AskedAt)}
 		if is.most-is.least > coarsest*limit {
-			v.miss(h.facts.obs, h.name, fmt.Sprintf("its login took so long that its clock is known to %s only", (is.most-is.least).Round(time.Millisecond)), remedyUnseen)
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "its login took so long that its clock is known to %s only", (is.most - is.least).Round(time.Millisecond))
 			continue
 		}
 		offsets[h] = is
@@ -49,11 +48,11 @@ func (g *Gate) judgeHostClocks(v *verdict, hosts []*host) {
 			continue
 		}
 		if beyond := max(is.least-usual.most, usual.least-is.most); beyond > limit {
-			v.fail(h.facts.obs, h.name, fmt.Sprintf("its clock differs from %s by at least %s, expected at most %s", whose, beyond.Round(time.Millisecond), limit), remedyClock)
+			b.Fail(h.facts.obs.ID, h.name, remedyClock, "its clock differs from %s by at least %s, expected at most %s", whose, beyond.Round(time.Millisecond), limit)
 		}
 	}
 	if beyond := max(usual.least, -usual.most); beyond > limit {
-		v.note(check.Observation{}, "firstlight's own machine", fmt.Sprintf("its clock differs from that of most nodes by at least %s", beyond.Round(time.Millisecond)), remedyClock)
+		b.Note("", "firstlight's own machine", remedyClock, "its clock differs from that of most nodes by at least %s", beyond.Round(time.Millisecond))
 	}
 }
 

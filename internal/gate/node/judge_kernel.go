@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/xid"
 )
 
@@ -17,44 +18,43 @@ const (
 )
 
 // judgeKernel classifies the driver's errors in the kernel log.
-func (g *Gate) judgeKernel(v *verdict, h *host, at places) {
+func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 	if !h.kernel.ok() {
 		return
 	}
 	if !h.kernel.fig.FromBoot {
-		v.miss(h.kernel.obs, h.name, "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost",
-			"reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node")
+		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost")
 	}
 	for _, e := range h.kernel.fig.Events {
 		if e.Kind == xid.Switch {
-			g.judgeSwitch(v, h, e)
+			g.judgeSwitch(b, h, e)
 			continue
 		}
-		g.judgeXID(v, h, at, e)
+		g.judgeXID(b, h, at, e)
 	}
 }
 
-func (g *Gate) judgeXID(v *verdict, h *host, at places, e xid.Event) {
+func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e xid.Event) {
 	const clean = "; reboot afterwards, so that the kernel log begins clean"
 	class := g.class(e.Code)
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
 	if e.Code == xid.RecoveryChanged && e.Action != xid.NoAction {
-		v.fail(h.kernel.obs, suspect, message, "drain the node and do what the driver asks for: "+e.Action+clean)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and do what the driver asks for: "+e.Action+clean, "%s", message)
 		return
 	}
 	switch class {
 	case classIgnore:
 	case classMonitor:
-		v.note(h.kernel.obs, suspect, message, "no failure by itself: watch whether it comes back under load")
+		b.Note(h.kernel.obs.ID, suspect, "no failure by itself: watch whether it comes back under load", "%s", message)
 	case classReset:
-		v.fail(h.kernel.obs, suspect, message, "drain the node and reset the GPU (nvidia-smi --gpu-reset)"+clean)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and reset the GPU (nvidia-smi --gpu-reset)"+clean, "%s", message)
 	case classReboot:
-		v.fail(h.kernel.obs, suspect, message, "drain the node and power-cycle it; if it comes back, replace the GPU (RMA)"+clean)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and power-cycle it; if it comes back, replace the GPU (RMA)"+clean, "%s", message)
 	case classIsolate:
-		v.fail(h.kernel.obs, suspect, message, "drain the node and take the GPU out of service: replace it (RMA)"+clean)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and take the GPU out of service: replace it (RMA)"+clean, "%s", message)
 	default: // a class that the profile made up is no reason to pass
-		v.fail(h.kernel.obs, suspect, message, "find the error code in NVIDIA's Xid catalogue and do what it says"+clean)
+		b.Fail(h.kernel.obs.ID, suspect, "find the error code in NVIDIA's Xid catalogue and do what it says"+clean, "%s", message)
 	}
 }
 
@@ -73,18 +73,18 @@ func (g *Gate) class(code int) string {
 	return classMonitor
 }
 
-func (g *Gate) judgeSwitch(v *verdict, h *host, e xid.Event) {
+func (g *Gate) judgeSwitch(b *check.Builder, h *host, e xid.Event) {
 	suspect := h.name + "/" + e.Device
 	message := fmt.Sprintf("SXid %d%s: %s", e.Code, times(e), e.Text)
 	if e.Fatal {
-		v.fail(h.kernel.obs, suspect, message+" (fatal)", "drain the node, reset all GPUs and switches of it together or power-cycle it; if it comes back, replace the board")
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node, reset all GPUs and switches of it together or power-cycle it; if it comes back, replace the board", "%s (fatal)", message)
 		return
 	}
 	if e.Unclassified {
-		v.miss(h.kernel.obs, suspect, message+" (no line says whether it is fatal)", "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again")
+		b.Unobserved(h.kernel.obs.ID, suspect, "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again", "%s (no line says whether it is fatal)", message)
 		return
 	}
-	v.note(h.kernel.obs, suspect, message+" (non-fatal)", "no failure by itself: watch whether it comes back under load")
+	b.Note(h.kernel.obs.ID, suspect, "no failure by itself: watch whether it comes back under load", "%s (non-fatal)", message)
 }
 
 // times says how often an event came, when it came again.

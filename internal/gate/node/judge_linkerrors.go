@@ -5,15 +5,16 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 )
 
 // judgeLinkErrors compares the error counters of NVLinks before the diagnostic with those
 // after it: a link may be up at its rate and repeat every other packet.
-func (g *Gate) judgeLinkErrors(v *verdict, h *host, at places) {
-	before, after := h.counted[0], h.counted[1]
+func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
+	before, after := h.linkErrors[0], h.linkErrors[1]
 	if !g.nvlinks() || !before.ok() || !after.ok() {
-		return // judgeSeen has said so
+		return // judgeUnobserved has said so
 	}
 	o := after.obs
 	was := map[string]nvidiasmi.NVLinkErrors{}
@@ -28,10 +29,10 @@ func (g *Gate) judgeLinkErrors(v *verdict, h *host, at places) {
 			suspect = at.gpu(h, bus)
 		}
 		for _, link := range gpu.Links {
-			g.judgeLinkCounters(v, h, suspect, was[gpu.UUID], link)
+			g.judgeLinkCounters(b, h, suspect, was[gpu.UUID], link)
 		}
 		if n := h.notCounted(gpu); n > 0 {
-			v.miss(o, suspect, fmt.Sprintf("the error counters of %d of its NVLinks are not shown after the diagnostic: a link that went down has none", n), remedyNVLink)
+			b.Unobserved(o.ID, suspect, remedyNVLink, "the error counters of %d of its NVLinks are not shown after the diagnostic: a link that went down has none", n)
 		}
 	}
 	doc, ok := h.latest()
@@ -40,7 +41,7 @@ func (g *Gate) judgeLinkErrors(v *verdict, h *host, at places) {
 	}
 	for _, gpu := range doc.log.GPUs {
 		if !seen[gpu.UUID] {
-			v.miss(o, at.gpu(h, gpu.BusID), "the error counters of its NVLinks are not shown", remedyUnseen)
+			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "the error counters of its NVLinks are not shown")
 		}
 	}
 }
@@ -60,8 +61,8 @@ func (h *host) notCounted(shown nvidiasmi.NVLinkErrors) int {
 }
 
 // judgeLinkCounters holds the increases of one link against the profile's limits.
-func (g *Gate) judgeLinkCounters(v *verdict, h *host, suspect string, before nvidiasmi.NVLinkErrors, link nvidiasmi.LinkErrors) {
-	o := h.counted[1].obs
+func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, before nvidiasmi.NVLinkErrors, link nvidiasmi.LinkErrors) {
+	o := h.linkErrors[1].obs
 	i := slices.IndexFunc(before.Links, func(l nvidiasmi.LinkErrors) bool { return l.Number == link.Number })
 	for _, name := range slices.Sorted(maps.Keys(g.profile.GPU.NVLinkErrorLimits)) {
 		limit := g.profile.GPU.NVLinkErrorLimits[name]
@@ -72,11 +73,11 @@ func (g *Gate) judgeLinkCounters(v *verdict, h *host, suspect string, before nvi
 		}
 		switch {
 		case !counted || !still:
-			v.miss(o, suspect, fmt.Sprintf("NVLink %d does not count %s on both sides of the diagnostic", link.Number, name), remedyUnseen)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d does not count %s on both sides of the diagnostic", link.Number, name)
 		case now < was:
-			v.miss(o, suspect, fmt.Sprintf("NVLink %d: %s fell during the diagnostic, from %d to %d: the counter was reset", link.Number, name, was, now), remedyUnseen)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d: %s fell during the diagnostic, from %d to %d: the counter was reset", link.Number, name, was, now)
 		case float64(now-was) > limit.Value:
-			v.fail(o, suspect, fmt.Sprintf("NVLink %d: %s grew by %d during the diagnostic, expected at most %g", link.Number, name, now-was, limit.Value), remedyNVLink)
+			b.Fail(o.ID, suspect, remedyNVLink, "NVLink %d: %s grew by %d during the diagnostic, expected at most %g", link.Number, name, now-was, limit.Value)
 		}
 	}
 }

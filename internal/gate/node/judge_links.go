@@ -14,7 +14,7 @@ const (
 )
 
 // judgeNVLinks: every link of every GPU is active at its rate.
-func (g *Gate) judgeNVLinks(v *verdict, h *host, at places) {
+func (g *Gate) judgeNVLinks(b *check.Builder, h *host, at slots) {
 	want := int(g.profile.GPU.NVLinks.Value)
 	if !h.links.ok() || want == 0 {
 		return
@@ -38,11 +38,11 @@ func (g *Gate) judgeNVLinks(v *verdict, h *host, at places) {
 		}
 		switch {
 		case gpu.AllInactive:
-			v.fail(o, suspect, fmt.Sprintf("all NVLinks are inactive, expected %d", want), remedyNVLink)
+			b.Fail(o.ID, suspect, remedyNVLink, "all NVLinks are inactive, expected %d", want)
 		case len(down) > 0:
-			v.fail(o, suspect, fmt.Sprintf("%d of %d NVLinks at rate: %s", len(gpu.Links)-len(down), want, strings.Join(down, ", ")), remedyNVLink)
+			b.Fail(o.ID, suspect, remedyNVLink, "%d of %d NVLinks at rate: %s", len(gpu.Links)-len(down), want, strings.Join(down, ", "))
 		case len(gpu.Links) != want:
-			v.fail(o, suspect, fmt.Sprintf("shows %d NVLinks, expected %d", len(gpu.Links), want), remedyNVLink)
+			b.Fail(o.ID, suspect, remedyNVLink, "shows %d NVLinks, expected %d", len(gpu.Links), want)
 		}
 	}
 	doc, ok := h.latest()
@@ -51,7 +51,7 @@ func (g *Gate) judgeNVLinks(v *verdict, h *host, at places) {
 	}
 	for _, gpu := range doc.log.GPUs {
 		if !shown[gpu.UUID] {
-			v.miss(o, at.gpu(h, gpu.BusID), "its NVLinks are not shown", remedyUnseen)
+			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "its NVLinks are not shown")
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (h *host) bus(uuid string) string {
 }
 
 // judgeHCAs: every adapter of the compute fabric is Active at its rate.
-func (g *Gate) judgeHCAs(v *verdict, h *host) {
+func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 	if !h.hcas.ok() {
 		return
 	}
@@ -81,19 +81,19 @@ func (g *Gate) judgeHCAs(v *verdict, h *host) {
 		suspect := h.name + "/" + name
 		hca, ok := found[name]
 		if !ok || len(hca.Ports) == 0 {
-			v.fail(h.hcas.obs, suspect, "is not there", "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site")
+			b.Fail(h.hcas.obs.ID, suspect, "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site", "is not there")
 			continue
 		}
-		g.judgePort(v, h.hcas.obs, suspect, hca.Ports[0])
+		g.judgePort(b, h.hcas.obs, suspect, hca.Ports[0])
 	}
 }
 
-func (g *Gate) judgePort(v *verdict, o check.Observation, suspect string, p ibstat.Port) {
+func (g *Gate) judgePort(b *check.Builder, o check.Observation, suspect string, p ibstat.Port) {
 	want := g.profile.Fabric.Rate.Value
 	switch {
 	case !p.Up():
-		v.fail(o, suspect, fmt.Sprintf("is %s (physical state %s), expected Active and LinkUp", p.State, p.PhysicalState), remedyHCA)
+		b.Fail(o.ID, suspect, remedyHCA, "is %s (physical state %s), expected Active and LinkUp", p.State, p.PhysicalState)
 	case float64(p.RateGbps) < want:
-		v.fail(o, suspect, fmt.Sprintf("runs at %d Gb/s, expected %g", p.RateGbps, want), remedyHCA)
+		b.Fail(o.ID, suspect, remedyHCA, "runs at %d Gb/s, expected %g", p.RateGbps, want)
 	}
 }

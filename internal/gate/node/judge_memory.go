@@ -1,8 +1,6 @@
 package node
 
 import (
-	"fmt"
-
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 )
@@ -15,13 +13,13 @@ const (
 )
 
 // judgeMemory: ECC on and clean, rows not waiting to be remapped.
-func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	switch gpu.ECC {
 	case "Enabled":
 	case "":
-		v.miss(o, suspect, "reports no ECC mode", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no ECC mode")
 	default:
-		v.fail(o, suspect, "ECC is "+gpu.ECC+", expected Enabled", remedyECCOn)
+		b.Fail(o.ID, suspect, remedyECCOn, "ECC is %s, expected Enabled", gpu.ECC)
 	}
 	for _, count := range []struct {
 		name   string
@@ -32,12 +30,12 @@ func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu 
 	} {
 		switch {
 		case count.errors == nil:
-			v.miss(o, suspect, "reports no "+count.name+" uncorrectable error count", remedyUnseen)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no %s uncorrectable error count", count.name)
 		case *count.errors != 0:
-			v.fail(o, suspect, fmt.Sprintf("%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name), remedyECC)
+			b.Fail(o.ID, suspect, remedyECC, "%d uncorrectable ECC errors (%s), expected 0", *count.errors, count.name)
 		}
 	}
-	g.judgeCorrected(v, o, suspect, gpu)
+	g.judgeCorrected(b, o, suspect, gpu)
 	for _, bad := range []struct {
 		is   *bool
 		what string
@@ -47,15 +45,15 @@ func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu 
 		{gpu.TPCRepairPending, "a TPC repair is pending"},
 	} {
 		if bad.is != nil && *bad.is { // older drivers don't have these
-			v.fail(o, suspect, bad.what, remedyECC)
+			b.Fail(o.ID, suspect, remedyECC, "%s", bad.what)
 		}
 	}
-	g.judgeRemap(v, o, suspect, gpu.Remap)
+	g.judgeRemap(b, o, suspect, gpu.Remap)
 }
 
 // judgeCorrected: errors that were corrected are no defect, but a storm of them is a
 // memory on its way to one.
-func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeCorrected(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	sram, dram := g.profile.Node.MaxCorrectableSRAM.Value, g.profile.Node.MaxCorrectableDRAM.Value
 	for _, count := range []struct {
 		name   string
@@ -67,30 +65,30 @@ func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, g
 	} {
 		switch {
 		case !counted(count.errors):
-			v.miss(o, suspect, "reports no "+count.name+" correctable error count", remedyUnseen)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no %s correctable error count", count.name)
 		case float64(*count.errors) > count.limit:
-			v.fail(o, suspect, fmt.Sprintf("%d corrected ECC errors (%s), expected at most %.0f", *count.errors, count.name, count.limit), remedyECC)
+			b.Fail(o.ID, suspect, remedyECC, "%d corrected ECC errors (%s), expected at most %.0f", *count.errors, count.name, count.limit)
 		}
 	}
 }
 
-func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidiasmi.Remap) {
+func (g *Gate) judgeRemap(b *check.Builder, o check.Observation, suspect string, r *nvidiasmi.Remap) {
 	if r == nil || r.Pending == nil || r.Failure == nil || !counted(r.UncorrectableRows) || !counted(r.CorrectableRows) {
-		v.miss(o, suspect, "reports no row remapping (pending, failure, correctable and uncorrectable rows)", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no row remapping (pending, failure, correctable and uncorrectable rows)")
 		return
 	}
 	if *r.Failure {
-		v.fail(o, suspect, "a row remapping failed", remedyRMA)
+		b.Fail(o.ID, suspect, remedyRMA, "a row remapping failed")
 	}
 	if *r.Pending {
-		v.fail(o, suspect, "a row remapping is pending", remedyRemap)
+		b.Fail(o.ID, suspect, remedyRemap, "a row remapping is pending")
 	}
 	limit := g.profile.Node.MaxRemappedRows.Value
 	if n := *r.UncorrectableRows; float64(n) > limit {
-		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after uncorrectable errors, expected at most %g", n, limit), remedyRMA)
+		b.Fail(o.ID, suspect, remedyRMA, "%d rows remapped after uncorrectable errors, expected at most %g", n, limit)
 	}
 	if n := *r.CorrectableRows; float64(n) > limit {
-		v.fail(o, suspect, fmt.Sprintf("%d rows remapped after corrected errors, expected at most %g", n, limit), remedyRMA)
+		b.Fail(o.ID, suspect, remedyRMA, "%d rows remapped after corrected errors, expected at most %g", n, limit)
 	}
 }
 

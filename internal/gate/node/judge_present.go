@@ -17,28 +17,28 @@ const (
 )
 
 // judgePresent: every GPU of the profile answers.
-func (g *Gate) judgePresent(v *verdict, h *host, at places) {
+func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 	if text, o := h.nvml(); text != "" {
-		v.fail(o, h.name, "no GPU can be used: "+text, remedyDriver)
+		b.Fail(o.ID, h.name, remedyDriver, "no GPU can be used: %s", text)
 		return
 	}
 	var lost []string
-	for _, s := range []seen[smiFigures]{h.before, h.after} {
+	for _, s := range []observed[smiFigures]{h.before, h.after} {
 		if !s.ok() {
 			continue
 		}
 		for _, l := range s.fig.Trouble.Lost {
 			lost = append(lost, l.BusID)
-			v.fail(s.obs, at.gpu(h, l.BusID), strings.TrimSpace("GPU "+l.BusID)+" does not answer: "+l.Text, remedyLost)
+			b.Fail(s.obs.ID, at.gpu(h, l.BusID), remedyLost, "%s does not answer: %s", strings.TrimSpace("GPU "+l.BusID), l.Text)
 		}
 	}
 	for _, doc := range h.documents() {
-		g.judgeCount(v, h, at, doc, lost)
+		g.judgeCount(b, h, at, doc, lost)
 	}
 }
 
 // judgeCount compares how many there are, by the list and by the driver's count.
-func (g *Gate) judgeCount(v *verdict, h *host, at places, doc document, lost []string) {
+func (g *Gate) judgeCount(b *check.Builder, h *host, at slots, doc document, lost []string) {
 	want, got := g.gpus(), len(doc.log.GPUs)
 	if got == want && doc.log.Attached == want {
 		return
@@ -50,55 +50,53 @@ func (g *Gate) judgeCount(v *verdict, h *host, at places, doc document, lost []s
 		if slices.Contains(lost, bus) {
 			continue // said already
 		}
-		v.fail(doc.obs, at.gpu(h, bus), fmt.Sprintf("the GPU at %s is not there: %s", bus, message), remedyCount)
+		b.Fail(doc.obs.ID, at.gpu(h, bus), remedyCount, "the GPU at %s is not there: %s", bus, message)
 	}
 	if !named {
-		v.fail(doc.obs, h.name, message, remedyCount)
+		b.Fail(doc.obs.ID, h.name, remedyCount, "%s", message)
 	}
 }
 
 // judgeGPU holds one card against the profile.
-func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	if len(gpu.Errors) > 0 {
-		v.fail(o, suspect, "gives no figures: "+strings.Join(gpu.Errors, ", "), remedyLost)
+		b.Fail(o.ID, suspect, remedyLost, "gives no figures: %s", strings.Join(gpu.Errors, ", "))
 		return
 	}
 	if !slices.Contains(g.profile.GPU.Products, gpu.Product) {
-		v.fail(o, suspect, fmt.Sprintf("is a %q, expected %s", gpu.Product, strings.Join(g.profile.GPU.Products, " or ")), remedyProduct)
+		b.Fail(o.ID, suspect, remedyProduct, "is a %q, expected %s", gpu.Product, strings.Join(g.profile.GPU.Products, " or "))
 	}
 	want := g.profile.GPU.Memory.Value
 	if m := gpu.MemoryTotalMiB; m == nil {
-		v.miss(o, suspect, "reports no memory size", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no memory size")
 	} else if float64(*m) < want {
-		v.fail(o, suspect, fmt.Sprintf("has %d MiB of memory, expected at least %g MiB", *m, want), "drain the node and replace the GPU (RMA)")
+		b.Fail(o.ID, suspect, "drain the node and replace the GPU (RMA)", "has %d MiB of memory, expected at least %g MiB", *m, want)
 	}
-	g.judgeFabric(v, o, suspect, gpu)
-	g.judgeMemory(v, o, suspect, gpu)
-	g.judgeClocks(v, o, suspect, gpu)
-	g.judgePower(v, o, suspect, gpu)
-	g.judgePCIe(v, o, suspect, gpu)
+	g.judgeFabric(b, o, suspect, gpu)
+	g.judgeMemory(b, o, suspect, gpu)
+	g.judgeClocks(b, o, suspect, gpu)
+	g.judgePower(b, o, suspect, gpu)
+	g.judgePCIe(b, o, suspect, gpu)
 	if a := gpu.RecoveryAction; a == "" {
-		v.miss(o, suspect, "does not report whether it needs recovery", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {
-		v.fail(o, suspect, fmt.Sprintf("the driver asks for recovery: %q", a), "drain the node and do what the driver asks for: "+a)
+		b.Fail(o.ID, suspect, "drain the node and do what the driver asks for: "+a, "the driver asks for recovery: %q", a)
 	}
 }
 
 // judgeFabric: where GPUs are joined by NVSwitches, each has joined their fabric. Only
 // those have a state: cards joined by bridges, and all before Hopper, print N/A. A profile
 // says by its nvls that there are such switches.
-func (g *Gate) judgeFabric(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
 	state, status := gpu.FabricState, gpu.FabricStatus
 	joined := g.nvlinks() && g.profile.Collective.NVLS
 	switch {
 	case state != "" && state != "Completed" || status != "" && status != "Success":
-		v.fail(o, suspect, fmt.Sprintf("NVLink fabric state is %q, status %q, expected Completed and Success", state, status),
-			"check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it")
+		b.Fail(o.ID, suspect, "check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it", "NVLink fabric state is %q, status %q, expected Completed and Success", state, status)
 	case joined && (state == "" || status == ""):
-		v.miss(o, suspect, fmt.Sprintf("reports the NVLink fabric state %q, status %q: whether it has joined is not known", state, status), remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports the NVLink fabric state %q, status %q: whether it has joined is not known", state, status)
 	}
 	if bad := unhealthy(gpu.FabricHealth); bad != "" {
-		v.fail(o, suspect, "NVLink fabric is not healthy: "+bad,
-			"check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together")
+		b.Fail(o.ID, suspect, "check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together", "NVLink fabric is not healthy: %s", bad)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 )
 
@@ -29,7 +30,7 @@ type complaints struct {
 
 // judgeTests turns results that are no Pass into findings: by GPU where a GPU is
 // named, and one for the node where tests were only skipped.
-func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
+func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string) {
 	c := complaints{bad: map[string]*complaint{}, skipped: map[string][]string{}}
 	for _, t := range h.diag.fig.Diag.Tests {
 		need := slices.ContainsFunc(required, t.Is)
@@ -40,22 +41,21 @@ func (g *Gate) judgeTests(v *verdict, h *host, at places, required []string) {
 			if r.Status == dcgmi.Fail || need {
 				c.add(suspectOf(h, at, r), t, r)
 			} else if len(r.Warnings) > 0 {
-				v.note(h.diag.obs, suspectOf(h, at, r), complain(t, r), remedyOf(severityOf(r)))
+				b.Note(h.diag.obs.ID, suspectOf(h, at, r), remedyOf(severityOf(r)), "%s", complain(t, r))
 			}
 		}
 		summary := dcgmi.Result{Status: t.Status, Warnings: ofSummary(t)}
 		if len(summary.Warnings) > 0 && (t.Status == dcgmi.Fail || need && t.Status != dcgmi.Pass) {
 			c.add(suspectOf(h, at, summary), t, summary)
 		} else if worseThanResults(t, need) {
-			v.fail(h.diag.obs, h.name, fmt.Sprintf("diagnostic %s: %s, though none of its results is", t.Name, t.Status), remedyOf(dcgmi.SeverityTriage))
+			b.Fail(h.diag.obs.ID, h.name, remedyOf(dcgmi.SeverityTriage), "diagnostic %s: %s, though none of its results is", t.Name, t.Status)
 		}
 	}
 	for _, who := range slices.Sorted(maps.Keys(c.bad)) {
-		v.fail(h.diag.obs, who, strings.Join(c.bad[who].texts, "; "), remedyOf(c.bad[who].severity))
+		b.Fail(h.diag.obs.ID, who, remedyOf(c.bad[who].severity), "%s", strings.Join(c.bad[who].texts, "; "))
 	}
 	if left := c.leftOut(h); left != "" {
-		v.fail(h.diag.obs, h.name, "required diagnostics were skipped, which is no pass: "+left,
-			"find out why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again")
+		b.Fail(h.diag.obs.ID, h.name, "find out why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again", "required diagnostics were skipped, which is no pass: %s", left)
 	}
 }
 
@@ -107,7 +107,7 @@ func worseThanResults(t dcgmi.Test, required bool) bool {
 
 // suspectOf is the GPU of a result; DCGM 3 names it only in the warnings of
 // tests of the whole node.
-func suspectOf(h *host, at places, r dcgmi.Result) string {
+func suspectOf(h *host, at slots, r dcgmi.Result) string {
 	if r.ID != nil {
 		if r.Group == dcgmi.GPUs {
 			return at.diagnosed(h, *r.ID)

@@ -15,10 +15,10 @@ import (
 
 // loadFigures is how GPUs ran while the diagnostic loaded them, look by look.
 type loadFigures struct {
-	Looks [][]nvidiasmi.Clock `json:"looks"`
+	Samples [][]nvidiasmi.Clock `json:"samples"`
 }
 
-// Looks follow each other after firstPause, then more and more slowly: a diagnostic takes
+// Samples follow each other after firstPause, then more and more slowly: a diagnostic takes
 // seconds in a lab and half an hour on hardware.
 const (
 	firstPause   = 50 * time.Millisecond
@@ -39,35 +39,29 @@ func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, d
 // look that has begun is finished: it may be the only one that saw the load.
 func (g *Gate) look(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
 	query := nvidiasmi.ClockQuery()
-	o := check.Observation{Kind: kindLoad, Target: host, Command: ssh.Quote(query), At: g.deps.Now()}
-	var seen loadFigures
+	attempt := g.observer(rec).Begin(kindLoad, host, ssh.Quote(query))
+	var figures loadFigures
+	var output []byte
 	var failed error
 	for pause, more := firstPause, true; more; pause = min(2*pause, longestPause) {
 		out, err := g.deps.Hosts.Run(ctx, host, query...)
 		var clocks []nvidiasmi.Clock
 		if err == nil {
-			o.Raw = append(o.Raw, raw(out)...)
+			output = append(output, raw(out)...)
 			clocks, err = nvidiasmi.ParseClocks(out.Stdout)
 		}
 		if err == nil {
-			seen.Looks = append(seen.Looks, clocks)
+			figures.Samples = append(figures.Samples, clocks)
 		} else {
 			failed = err
 		}
 		more = wait(ctx, ended, pause)
 	}
-	o.Took = g.deps.Now().Sub(o.At)
-	o, err := o.WithFigures(seen)
-	if err != nil {
-		return err //nolint:wrapcheck // names the observation
+	attempt = attempt.Raw(output)
+	if len(figures.Samples) == 0 {
+		return attempt.Record(nil, fmt.Errorf("%s during the diagnostic: %w", ssh.Quote(query), failed))
 	}
-	if len(seen.Looks) == 0 {
-		o.Err = fmt.Sprintf("%s during the diagnostic: %v", o.Command, failed)
-	}
-	if _, err := rec.Record(o); err != nil {
-		return fmt.Errorf("record %s of %s: %w", kindLoad, host, err)
-	}
-	return nil
+	return attempt.Record(figures, nil)
 }
 
 // wait is a pause; false when the diagnostic or ctx ended before it.
@@ -114,24 +108,24 @@ func (g *Gate) bestClocks(looks [][]nvidiasmi.Clock) map[string]best {
 // judgeLoad: every GPU was seen under load, and its clock rose as far as the profile
 // demands. A lock of the clocks shows nowhere else. Whether a GPU is locked that only ever
 // ran at its power limit is not known.
-func (g *Gate) judgeLoad(v *verdict, h *host, at places) {
+func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
 	const walkAgain = "see that reach.ssh.concurrency leaves a login beside the diagnostics (2 at least), then walk again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
-		return // judgeSeen has said so
+		return // judgeUnobserved has said so
 	}
-	want, looks := g.profile.GPU.MinLoadSMClock.Value, h.load.fig.Looks
+	want, looks := g.profile.GPU.MinLoadSMClock.Value, h.load.fig.Samples
 	clocks := g.bestClocks(looks)
 	for _, gpu := range doc.log.GPUs {
-		b, seen := clocks[gpu.UUID]
+		top, seen := clocks[gpu.UUID]
 		switch suspect := at.gpu(h, gpu.BusID); {
 		case !seen:
-			v.miss(h.load.obs, suspect, fmt.Sprintf("was never seen under load during the diagnostic, in %d looks", len(looks)), walkAgain)
-		case float64(b.clock) >= want:
-		case b.limited:
-			v.miss(h.load.obs, suspect, fmt.Sprintf("was seen under load at its power limit only, with an SM clock up to %d MHz: whether it would reach %g MHz is not known", b.clock, want), walkAgain)
+			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was never seen under load during the diagnostic, in %d looks", len(looks))
+		case float64(top.clock) >= want:
+		case top.limited:
+			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was seen under load at its power limit only, with an SM clock up to %d MHz: whether it would reach %g MHz is not known", top.clock, want)
 		default:
-			v.fail(h.load.obs, suspect, fmt.Sprintf("its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", b.clock, want), remedyClocks)
+			b.Fail(h.load.obs.ID, suspect, remedyClocks, "its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", top.clock, want)
 		}
 	}
 }

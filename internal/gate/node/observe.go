@@ -52,34 +52,25 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 
 // run records one command's output and figures, or why there are none.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (unreachable bool, err error) {
-	o := check.Observation{Kind: c.kind, Target: host, Command: ssh.Quote(c.argv), At: g.deps.Now()}
-	out, runErr := g.deps.Hosts.Run(ctx, host, c.argv...)
-	o.Took = g.deps.Now().Sub(o.At)
-	if runErr != nil {
-		unreachable = errors.Is(runErr, ssh.ErrUnreachable)
-		o.Err = runErr.Error()
-		o.Raw = raw(out)
-	} else if o, err = withOutput(o, out, c); err != nil {
-		return false, err
+	line := ssh.Quote(c.argv)
+	attempt := g.observer(rec).Begin(c.kind, host, line)
+	out, err := g.deps.Hosts.Run(ctx, host, c.argv...)
+	attempt = attempt.Raw(raw(out))
+	if err != nil {
+		return errors.Is(err, ssh.ErrUnreachable), attempt.Record(nil, err)
 	}
-	if _, err := rec.Record(o); err != nil {
-		return false, fmt.Errorf("record %s of %s: %w", c.kind, host, err)
-	}
-	return unreachable, nil
-}
-
-func withOutput(o check.Observation, out ssh.Output, c command) (check.Observation, error) {
-	o.Raw, o.Exit = raw(out), &out.Exit
 	figures, err := c.parse(out)
 	if err != nil {
-		o.Err = fmt.Sprintf("%s exited %d: %v", o.Command, out.Exit, err)
-		if said := bytes.TrimSpace(out.Stderr); len(said) > 0 {
-			line, _, _ := bytes.Cut(said, []byte("\n"))
-			o.Err += fmt.Sprintf("; it said %.200q", line)
+		err = fmt.Errorf("%s exited %d: %w", line, out.Exit, err)
+		if stderr, _, _ := bytes.Cut(bytes.TrimSpace(out.Stderr), []byte("\n")); len(stderr) > 0 {
+			err = fmt.Errorf("%w; stderr: %.200q", err, stderr)
 		}
-		return o, nil
 	}
-	return o.WithFigures(figures) //nolint:wrapcheck // names the observation
+	return false, attempt.Exit(out.Exit).Record(figures, err)
+}
+
+func (g *Gate) observer(rec check.Recorder) check.Observer {
+	return check.Observer{Recorder: rec, Clock: g.deps.Clock}
 }
 
 // raw is both streams as they came.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
@@ -131,9 +132,9 @@ func TestObserve(t *testing.T) {
 		return out, nil
 	}}
 	s := testSite(4)
-	now := func() time.Time { return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC) }
+	clock := testingclock.NewFakePassiveClock(time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC))
 	rec := &recorder{}
-	if err := node.New(s, p, node.Deps{Hosts: hosts, Now: now}).Observe(t.Context(), rec); err != nil {
+	if err := node.New(s, p, node.Deps{Hosts: hosts, Clock: clock}).Observe(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

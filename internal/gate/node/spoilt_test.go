@@ -39,11 +39,11 @@ func TestEveryField(t *testing.T) {
 		"governors are judged by name: hosts may have another number of CPUs":                                                          {`host@.* .host.governors.performance: (1|1 less|1 more|x0.5|x1000)`},
 		"a GPU's place is its row of the matrix, whatever the row's number":                                                            {`host@.* .host.gpus.index: .*`},
 		"more memory than the others, or less by no more than the profile's spread":                                                    {`host@.* .host.memoryKiB: (1 less|1 more|x1000)`},
-		"busier than busy, and a clock that the profile's demand is below":                                                             {`nvidia-smi-load@.* .looks.util: (1 less|1 more|x1000)`, `nvidia-smi-load@.* .looks.smClockMHz: (1 less|1 more|x1000)`},
-		"what it draws excuses a clock that is low: this one is not":                                                                   {`nvidia-smi-load@.* .looks.(powerW|powerLimitW): .*`},
+		"busier than busy, and a clock that the profile's demand is below":                                                             {`nvidia-smi-load@.* .samples.util: (1 less|1 more|x1000)`, `nvidia-smi-load@.* .samples.smClockMHz: (1 less|1 more|x1000)`},
+		"what it draws excuses a clock that is low: this one is not":                                                                   {`nvidia-smi-load@.* .samples.(powerW|powerLimitW): .*`},
 		"the profile has no limit for it: it is shown":                                                                                 {`nvidia-smi.* .log.gpus.temperatureC: .*`},
 		"the gate does not demand it: gate 2 does":                                                                                     {`ibstat.* .hcas.(firmware|nodeGUID|type|ports.baseLID|ports.linkLayer|ports.number|ports.portGUID|ports.smLID): .*`},
-		"said twice is not more":                   {`nvidia-smi-nvlink-errors(-after)?@.* .gpus(.links)?: the first twice`, `nvidia-smi-load@.* .looks: the first twice`, `ibstat.* .hcas.ports: the first twice`, `dcgmi-diag.* .diag.tests.results: the first twice`},
+		"said twice is not more":                   {`nvidia-smi-nvlink-errors(-after)?@.* .gpus(.links)?: the first twice`, `nvidia-smi-load@.* .samples: the first twice`, `ibstat.* .hcas.ports: the first twice`, `dcgmi-diag.* .diag.tests.results: the first twice`},
 		"it is only shown":                         {`dcgmi-diag.* .(meaning|diag.tests.category): .*`},
 		"entities are counted, by whatever number": {`dcgmi-diag.* .diag.tests.results.id: .*`},
 		"no event is what is left out in JSON; lines are counted for people": {`dmesg.* .(events|lines): .*`},
@@ -61,7 +61,7 @@ func (h *hostSeen) shrink() {
 	}
 	h.Links.GPUs, h.Facts.Host.GPUs = h.Links.GPUs[:fewGPUs], h.Facts.Host.GPUs[:fewGPUs]
 	h.CountedBefore.GPUs, h.CountedAfter.GPUs = h.CountedBefore.GPUs[:fewGPUs], h.CountedAfter.GPUs[:fewGPUs]
-	h.Load.Looks = [][]nvidiasmi.Clock{h.Load.Looks[1][:fewGPUs]}
+	h.Load.Samples = [][]nvidiasmi.Clock{h.Load.Samples[1][:fewGPUs]}
 	for i := range fewGPUs {
 		h.Links.GPUs[i].Links = h.Links.GPUs[i].Links[:fewLinks]
 		h.CountedBefore.GPUs[i].Links, h.CountedAfter.GPUs[i].Links = h.CountedBefore.GPUs[i].Links[:fewLinks], h.CountedAfter.GPUs[i].Links[:fewLinks]

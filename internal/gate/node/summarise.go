@@ -4,27 +4,28 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
 )
 
 // summarise makes the headline figures.
-func (g *Gate) summarise(v *verdict, hosts []*host) {
+func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 	p := g.profile
 	nodes := float64(len(hosts))
 	gpus := all(hosts)
-	v.figure("GPUs", float64(len(gpus)), "GPUs", "==", nodes*p.Node.GPUs.Value, g.source("node.gpus", p.Node.GPUs)+", times the inventory")
+	b.Figure(check.Figure{Name: "GPUs", Value: float64(len(gpus)), Unit: "GPUs", Relation: "==", Limit: nodes * p.Node.GPUs.Value, Source: g.source("node.gpus", p.Node.GPUs) + ", times the inventory"})
 	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return whole(c.MaxSMClockMHz) }); ok {
-		v.figure("lowest maximum SM clock", worst, "MHz", ">=", p.GPU.MaxSMClock.Value, g.source("gpu.maxSMClock", p.GPU.MaxSMClock))
+		b.Figure(check.Figure{Name: "lowest maximum SM clock", Value: worst, Unit: "MHz", Relation: ">=", Limit: p.GPU.MaxSMClock.Value, Source: g.source("gpu.maxSMClock", p.GPU.MaxSMClock)})
 	}
 	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return c.PowerLimitW }); ok {
-		v.figure("lowest power limit", worst, "W", ">=", p.GPU.TDP.Value, g.source("gpu.tdp", p.GPU.TDP))
+		b.Figure(check.Figure{Name: "lowest power limit", Value: worst, Unit: "W", Relation: ">=", Limit: p.GPU.TDP.Value, Source: g.source("gpu.tdp", p.GPU.TDP)})
 	}
 	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 { return c.TemperatureC }); ok {
-		v.figure("hottest GPU", worst, "C", "", 0, "")
+		b.Figure(check.Figure{Name: "hottest GPU", Value: worst, Unit: "C"})
 	}
 	if worst, ok := extreme(gpus, slices.Max, uncorrectable); ok {
-		v.figure("most uncorrectable ECC errors of a GPU", worst, "errors", "<=", 0, "ECC errors that are not corrected corrupt results")
+		b.Figure(check.Figure{Name: "most uncorrectable ECC errors of a GPU", Value: worst, Unit: "errors", Relation: "<=", Limit: 0, Source: "ECC errors that are not corrected corrupt results"})
 	}
 	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 {
 		if c.Remap == nil {
@@ -32,12 +33,12 @@ func (g *Gate) summarise(v *verdict, hosts []*host) {
 		}
 		return whole(c.Remap.UncorrectableRows)
 	}); ok {
-		v.figure("most remapped rows of a GPU", worst, "rows", "<=", p.Node.MaxRemappedRows.Value, g.source("node.maxRemappedRows", p.Node.MaxRemappedRows))
+		b.Figure(check.Figure{Name: "most remapped rows of a GPU", Value: worst, Unit: "rows", Relation: "<=", Limit: p.Node.MaxRemappedRows.Value, Source: g.source("node.maxRemappedRows", p.Node.MaxRemappedRows)})
 	}
-	g.summariseLinks(v, hosts)
+	g.summariseLinks(b, hosts)
 }
 
-func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
+func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 	p := g.profile
 	nodes := float64(len(hosts))
 	links, ports, passed, required := 0, 0, 0, 0
@@ -65,12 +66,12 @@ func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
 			}
 		}
 	}
-	v.figure("NVLinks up", float64(links), "links", "==", nodes*p.Node.GPUs.Value*p.GPU.NVLinks.Value, g.source("gpu.nvlinks", p.GPU.NVLinks)+", times the GPUs of the inventory")
+	b.Figure(check.Figure{Name: "NVLinks up", Value: float64(links), Unit: "links", Relation: "==", Limit: nodes * p.Node.GPUs.Value * p.GPU.NVLinks.Value, Source: g.source("gpu.nvlinks", p.GPU.NVLinks) + ", times the GPUs of the inventory"})
 	if g.rails() {
-		v.figure("HCAs active at rate", float64(ports), "ports", "==", nodes*float64(len(g.site.Fabric.HCAs)), "site fabric.hcas, times the inventory")
+		b.Figure(check.Figure{Name: "HCAs active at rate", Value: float64(ports), Unit: "ports", Relation: "==", Limit: nodes * float64(len(g.site.Fabric.HCAs)), Source: "site fabric.hcas, times the inventory"})
 	}
 	if required > 0 {
-		v.figure("required diagnostics passed", float64(passed), "tests", "==", float64(required), "profile "+p.Name+" node.requiredDiagnostics, on each node that answered")
+		b.Figure(check.Figure{Name: "required diagnostics passed", Value: float64(passed), Unit: "tests", Relation: "==", Limit: float64(required), Source: "profile " + p.Name + " node.requiredDiagnostics, on each node that answered"})
 	}
 }
 

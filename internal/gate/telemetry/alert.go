@@ -24,30 +24,30 @@ const endWithin = time.Minute
 // observeAlert follows a synthetic alert to its receiver.
 func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) error {
 	rec.Progress("following a synthetic alert to receiver %s", g.telemetry.Receiver)
-	l := g.look(kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers")
+	attempt := g.begin(rec, kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers")
 	active, raw, err := p.Alertmanagers(ctx)
-	if err := g.keep(rec, l, alertmanagerFigures{Active: active}, raw, err); err != nil {
+	if err := attempt.Raw(raw).Record(alertmanagerFigures{Active: active}, err); err != nil {
 		return err
 	}
 	client, unreachable := connect(g.reach.Alertmanager, cluster)
 	if unreachable != nil {
-		return g.keep(rec, g.look(kindReceivers, "alertmanager", "connect to Alertmanager"), nil, nil, unreachable)
+		return g.begin(rec, kindReceivers, "alertmanager", "connect to Alertmanager").Record(nil, unreachable)
 	}
 	defer client.Close()
 	am := prom.Alertmanager{Client: client}
-	l = g.look(kindReceivers, am.Name(), "GET /api/v2/status: receivers and their integrations")
+	attempt = g.begin(rec, kindReceivers, am.Name(), "GET /api/v2/status: receivers and their integrations")
 	receivers, err := am.Receivers(ctx)
 	// The answer itself is not kept: Alertmanager's configuration may hold secrets.
-	if err := g.keep(rec, l, receiverFigures{Receivers: receivers}, nil, err); err != nil {
+	if err := attempt.Record(receiverFigures{Receivers: receivers}, err); err != nil {
 		return err
 	}
 	receiver, ok := g.receiver(receivers)
 	if err != nil || !ok || len(receiver.Integrations) == 0 {
 		return nil // recorded: an alert could not arrive
 	}
-	l = g.look(kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
+	attempt = g.begin(rec, kindNotifications, targetBefore, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 	before, raw, err := am.Notifications(ctx)
-	if err := g.keep(rec, l, before, raw, err); err != nil || len(before.Total) == 0 {
+	if err := attempt.Raw(raw).Record(before, err); err != nil || len(before.Total) == 0 {
 		return err
 	}
 	return g.sendAlert(ctx, am, receiver, before, rec)
@@ -76,15 +76,16 @@ func (g *Gate) alert(now time.Time) prom.Alert {
 
 // sendAlert posts the alert, watches it and ends it.
 func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
-	l := g.look(kindAlert, am.Name(), "POST /api/v2/alerts FirstlightSynthetic; GET /api/v2/alerts?filter="+runLabel)
-	alert := g.alert(l.at)
+	attempt := g.begin(rec, kindAlert, am.Name(), "POST /api/v2/alerts FirstlightSynthetic; GET /api/v2/alerts?filter="+runLabel)
+	posted := g.deps.Clock.Now()
+	alert := g.alert(posted)
 	if err := am.Post(ctx, alert); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err() //nolint:wrapcheck // interrupted
 		}
-		return g.keep(rec, l, nil, nil, err)
+		return attempt.Record(nil, err)
 	}
-	seen := g.watchAlert(ctx, am, l, alert, receiver, before, rec)
+	seen := g.watchAlert(ctx, am, attempt, posted, alert, receiver, before, rec)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	alert.EndsAt = g.deps.Clock.Now()
@@ -96,23 +97,23 @@ func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver pro
 
 // watchAlert waits until the alert is active at its receiver and the receiver's
 // integrations have been used, then records how it stands.
-func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, l look, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
+func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt check.Attempt, posted time.Time, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
 	return g.poll(ctx, alertEvery, seconds(g.profile.AlertWithin), func(last bool) (bool, error) {
 		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
-		counted := g.look(kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
+		counted := g.begin(rec, kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 		after, rawCounters, countErr := am.Notifications(ctx)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
 		}
-		figures := alertFigures{Labels: alert.Labels, Waited: g.deps.Clock.Since(l.at), Alerts: alerts}
+		figures := alertFigures{Labels: alert.Labels, Waited: g.deps.Clock.Since(posted), Alerts: alerts}
 		done := alertErr == nil && countErr == nil && (g.reached(alerts) && settled(receiver, before, after) || g.astray(alerts))
 		if !done && !last {
 			return false, nil
 		}
-		if err := g.keep(rec, l, figures, raw, alertErr); err != nil {
+		if err := attempt.Raw(raw).Record(figures, alertErr); err != nil {
 			return false, err
 		}
-		return true, g.keep(rec, counted, after, rawCounters, countErr)
+		return true, counted.Raw(rawCounters).Record(after, countErr)
 	})
 }
 

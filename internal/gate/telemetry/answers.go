@@ -24,7 +24,7 @@ const replicaRemedy = "ask each Prometheus behind the address for itself (kubect
 func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	rec.Progress("asking for the series on %d connections", answersWanted)
 	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(last bool) (bool, error) {
-		l := g.look(kindAnswers, p.Name(), fmt.Sprintf("%d times, each on a new connection: query %s; query timestamp(%s)", answersWanted, metric, metric))
+		attempt := g.begin(rec, kindAnswers, p.Name(), fmt.Sprintf("%d times, each on a new connection: query %s; query timestamp(%s)", answersWanted, metric, metric))
 		var figures answersFigures
 		for range answersWanted {
 			p.Close()
@@ -38,7 +38,7 @@ func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.
 		if !whole && !last {
 			return false, nil
 		}
-		return true, g.keep(rec, l, figures, nil, nil)
+		return true, attempt.Record(figures, nil)
 	})
 }
 
@@ -98,29 +98,29 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 }
 
 // judgeAnswers requires that every answer is whole.
-func (g *Gate) judgeAnswers(c *conclusions, obs []check.Observation) {
-	o, f, ok := last[answersFigures](c, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
+func (g *Gate) judgeAnswers(b *check.Builder, obs []check.Observation) {
+	f, o, ok := check.RequireLast[answersFigures](b, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
 	if !ok {
 		return
 	}
 	if len(f.Answers) < answersWanted {
-		c.missing(o, "Prometheus' replicas", fmt.Sprintf("only %d answers were looked at, not %d", len(f.Answers), answersWanted), "run the gate again")
+		b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "only %d answers were looked at, not %d", len(f.Answers), answersWanted)
 		return
 	}
 	if !slices.ContainsFunc(f.Answers, func(a answer) bool { return a.Err == "" }) {
-		c.missing(o, "Prometheus", "no further answer could be read: "+f.Answers[0].Err, prometheusRemedy)
+		b.Unobserved(o.ID, "Prometheus", prometheusRemedy, "no further answer could be read: %s", f.Answers[0].Err)
 		return
 	}
 	for _, a := range f.Answers {
 		for _, host := range sortedKeys(a.Hosts) {
 			if a.Hosts[host].Oldest.IsZero() {
-				c.missing(o, "Prometheus' replicas", fmt.Sprintf("an answer does not say when the samples of %s were taken", host), "run the gate again")
+				b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "an answer does not say when the samples of %s were taken", host)
 				return
 			}
 		}
 	}
 	if partial := g.partialAnswers(f); len(partial) > 0 {
-		c.fail(o, "Prometheus", fmt.Sprintf("%d of %d answers are not whole (%s), though one was: more than one Prometheus answers at %s, and not all of them have the series",
-			len(partial), len(f.Answers), partial[0], o.Target), replicaRemedy)
+		b.Fail(o.ID, "Prometheus", replicaRemedy, "%d of %d answers are not whole (%s), though one was: more than one Prometheus answers at %s, and not all of them have the series",
+			len(partial), len(f.Answers), partial[0], o.Target)
 	}
 }

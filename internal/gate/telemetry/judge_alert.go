@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,11 +14,11 @@ const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of
 
 // judgeAlert follows the synthetic alert: Prometheus to Alertmanager, to the
 // route, to the receiver, to somebody who is told.
-func (g *Gate) judgeAlert(c *conclusions, obs []check.Observation) {
-	if o, f, ok := last[alertmanagerFigures](c, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); ok && len(f.Active) == 0 {
-		c.fail(o, "Prometheus", "has no active Alertmanager: its alerts go nowhere", "set alerting.alertmanagers in Prometheus' configuration")
+func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
+	if f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); ok && len(f.Active) == 0 {
+		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts go nowhere")
 	}
-	o, f, ok := last[receiverFigures](c, obs, kindReceivers, "", "Alertmanager", alertmanagerRemedy)
+	f, o, ok := check.RequireLast[receiverFigures](b, obs, kindReceivers, "", "Alertmanager", alertmanagerRemedy)
 	if !ok {
 		return
 	}
@@ -27,65 +26,63 @@ func (g *Gate) judgeAlert(c *conclusions, obs []check.Observation) {
 	receiver, there := g.receiver(f.Receivers)
 	switch {
 	case !there:
-		c.fail(o, suspect, fmt.Sprintf("receiver %s is not in Alertmanager's configuration, which has: %s", g.telemetry.Receiver, receiverNames(f.Receivers)),
-			"add the receiver and a route to it, or name the right one in telemetry.receiver")
+		b.Fail(o.ID, suspect, "add the receiver and a route to it, or name the right one in telemetry.receiver", "receiver %s is not in Alertmanager's configuration, which has: %s", g.telemetry.Receiver, receiverNames(f.Receivers))
 		return
 	case len(receiver.Integrations) == 0:
-		c.fail(o, suspect, fmt.Sprintf("receiver %s has no integration: it tells nobody", g.telemetry.Receiver), "give the receiver an integration (webhook, e-mail, pager)")
+		b.Fail(o.ID, suspect, "give the receiver an integration (webhook, e-mail, pager)", "receiver %s has no integration: it tells nobody", g.telemetry.Receiver)
 		return
 	}
-	if g.judgeRoute(c, obs, suspect) {
-		wrong := len(c.wrong)
-		g.judgeNotified(c, obs, receiver, f.Receivers, suspect)
-		if len(c.wrong) == wrong { // what was never sent was not late
-			g.judgeLate(c, obs, suspect)
+	if g.judgeRoute(b, obs, suspect) {
+		failures := b.Failures()
+		g.judgeNotified(b, obs, receiver, f.Receivers, suspect)
+		if b.Failures() == failures { // an alert that was not sent is not late
+			g.judgeLate(b, obs, suspect)
 		}
 	}
 }
 
 // judgeRoute wants the alert active at the receiver.
-func (g *Gate) judgeRoute(c *conclusions, obs []check.Observation, suspect string) bool {
-	o, f, ok := last[alertFigures](c, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, suspect string) bool {
+	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	if !ok {
 		return false
 	}
 	if n := members(obs); n > 1 && len(f.Alerts) == 0 {
-		c.missing(o, "Alertmanager", fmt.Sprintf("does not list the synthetic alert after %s; it is one of %g, and another may have taken it", f.Waited, n), oneReplicaRemedy)
+		b.Unobserved(o.ID, "Alertmanager", oneReplicaRemedy, "does not list the synthetic alert after %s; it is one of %g, and another may have taken it", f.Waited, n)
 		return false
 	}
 	if len(f.Alerts) == 0 {
-		c.fail(o, "Alertmanager", fmt.Sprintf("took the synthetic alert and does not list it after %s", f.Waited), "look at Alertmanager's log; for several replicas, "+oneReplicaRemedy)
+		b.Fail(o.ID, "Alertmanager", "look at Alertmanager's log; for several replicas, "+oneReplicaRemedy, "took the synthetic alert and does not list it after %s", f.Waited)
 		return false
 	}
-	c.figures = append(c.figures, check.Figure{Name: "alert to receiver", Value: f.Waited.Seconds(), Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
+	b.Figure(check.Figure{Name: "alert to receiver", Value: f.Waited.Seconds(), Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
 	if g.reached(f.Alerts) {
 		return true
 	}
 	a := f.Alerts[0]
 	switch {
 	case len(a.SilencedBy)+len(a.InhibitedBy) > 0:
-		c.fail(o, suspect, fmt.Sprintf("the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy), "expire the silence, or narrow the inhibition rule that takes every alert")
+		b.Fail(o.ID, suspect, "expire the silence, or narrow the inhibition rule that takes every alert", "the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy)
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
-		c.fail(o, suspect, fmt.Sprintf("no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", ")),
-			"add a route for severity=critical to the receiver")
+		b.Fail(o.ID, suspect, "add a route for severity=critical to the receiver", "no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	default:
-		c.fail(o, suspect, fmt.Sprintf("the synthetic alert is %q after %s, not active", a.State, f.Waited), "look at Alertmanager's log")
+		b.Fail(o.ID, suspect, "look at Alertmanager's log", "the synthetic alert is %q after %s, not active", a.State, f.Waited)
 	}
 	return false
 }
 
 // judgeNotified requires that every integration of the receiver has delivered without failure.
-func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
-	_, before, ok := last[prom.Notifications](c, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
+func (g *Gate) judgeNotified(b *check.Builder, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
+	before, _, ok := check.RequireLast[prom.Notifications](b, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
 		return
 	}
-	o, after, ok := last[prom.Notifications](c, obs, kindNotifications, targetAfter, "Alertmanager's counters", alertmanagerRemedy)
+	after, o, ok := check.RequireLast[prom.Notifications](b, obs, kindNotifications, targetAfter, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
 		return
 	}
 	if before.Started != after.Started {
-		c.missing(o, suspect, "Alertmanager's counters before and after the alert are not of the same Alertmanager, or it was restarted: they cannot be compared", oneReplicaRemedy)
+		b.Unobserved(o.ID, suspect, oneReplicaRemedy, "Alertmanager's counters before and after the alert are not of the same Alertmanager, or it was restarted: they cannot be compared")
 		return
 	}
 	was, is := notified(receiver, before), notified(receiver, after)
@@ -98,22 +95,17 @@ func (g *Gate) judgeNotified(c *conclusions, obs []check.Observation, receiver p
 		other := sharing(receiver, kind, all, after)
 		switch {
 		case failed > 0 && other == "":
-			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed),
-				"look at Alertmanager's log for why; check the integration's address and credentials")
+			b.Fail(o.ID, suspect, "look at Alertmanager's log for why; check the integration's address and credentials", "integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed)
 		case begun < 1 && after.Members > 1:
-			c.missing(o, suspect, fmt.Sprintf("integration %s sent nothing from the Alertmanager that was read; it is one of %g, and another may have sent it", kind, after.Members), oneReplicaRemedy)
+			b.Unobserved(o.ID, suspect, oneReplicaRemedy, "integration %s sent nothing from the Alertmanager that was read; it is one of %g, and another may have sent it", kind, after.Members)
 		case begun < 1:
-			c.fail(o, suspect, fmt.Sprintf("integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value),
-				"see group_wait and group_interval of the route, and Alertmanager's log")
+			b.Fail(o.ID, suspect, "see group_wait and group_interval of the route, and Alertmanager's log", "integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value)
 		case !counted:
-			c.missing(o, suspect, fmt.Sprintf("Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is not known", kind),
-				"use an Alertmanager that counts requests (0.31 does), then run the gate again")
+			b.Unobserved(o.ID, suspect, "use an Alertmanager that counts requests (0.31 does), then run the gate again", "Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is not known", kind)
 		case delivered < want[kind]:
-			c.fail(o, suspect, fmt.Sprintf("%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver),
-				"look at Alertmanager's log for why; check the integration's address and credentials")
+			b.Fail(o.ID, suspect, "look at Alertmanager's log for why; check the integration's address and credentials", "%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver)
 		case other != "":
-			c.missing(o, suspect, fmt.Sprintf("receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is not known", other, kind),
-				"start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again")
+			b.Unobserved(o.ID, suspect, "start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again", "receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is not known", other, kind)
 		}
 	}
 }
@@ -138,11 +130,10 @@ func members(obs []check.Observation) float64 {
 }
 
 // judgeLate wants the alert at its receiver in time.
-func (g *Gate) judgeLate(c *conclusions, obs []check.Observation, suspect string) {
-	o, f, ok := last[alertFigures](c, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
+func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
+	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	if limit := seconds(g.profile.AlertWithin); ok && f.Waited > limit {
-		c.fail(o, suspect, fmt.Sprintf("the synthetic alert took %s to its receiver, %s is the most", f.Waited, limit),
-			"see group_wait and group_interval of the route, and Alertmanager's log")
+		b.Fail(o.ID, suspect, "see group_wait and group_interval of the route, and Alertmanager's log", "the synthetic alert took %s to its receiver, %s is the most", f.Waited, limit)
 	}
 }
 

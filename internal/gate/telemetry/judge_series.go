@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,64 +11,61 @@ const prometheusRemedy = "make Prometheus reachable as reach.prometheus of the s
 
 // judgeIdle holds the series against the inventory. ok is false when nothing
 // more can be told from them.
-func (g *Gate) judgeIdle(c *conclusions, obs []check.Observation) (ok bool) {
-	o, state, ok := last[seriesFigures](c, obs, kindSeries, targetIdle, "Prometheus", prometheusRemedy)
+func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (ok bool) {
+	state, o, ok := check.RequireLast[seriesFigures](b, obs, kindSeries, targetIdle, "Prometheus", prometheusRemedy)
 	if !ok {
 		return false
 	}
 	found := g.defects(state, hintsIn(obs))
 	for _, d := range found {
-		c.fail(o, d.suspect, d.message, d.remedy)
+		b.Fail(o.ID, d.suspect, d.remedy, "%s", d.message)
 	}
 	oldest := time.Duration(0)
 	for _, s := range state.Series {
 		oldest = max(oldest, state.Now.Sub(s.Sampled))
 	}
-	c.figures = append(c.figures,
-		check.Figure{Name: "GPU series", Value: float64(len(state.Series)), Unit: "series", Limit: float64(g.Claims()), Relation: "==", Source: "inventory x " + g.gpuSource},
-		check.Figure{Name: "oldest sample", Value: oldest.Seconds(), Unit: "s", Limit: g.maxAge.Seconds(), Relation: "<=", Source: "site telemetry.scrapeInterval x profile telemetry.freshness: " + g.profile.Freshness.Source})
+	b.Figure(check.Figure{Name: "GPU series", Value: float64(len(state.Series)), Unit: "series", Limit: float64(g.Claims()), Relation: "==", Source: "inventory x " + g.gpuSource}, check.Figure{Name: "oldest sample", Value: oldest.Seconds(), Unit: "s", Limit: g.maxAge.Seconds(), Relation: "<=", Source: "site telemetry.scrapeInterval x profile telemetry.freshness: " + g.profile.Freshness.Source})
 	return len(found) == 0
 }
 
 // judgeLoaded requires that the series have followed every load.
-func (g *Gate) judgeLoaded(c *conclusions, obs []check.Observation) {
-	usageObs, usage, ok := last[usageFigures](c, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
+func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation) {
+	usage, usageObs, ok := check.RequireLast[usageFigures](b, obs, kindUsage, "", "the free GPUs", "make the API server reachable with this kubeconfig, then run the gate again")
 	if !ok {
 		return
 	}
 	if busy := g.busy(usage.Nodes); len(busy) > 0 {
 		for _, node := range busy {
-			c.missing(usageObs, node, fmt.Sprintf("only %d of its %d GPUs are free, so no load could be put on it: %v", usage.Nodes[node].Free(), g.gpus, usage.Nodes[node].Holders),
-				"run the gate when the GPUs are free")
+			b.Unobserved(usageObs.ID, node, "run the gate when the GPUs are free", "only %d of its %d GPUs are free, so no load could be put on it: %v", usage.Nodes[node].Free(), g.gpus, usage.Nodes[node].Holders)
 		}
 		return
 	}
 	for i, want := range g.rounds() {
-		if _, _, ok := g.judgeLoad(c, obs, partialTarget(i), partialTarget(i), want); !ok {
+		if _, _, ok := g.judgeLoad(b, obs, partialTarget(i), partialTarget(i), want); !ok {
 			return // what comes after it was not looked at
 		}
 	}
-	if o, loaded, _ := g.judgeLoad(c, obs, targetCluster, targetLoaded, g.whole()); o.Kind != "" {
-		g.judgeRise(c, o, idleByUUID(obs), loaded)
+	if o, loaded, _ := g.judgeLoad(b, obs, targetCluster, targetLoaded, g.whole()); o.Kind != "" {
+		g.judgeRise(b, o, idleByUUID(obs), loaded)
 	}
 }
 
 // judgeLoad requires that the series follow one load. The observation of the series is returned
 // where there is one.
-func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
-	l, load, ok := last[loadFigures](c, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
+func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
+	load, l, ok := check.RequireLast[loadFigures](b, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
 	if !ok {
 		return o, state, false
 	}
 	if load.Namespace == "" {
-		c.missing(l, "the load", "in which namespace it ran is not known, so no series can be held against its pods", "run the gate again")
+		b.Unobserved(l.ID, "the load", "run the gate again", "in which namespace it ran is not known, so no series can be held against its pods")
 		return o, state, false
 	}
 	if !load.asPlanned(want) {
-		c.missing(l, "the load", fmt.Sprintf("runs on other GPUs than it should: pods %v with %v GPUs", load.Nodes, load.GPUs), "run the gate again")
+		b.Unobserved(l.ID, "the load", "run the gate again", "runs on other GPUs than it should: pods %v with %v GPUs", load.Nodes, load.GPUs)
 		return o, state, false
 	}
-	o, state, ok = last[seriesFigures](c, obs, kindSeries, of, "Prometheus", prometheusRemedy)
+	state, o, ok = check.RequireLast[seriesFigures](b, obs, kindSeries, of, "Prometheus", prometheusRemedy)
 	if !ok {
 		return check.Observation{}, state, false
 	}
@@ -78,7 +74,7 @@ func (g *Gate) judgeLoad(c *conclusions, obs []check.Observation, target, of str
 		found = append(found, g.countDefects(want, state)...)
 	}
 	for _, d := range found {
-		c.fail(o, d.suspect, "under load: "+d.message, d.remedy)
+		b.Fail(o.ID, d.suspect, d.remedy, "under load: %s", d.message)
 	}
 	return o, state, len(found) == 0
 }
@@ -102,7 +98,7 @@ func idleByUUID(obs []check.Observation) map[string]float64 {
 
 // judgeRise holds each GPU's utilisation under load against the profile's and
 // against what it was before.
-func (g *Gate) judgeRise(c *conclusions, o check.Observation, idle map[string]float64, loaded seriesFigures) {
+func (g *Gate) judgeRise(b *check.Builder, o check.Observation, idle map[string]float64, loaded seriesFigures) {
 	want := g.profile.MinUtilUnderLoad
 	lowest, judged := 0.0, 0
 	for _, s := range loaded.Series {
@@ -118,18 +114,16 @@ func (g *Gate) judgeRise(c *conclusions, o check.Observation, idle map[string]fl
 		judged++
 		switch {
 		case !known:
-			c.fail(o, suspect, fmt.Sprintf("GPU %s of %s has a series only under load", s.UUID, node), exporterRemedy)
+			b.Fail(o.ID, suspect, exporterRemedy, "GPU %s of %s has a series only under load", s.UUID, node)
 		case !(s.Util >= want.Value):
-			c.fail(o, suspect, fmt.Sprintf("%s of GPU %s on %s is %g %% under full load and was %g %% without; at least %g %% is expected", metric, s.GPU, node, s.Util, before, want.Value),
-				"compare with nvidia-smi on the node while it is loaded: a frozen figure is the exporter's, a low one is the GPU's")
+			b.Fail(o.ID, suspect, "compare with nvidia-smi on the node while it is loaded: a frozen figure is the exporter's, a low one is the GPU's", "%s of GPU %s on %s is %g %% under full load and was %g %% without; at least %g %% is expected", metric, s.GPU, node, s.Util, before, want.Value)
 		case !(s.Util > before):
-			c.fail(o, suspect, fmt.Sprintf("%s of GPU %s on %s is %g %% with and without load: it does not move", metric, s.GPU, node, s.Util),
-				"restart the dcgm-exporter pod of the node; see nv-hostengine's log")
+			b.Fail(o.ID, suspect, "restart the dcgm-exporter pod of the node; see nv-hostengine's log", "%s of GPU %s on %s is %g %% with and without load: it does not move", metric, s.GPU, node, s.Util)
 		}
 	}
 	if judged == 0 {
-		c.missing(o, "Prometheus", "no series under load could be judged", prometheusRemedy)
+		b.Unobserved(o.ID, "Prometheus", prometheusRemedy, "no series under load could be judged")
 		return
 	}
-	c.figures = append(c.figures, check.Figure{Name: "lowest utilisation under load", Value: lowest, Unit: "%", Limit: want.Value, Relation: ">=", Source: "profile telemetry.minUtilUnderLoad: " + want.Source})
+	b.Figure(check.Figure{Name: "lowest utilisation under load", Value: lowest, Unit: "%", Limit: want.Value, Relation: ">=", Source: "profile telemetry.minUtilUnderLoad: " + want.Source})
 }

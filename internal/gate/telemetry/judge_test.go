@@ -288,8 +288,8 @@ func TestJudge(t *testing.T) {
 				}
 			}
 		}, pass, "", ""},
-		"no partial load":              {func(f *facts) { f.partialLoad = nil }, unseen, "the load", "not looked at"},
-		"not seen under partial load":  {func(f *facts) { f.partial = nil }, unseen, "Prometheus", "not looked at"},
+		"no partial load":              {func(f *facts) { f.partialLoad = nil }, unseen, "the load", "was not observed"},
+		"not seen under partial load":  {func(f *facts) { f.partial = nil }, unseen, "Prometheus", "was not observed"},
 		"the partial load was another": {func(f *facts) { f.partialLoad = loadOf(map[string]int{"gpu-01": 2, "gpu-02": 1}) }, unseen, "the load", "other GPUs than it should"},
 		"the load was of fewer GPUs":   {func(f *facts) { f.load.GPUs["load-gpu-02"] = 7 }, unseen, "the load", "other GPUs than it should"},
 		"more utilisation than there is": {func(f *facts) {
@@ -387,11 +387,11 @@ func TestJudge(t *testing.T) {
 				f.answers.Answers[i] = answer{Err: "connection refused"}
 			}
 		}, unseen, "Prometheus", "connection refused"},
-		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "not looked at"},
+		"replicas not looked at":    {func(f *facts) { f.answers = nil }, unseen, "Prometheus' replicas", "was not observed"},
 		"too few answers looked at": {func(f *facts) { f.answers.Answers = f.answers.Answers[:3] }, unseen, "Prometheus' replicas", "only 3 answers"},
-		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "not looked at"},
+		"no load was put on":        {func(f *facts) { f.load, f.loaded = nil, nil }, unseen, "the load", "was not observed"},
 		"the load did not run":      {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
-		"not seen under load":       {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "not looked at"},
+		"not seen under load":       {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "was not observed"},
 		"a series does not rise":    {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
 		"a series is frozen high":   {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "does not move"},
 		"a series is gone":          {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
@@ -405,7 +405,7 @@ func TestJudge(t *testing.T) {
 		"alertmanager is not there": {func(f *facts) { f.errs[kindReceivers] = "connection refused" }, unseen, "Alertmanager", "connection refused"},
 		"no such receiver":          {func(f *facts) { f.receivers.Receivers[0].Name = "none" }, fail, "receiver on-call", "which has: none"},
 		"a receiver of nobody":      {func(f *facts) { f.receivers.Receivers[0].Integrations = nil }, fail, "receiver on-call", "tells nobody"},
-		"no alert was sent":         {func(f *facts) { f.alert = nil }, unseen, "the synthetic alert", "not looked at"},
+		"no alert was sent":         {func(f *facts) { f.alert = nil }, unseen, "the synthetic alert", "was not observed"},
 		"the alert is lost":         {func(f *facts) { f.alert.Alerts = nil }, fail, "Alertmanager", "does not list it"},
 		"the alert goes elsewhere":  {func(f *facts) { f.alert.Alerts[0].Receivers = []string{"null"} }, fail, "receiver on-call", "went to null"},
 		"the alert is silenced": {func(f *facts) {
@@ -414,7 +414,7 @@ func TestJudge(t *testing.T) {
 		"the alert is not active":      {func(f *facts) { f.alert.Alerts[0].State = "unprocessed" }, fail, "receiver on-call", "unprocessed"},
 		"nobody is notified":           {func(f *facts) { f.after.Total["webhook"] = 3 }, fail, "receiver on-call", "sent nothing"},
 		"the notification fails":       {func(f *facts) { f.after.Failed["webhook"] = 2 }, fail, "receiver on-call", "failed 1 times"},
-		"counters were not read":       {func(f *facts) { f.after = nil }, unseen, "Alertmanager's counters", "not looked at"},
+		"counters were not read":       {func(f *facts) { f.after = nil }, unseen, "Alertmanager's counters", "was not observed"},
 		"counters not read beforehand": {func(f *facts) { f.errs[kindNotifications+"/"+targetBefore] = "gone" }, unseen, "Alertmanager's counters", "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,14 +18,14 @@ const lookBack = time.Hour
 func (g *Gate) observeLast(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	expr := fmt.Sprintf("max by (Hostname, hostname, node) (max_over_time(timestamp(%s)[%ds:%dms]))",
 		metric, int(lookBack.Seconds()), g.telemetry.ScrapeInterval.D().Milliseconds())
-	l := g.look(kindLastSamples, p.Name(), "query "+expr)
+	attempt := g.begin(rec, kindLastSamples, p.Name(), "query "+expr)
 	samples, raw, err := p.Query(ctx, expr, time.Time{})
 	figures := lastFigures{}
 	for _, s := range samples {
 		figures.Now = s.At
 		figures.Last = append(figures.Last, readLast(s))
 	}
-	return g.keep(rec, l, figures, raw, err)
+	return attempt.Raw(raw).Record(figures, err)
 }
 
 func readLast(s prom.Sample) lastSample {

@@ -24,9 +24,9 @@ const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURA
 // observeLoads puts loads on GPUs and sees whether the series follow: on another number of
 // each node first, then on all. What did not follow a load is judged from there.
 func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, idle seriesFigures, rec check.Recorder) error {
-	l := g.look(kindUsage, targetCluster, "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
+	attempt := g.begin(rec, kindUsage, targetCluster, "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
-	if err := g.keep(rec, l, usageFigures{Nodes: usage}, nil, err); err != nil {
+	if err := attempt.Record(usageFigures{Nodes: usage}, err); err != nil {
 		return err
 	}
 	if err != nil || len(g.busy(usage)) > 0 {
@@ -34,7 +34,7 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 	}
 	scheduler, err := g.scheduler(ctx, cluster)
 	if err != nil {
-		return g.keep(rec, g.look(kindLoad, targetCluster, "find the gang scheduler"), nil, nil, err)
+		return g.begin(rec, kindLoad, targetCluster, "find the gang scheduler").Record(nil, err)
 	}
 	loads := &loads{Gate: g, prometheus: p, rec: rec, launcher: &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}}
 	for i, want := range g.rounds() {
@@ -92,13 +92,14 @@ type followFunc func(load loadFigures, state seriesFigures) (followed, final boo
 // observe loads so many GPUs of each node, waits until the series follow, and removes the
 // load. target names the observation of the load, seriesTarget that of the series.
 func (l *loads) observe(ctx context.Context, target, seriesTarget string, want map[string]int, follows followFunc) (followed bool, err error) {
-	at := l.look(kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
+	begun := l.deps.Clock.Now()
+	attempt := l.begin(l.rec, kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
 	l.rec.Progress("loading GPUs (%s)", target)
-	gangs, figures, seen := l.start(ctx, target, want)
+	gangs, figures, failed := l.start(ctx, target, want)
 	if ctx.Err() == nil {
-		if err = l.keep(l.rec, at, figures, nil, seen); err == nil && seen == nil {
+		if err = attempt.Record(figures, failed); err == nil && failed == nil {
 			l.rec.Progress("waiting for the series to follow the load")
-			followed, err = l.follow(ctx, at, seriesTarget, figures, follows)
+			followed, err = l.follow(ctx, begun, seriesTarget, figures, follows)
 		}
 	} else {
 		err = ctx.Err()
@@ -153,11 +154,12 @@ func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
 
 // follow reads the series until they follow the load, and records the first state and the
 // one that decides.
-func (l *loads) follow(ctx context.Context, at look, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
+func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
-	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(at.at)
+	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(begun)
 	err = l.poll(ctx, l.telemetry.ScrapeInterval.D(), left, func(last bool) (bool, error) {
-		at := l.look(kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
+		at := l.deps.Clock.Now()
+		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
 		state, raw, err := readSeries(ctx, l.prometheus)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
@@ -171,15 +173,15 @@ func (l *loads) follow(ctx context.Context, at look, seriesTarget string, load l
 		case !over:
 			final = time.Time{}
 		case final.IsZero():
-			final = at.at
+			final = at
 		default: // for as long as a series may need to settle
-			last = last || at.at.Sub(final) >= times(l.telemetry.ScrapeInterval, l.profile.Settle)
+			last = last || at.Sub(final) >= times(l.telemetry.ScrapeInterval, l.profile.Settle)
 		}
 		if !first && !followed && !last {
 			return false, nil
 		}
 		first = false
-		return followed || last, l.keep(l.rec, at, state, raw, err)
+		return followed || last, attempt.Raw(raw).Record(state, err)
 	})
 	return followed, err
 }

@@ -170,18 +170,19 @@ func TestLoads(t *testing.T) {
 			if err != nil || len(left.Items) > 0 {
 				t.Errorf("%v: %d pods are left", err, len(left.Items))
 			}
-			var c conclusions
-			if g.judgeIdle(&c, rec.obs) {
-				g.judgeAnswers(&c, rec.obs)
-				g.judgeLoaded(&c, rec.obs)
+			var b check.Builder
+			if g.judgeIdle(&b, rec.obs) {
+				g.judgeAnswers(&b, rec.obs)
+				g.judgeLoaded(&b, rec.obs)
 			}
 			var suspects []string
-			for _, f := range append(c.wrong, c.unseen...) {
+			findings := b.Judgement("followed").Findings
+			for _, f := range findings {
 				suspects = append(suspects, f.Suspect)
 			}
 			slices.Sort(suspects)
 			if suspects = slices.Compact(suspects); !slices.Equal(suspects, tt.suspects) {
-				t.Errorf("suspects %v, want %v: %+v %+v", suspects, tt.suspects, c.wrong, c.unseen)
+				t.Errorf("suspects %v, want %v: %+v", suspects, tt.suspects, findings)
 			}
 			if j := plan.Judge(g, rec.obs); (j.Verdict == check.Failed) != (len(tt.suspects) > 0) {
 				t.Errorf("%s: %s", j.Verdict, j.Reason)

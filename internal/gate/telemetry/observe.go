@@ -15,7 +15,7 @@ import (
 // Observe implements check.Check.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Cluster == nil {
-		return errors.New("observe telemetry: no cluster is given")
+		return errors.New("observe telemetry: Deps.Cluster must be set")
 	}
 	rec.Progress("waiting for the cluster")
 	cluster, err := g.deps.Cluster(ctx)
@@ -24,7 +24,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	prometheus, unreachable := connect(g.reach.Prometheus, cluster)
 	if unreachable != nil {
-		return g.keep(rec, g.look(kindSeries, targetIdle, "connect to Prometheus"), nil, nil, unreachable)
+		return g.begin(rec, kindSeries, targetIdle, "connect to Prometheus").Record(nil, unreachable)
 	}
 	defer prometheus.Close()
 	p := prom.Prometheus{Client: prometheus}
@@ -32,7 +32,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	// A load proves nothing about series that are not there.
+	// A load proves nothing about missing series.
 	if complete {
 		if err := g.observeAnswers(ctx, p, rec); err != nil {
 			return err
@@ -44,17 +44,21 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.observeAlert(ctx, cluster, p, rec)
 }
 
+func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Attempt {
+	return check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, target, command)
+}
+
 func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
 	return prom.Connect(prom.Endpoint(e), cluster) //nolint:wrapcheck // names the endpoint
 }
 
-// poll calls look until it says that it has seen what it waits for, once every
-// interval and at most for the time given. That the time is over is no error.
-func (g *Gate) poll(ctx context.Context, interval, most time.Duration, look func(last bool) (done bool, err error)) error {
-	end := g.deps.Clock.Now().Add(most)
+// poll calls attempt every interval until it is done, returns an error or the timeout is
+// over. The attempt after the timeout gets last = true; a timeout is not an error.
+func (g *Gate) poll(ctx context.Context, interval, timeout time.Duration, attempt func(last bool) (done bool, err error)) error {
+	end := g.deps.Clock.Now().Add(timeout)
 	for {
 		last := !g.deps.Clock.Now().Before(end)
-		done, err := look(last)
+		done, err := attempt(last)
 		if done || err != nil || last {
 			return err
 		}

@@ -177,10 +177,10 @@ func TestAlertIsFollowedAndEnded(t *testing.T) {
 	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
 		t.Fatal(err)
 	}
-	var c conclusions
-	g.judgeAlert(&c, rec.obs)
-	if len(c.wrong)+len(c.unseen) > 0 {
-		t.Errorf("%+v %+v", c.wrong, c.unseen)
+	var b check.Builder
+	g.judgeAlert(&b, rec.obs)
+	if !b.Clean() {
+		t.Errorf("%+v", b.Judgement(""))
 	}
 	if len(a.alerts) != 2 || !a.alerts[1].EndsAt.Before(a.alerts[0].EndsAt) || a.alerts[0].Labels[runLabel] != "r1" {
 		t.Errorf("%+v", a.alerts)
@@ -202,10 +202,10 @@ func TestABegunNotificationIsWaitedFor(t *testing.T) {
 	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
 		t.Fatal(err)
 	}
-	var c conclusions
-	g.judgeAlert(&c, rec.obs)
-	if len(c.wrong)+len(c.unseen) > 0 || a.retries > 0 {
-		t.Errorf("%+v %+v, %d retries were not waited for", c.wrong, c.unseen, a.retries)
+	var b check.Builder
+	g.judgeAlert(&b, rec.obs)
+	if !b.Clean() || a.retries > 0 {
+		t.Errorf("%+v, %d retries were not awaited", b.Judgement(""), a.retries)
 	}
 }
 
@@ -218,10 +218,10 @@ func TestAnotherReplicasCountersAreNotOurs(t *testing.T) {
 	if err := g.observeAlert(t.Context(), nil, p, &rec); err != nil {
 		t.Fatal(err)
 	}
-	var c conclusions
-	g.judgeAlert(&c, rec.obs)
-	if len(c.wrong)+len(c.unseen) > 0 || a.others > 0 {
-		t.Errorf("%+v %+v, %d answers of another replica were not passed over", c.wrong, c.unseen, a.others)
+	var b check.Builder
+	g.judgeAlert(&b, rec.obs)
+	if !b.Clean() || a.others > 0 {
+		t.Errorf("%+v, %d answers of another replica were not ignored", b.Judgement(""), a.others)
 	}
 }
 

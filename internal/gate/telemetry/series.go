@@ -20,7 +20,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
 	first := true
 	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), settle, func(last bool) (bool, error) {
-		l := g.look(kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
+		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {
 			return false, ctx.Err() //nolint:wrapcheck // interrupted
@@ -30,7 +30,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 			return false, nil
 		}
 		first = false
-		return complete, g.keep(rec, l, figures, raw, err)
+		return complete, attempt.Raw(raw).Record(figures, err)
 	})
 	if err != nil || complete {
 		return idle, complete, err
@@ -43,7 +43,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 
 // observeTargets records why series may be missing.
 func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
-	l := g.look(kindTargets, p.Name(), "GET /api/v1/targets?state=active")
+	attempt := g.begin(rec, kindTargets, p.Name(), "GET /api/v1/targets?state=active")
 	targets, raw, err := p.Targets(ctx)
 	figures := targetFigures{Active: len(targets)}
 	for _, t := range targets {
@@ -51,7 +51,7 @@ func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.
 			figures.Targets = append(figures.Targets, t)
 		}
 	}
-	return g.keep(rec, l, figures, raw, err)
+	return attempt.Raw(raw).Record(figures, err)
 }
 
 func isExporter(t prom.Target) bool {

@@ -30,12 +30,10 @@ func (r *review) gpus() {
 		lag := middle/m.TFLOPS - 1
 		worst = max(worst, lag)
 		if lag > limit.Value {
-			r.fail(fmt.Sprintf("%s/gpu%d (rank %d)", m.node, m.Device, rank), remedyGPU, m.id,
-				"GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS on its own, the median of all GPUs is %.0f: it takes %.1f %% longer, allowed are %.1f %%; all ranks wait for it%s",
-				m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value, m.limits())
+			r.Fail(m.id, fmt.Sprintf("%s/gpu%d (rank %d)", m.node, m.Device, rank), remedyGPU, "GPU %d of %s (%s) multiplies matrices at %.0f TFLOPS on its own, the median of all GPUs is %.0f: it takes %.1f %% longer, allowed are %.1f %%; all ranks wait for it%s", m.Device, m.node, m.UUID, m.TFLOPS, middle, 100*lag, 100*limit.Value, m.limits())
 		}
 	}
-	r.figures = append(r.figures, check.Figure{Name: "matrix product, median GPU", Value: middle, Unit: "TFLOPS"})
+	r.Figure(check.Figure{Name: "matrix product, median GPU", Value: middle, Unit: "TFLOPS"})
 	r.figure("lag of the slowest GPU", worst, "fraction", limit.Value, "<=", "profile training.maxGPULag: "+limit.Source)
 }
 
@@ -70,14 +68,14 @@ func (r *review) measuredGPUs() map[int]measuredGPU {
 		for _, g := range p.GPUs {
 			_, twice := rates[g.Rank]
 			if twice || g.Rank < 0 || g.Rank >= r.gate.ranks() || !r.plausible(g) {
-				r.blind(p.Node, remedyMeasure, "the measurement of GPU %d (rank %d) on %s is no rate of a GPU of the job", g.Device, g.Rank, p.Node)
+				r.Unobserved(r.jobID, p.Node, remedyMeasure, "the measurement of GPU %d (rank %d) on %s is no rate of a GPU of the job", g.Device, g.Rank, p.Node)
 				continue
 			}
 			rates[g.Rank] = measuredGPU{g, p.Node, p.id}
 			mine++
 		}
 		if mine < r.gate.gpus() {
-			r.blind(p.Node, remedyMeasure, "%d of %d GPUs of %s were measured on their own: whether one is slow is not known, since all ranks wait for it", mine, r.gate.gpus(), p.Node)
+			r.Unobserved(r.jobID, p.Node, remedyMeasure, "%d of %d GPUs of %s were measured on their own: whether one is slow is not known, since all ranks wait for it", mine, r.gate.gpus(), p.Node)
 		}
 	}
 	return rates

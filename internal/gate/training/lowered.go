@@ -1,6 +1,8 @@
 package training
 
-import "github.com/firstlight/firstlight/internal/plan"
+import (
+	"github.com/firstlight/firstlight/internal/plan"
+)
 
 var _ plan.Lowers = (*Gate)(nil)
 

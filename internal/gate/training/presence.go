@@ -33,7 +33,7 @@ func (r *review) outcome() {
 				continue
 			}
 			seen[suspect+f.Kind] = true
-			r.fail(suspect, remedyHang, p.id, "training %s: %s: %s", what, f.Kind, f.Text)
+			r.Fail(p.id, suspect, remedyHang, "training %s: %s: %s", what, f.Kind, f.Text)
 		}
 	}
 	if len(seen) > 0 {
@@ -49,27 +49,27 @@ func (r *review) outcome() {
 			}
 		}
 	}
-	r.fail(suspect, remedyRead, "", "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
 }
 
 // presence demands each expected rank exactly once.
 func (r *review) presence() {
 	for _, p := range r.pods {
 		if p.LogProblem != "" {
-			r.blind(p.Node, remedyRead, "the log of pod %s could not be read: %s", p.Pod, p.LogProblem)
+			r.Unobserved(r.jobID, p.Node, remedyRead, "the log of pod %s could not be read: %s", p.Pod, p.LogProblem)
 		}
 		if p.Clipped || len(p.Problems) > 0 {
-			r.blind(p.Node, remedyRead, "the log of pod %s has lines that can't be read: %s", p.Pod, list(p.Problems))
+			r.Unobserved(r.jobID, p.Node, remedyRead, "the log of pod %s has lines that can't be read: %s", p.Pod, list(p.Problems))
 		}
 		if slices.ContainsFunc(p.Ranks, func(k Rank) bool { return k.Rank < 0 && len(k.Steps) > 0 }) {
-			r.blind(p.Node, "start the trainer so that torchrun labels each line with its global rank", "steps in the log of pod %s have no rank label", p.Pod)
+			r.Unobserved(r.jobID, p.Node, "start the trainer so that torchrun labels each line with its global rank", "steps in the log of pod %s have no rank label", p.Pod)
 		}
 	}
 	count := map[int]int{}
 	for _, k := range r.ranks {
 		count[k.Rank.Rank]++
 		if k.Rank.Rank >= r.gate.ranks() || count[k.Rank.Rank] == 2 {
-			r.fail(k.node, remedyRead, k.id, "rank %d on %s is unexpected: the job has ranks 0 to %d, each once", k.Rank.Rank, k.node, r.gate.ranks()-1)
+			r.Fail(k.id, k.node, remedyRead, "rank %d on %s is unexpected: the job has ranks 0 to %d, each once", k.Rank.Rank, k.node, r.gate.ranks()-1)
 		}
 	}
 	missing := map[string][]string{}
@@ -86,10 +86,10 @@ func (r *review) presence() {
 	for _, node := range nodes {
 		message := fmt.Sprintf("ranks %s on %s printed nothing", list(missing[node]), node)
 		if len(r.pods) < r.gate.pods() || !r.job.Outcome.Succeeded {
-			r.blind(node, remedyRead, "%s", message)
+			r.Unobserved(r.jobID, node, remedyRead, "%s", message)
 			continue
 		}
-		r.fail(node, "make sure the trainer starts one rank a GPU and logs all ranks (LOG_RANK, --tee 3)", "", "%s", message)
+		r.Fail(r.jobID, node, "make sure the trainer starts one rank a GPU and logs all ranks (LOG_RANK, --tee 3)", "%s", message)
 	}
 }
 
@@ -97,7 +97,7 @@ func (r *review) presence() {
 func (r *review) startWindow() {
 	starts := r.starts()
 	if len(starts) == 0 {
-		r.blind("job "+jobName, remedyRead, "when the ranks started is not known")
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "when the ranks started is not known")
 		return
 	}
 	first, last := starts[0], starts[0]
@@ -113,7 +113,7 @@ func (r *review) startWindow() {
 	spread := last.at.Sub(first.at).Seconds()
 	r.figure("start window", spread, "s", window.Value, "<=", "profile training.startWindow: "+window.Source)
 	if spread > window.Value {
-		r.fail(last.node, remedyStart, "", "%s on %s started %.0f s after %s on %s, allowed are %.0f s", last.who, last.node, spread, first.who, first.node, window.Value)
+		r.Fail(r.jobID, last.node, remedyStart, "%s on %s started %.0f s after %s on %s, allowed are %.0f s", last.who, last.node, spread, first.who, first.node, window.Value)
 	}
 }
 

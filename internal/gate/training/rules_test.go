@@ -14,8 +14,8 @@ func TestRules(t *testing.T) {
 	g := testGate(t, testSite(frameworkTorchtitan))
 	_, obs := walk(t, g, trainer{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
-		checktest.When("a job of fewer GPUs is not the site's", checktest.Set(KindJob, `.gpusPerNode`, 4)).Unobserved("job training", "the site wants 4 with 8"),
-		checktest.When("a job of fewer pods is not the site's", checktest.Set(KindJob, `.pods`, 3)).Unobserved("job training", "the site wants 4 with 8"),
+		checktest.When("a job of fewer GPUs is not the site's", checktest.Set(KindJob, `.gpusPerNode`, 4)).Unobserved("job training", "the site requires 4 with 8"),
+		checktest.When("a job of fewer pods is not the site's", checktest.Set(KindJob, `.pods`, 3)).Unobserved("job training", "the site requires 4 with 8"),
 		checktest.When("a job of fewer steps is not the site's", checktest.Set(KindJob, `.steps`, 30)).Unobserved("job training", "for 30 steps"),
 		checktest.When("a rank that two pods print is unexpected", checktest.Set("rank-log@gpu-02", `.ranks[0].rank`, 0)).Fails("gpu-02", "rank 0 on gpu-02 is unexpected"),
 		checktest.When("a rank beyond the last is unexpected", checktest.Set("rank-log@gpu-04", `.ranks[last].rank`, 32)).Fails("gpu-04", "rank 32 on gpu-04 is unexpected"),

@@ -53,8 +53,7 @@ func (r *review) speed() {
 	}
 	steady := series(times, slices.Max[[]float64])
 	if unknown || len(steady) < thirds || len(tflops) == 0 {
-		r.blind("job "+jobName, "print throughput on every step (--log-throughput with Megatron; a torchtitan that prints tflops)",
-			"step times and TFLOPS after %d warm-up steps are not known for every step (%d are)", warmup, len(steady))
+		r.Unobserved(r.jobID, "job "+jobName, "print throughput on every step (--log-throughput with Megatron; a torchtitan that prints tflops)", "step times and TFLOPS after %d warm-up steps are not known for every step (%d are)", warmup, len(steady))
 		return
 	}
 	r.lag(perRank)
@@ -94,24 +93,24 @@ func (r *review) mfu(tflops float64, printed []float64) {
 	peak := r.gate.profile.GPU.PeakBF16
 	limit, source := r.gate.minMFU()
 	if peak.Value <= 0 || limit <= 0 {
-		r.blind("profile "+r.gate.profile.Name, "give gpu.peakBF16 and training.minMFU", "the profile has no peak or no limit for MFU")
+		r.Unobserved(r.jobID, "profile "+r.gate.profile.Name, "give gpu.peakBF16 and training.minMFU", "the profile has no peak or no limit for MFU")
 		return
 	}
 	mfu := tflops / peak.Value
 	r.figure("MFU", mfu, "fraction", limit, ">=", source)
-	r.figures = append(r.figures, check.Figure{Name: "TFLOPS a GPU", Value: tflops, Unit: "TFLOPS"})
+	r.Figure(check.Figure{Name: "TFLOPS a GPU", Value: tflops, Unit: "TFLOPS"})
 	if len(printed) > 0 {
 		r.printed(mfu, median(printed))
 	}
 	if mfu < limit {
-		r.fail("MFU of job "+jobName, remedyMFU, "", "MFU is %.2f %% (%.1f of %.0f TFLOPS), expected at least %.2f %%%s", 100*mfu, tflops, peak.Value, 100*limit, r.remark)
+		r.Fail(r.jobID, "MFU of job "+jobName, remedyMFU, "MFU is %.2f %% (%.1f of %.0f TFLOPS), expected at least %.2f %%%s", 100*mfu, tflops, peak.Value, 100*limit, r.remark)
 	}
 }
 
 // printed remarks on a printed MFU that comes from another peak than ours.
 func (r *review) printed(mfu, percent float64) {
 	const percentPerUnit, lastDigit = 100, 0.01
-	r.figures = append(r.figures, check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "ratio"})
+	r.Figure(check.Figure{Name: "MFU as printed", Value: percent / percentPerUnit, Unit: "ratio"})
 	ours := percentPerUnit * mfu
 	// medians of figures that are rounded to two decimals
 	if math.Abs(percent-ours) > 2*lastDigit+percent*lastDigit/percentPerUnit {
@@ -137,7 +136,7 @@ func (r *review) steadiness(steady []float64) {
 	} {
 		r.figure(m.name, m.value, m.unit, m.limit, "<=", "profile training."+m.key+": "+m.source)
 		if m.value > m.limit {
-			r.fail("step time of job "+jobName, remedyStep, "", m.text, m.value, m.limit)
+			r.Fail(r.jobID, "step time of job "+jobName, remedyStep, m.text, m.value, m.limit)
 		}
 	}
 }
@@ -147,15 +146,15 @@ func (r *review) lag(perRank map[int]float64) {
 	limit := r.gate.profile.Training.MaxRankLag
 	slowest, lag, ok := r.slowest(perRank)
 	if !ok {
-		r.blind("job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is not known: %d of %d ranks say how long steps took", len(perRank), r.gate.ranks())
+		r.Unobserved(r.jobID, "job "+jobName, "log every rank, or start Megatron with --log-straggler", "the slowest rank is not known: %d of %d ranks say how long steps took", len(perRank), r.gate.ranks())
 		return
 	}
 	node := r.nodeOf(slowest)
-	r.figures = append(r.figures, check.Figure{Name: "slowest rank", Value: float64(slowest)})
+	r.Figure(check.Figure{Name: "slowest rank", Value: float64(slowest)})
 	r.slowestText = fmt.Sprintf("; the slowest rank is %d on %s, %.1f %% behind the median", slowest, node, 100*lag)
 	r.figure("lag of the slowest rank", lag, "fraction", limit.Value, "<=", "profile training.maxRankLag: "+limit.Source)
 	if lag > limit.Value {
-		r.fail(fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "", "rank %d on %s is %.1f %% slower than the median rank, allowed are %.1f %%", slowest, node, 100*lag, 100*limit.Value)
+		r.Fail(r.jobID, fmt.Sprintf("%s (rank %d)", node, slowest), remedyLag, "rank %d on %s is %.1f %% slower than the median rank, allowed are %.1f %%", slowest, node, 100*lag, 100*limit.Value)
 	}
 }
 
@@ -188,5 +187,5 @@ func (r *review) slowest(perRank map[int]float64) (rank int, lag float64, ok boo
 }
 
 func (r *review) figure(name string, value float64, unit string, limit float64, relation, source string) {
-	r.figures = append(r.figures, check.Figure{Name: name, Value: value, Unit: unit, Limit: limit, Relation: relation, Source: source})
+	r.Figure(check.Figure{Name: name, Value: value, Unit: unit, Limit: limit, Relation: relation, Source: source})
 }

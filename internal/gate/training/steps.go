@@ -38,14 +38,14 @@ func (r *review) steps() {
 		}
 		switch {
 		case last < r.job.Steps:
-			r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyRead, k.id, "rank %d on %s ended at step %d of %d", k.Rank.Rank, k.node, last, r.job.Steps)
+			r.Fail(k.id, fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyRead, "rank %d on %s ended at step %d of %d", k.Rank.Rank, k.node, last, r.job.Steps)
 		case len(reached) < r.job.Steps:
-			r.blind(k.node, "let the trainer print every step (log_freq 1, --log-interval 1)", "rank %d on %s printed %d of %d steps", k.Rank.Rank, k.node, len(reached), r.job.Steps)
+			r.Unobserved(r.jobID, k.node, "let the trainer print every step (log_freq 1, --log-interval 1)", "rank %d on %s printed %d of %d steps", k.Rank.Rank, k.node, len(reached), r.job.Steps)
 		}
 		r.skipped(k)
 	}
 	if !slices.ContainsFunc(r.ranks, func(k ranked) bool { return k.Completed }) {
-		r.blind("job "+jobName, remedyRead, "no rank said that training was completed")
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "no rank said that training was completed")
 	}
 	if fewest >= 0 {
 		r.figure("steps reached", float64(fewest), "steps", float64(r.job.Steps), "==", "site workloads.training.steps")
@@ -64,8 +64,7 @@ func (r *review) skipped(k ranked) {
 		}
 	}
 	if skipped+nan > 0 {
-		r.fail("job "+jobName, "look at the loss scale and the gradient norm; run the collective gate again to see whether data is corrupted", k.id,
-			"%d iterations were skipped and %d were nan, by rank %d", skipped, nan, k.Rank.Rank)
+		r.Fail(k.id, "job "+jobName, "look at the loss scale and the gradient norm; run the collective gate again to see whether data is corrupted", "%d iterations were skipped and %d were nan, by rank %d", skipped, nan, k.Rank.Rank)
 	}
 }
 
@@ -95,13 +94,13 @@ func (r *review) loss() {
 	}
 	curve := series(byStep, median)
 	if len(curve) < thirds {
-		r.blind("job "+jobName, remedyRead, "there are %d losses: too few to see whether it falls", len(curve))
+		r.Unobserved(r.jobID, "job "+jobName, remedyRead, "there are %d losses: too few to see whether it falls", len(curve))
 		return
 	}
 	first, last := ends(curve)
 	r.figure("loss at the end", last, "", first, "<=", "median of the last third below that of the first third")
 	if last >= first {
-		r.fail("loss of job "+jobName, remedyLoss, "", "the loss does not fall: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
+		r.Fail(r.jobID, "loss of job "+jobName, remedyLoss, "the loss does not fall: its median is %.4f over the first third of the steps and %.4f over the last", first, last)
 	}
 }
 
@@ -115,12 +114,12 @@ func (r *review) notFinite(first map[int]Step) {
 		return !ok || s.Step != at.Step
 	})
 	if same && r.gate.ranks() > 1 {
-		r.fail("loss of job "+jobName, remedyNaN, "", "the loss is %q at step %d on every rank: it is reduced over all ranks, so which of them computed it is not told", at.LossText, at.Step)
+		r.Fail(r.jobID, "loss of job "+jobName, remedyNaN, "the loss is %q at step %d on every rank: it is reduced over all ranks, so which of them computed it is not told", at.LossText, at.Step)
 		return
 	}
 	for _, k := range reporters {
 		if s, ok := first[k.Rank.Rank]; ok {
-			r.fail(fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyLoss, k.id, "the loss of rank %d is %q at step %d", k.Rank.Rank, s.LossText, s.Step)
+			r.Fail(k.id, fmt.Sprintf("%s (rank %d)", k.node, k.Rank.Rank), remedyLoss, "the loss of rank %d is %q at step %d", k.Rank.Rank, s.LossText, s.Step)
 		}
 	}
 }

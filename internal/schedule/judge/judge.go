@@ -81,7 +81,7 @@ func nothing(c cell.Cell, s seen.State) (check.Judgement, bool) {
 	case !s.Quiet:
 		return check.Judgement{}, false
 	case s.ResourceVersion == "":
-		return check.CouldNotObserve("what was seen was not read at one resourceVersion: it may be of different times"), true
+		return check.NotObserved("what was seen was not read at one resourceVersion: it may be of different times"), true
 	case len(s.Nodes) == 0:
 		return fail("nodes", "no node was seen", "run the test again; if it stays, the control plane's log in the evidence says why nodes are not made")
 	case pods == 0 || len(s.Workloads) == 0:
@@ -98,7 +98,7 @@ func (v *view) restless() check.Judgement {
 	if why == "" {
 		why = "it is not known what kept on"
 	}
-	return check.CouldNotObserve("the controllers did not come to rest: "+why, check.Finding{
+	return check.NotObserved("the controllers did not come to rest: "+why, check.Finding{
 		Suspect: "control plane", Message: "did not come to rest: " + why,
 		Remedy: "run the test again; if it stays, look for what undoes what another does: two workloads on one port, a label that is set and taken away",
 	})
@@ -115,7 +115,7 @@ func (v *view) conclude() check.Judgement {
 		}
 		return check.Fail(reason, list...)
 	case len(v.unseen) > 0:
-		return check.CouldNotObserve(v.unseen[0])
+		return check.NotObserved(v.unseen[0])
 	}
 	workloads, pods := v.count()
 	return check.Pass(fmt.Sprintf("%d workloads with %d pods are where they belong on %d nodes, and %d controls failed as they must",

@@ -245,7 +245,7 @@ func read(ctx context.Context, cluster *kube.Cluster, path string) (Sample, erro
 func (c *Check) keep(rec check.Recorder, kind, target string, look func() (any, error)) error {
 	o := check.Observation{Kind: kind, Target: target, At: c.deps.Clock.Now()}
 	figures, err := look()
-	o.Took = c.deps.Clock.Since(o.At)
+	o.Took.Duration = c.deps.Clock.Since(o.At)
 	if err != nil {
 		o.Err = err.Error()
 	} else if o, err = o.WithFigures(figures); err != nil {

@@ -33,7 +33,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		}
 		return check.Fail(strings.Join(lines, "; "), j.findings...)
 	case len(j.missing) > 0:
-		return check.CouldNotObserve(strings.Join(j.missing, "; "))
+		return check.NotObserved(strings.Join(j.missing, "; "))
 	}
 	return check.Pass(fmt.Sprintf("%s and %s run; %s is served, and newer samples arrive (%s)", c.conf.Controller, c.conf.Adapter, adapterrules.External, value))
 }

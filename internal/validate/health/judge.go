@@ -14,7 +14,7 @@ import (
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	j := judge{seen: map[place][]check.Observation{}}
 	if len(c.components) == 0 {
-		return check.CouldNotObserve("the recipe has no component whose health could be looked at")
+		return check.NotObserved("the recipe has no component whose health could be looked at")
 	}
 	j.sort(obs)
 	healthy, total := 0, 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/assertion"
 	"github.com/firstlight/firstlight/internal/check"
@@ -123,7 +124,7 @@ func (o *observer) keep(l *loaded, out assertion.Outcome) error {
 	op := out.Operation
 	seen, err := check.Observation{
 		Kind: kindAssertion, Target: l.Name + " " + op.Step.Name, Command: fmt.Sprintf("%s %s (%s)", op.Kind, out.Result.Subject, op.At),
-		At: out.Began, Took: out.Took,
+		At: out.Began, Took: metav1.Duration{Duration: out.Took},
 	}.WithFigures(figures{
 		place: placeOf(l.Name, op), Digest: l.digest(), Kind: string(op.Kind), Looks: out.Looks, Once: out.Once, Seen: out.Seen,
 	})

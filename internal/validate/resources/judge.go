@@ -18,13 +18,13 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	}
 	found := check.OfKind(obs, kindInventory)
 	if len(found) != 1 {
-		return check.CouldNotObserve(fmt.Sprintf("%d inventories instead of one", len(found)), check.Finding{
+		return check.NotObserved(fmt.Sprintf("%d inventories instead of one", len(found)), check.Finding{
 			Suspect: "cluster", Message: "its objects were not listed", Remedy: "run the step again",
 		})
 	}
 	seen, err := check.Decode[inventory](found[0])
 	if err != nil {
-		return check.CouldNotObserve("the objects could not be listed", finding(found[0], "cluster", err.Error(), remedyFor(found[0].Err)))
+		return check.NotObserved("the objects could not be listed", finding(found[0], "cluster", err.Error(), remedyFor(found[0].Err)))
 	}
 	j := judge{obs: found[0], seen: map[string][]state{}}
 	for _, s := range seen.Objects {

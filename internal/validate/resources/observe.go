@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -30,7 +32,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	o := check.Observation{
 		Kind: kindInventory, Target: "cluster", Command: fmt.Sprintf("GET %d objects; of those that are not complete their pods, nodes and namespaces", len(c.expected)),
-		At: began, Took: c.deps.Clock.Since(began),
+		At: began, Took: metav1.Duration{Duration: c.deps.Clock.Since(began)},
 	}
 	if failed != nil {
 		o.Err = failed.Error()

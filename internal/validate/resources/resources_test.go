@@ -264,7 +264,7 @@ func TestItWaits(t *testing.T) {
 				if err := k.Observe(t.Context(), &n); err != nil {
 					t.Fatal(err)
 				}
-				if got := k.Judge(n.obs); got.Verdict != tt.want || time.Since(began) != tt.took || n.obs[0].Took != tt.took {
+				if got := k.Judge(n.obs); got.Verdict != tt.want || time.Since(began) != tt.took || n.obs[0].Took.Duration != tt.took {
 					t.Errorf("%s after %s: %+v", got.Verdict, time.Since(began), got)
 				}
 			})

@@ -21,14 +21,14 @@ const (
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	server, serverID, err := check.One[Server](obs, kindServer)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	nodes, nodesID, err := check.One[[]Node](obs, kindNodes)
 	if err != nil {
-		return check.CouldNotObserve(err.Error())
+		return check.NotObserved(err.Error())
 	}
 	if len(c.demand.Nodes) == 0 || c.demand.GPUs < 1 {
-		return check.CouldNotObserve("the site names no GPU node, or its profile no GPU: there is nothing to hold the cluster against")
+		return check.NotObserved("the site names no GPU node, or its profile no GPU: there is nothing to hold the cluster against")
 	}
 	j := judge{demand: c.demand, id: nodesID, there: map[string]Node{}}
 	for _, n := range nodes {
@@ -52,7 +52,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		out.Figures = figures
 		return out
 	case unobserved != "":
-		return check.CouldNotObserve(unobserved)
+		return check.NotObserved(unobserved)
 	}
 	return check.Pass(fmt.Sprintf("Kubernetes %s, %d nodes with %d %s, driver %s", server.Version, len(c.demand.Nodes), j.gpus,
 		strings.Join(slices.Sorted(maps.Keys(j.products)), ", "), strings.Join(slices.Sorted(maps.Keys(j.versions)), ", ")), figures...)

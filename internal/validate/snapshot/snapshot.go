@@ -136,7 +136,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 func (c *Check) keep(rec check.Recorder, kind, command string, look func() (any, error)) error {
 	o := check.Observation{Kind: kind, Target: "cluster", Command: command, At: c.deps.Clock.Now()}
 	figures, err := look()
-	o.Took = c.deps.Clock.Since(o.At)
+	o.Took.Duration = c.deps.Clock.Since(o.At)
 	if err != nil {
 		o.Err = err.Error()
 	} else if o, err = o.WithFigures(figures); err != nil {

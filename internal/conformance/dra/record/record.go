@@ -36,7 +36,7 @@ func (n Note) Raw(raw []byte) Note {
 // Keep records what was seen or, when unseen is set, why nothing was. The error is
 // the store's.
 func (n Note) Keep(figures any, unseen error) error {
-	n.o.Took = n.now.Since(n.o.At)
+	n.o.Took.Duration = n.now.Since(n.o.At)
 	if unseen != nil {
 		n.o.Err = unseen.Error()
 	} else {

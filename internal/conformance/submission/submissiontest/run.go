@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
@@ -61,8 +63,8 @@ func Write(ctx context.Context, dir, version string, o Options) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
-	walker := plan.Walker{Plan: walked, Store: run, Clock: clock(), Parallel: 1}
-	outcome, err := walker.Walk(ctx)
+	walker := plan.Executor{Plan: walked, Store: run, Clock: clock(), Parallel: 1}
+	outcome, err := walker.Run(ctx)
 	if err != nil {
 		return "", fmt.Errorf("write a run: %w", err)
 	}
@@ -97,7 +99,7 @@ func (s seen) Name() string { return s.name }
 func (s seen) Observe(_ context.Context, rec check.Recorder) error {
 	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	pods := check.Observation{
-		Kind: "pods", Target: "gang-fits", Command: "GET /api/v1/namespaces/firstlight/pods", At: at, Took: 12 * time.Millisecond,
+		Kind: "pods", Target: "gang-fits", Command: "GET /api/v1/namespaces/firstlight/pods", At: at, Took: metav1.Duration{Duration: 12 * time.Millisecond},
 		Raw: []byte("NAME    NODE\ngang-0  gpu-01\n```\n# no heading\n"),
 	}
 	pods, err := pods.WithFigures(map[string]int{"placed": 4})

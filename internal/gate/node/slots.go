@@ -10,13 +10,13 @@ import (
 // places numbers GPUs by where they sit. nvidia-smi counts those it can open, so
 // a lost GPU shifts the numbers behind it; the bus IDs of complete hosts of the
 // same hardware tell the true place.
-type places struct {
+type slots struct {
 	byBus map[string]int
 	buses []string
 }
 
-// newPlaces takes the list of bus IDs that most complete hosts have.
-func newPlaces(hosts []*host, gpus int) places {
+// newSlots takes the list of bus IDs that most complete hosts have.
+func newSlots(hosts []*host, gpus int) slots {
 	votes := map[string]int{}
 	for _, h := range hosts {
 		doc, ok := h.latest()
@@ -25,16 +25,16 @@ func newPlaces(hosts []*host, gpus int) places {
 		}
 		votes[strings.Join(busIDs(doc.log), " ")]++
 	}
-	p := places{byBus: map[string]int{}}
+	s := slots{byBus: map[string]int{}}
 	best := most(votes)
 	if best == "" {
-		return p
+		return s
 	}
-	p.buses = strings.Fields(best)
-	for i, b := range p.buses {
-		p.byBus[b] = i
+	s.buses = strings.Fields(best)
+	for i, b := range s.buses {
+		s.byBus[b] = i
 	}
-	return p
+	return s
 }
 
 func busIDs(log *nvidiasmi.Log) []string {
@@ -47,8 +47,8 @@ func busIDs(log *nvidiasmi.Log) []string {
 
 // gpu is the suspect's name of the GPU at a bus ID: "gpu-02/gpu3"; just the
 // host where the place is unknown.
-func (p places) gpu(h *host, bus string) string {
-	if i, ok := p.byBus[bus]; ok {
+func (s slots) gpu(h *host, bus string) string {
+	if i, ok := s.byBus[bus]; ok {
 		return fmt.Sprintf("%s/gpu%d", h.name, i)
 	}
 	if doc, ok := h.latest(); ok {
@@ -63,12 +63,12 @@ func (p places) gpu(h *host, bus string) string {
 
 // diagnosed is the suspect's name of the GPU that DCGM numbers id: found by its
 // serial number where there is one.
-func (p places) diagnosed(h *host, id int) string {
+func (s slots) diagnosed(h *host, id int) string {
 	serial := h.diag.fig.Diag.Serials[id]
 	if doc, ok := h.latest(); ok && serial != "" {
 		for _, g := range doc.log.GPUs {
 			if g.Serial == serial {
-				return p.gpu(h, g.BusID)
+				return s.gpu(h, g.BusID)
 			}
 		}
 	}
@@ -76,13 +76,13 @@ func (p places) diagnosed(h *host, id int) string {
 }
 
 // missing are the bus IDs of a complete host that a document lacks.
-func (p places) missing(log *nvidiasmi.Log) []string {
+func (s slots) missing(log *nvidiasmi.Log) []string {
 	has := map[string]bool{}
 	for _, b := range busIDs(log) {
 		has[b] = true
 	}
 	var out []string
-	for _, b := range p.buses {
+	for _, b := range s.buses {
 		if !has[b] {
 			out = append(out, b)
 		}

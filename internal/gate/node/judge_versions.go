@@ -1,13 +1,11 @@
 package node
 
 import (
-	"fmt"
-
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeSame: one driver and one VBIOS in the whole set, and every GPU seen once.
-func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
+// judgeVersions: one driver and one VBIOS in the whole set, and every GPU seen once.
+func (g *Gate) judgeVersions(b *check.Builder, hosts []*host, at slots) {
 	const remedy = "bring the node to the same release as the others, then run the gate again"
 	said := map[*host]string{}
 	for _, h := range hosts {
@@ -37,15 +35,15 @@ func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
 		}
 		switch got, want := doc.log.Driver, g.site.Inventory.DriverVersion; {
 		case want != "" && got != want:
-			v.fail(doc.obs, h.name, fmt.Sprintf("driver is %s, expected %s (the site's inventory.driverVersion)", got, want), remedy)
+			b.Fail(doc.obs.ID, h.name, remedy, "driver is %s, expected %s (the site's inventory.driverVersion)", got, want)
 		case want == "" && differs[h] != "":
-			v.fail(doc.obs, h.name, fmt.Sprintf("driver is %s; %s", got, differs[h]), remedy)
+			b.Fail(doc.obs.ID, h.name, remedy, "driver is %s; %s", got, differs[h])
 		}
 		for _, gpu := range doc.log.GPUs {
 			suspect := at.gpu(h, gpu.BusID)
-			judgeVBIOS(v, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
+			judgeVBIOS(b, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
 			if other := owner[gpu.UUID]; other != "" && gpu.UUID != "" {
-				v.fail(doc.obs, suspect, fmt.Sprintf("is the same GPU as %s (%s)", other, gpu.UUID), "correct the addresses of the site's inventory: two of them lead to one host")
+				b.Fail(doc.obs.ID, suspect, "correct the addresses of the site's inventory: two of them lead to one host", "is the same GPU as %s (%s)", other, gpu.UUID)
 			}
 			owner[gpu.UUID] = suspect
 		}
@@ -54,7 +52,7 @@ func (g *Gate) judgeSame(v *verdict, hosts []*host, at places) {
 
 // judgeVBIOS: a GPU has the VBIOS that more than half of its kind have. Without such a
 // majority, as between two nodes, all are named.
-func judgeVBIOS(v *verdict, o check.Observation, suspect, got string, votes map[string]int) {
+func judgeVBIOS(b *check.Builder, o check.Observation, suspect, got string, votes map[string]int) {
 	const remedy = "bring the GPU's VBIOS to the version of the others (vendor's firmware package), then run the gate again"
 	total := 0
 	for _, n := range votes {
@@ -63,10 +61,10 @@ func judgeVBIOS(v *verdict, o check.Observation, suspect, got string, votes map[
 	want := most(votes)
 	switch {
 	case got == "":
-		v.miss(o, suspect, "reports no VBIOS version", remedyUnseen)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no VBIOS version")
 	case 2*votes[want] <= total:
-		v.fail(o, suspect, fmt.Sprintf("VBIOS is %s, %d of %d GPUs have it, and no majority says which is right", got, votes[got], total), remedy)
+		b.Fail(o.ID, suspect, remedy, "VBIOS is %s, %d of %d GPUs have it, and no majority says which is right", got, votes[got], total)
 	case got != want:
-		v.fail(o, suspect, fmt.Sprintf("VBIOS is %s, expected %s (most GPUs)", got, want), remedy)
+		b.Fail(o.ID, suspect, remedy, "VBIOS is %s, expected %s (most GPUs)", got, want)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Walker walks one Plan once.
-type Walker struct {
+// Executor walks one Plan once.
+type Executor struct {
 	Plan  Plan
 	Store Store
 	// Capacity is how many GPUs are free for this walk. It is asked only when a
@@ -50,7 +50,7 @@ const defaultCleanupTimeout = 2 * time.Minute
 
 // Walk walks. It returns an error when the plan or the selection is invalid
 // (ErrInvalid) or the store fails, and never because of what a step found.
-func (w *Walker) Walk(ctx context.Context) (Outcome, error) {
+func (w *Executor) Run(ctx context.Context) (Outcome, error) {
 	order, err := w.Plan.Order()
 	if err != nil {
 		return Outcome{}, err
@@ -67,7 +67,7 @@ func (w *Walker) Walk(ctx context.Context) (Outcome, error) {
 }
 
 // choose says which steps are to be walked.
-func (w *Walker) choose(order []Step) (map[string]bool, error) {
+func (w *Executor) choose(order []Step) (map[string]bool, error) {
 	for _, name := range []string{w.From, w.Only, w.Until} {
 		if _, ok := w.Plan.Step(name); name != "" && !ok {
 			return nil, fmt.Errorf("%w: %q has no step %q", ErrInvalid, w.Plan.Name, name)
@@ -87,7 +87,7 @@ func (w *Walker) choose(order []Step) (map[string]bool, error) {
 	return w.todo(order), nil
 }
 
-func (w *Walker) todo(order []Step) map[string]bool {
+func (w *Executor) todo(order []Step) map[string]bool {
 	todo := map[string]bool{}
 	reached, beyond := false, false
 	for _, s := range order {
@@ -112,7 +112,7 @@ func (w *Walker) todo(order []Step) map[string]bool {
 // walk is the state of one Walk. Only the goroutine of run touches what is
 // not under mu.
 type walk struct {
-	w        *Walker
+	w        *Executor
 	order    []Step
 	todo     map[string]bool
 	results  map[string]Result

@@ -6,32 +6,34 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/xid"
 )
 
-// seen is one observation with its figures, or why there are none.
-type seen[T any] struct {
-	obs  check.Observation
-	fig  T
-	why  string // empty when fig is good
-	kind string
+// notRun ends the reason of a missing observation.
+const notRun = " was not run"
+
+// observed is one observation with its figures, or the reason why it has none.
+type observed[T any] struct {
+	obs    check.Observation
+	fig    T
+	reason string // empty if fig is valid
 }
 
-func (s seen[T]) ok() bool { return s.why == "" }
+func (o observed[T]) ok() bool { return o.reason == "" }
 
-// host is everything that was seen of one host.
+// host is everything observed on one host.
 type host struct {
 	name   string
-	before seen[smiFigures]
-	after  seen[smiFigures]
-	links  seen[linkFigures]
-	hcas   seen[hcaFigures]
-	diag   seen[diagFigures]
-	kernel seen[xid.Log]
-	facts  seen[hostFigures]
-	load   seen[loadFigures]
-	// counted are the error counters of NVLinks before and after the diagnostic.
-	counted [2]seen[errorFigures]
+	before observed[smiFigures]
+	after  observed[smiFigures]
+	links  observed[linkFigures]
+	hcas   observed[hcaFigures]
+	diag   observed[diagFigures]
+	kernel observed[xid.Log]
+	facts  observed[hostFigures]
+	load   observed[loadFigures]
+	// linkErrors are the NVLink error counters before and after the diagnostic.
+	linkErrors [2]observed[errorFigures]
 }
 
-// hosts sorts the observations by host of the inventory.
+// hosts groups the observations by host of the inventory.
 func (g *Gate) hosts(obs []check.Observation) []*host {
 	byHost := map[string][]check.Observation{}
 	for _, o := range obs {
@@ -50,7 +52,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			kernel: last[xid.Log](of, kindKernel),
 			facts:  last[hostFigures](of, kindHost),
 			load:   last[loadFigures](of, kindLoad),
-			counted: [2]seen[errorFigures]{
+			linkErrors: [2]observed[errorFigures]{
 				last[errorFigures](of, kindErrorsBefore), last[errorFigures](of, kindErrorsAfter),
 			},
 		})
@@ -59,25 +61,23 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 }
 
 // last decodes the last observation of a kind.
-func last[T any](obs []check.Observation, kind string) seen[T] {
+func last[T any](obs []check.Observation, kind string) observed[T] {
 	of := check.OfKind(obs, kind)
 	if len(of) == 0 {
-		return seen[T]{kind: kind, why: kind + " was not run"}
+		return observed[T]{reason: kind + notRun}
 	}
-	s := seen[T]{kind: kind, obs: of[len(of)-1]}
-	fig, err := check.Decode[T](s.obs)
-	if err != nil {
-		s.why = err.Error()
-		return s
+	o := observed[T]{obs: of[len(of)-1]}
+	var err error
+	if o.fig, err = check.Decode[T](o.obs); err != nil {
+		o.reason = err.Error()
 	}
-	s.fig = fig
-	return s
+	return o
 }
 
-// documents are the nvidia-smi documents that there are, oldest first.
+// documents are the host's nvidia-smi documents, oldest first.
 func (h *host) documents() []document {
 	var out []document
-	for _, s := range []seen[smiFigures]{h.before, h.after} {
+	for _, s := range []observed[smiFigures]{h.before, h.after} {
 		if s.ok() && s.fig.Log != nil {
 			out = append(out, document{obs: s.obs, log: s.fig.Log})
 		}
@@ -91,7 +91,7 @@ type document struct {
 	log *nvidiasmi.Log
 }
 
-// latest is the last document.
+// latest is the newest document.
 func (h *host) latest() (document, bool) {
 	docs := h.documents()
 	if len(docs) == 0 {
@@ -100,9 +100,9 @@ func (h *host) latest() (document, bool) {
 	return docs[len(docs)-1], true
 }
 
-// nvml is why NVML did not start, and where that was seen.
+// nvml is the error of NVML's initialisation and its observation; "" without an error.
 func (h *host) nvml() (string, check.Observation) {
-	for _, s := range []seen[smiFigures]{h.after, h.before} {
+	for _, s := range []observed[smiFigures]{h.after, h.before} {
 		if s.ok() && s.fig.Trouble.NVML != "" {
 			return s.fig.Trouble.NVML, s.obs
 		}
