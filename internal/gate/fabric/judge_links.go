@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // judgeLinks counts links, each seen from both its ends, and judges their
 // speed and width. It returns the cabling for the other judges.
 func (g *Gate) judgeLinks(v *verdict, obs []check.Observation, who names) topology {
 	cabled := topology{}
-	ports, o, ok := one[[]iblinkinfo.Port](v, obs, kindLinks, remedySSH)
+	ports, o, ok := one[[]infiniband.LinkPort](v, obs, kindLinks, remedySSH)
 	if !ok {
 		return cabled
 	}
@@ -53,7 +53,7 @@ func (g *Gate) judgeLinks(v *verdict, obs []check.Observation, who names) topolo
 }
 
 // speed judges one end of a link that is up.
-func (g *Gate) speed(v *verdict, o check.Observation, p iblinkinfo.Port, c cable) {
+func (g *Gate) speed(v *verdict, o check.Observation, p infiniband.LinkPort, c cable) {
 	f := g.profile.Fabric
 	if p.LaneGbps < f.LaneSpeed.Value {
 		v.fail(o, c.near.name, fmt.Sprintf("link %s runs at %g Gb/s a lane, not %g", c, p.LaneGbps, f.LaneSpeed.Value), remedyLink)
@@ -66,7 +66,7 @@ func (g *Gate) speed(v *verdict, o check.Observation, p iblinkinfo.Port, c cable
 // switches judges the cables between switches, of which the site knows only
 // the number: every pair of an edge and an inner switch must have as many as
 // most pairs have.
-func (g *Gate) switches(v *verdict, o check.Observation, ports []iblinkinfo.Port, who names) {
+func (g *Gate) switches(v *verdict, o check.Observation, ports []infiniband.LinkPort, who names) {
 	present := map[string]bool{}
 	edge := map[string]bool{}
 	between := map[[2]string]int{}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then walk again: firstlight accept --from fabric"
@@ -24,13 +24,13 @@ func (g *Gate) judgePorts(v *verdict, obs []check.Observation, smLID int) {
 			v.miss(o, n.Name, "ibstat was not run on "+n.Name, remedySSH)
 			continue
 		}
-		adapters, err := check.Decode[[]ibstat.HCA](o)
+		adapters, err := check.Decode[[]infiniband.HCA](o)
 		if err != nil {
 			v.miss(o, n.Name, err.Error(), remedySSH)
 			continue
 		}
 		for _, name := range g.site.Fabric.HCAs {
-			i := slices.IndexFunc(adapters, func(a ibstat.HCA) bool { return a.Name == name })
+			i := slices.IndexFunc(adapters, func(a infiniband.HCA) bool { return a.Name == name })
 			if i < 0 {
 				v.fail(o, n.Name+"/"+name, fmt.Sprintf("%s has no adapter %s", n.Name, name), "check that the adapter is seated and its driver loaded (lspci, dmesg)")
 				continue
@@ -47,8 +47,8 @@ func (g *Gate) judgePorts(v *verdict, obs []check.Observation, smLID int) {
 	})
 }
 
-func (g *Gate) port(v *verdict, o check.Observation, suspect string, a ibstat.HCA, followed map[int][]string) bool {
-	good := slices.ContainsFunc(a.Ports, func(p ibstat.Port) bool { return p.Number == firstPort })
+func (g *Gate) port(v *verdict, o check.Observation, suspect string, a infiniband.HCA, followed map[int][]string) bool {
+	good := slices.ContainsFunc(a.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort })
 	if !good {
 		v.miss(o, suspect, fmt.Sprintf("%s has no port %d in ibstat's output", suspect, firstPort), remedySSH)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // answer is one sminfo with its observation.
 type answer struct {
-	sminfo.Info
+	infiniband.SMInfo
 	o check.Observation
 }
 
@@ -26,7 +26,7 @@ type answer struct {
 func (g *Gate) judgeSM(v *verdict, obs []check.Observation) int {
 	byHost := map[string][]answer{}
 	for _, o := range check.OfKind(obs, kindSM) {
-		info, err := check.Decode[sminfo.Info](o)
+		info, err := check.Decode[infiniband.SMInfo](o)
 		if err != nil {
 			v.miss(o, o.Target, err.Error(), remedySSH)
 			continue
@@ -72,8 +72,8 @@ func master(v *verdict, a answer) bool {
 	case a.State == nil:
 		v.miss(a.o, suspectSM, "this sminfo is too old to print the subnet manager's state", "install a current infiniband-diags on "+a.o.Target)
 		return false
-	case *a.State != sminfo.Master:
-		v.fail(a.o, suspectSM, fmt.Sprintf("the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, sminfo.Master), remedySM)
+	case *a.State != infiniband.SMStateMaster:
+		v.fail(a.o, suspectSM, fmt.Sprintf("the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, infiniband.SMStateMaster), remedySM)
 		return false
 	default:
 		return true

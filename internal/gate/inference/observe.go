@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/openai"
-	"github.com/firstlight/firstlight/internal/probe/vllmlog"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // Observe implements check.Check.
@@ -83,7 +82,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 }
 
 // measure asks for the models and the known completion, then loads the server.
-func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Recorder) error {
+func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
 	o := check.Observation{Kind: KindModels, Target: "/v1/models", Command: "GET /v1/models", At: g.deps.Now()}
 	models, raw, err := client.Models(ctx)
@@ -93,7 +92,7 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 	o = check.Observation{Kind: KindCompletion, Target: "/v1/completions", Command: fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt), At: g.deps.Now()}
 	// A token has a byte at least, so that these are enough for the whole prefix.
 	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
-	answer, raw, err := client.Complete(ctx, openai.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
+	answer, raw, err := client.Complete(ctx, vllm.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
 	if err := g.keep(rec, o, raw, err, CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}); err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 }
 
 // measureLoad records one load.
-func (g *Gate) measureLoad(ctx context.Context, client *openai.Client, rec check.Recorder) (LoadFigures, error) {
+func (g *Gate) measureLoad(ctx context.Context, client *vllm.Client, rec check.Recorder) (LoadFigures, error) {
 	w := g.site.Workloads.Inference
 	o := check.Observation{Kind: KindLoad, Target: "/v1/completions", At: g.deps.Now(), Command: fmt.Sprintf(
 		"POST /v1/completions, streaming, %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in, %d out",
@@ -141,7 +140,7 @@ func (f *ServerFigures) see(ctx context.Context, s server, o *check.Observation)
 		o.Err = err.Error()
 		return
 	}
-	if f.Log, err = vllmlog.Parse(bytes.NewReader(o.Raw)); err != nil {
+	if f.Log, err = vllm.ParseLog(bytes.NewReader(o.Raw)); err != nil {
 		o.Err = err.Error()
 	}
 }

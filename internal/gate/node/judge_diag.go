@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // judgeDiag: every required diagnostic says Pass, on every GPU.
@@ -18,7 +18,7 @@ func (g *Gate) judgeDiag(v *verdict, h *host, at places) {
 	if f.Diag.RuntimeError != "" {
 		v.miss(o, h.name, "dcgmi diag could not do its work: "+f.Diag.RuntimeError, again)
 	}
-	if f.Outcome == dcgmi.Incomplete {
+	if f.Outcome == nvidia.DiagIncomplete {
 		v.miss(o, h.name, "dcgmi diag did not complete: "+f.Meaning, again)
 	}
 	required := g.profile.Node.RequiredDiagnostics[strconv.Itoa(f.Diag.Major)]
@@ -27,36 +27,36 @@ func (g *Gate) judgeDiag(v *verdict, h *host, at places) {
 	}
 	failures := 0
 	for _, t := range f.Diag.Tests {
-		if t.Status == dcgmi.Fail {
+		if t.Status == nvidia.DiagFail {
 			failures++
 		}
 	}
 	for _, name := range required {
-		i := slices.IndexFunc(f.Diag.Tests, func(t dcgmi.Test) bool { return t.Is(name) })
+		i := slices.IndexFunc(f.Diag.Tests, func(t nvidia.DiagTest) bool { return t.Is(name) })
 		switch {
 		case i < 0:
 			v.miss(o, h.name, "required diagnostic "+name+" is not in the result", again)
-		case f.Diag.Tests[i].Status == dcgmi.NotRun:
+		case f.Diag.Tests[i].Status == nvidia.DiagNotRun:
 			v.miss(o, h.name, "required diagnostic "+name+" was not run", again)
 		default:
 			g.judgeCoverage(v, h, f.Diag.Tests[i])
 		}
 	}
 	g.judgeTests(v, h, at, required)
-	if f.Outcome != dcgmi.Completed && f.Outcome != dcgmi.Incomplete && failures == 0 {
+	if f.Outcome != nvidia.DiagCompleted && f.Outcome != nvidia.DiagIncomplete && failures == 0 {
 		v.fail(o, h.name, "dcgmi says that "+f.Meaning+", and its document doesn't show which", "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)")
 	}
 }
 
 // judgeCoverage: a test that looks at GPUs has looked at all of them.
-func (g *Gate) judgeCoverage(v *verdict, h *host, t dcgmi.Test) {
+func (g *Gate) judgeCoverage(v *verdict, h *host, t nvidia.DiagTest) {
 	want := g.gpus()
 	if doc, ok := h.latest(); ok {
 		want = min(want, len(doc.log.GPUs)) // a GPU too few has been said
 	}
 	ids := map[int]bool{}
 	for _, r := range t.Results {
-		if r.ID != nil && r.Group == dcgmi.GPUs {
+		if r.ID != nil && r.Group == nvidia.DiagGroupGPU {
 			ids[*r.ID] = true
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const (
@@ -15,7 +15,7 @@ const (
 )
 
 // judgeMemory: ECC on and clean, rows not waiting to be remapped.
-func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu nvidia.GPU) {
 	switch gpu.ECC {
 	case "Enabled":
 	case "":
@@ -55,7 +55,7 @@ func (g *Gate) judgeMemory(v *verdict, o check.Observation, suspect string, gpu 
 
 // judgeCorrected: errors that were corrected are no defect, but a storm of them is a
 // memory on its way to one.
-func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, gpu nvidia.GPU) {
 	sram, dram := g.profile.Node.MaxCorrectableSRAM.Value, g.profile.Node.MaxCorrectableDRAM.Value
 	for _, count := range []struct {
 		name   string
@@ -74,7 +74,7 @@ func (g *Gate) judgeCorrected(v *verdict, o check.Observation, suspect string, g
 	}
 }
 
-func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidiasmi.Remap) {
+func (g *Gate) judgeRemap(v *verdict, o check.Observation, suspect string, r *nvidia.RowRemap) {
 	if r == nil || r.Pending == nil || r.Failure == nil || !counted(r.UncorrectableRows) || !counted(r.CorrectableRows) {
 		v.miss(o, suspect, "reports no row remapping (pending, failure, correctable and uncorrectable rows)", remedyUnseen)
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const (
@@ -58,7 +58,7 @@ func (g *Gate) judgeCount(v *verdict, h *host, at places, doc document, lost []s
 }
 
 // judgeGPU holds one card against the profile.
-func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvidia.GPU) {
 	if len(gpu.Errors) > 0 {
 		v.fail(o, suspect, "gives no figures: "+strings.Join(gpu.Errors, ", "), remedyLost)
 		return
@@ -87,7 +87,7 @@ func (g *Gate) judgeGPU(v *verdict, o check.Observation, suspect string, gpu nvi
 // judgeFabric: where GPUs are joined by NVSwitches, each has joined their fabric. Only
 // those have a state: cards joined by bridges, and all before Hopper, print N/A. A profile
 // says by its nvls that there are such switches.
-func (g *Gate) judgeFabric(v *verdict, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeFabric(v *verdict, o check.Observation, suspect string, gpu nvidia.GPU) {
 	state, status := gpu.FabricState, gpu.FabricStatus
 	joined := g.nvlinks() && g.profile.Collective.NVLS
 	switch {

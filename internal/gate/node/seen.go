@@ -2,8 +2,7 @@ package node
 
 import (
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // seen is one observation with its figures, or why there are none.
@@ -24,7 +23,7 @@ type host struct {
 	links  seen[linkFigures]
 	hcas   seen[hcaFigures]
 	diag   seen[diagFigures]
-	kernel seen[xid.Log]
+	kernel seen[nvidia.XidLog]
 	facts  seen[hostFigures]
 	load   seen[loadFigures]
 	// counted are the error counters of NVLinks before and after the diagnostic.
@@ -47,7 +46,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			links:  last[linkFigures](of, kindNVLinks),
 			hcas:   last[hcaFigures](of, kindHCAs),
 			diag:   last[diagFigures](of, kindDiag),
-			kernel: last[xid.Log](of, kindKernel),
+			kernel: last[nvidia.XidLog](of, kindKernel),
 			facts:  last[hostFigures](of, kindHost),
 			load:   last[loadFigures](of, kindLoad),
 			counted: [2]seen[errorFigures]{
@@ -88,7 +87,7 @@ func (h *host) documents() []document {
 // document is one nvidia-smi document.
 type document struct {
 	obs check.Observation
-	log *nvidiasmi.Log
+	log *nvidia.SMILog
 }
 
 // latest is the last document.

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // summarise makes the headline figures.
@@ -14,19 +13,19 @@ func (g *Gate) summarise(v *verdict, hosts []*host) {
 	nodes := float64(len(hosts))
 	gpus := all(hosts)
 	v.figure("GPUs", float64(len(gpus)), "GPUs", "==", nodes*p.Node.GPUs.Value, g.source("node.gpus", p.Node.GPUs)+", times the inventory")
-	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return whole(c.MaxSMClockMHz) }); ok {
+	if worst, ok := extreme(gpus, slices.Min, func(c nvidia.GPU) *float64 { return whole(c.MaxSMClockMHz) }); ok {
 		v.figure("lowest maximum SM clock", worst, "MHz", ">=", p.GPU.MaxSMClock.Value, g.source("gpu.maxSMClock", p.GPU.MaxSMClock))
 	}
-	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return c.PowerLimitW }); ok {
+	if worst, ok := extreme(gpus, slices.Min, func(c nvidia.GPU) *float64 { return c.PowerLimitW }); ok {
 		v.figure("lowest power limit", worst, "W", ">=", p.GPU.TDP.Value, g.source("gpu.tdp", p.GPU.TDP))
 	}
-	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 { return c.TemperatureC }); ok {
+	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 { return c.TemperatureC }); ok {
 		v.figure("hottest GPU", worst, "C", "", 0, "")
 	}
 	if worst, ok := extreme(gpus, slices.Max, uncorrectable); ok {
 		v.figure("most uncorrectable ECC errors of a GPU", worst, "errors", "<=", 0, "ECC errors that are not corrected corrupt results")
 	}
-	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 {
+	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 {
 		if c.Remap == nil {
 			return nil
 		}
@@ -60,7 +59,7 @@ func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
 		names := p.Node.RequiredDiagnostics[strconv.Itoa(h.diag.fig.Diag.Major)]
 		required += len(names)
 		for _, t := range h.diag.fig.Diag.Tests {
-			if t.Status == dcgmi.Pass && slices.ContainsFunc(names, t.Is) {
+			if t.Status == nvidia.DiagPass && slices.ContainsFunc(names, t.Is) {
 				passed++
 			}
 		}
@@ -75,8 +74,8 @@ func (g *Gate) summariseLinks(v *verdict, hosts []*host) {
 }
 
 // all are the GPUs of every host, from the last document of each.
-func all(hosts []*host) []nvidiasmi.GPU {
-	var out []nvidiasmi.GPU
+func all(hosts []*host) []nvidia.GPU {
+	var out []nvidia.GPU
 	for _, h := range hosts {
 		if doc, ok := h.latest(); ok {
 			out = append(out, doc.log.GPUs...)
@@ -86,7 +85,7 @@ func all(hosts []*host) []nvidiasmi.GPU {
 }
 
 // extreme is the worst of a figure over the GPUs that have it.
-func extreme(gpus []nvidiasmi.GPU, pick func([]float64) float64, of func(nvidiasmi.GPU) *float64) (float64, bool) {
+func extreme(gpus []nvidia.GPU, pick func([]float64) float64, of func(nvidia.GPU) *float64) (float64, bool) {
 	var values []float64
 	for _, g := range gpus {
 		if f := of(g); f != nil {
@@ -99,7 +98,7 @@ func extreme(gpus []nvidiasmi.GPU, pick func([]float64) float64, of func(nvidias
 	return pick(values), true
 }
 
-func uncorrectable(c nvidiasmi.GPU) *float64 {
+func uncorrectable(c nvidia.GPU) *float64 {
 	var total *float64
 	for _, n := range []*int64{
 		c.Volatile.SRAMUncorrectable, c.Volatile.DRAMUncorrectable, c.Aggregate.SRAMUncorrectable, c.Aggregate.DRAMUncorrectable,
