@@ -155,7 +155,7 @@ func bytesOf(value string) (int, error) {
 	if g == nil {
 		return 0, fmt.Errorf("%.40q is no MTU", value)
 	}
-	return strconv.Atoi(g[1]) //nolint:wrapcheck // digits
+	return strconv.Atoi(g[1])
 }
 
 func (r *reader) endPort() error {

@@ -96,7 +96,7 @@ func New(cfg *rest.Config) (*Cluster, error) {
 func pinToServer(cfg *rest.Config) error {
 	server, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by New
+		return err
 	}
 	credentials := cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil || cfg.AuthProvider != nil
 	if credentials && server.Scheme != "https" {

@@ -93,7 +93,7 @@ type lockedBuffer struct {
 func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.b.Write(p) //nolint:wrapcheck // never fails
+	return l.b.Write(p)
 }
 
 func (l *lockedBuffer) String() string {

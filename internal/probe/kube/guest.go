@@ -120,7 +120,7 @@ func (g Guest) createNamespace(ctx context.Context, namespace string, labels, an
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels, Annotations: annotations},
 	}, metav1.CreateOptions{})
-	return err //nolint:wrapcheck // the callers say what for
+	return err
 }
 
 func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {

@@ -92,7 +92,7 @@ func (c *Cluster) DeleteHold(ctx context.Context, runID, holder string) error {
 func (c *Cluster) lease(ctx context.Context, runID string) (*coordinationv1.Lease, error) {
 	l, err := c.Client.CoordinationV1().Leases(c.NamespaceFor(runID)).Get(ctx, LeaseOf(runID), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the Lease of run %s: %w", runID, err)

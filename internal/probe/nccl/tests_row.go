@@ -152,7 +152,7 @@ func parseSide(columns, fields []string) (Side, error) {
 // wrongCount reads "0", "1.5e+06" or "N/A".
 func wrongCount(field string) (*int64, error) {
 	if field == "N/A" {
-		return nil, nil //nolint:nilnil // N/A is the value: nobody looked
+		return nil, nil
 	}
 	v, err := toFloat(field)
 	if err != nil {

@@ -90,7 +90,7 @@ type flexString string
 func (f *flexString) UnmarshalJSON(data []byte) error {
 	var v any
 	if err := json.Unmarshal(data, &v); err != nil {
-		return err //nolint:wrapcheck // names the place
+		return err
 	}
 	switch v := v.(type) {
 	case nil:

@@ -71,7 +71,7 @@ func readLine(br *bufio.Reader) (string, error) {
 	for {
 		part, more, err := br.ReadLine()
 		if err != nil {
-			return "", err //nolint:wrapcheck // io.EOF of a reader over memory
+			return "", err
 		}
 		line = append(line, part...)
 		if len(line) > maxLine {
