@@ -64,7 +64,7 @@ func (f *RankFigures) megatron(l trainer.MegatronLog) {
 	for _, r := range l.Ranks {
 		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed}
 		for _, s := range r.Steps {
-			ms := s.Took
+			ms := s.StepMS
 			rank.Steps = append(rank.Steps, Step{Step: s.Step, Ms: &ms, TFLOPS: s.TFLOPS, Loss: s.Loss, LossText: s.LossText, Skipped: s.Skipped, NaN: s.NaN})
 		}
 		f.Ranks = append(f.Ranks, rank)

@@ -64,7 +64,7 @@ func readMegatron(text string) (got, want []string, err error) {
 	}
 	for _, r := range log.Ranks {
 		for _, s := range r.Steps {
-			got = append(got, word("iteration", s.Step, s.Total, s.Took))
+			got = append(got, word("iteration", s.Step, s.Total, s.StepMS))
 		}
 	}
 	for _, s := range log.Stragglers {

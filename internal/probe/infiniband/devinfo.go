@@ -17,8 +17,7 @@ const DevStateActive = "PORT_ACTIVE"
 // Device is one RDMA device.
 type Device struct {
 	Name string `json:"name"`
-	// Board is the board's identifier (PSID), "MT_0000000838"; empty where the driver
-	// does not tell it.
+	// Board is the board ID (PSID), "MT_0000000838"; empty if the driver does not report it.
 	Board string       `json:"board,omitempty"`
 	Ports []DevicePort `json:"ports"`
 }
@@ -28,7 +27,7 @@ type DevicePort struct {
 	Number int `json:"number"`
 	// State is PORT_ACTIVE, PORT_DOWN, PORT_INIT, ...
 	State string `json:"state"`
-	// ActiveMTU is in bytes; 0 where the tool prints "invalid MTU".
+	// ActiveMTU is in bytes; 0 if ibv_devinfo prints "invalid MTU".
 	ActiveMTU int `json:"activeMTU"`
 }
 
@@ -37,27 +36,19 @@ var (
 	mtu  = regexp.MustCompile(`^(256|512|1024|2048|4096) \([1-5]\)$`)
 )
 
-// devPortKeys are required of every port; link_layer is the last one that is printed.
+// devPortKeys are required for every port; link_layer is the last key of a port.
 var devPortKeys = []string{"state", "active_mtu", "link_layer"}
 
-// ParseDevInfo reads the whole output, with -v or without. A device that lacks a port, and a
-// port that lacks one of portKeys, is an error: the output is cut short.
+// ParseDevInfo parses the output of ibv_devinfo, with or without -v. A missing port or a
+// missing key of a port is an error: the output is truncated.
 func ParseDevInfo(out []byte) ([]Device, error) {
 	return guard.Parse("ibv_devinfo", func() ([]Device, error) { return parseDevInfo(out) })
 }
 
 func parseDevInfo(out []byte) ([]Device, error) {
 	var r reader
-	n := 0
-	for raw := range strings.SplitSeq(string(out), "\n") {
-		n++
-		text := strings.TrimSpace(raw)
-		if text == "" {
-			continue
-		}
-		if err := r.line(text); err != nil {
-			return nil, fmt.Errorf("read ibv_devinfo: line %d: %w", n, err)
-		}
+	if err := eachLine("ibv_devinfo", out, func(line string) error { return r.line(strings.TrimSpace(line)) }); err != nil {
+		return nil, err
 	}
 	if err := r.endDevice(); err != nil {
 		return nil, fmt.Errorf("read ibv_devinfo: %w", err)
@@ -68,12 +59,12 @@ func parseDevInfo(out []byte) ([]Device, error) {
 	return r.devices, nil
 }
 
-// reader holds the device that is being read, and what was seen of its last port.
+// reader is the state of the parser: the open device and the keys of its last port.
 type reader struct {
 	devices []Device
 	open    bool
-	ports   int // that the device says it has
-	seen    map[string]bool
+	ports   int // phys_port_cnt of the device
+	keys    map[string]bool
 }
 
 func (r *reader) line(text string) error {
@@ -90,10 +81,10 @@ func (r *reader) line(text string) error {
 			return err
 		}
 		if slices.ContainsFunc(r.devices, func(d Device) bool { return d.Name == value }) {
-			return fmt.Errorf("device %s is there twice", value)
+			return fmt.Errorf("duplicate device %s", value)
 		}
 		r.devices = append(r.devices, Device{Name: value})
-		r.open, r.ports, r.seen = true, 0, nil
+		r.open, r.ports, r.keys = true, 0, nil
 		return nil
 	}
 	if !r.open {
@@ -106,13 +97,13 @@ func (r *reader) line(text string) error {
 		}
 		number, err := strconv.Atoi(value)
 		if err != nil {
-			return fmt.Errorf("port number: %w", err)
+			return fmt.Errorf("invalid port number: %w", err)
 		}
 		d.Ports = append(d.Ports, DevicePort{Number: number})
-		r.seen = map[string]bool{}
+		r.keys = map[string]bool{}
 		return nil
 	}
-	if r.seen == nil {
+	if r.keys == nil {
 		return r.device(d, key, value)
 	}
 	return r.port(&d.Ports[len(d.Ports)-1], key, value)
@@ -125,7 +116,7 @@ func (r *reader) device(d *Device, key, value string) error {
 	case "phys_port_cnt":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%.40q is no number of ports", value)
+			return fmt.Errorf("invalid number of ports %.40q: must be a positive integer", value)
 		}
 		r.ports = n
 	}
@@ -133,10 +124,10 @@ func (r *reader) device(d *Device, key, value string) error {
 }
 
 func (r *reader) port(p *DevicePort, key, value string) (err error) {
-	if r.seen[key] && slices.Contains(devPortKeys, key) {
-		return fmt.Errorf("%s is there twice", key)
+	if r.keys[key] && slices.Contains(devPortKeys, key) {
+		return fmt.Errorf("duplicate key %s", key)
 	}
-	r.seen[key] = true
+	r.keys[key] = true
 	switch key {
 	case "state":
 		p.State, _, _ = strings.Cut(value, " ")
@@ -146,26 +137,26 @@ func (r *reader) port(p *DevicePort, key, value string) (err error) {
 	return err
 }
 
-// bytesOf reads "4096 (5)"; what the library has no name for is 0.
+// bytesOf parses "4096 (5)"; 0 for a value that the library cannot name.
 func bytesOf(value string) (int, error) {
 	if strings.HasPrefix(value, "invalid MTU") {
 		return 0, nil
 	}
 	g := mtu.FindStringSubmatch(value)
 	if g == nil {
-		return 0, fmt.Errorf("%.40q is no MTU", value)
+		return 0, fmt.Errorf("invalid MTU %.40q: want a value such as \"4096 (5)\"", value)
 	}
 	return strconv.Atoi(g[1])
 }
 
 func (r *reader) endPort() error {
-	if r.seen == nil {
+	if r.keys == nil {
 		return nil
 	}
 	for _, key := range devPortKeys {
-		if !r.seen[key] {
+		if !r.keys[key] {
 			d := r.devices[len(r.devices)-1]
-			return fmt.Errorf("port %d of %s has no %s: the output is cut short", d.Ports[len(d.Ports)-1].Number, d.Name, key)
+			return fmt.Errorf("port %d of %s has no %s: the output is truncated", d.Ports[len(d.Ports)-1].Number, d.Name, key)
 		}
 	}
 	return nil
@@ -179,7 +170,7 @@ func (r *reader) endDevice() error {
 		return err
 	}
 	if d := r.devices[len(r.devices)-1]; len(d.Ports) != r.ports || r.ports == 0 {
-		return fmt.Errorf("device %s has %d ports and shows %d: the output is cut short", d.Name, r.ports, len(d.Ports))
+		return fmt.Errorf("device %s has %d ports, the output lists %d: the output is truncated", d.Name, r.ports, len(d.Ports))
 	}
 	return nil
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// DiagnetReport is the whole output.
+// DiagnetReport is the output of ibdiagnet2. ibdiagnet2 exits 0 even with errors, so only its
+// output counts.
 type DiagnetReport struct {
 	Stages []DiagnetStage `json:"stages"`
-	// The fabric's totals; nil when the output has no fabric summary.
+	// Totals of the fabric; nil if the output has no fabric summary.
 	TotalNodes *int `json:"totalNodes,omitempty"`
 	Switches   *int `json:"switches,omitempty"`
 	CAs        *int `json:"channelAdapters,omitempty"`
@@ -23,12 +24,11 @@ type DiagnetReport struct {
 
 // DiagnetError is one -E- line.
 type DiagnetError struct {
-	// Section is the heading that it stands under, mostly a stage's name; empty
-	// before the first.
+	// Section is the heading above the line, usually a stage name; empty before the first.
 	Section string `json:"section,omitempty"`
-	// Text is the line without its mark.
+	// Text is the line without "-E-".
 	Text string `json:"text"`
-	// Ports are those that the line names: one, or a link's two.
+	// Ports are the ports that the line names: one, or both ends of a link.
 	Ports []DiagnetPort `json:"ports,omitempty"`
 }
 
@@ -66,7 +66,8 @@ var (
 	port   = regexp.MustCompile(`\bS[0-9a-fA-F]{16}/N([0-9a-fA-F]{16})(?:/[^/\s<]*)??/P(\d+)((?:/\d+)*)`)
 )
 
-// ParseDiagnet reads the whole output; without its summary it is cut short.
+// ParseDiagnet parses the output of ibdiagnet2. Output without the stage summary is
+// truncated: an error.
 func ParseDiagnet(out []byte) (DiagnetReport, error) {
 	return guard.Parse("ibdiagnet", func() (DiagnetReport, error) { return parseDiagnet(out) })
 }
@@ -90,19 +91,19 @@ func parseDiagnet(out []byte) (DiagnetReport, error) {
 		case total.MatchString(text):
 			err = r.total(total.FindStringSubmatch(text))
 		case failed.MatchString(text):
-			r.Errors = append(r.Errors, complaint(section, failed.FindStringSubmatch(text)[1]))
+			r.Errors = append(r.Errors, diagnetError(section, failed.FindStringSubmatch(text)[1]))
 		}
 		if err != nil {
 			return DiagnetReport{}, err
 		}
 	}
 	if len(r.Stages) == 0 {
-		return DiagnetReport{}, errors.New("no summary of stages: the output of ibdiagnet is cut short, empty, or of another tool")
+		return DiagnetReport{}, errors.New("read ibdiagnet: no stage summary: the output is truncated, empty or of another tool")
 	}
 	return r, nil
 }
 
-func complaint(section, text string) DiagnetError {
+func diagnetError(section, text string) DiagnetError {
 	e := DiagnetError{Section: section, Text: text}
 	for _, g := range port.FindAllStringSubmatch(text, -1) {
 		p := DiagnetPort{NodeGUID: "0x" + strings.ToLower(g[1]), Label: "P" + g[2] + g[3]}
@@ -118,7 +119,7 @@ func (r *DiagnetReport) stage(g []string) error {
 	warnings, errW := strconv.Atoi(g[2])
 	faults, errE := strconv.Atoi(g[3])
 	if err := errors.Join(errW, errE); err != nil {
-		return fmt.Errorf("read stage %q: %w", g[1], err)
+		return fmt.Errorf("invalid counts of stage %q: %w", g[1], err)
 	}
 	r.Stages = append(r.Stages, DiagnetStage{Name: g[1], Warnings: warnings, Errors: faults})
 	return nil
@@ -127,7 +128,7 @@ func (r *DiagnetReport) stage(g []string) error {
 func (r *DiagnetReport) total(g []string) error {
 	n, err := strconv.Atoi(g[2])
 	if err != nil {
-		return fmt.Errorf("read %s: %w", g[1], err)
+		return fmt.Errorf("invalid number of %s: %w", g[1], err)
 	}
 	switch g[1] {
 	case "Total Nodes":

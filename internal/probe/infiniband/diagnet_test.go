@@ -74,7 +74,7 @@ func TestParseDiagnetRefuses(t *testing.T) {
 	for name, in := range map[string]string{
 		"empty":      "",
 		"no summary": "-I- Discovery finished successfully\n",
-		"cut short":  diagnetSample[:300],
+		"truncated":  diagnetSample[:300],
 		"too large":  "-I- Stage Warnings   Errors\n-I- Discovery       99999999999999999999 0\n",
 	} {
 		t.Run(name, func(t *testing.T) {

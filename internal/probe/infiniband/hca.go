@@ -1,12 +1,12 @@
 package infiniband
 
-// The words of a port that carries traffic.
+// The states of a port that carries traffic.
 const (
 	StateActive    = "Active"
 	PhysicalLinkUp = "LinkUp"
 )
 
-// HCA is one adapter (ibstat's "CA").
+// HCA is one adapter, "CA" in ibstat.
 type HCA struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"`
@@ -29,5 +29,5 @@ type HCAPort struct {
 	LinkLayer     string `json:"linkLayer"`
 }
 
-// Up says that the port is Active over a link that is up.
+// Up reports whether the port is Active and the physical link is up.
 func (p HCAPort) Up() bool { return p.State == StateActive && p.PhysicalState == PhysicalLinkUp }

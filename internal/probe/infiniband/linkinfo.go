@@ -10,10 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// LinkPort is one line: a port as seen from its own side.
+// LinkPort is one line: a port and the port at the other end of its link. iblinkinfo prints
+// each link twice, once for each end.
 type LinkPort struct {
-	// Node is the node's description: "leaf-3", or "gpu-02 mlx5_3"; GUID is the
-	// port's own (of a switch, the switch's).
+	// Node is the node description: "leaf-3", or "gpu-02 mlx5_3". GUID is the port GUID, or
+	// the GUID of the switch.
 	Node string `json:"node"`
 	GUID string `json:"guid"`
 	LID  int    `json:"lid"`
@@ -21,49 +22,44 @@ type LinkPort struct {
 	// State is Active, Initialize, Armed or Down; PhysState LinkUp, Polling, Disabled, ...
 	State     string `json:"state"`
 	PhysState string `json:"physState"`
-	// Width in lanes and LaneGbps are zero when the link is down.
+	// Width (lanes) and LaneGbps are zero if the link is down.
 	Width    int     `json:"width"`
 	LaneGbps float64 `json:"laneGbps"`
-	// Peer is empty when nothing is at the other end.
+	// Peer is empty if no port is connected.
 	Peer     string `json:"peer,omitempty"`
 	PeerGUID string `json:"peerGUID,omitempty"`
 	PeerPort int    `json:"peerPort,omitempty"`
-	// CouldBe is the tool's own remark, such as "Could be 106.25 Gbps".
+	// CouldBe is the remark of iblinkinfo, such as "Could be 106.25 Gbps".
 	CouldBe string `json:"couldBe,omitempty"`
 }
 
-// Up says that traffic can flow.
+// Up reports whether the port is Active and the link is up.
 func (p LinkPort) Up() bool { return p.State == "Active" && p.PhysState == "LinkUp" }
 
-// linkLine is one port. The number in brackets is the cage's on a chassis switch; a
-// peer that does not answer over a link that is not down is "not available".
+// linkLine matches one port. The number in brackets is the cage on a chassis switch. A peer
+// that does not respond on a link that is up is "not available".
 var linkLine = regexp.MustCompile(`^(0x[0-9a-fA-F]+) "\s*(.*?)\s*"\s+(\d+)\s+(\d+)\[\s*\d*\s*\] ` +
 	`==\(\s*(?:(\d+)X\s+([\d.]+) Gbps(?: \(FDR10\))?\s+)?([A-Za-z]+)/\s*([A-Za-z][A-Za-z ]*)\)==>\s+` +
 	`(?:"Port not available"|(?:(0x[0-9a-fA-F]+)\s+(\d+)\s+)?(\d*)\[\s*\d*\s*\] "(.*?)" \((.*)\))$`)
 
-// ParseLinkInfo reads the whole output. A line that is none of a port is an error: what
-// can't be read may be a link that is down.
+// ParseLinkInfo parses the output of iblinkinfo -l. A line that is not a port is an error: it
+// can be a link that is down.
 func ParseLinkInfo(out []byte) ([]LinkPort, error) {
 	return guard.Parse("iblinkinfo", func() ([]LinkPort, error) { return parseLinkInfo(out) })
 }
 
 func parseLinkInfo(out []byte) ([]LinkPort, error) {
 	var ports []LinkPort
-	n := 0
-	for raw := range strings.SplitSeq(string(out), "\n") {
-		n++
-		text := strings.TrimRight(raw, " \r")
-		if text == "" {
-			continue
-		}
-		p, err := parseLine(text)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
+	err := eachLine("iblinkinfo", out, func(line string) error {
+		p, err := parseLine(line)
 		ports = append(ports, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(ports) == 0 {
-		return nil, errors.New("no port at all: iblinkinfo found no subnet, or its output is empty")
+		return nil, errors.New("read iblinkinfo: no port in the output: iblinkinfo found no subnet, or its output is empty")
 	}
 	return ports, nil
 }
@@ -71,8 +67,7 @@ func parseLinkInfo(out []byte) ([]LinkPort, error) {
 func parseLine(text string) (LinkPort, error) {
 	g := linkLine.FindStringSubmatch(text)
 	if g == nil {
-		const most = 160
-		return LinkPort{}, fmt.Errorf("%.*q is no line of iblinkinfo -l", most, text)
+		return LinkPort{}, fmt.Errorf("%.160q is not a line of iblinkinfo -l", text)
 	}
 	p := LinkPort{GUID: strings.ToLower(g[1]), Node: g[2], State: g[7], PhysState: g[8], Peer: g[12], PeerGUID: strings.ToLower(g[9]), CouldBe: strings.TrimSpace(g[13])}
 	for _, field := range []struct {
@@ -84,14 +79,14 @@ func parseLine(text string) (LinkPort, error) {
 		}
 		v, err := strconv.Atoi(field.text)
 		if err != nil {
-			return LinkPort{}, fmt.Errorf("read a number: %w", err)
+			return LinkPort{}, fmt.Errorf("invalid number: %w", err)
 		}
 		*field.into = v
 	}
 	if g[6] != "" {
 		v, err := strconv.ParseFloat(g[6], 64)
 		if err != nil {
-			return LinkPort{}, fmt.Errorf("read a lane's speed: %w", err)
+			return LinkPort{}, fmt.Errorf("invalid lane speed: %w", err)
 		}
 		p.LaneGbps = v
 	}

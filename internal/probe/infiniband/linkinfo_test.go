@@ -85,7 +85,7 @@ func TestParseLinkInfoRefuses(t *testing.T) {
 	for name, in := range map[string]string{
 		"empty":          "",
 		"an error":       "ibwarn: [1] mad_rpc: _do_madrpc failed\n",
-		"cut short":      `0x0000000000200002 "               leaf-0"      4    1[  ] ==( 4X           2.5 Gbps Act`,
+		"truncated":      `0x0000000000200002 "               leaf-0"      4    1[  ] ==( 4X           2.5 Gbps Act`,
 		"other mode":     "CA: gpu-02 mlx5_1:\n      0x0000000000100009      8    1[  ] ==( 4X 2.5 Gbps Active/  LinkUp)==>  3 2[  ] \"leaf-1\" ( )\n",
 		"wrong encoding": "\xff\xfe0\x00x\x00",
 	} {

@@ -10,21 +10,22 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// ErrorReport is the whole output.
+// ErrorReport is the output of ibqueryerrors: the error counters of every port that has any,
+// counted since they were last cleared.
 type ErrorReport struct {
 	NodesChecked int          `json:"nodesChecked"`
 	PortsChecked int          `json:"portsChecked"`
 	Ports        []PortErrors `json:"ports"`
-	// QueryFailures are queries that were not answered. A port that did not
-	// answer is not in Ports, as a port without errors is not.
+	// QueryFailures is the number of queries without a response. A port that did not respond
+	// is not in Ports, like a port without errors.
 	QueryFailures int `json:"queryFailures,omitempty"`
-	// Warnings are lines of the tool's library that got into its output.
+	// Warnings are lines that the library of the tool printed to its output.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// PortErrors is one port with counters beyond the tool's thresholds.
+// PortErrors is one port with counters above the thresholds of the tool.
 type PortErrors struct {
-	// Node is the node's description: "leaf-3", or "gpu-02 mlx5_3".
+	// Node is the node description: "leaf-3", or "gpu-02 mlx5_3".
 	Node     string            `json:"node"`
 	GUID     string            `json:"guid"`
 	Port     int               `json:"port"`
@@ -43,10 +44,11 @@ var (
 	portsLine     = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
 )
 
-// maxWarnings bounds the lines of the library that are kept.
+// maxWarnings is the most warnings of one report.
 const maxWarnings = 16
 
-// ParseQueryErrors reads the whole output; without the summary at its end it is cut short.
+// ParseQueryErrors parses the output of ibqueryerrors. Output without the final summary is
+// truncated: an error.
 func ParseQueryErrors(out []byte) (ErrorReport, error) {
 	return guard.Parse("ibqueryerrors", func() (ErrorReport, error) { return parseQueryErrors(out) })
 }
@@ -54,13 +56,9 @@ func ParseQueryErrors(out []byte) (ErrorReport, error) {
 func parseQueryErrors(out []byte) (ErrorReport, error) {
 	var r ErrorReport
 	node, summary := "", false
-	n := 0
-	for raw := range strings.SplitSeq(string(out), "\n") {
-		n++
-		text := strings.TrimRight(raw, " \r")
-		var err error
+	err := eachLine("ibqueryerrors", out, func(text string) (err error) {
 		switch {
-		case text == "", linkInfo.MatchString(text), listLine.MatchString(text):
+		case linkInfo.MatchString(text), listLine.MatchString(text):
 		case strings.HasPrefix(text, "ibwarn:"):
 			if len(r.Warnings) < maxWarnings {
 				r.Warnings = append(r.Warnings, text)
@@ -77,40 +75,41 @@ func parseQueryErrors(out []byte) (ErrorReport, error) {
 		case failureLine.MatchString(text):
 			r.QueryFailures, err = strconv.Atoi(failureLine.FindStringSubmatch(text)[1])
 		default:
-			err = fmt.Errorf("%.160q is no line of ibqueryerrors", text)
+			err = fmt.Errorf("%.160q is not a line of ibqueryerrors", text)
 		}
-		if err != nil {
-			return ErrorReport{}, fmt.Errorf("line %d: %w", n, err)
-		}
+		return err
+	})
+	if err != nil {
+		return ErrorReport{}, err
 	}
 	if !summary {
-		return ErrorReport{}, errors.New("no summary at the end: the output of ibqueryerrors is cut short or empty")
+		return ErrorReport{}, errors.New("read ibqueryerrors: no summary at the end: the output is truncated or empty")
 	}
 	if r.NodesChecked == 0 || r.PortsChecked == 0 {
-		return ErrorReport{}, errors.New("ibqueryerrors checked nothing")
+		return ErrorReport{}, errors.New("read ibqueryerrors: no node or no port was checked")
 	}
 	return r, nil
 }
 
 func (r *ErrorReport) port(node string, g []string) error {
 	if g[2] == "ALL" {
-		return nil // the sum over a switch's ports, which follow
+		return nil // the sum of the ports of a switch, which follow
 	}
 	if node == "" {
-		return errors.New("a port before any node")
+		return errors.New("port without a node line before it")
 	}
 	number, err := strconv.Atoi(g[2])
 	if err != nil {
-		return fmt.Errorf("read a port's number: %w", err)
+		return fmt.Errorf("invalid port number: %w", err)
 	}
 	if !counterList.MatchString(g[3]) {
-		return fmt.Errorf("the counters of port %d of %s cannot be read: %.160q", number, node, g[3])
+		return fmt.Errorf("invalid counters of port %d of %s: %.160q", number, node, g[3])
 	}
 	p := PortErrors{Node: node, GUID: strings.ToLower(g[1]), Port: number, Counters: map[string]uint64{}}
 	for _, c := range counter.FindAllStringSubmatch(g[3], -1) {
 		v, err := strconv.ParseUint(c[2], 10, 64)
 		if err != nil {
-			return fmt.Errorf("read counter %s: %w", c[1], err)
+			return fmt.Errorf("invalid counter %s: %w", c[1], err)
 		}
 		p.Counters[c[1]] = v
 	}

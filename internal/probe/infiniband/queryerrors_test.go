@@ -82,7 +82,7 @@ func TestParseQueryErrorsRefuses(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
 		"empty":           "",
-		"cut short":       querySample[:200],
+		"truncated":       querySample[:200],
 		"nothing checked": "## Summary: 0 nodes checked, 0 bad nodes found\n##          0 ports checked, 0 ports have errors beyond threshold\n",
 		"another tool":    "sminfo: iberror: query failed\n",
 		"port first":      "   GUID 0x1 port 1: [A == 1]\n",

@@ -9,19 +9,19 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// SMStateMaster is the state of the one subnet manager that is at work
-// (0 not active, 1 discovering, 2 standby, 3 master).
+// SMStateMaster is the state of the active subnet manager (0 not active, 1 discovering,
+// 2 standby, 3 master).
 const SMStateMaster = 3
 
-// SMInfo is one answer of a subnet manager.
+// SMInfo is the response of the subnet manager to sminfo.
 type SMInfo struct {
-	// Answered is false when no subnet manager did; the rest is then zero.
+	// Answered is false if no subnet manager responded; the other fields are then zero.
 	Answered bool   `json:"answered"`
 	LID      int    `json:"lid"`
 	GUID     string `json:"guid"`
 	Activity uint64 `json:"activity"`
 	Priority int    `json:"priority"`
-	// State is absent in the output of old versions: then nil.
+	// State is nil in the output of old versions.
 	State *int `json:"state,omitempty"`
 }
 
@@ -31,60 +31,52 @@ var (
 	mad    = regexp.MustCompile(`mad_rpc: _do_madrpc failed`)
 )
 
-// maxOutput bounds what is read: the real thing is one line.
+// maxOutput is the most output that is parsed; sminfo prints one line.
 const maxOutput = 64 << 10
 
-// ParseSMInfo reads the output (standard output, and standard error where there is
-// none). That no subnet manager answers is an answer, not an error.
+// ParseSMInfo parses the standard output of sminfo, or its standard error if the former is
+// empty. No response of a subnet manager is a result, not an error.
 func ParseSMInfo(out []byte) (SMInfo, error) {
 	return guard.Parse("sminfo", func() (SMInfo, error) { return parseSMInfo(out) })
 }
 
 func parseSMInfo(out []byte) (SMInfo, error) {
 	if len(out) > maxOutput {
-		return SMInfo{}, fmt.Errorf("%d bytes are no output of sminfo, which is one line", len(out))
+		return SMInfo{}, fmt.Errorf("read sminfo: %d bytes of output: sminfo prints one line", len(out))
 	}
-	silent := false
+	noResponse := false
 	for raw := range strings.SplitSeq(string(out), "\n") {
 		text := strings.TrimSpace(raw)
 		if g := smLine.FindStringSubmatch(text); g != nil {
 			return info(g)
 		}
-		silent = silent || none.MatchString(text) || mad.MatchString(text)
+		noResponse = noResponse || none.MatchString(text) || mad.MatchString(text)
 	}
-	if silent {
+	if noResponse {
 		return SMInfo{}, nil
 	}
-	return SMInfo{}, fmt.Errorf("no line \"sminfo: sm lid ...\" in %q: is this the output of sminfo?", head(out))
+	return SMInfo{}, fmt.Errorf("read sminfo: no line \"sminfo: sm lid ...\" in %.120q", out)
 }
 
 func info(g []string) (SMInfo, error) {
 	i := SMInfo{Answered: true, GUID: strings.ToLower(g[2])}
 	lid, err := strconv.ParseInt(g[1], 0, 32)
 	if err != nil {
-		return SMInfo{}, fmt.Errorf("read the LID of sminfo: %w", err)
+		return SMInfo{}, fmt.Errorf("read sminfo: invalid LID: %w", err)
 	}
 	i.LID = int(lid)
 	if i.Activity, err = strconv.ParseUint(g[3], 10, 64); err != nil {
-		return SMInfo{}, fmt.Errorf("read the activity count of sminfo: %w", err)
+		return SMInfo{}, fmt.Errorf("read sminfo: invalid activity count: %w", err)
 	}
 	if i.Priority, err = strconv.Atoi(g[4]); err != nil {
-		return SMInfo{}, fmt.Errorf("read the priority of sminfo: %w", err)
+		return SMInfo{}, fmt.Errorf("read sminfo: invalid priority: %w", err)
 	}
 	if g[5] != "" {
 		state, err := strconv.Atoi(g[5])
 		if err != nil {
-			return SMInfo{}, fmt.Errorf("read the state of sminfo: %w", err)
+			return SMInfo{}, fmt.Errorf("read sminfo: invalid state: %w", err)
 		}
 		i.State = &state
 	}
 	return i, nil
-}
-
-func head(b []byte) string {
-	const most = 120
-	if len(b) > most {
-		b = b[:most]
-	}
-	return string(b)
 }

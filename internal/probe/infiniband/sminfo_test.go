@@ -50,7 +50,7 @@ func TestParseSMInfoRefuses(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
 		"empty":           "",
-		"cut short":       "sminfo: sm lid 37 sm guid 0x7cfe90030016aef1, activity cou",
+		"truncated":       "sminfo: sm lid 37 sm guid 0x7cfe90030016aef1, activity cou",
 		"another tool":    "CA 'mlx5_0'\n\tCA type: MT4129\n",
 		"huge":            string(make([]byte, 1<<20)),
 		"LID beyond int":  "sminfo: sm lid 99999999999999999999 sm guid 0x1, activity count 1 priority 1 state 3 SMINFO_MASTER",

@@ -20,8 +20,8 @@ var (
 	statPortLine = regexp.MustCompile(`^Port (\d+):$`)
 )
 
-// ParseStat reads ibstat's output. Something missing or unknown is an error that
-// says what was expected.
+// ParseStat parses the output of ibstat. A missing or unknown value is an error that states
+// the expected format.
 func ParseStat(data []byte) ([]HCA, error) {
 	return guard.Parse("ibstat", func() ([]HCA, error) { return parseStat(data) })
 }
@@ -31,7 +31,7 @@ func parseStat(data []byte) ([]HCA, error) {
 		return nil, errors.New("read ibstat: no output; expected blocks that begin with CA 'mlx5_0'")
 	}
 	if !utf8.Valid(data) {
-		return nil, errors.New("read ibstat: the output is no UTF-8 text")
+		return nil, errors.New("read ibstat: the output is not UTF-8 text")
 	}
 	var p parser
 	sc := bufio.NewScanner(bytes.NewReader(data))
@@ -42,7 +42,7 @@ func parseStat(data []byte) ([]HCA, error) {
 			continue
 		}
 		if strings.HasPrefix(line, "ibpanic:") || strings.HasPrefix(line, "ibwarn:") || strings.Contains(line, ": iberror:") {
-			return nil, fmt.Errorf("read ibstat: line %d: the tool failed, so devices may be missing: %.200s", n, line)
+			return nil, fmt.Errorf("read ibstat: line %d: ibstat failed, devices can be missing: %.200s", n, line)
 		}
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("read ibstat: line %d: %w", n, err)
@@ -57,20 +57,20 @@ func parseStat(data []byte) ([]HCA, error) {
 	return p.hcas, nil
 }
 
-// parser holds the adapter and port that are being read.
+// parser is the state of the parser: the open adapter and its open port.
 type parser struct {
 	hcas  []HCA
 	names map[string]bool
 	ca    *block
 	port  *block
-	ports int // that the adapter says it has
+	ports int // "Number of ports" of the adapter
 }
 
-// block is the keys of an adapter or of a port.
+// block is one adapter or port and the keys read so far.
 type block struct {
 	hca  HCA
 	port HCAPort
-	seen map[string]bool
+	keys map[string]bool
 }
 
 func (p *parser) line(line string) error {
@@ -82,10 +82,10 @@ func (p *parser) line(line string) error {
 			p.names = map[string]bool{}
 		}
 		if p.names[m[1]] {
-			return fmt.Errorf("adapter %s is there twice", m[1])
+			return fmt.Errorf("duplicate adapter %s", m[1])
 		}
 		p.names[m[1]] = true
-		p.ca, p.ports = &block{hca: HCA{Name: m[1]}, seen: map[string]bool{}}, 0
+		p.ca, p.ports = &block{hca: HCA{Name: m[1]}, keys: map[string]bool{}}, 0
 		return nil
 	}
 	if p.ca == nil {
@@ -97,9 +97,9 @@ func (p *parser) line(line string) error {
 		}
 		number, err := strconv.Atoi(m[1])
 		if err != nil {
-			return fmt.Errorf("port number: %w", err)
+			return fmt.Errorf("invalid port number: %w", err)
 		}
-		p.port = &block{port: HCAPort{Number: number}, seen: map[string]bool{}}
+		p.port = &block{port: HCAPort{Number: number}, keys: map[string]bool{}}
 		return nil
 	}
 	key, value, ok := strings.Cut(line, ":")
@@ -113,21 +113,21 @@ func (p *parser) line(line string) error {
 	} else if key == keyPorts {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of ports", value)
+			return fmt.Errorf("invalid number of ports %q: must be a positive integer", value)
 		}
 		p.ports = n
 	}
-	if b.seen[key] {
-		return fmt.Errorf("%q is there twice", key)
+	if b.keys[key] {
+		return fmt.Errorf("duplicate key %q", key)
 	}
-	b.seen[key] = true
+	b.keys[key] = true
 	if err := set(key, value); err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
 	return nil
 }
 
-// endCA closes the adapter that is being read, and its last port.
+// endCA closes the open adapter and its open port.
 func (p *parser) endCA() error {
 	if p.ca == nil {
 		return nil
@@ -137,10 +137,10 @@ func (p *parser) endCA() error {
 	}
 	name := p.ca.hca.Name
 	if missing := p.ca.missing(hcaKeys); missing != "" {
-		return fmt.Errorf("adapter %s has no %q: the output is cut short", name, missing)
+		return fmt.Errorf("adapter %s has no %q: the output is truncated", name, missing)
 	}
 	if got := len(p.ca.hca.Ports); got != p.ports {
-		return fmt.Errorf("adapter %s has %d ports and shows %d: the output is cut short", name, p.ports, got)
+		return fmt.Errorf("adapter %s has %d ports, the output lists %d: the output is truncated", name, p.ports, got)
 	}
 	p.hcas = append(p.hcas, p.ca.hca)
 	p.ca = nil
@@ -152,7 +152,7 @@ func (p *parser) endPort() error {
 		return nil
 	}
 	if missing := p.port.missing(statPortKeys); missing != "" {
-		return fmt.Errorf("port %d of adapter %s has no %q: the output is cut short", p.port.port.Number, p.ca.hca.Name, missing)
+		return fmt.Errorf("port %d of adapter %s has no %q: the output is truncated", p.port.port.Number, p.ca.hca.Name, missing)
 	}
 	p.ca.hca.Ports = append(p.ca.hca.Ports, p.port.port)
 	p.port = nil

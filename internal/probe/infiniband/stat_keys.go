@@ -22,7 +22,7 @@ const (
 	keyLayer    = "Link layer"
 )
 
-// hcaKeys and portKeys must all be there; a tool prints more, which is left alone.
+// hcaKeys and statPortKeys are required; other keys are ignored.
 var (
 	hcaKeys      = []string{keyType, keyPorts, keyFirmware, keyNodeGUID}
 	statPortKeys = []string{keyState, keyPhysical, keyRate, keyBaseLID, keySMLID, keyPortGUID, keyLayer}
@@ -31,10 +31,10 @@ var (
 	physicals = []string{"No state change", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "Phy Test", "PhyTest"}
 )
 
-// missing is the first key that was not seen.
+// missing returns the first key that the block lacks.
 func (b *block) missing(keys []string) string {
 	for _, k := range keys {
-		if !b.seen[k] {
+		if !b.keys[k] {
 			return k
 		}
 	}
@@ -75,25 +75,25 @@ func (b *block) setPort(key, value string) (err error) {
 
 func word(value string, known []string) (string, error) {
 	if !slices.Contains(known, value) {
-		return "", fmt.Errorf("%.40q is none of %s", value, strings.Join(known, ", "))
+		return "", fmt.Errorf("unknown state %.40q: want one of %s", value, strings.Join(known, ", "))
 	}
 	return value, nil
 }
 
-// rate reads Gb/s; a port of one SDR lane prints 2.5 or 2.
+// rate parses Gb/s; ibstat prints 2.5 or 2 for a port with one SDR lane.
 func rate(value string) (int, error) {
 	f, err := strconv.ParseFloat(strings.TrimSuffix(value, " (FDR10)"), 64)
 	if err != nil || f < 0 || f > 1e6 {
-		return 0, fmt.Errorf("%.40q is no rate in Gb/s", value)
+		return 0, fmt.Errorf("invalid rate %.40q: must be a number of Gb/s", value)
 	}
 	return int(f), nil
 }
 
-// lid reads a local identifier, decimal or hexadecimal.
+// lid parses a local identifier, decimal or hexadecimal.
 func lid(value string) (int, error) {
 	n, err := strconv.ParseUint(value, 0, 16)
 	if err != nil {
-		return 0, fmt.Errorf("%.40q is no lid", value)
+		return 0, fmt.Errorf("invalid LID %.40q: must be a 16-bit number", value)
 	}
 	return int(n), nil
 }
@@ -102,7 +102,7 @@ func guid(value string) (string, error) {
 	digits, ok := strings.CutPrefix(strings.ToLower(value), "0x")
 	n, err := strconv.ParseUint(digits, 16, 64)
 	if !ok || err != nil {
-		return "", fmt.Errorf("%.40q is no GUID", value)
+		return "", fmt.Errorf("invalid GUID %.40q: must be 0x and up to 16 hexadecimal digits", value)
 	}
 	return fmt.Sprintf("0x%016x", n), nil
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// Failure is one line that says why a job can't go on.
+// Failure is one line that reports why a job failed.
 type Failure struct {
 	// Kind is "collective-timeout", "worker-failed", "rendezvous-timeout",
 	// "out-of-memory", "nccl-error" or "exception".
 	Kind string `json:"kind"`
-	// Rank is who said it, or whom the line names; -1 when nobody is named.
+	// Rank is the rank that the line names, otherwise the rank that printed it; -1 if unknown.
 	Rank int `json:"rank"`
-	// Operation is the collective that hung.
+	// Operation is the collective that timed out.
 	Operation string `json:"operation,omitempty"`
 	Text      string `json:"text"`
 }
 
-// maxText bounds what is kept of a line.
+// maxText is the longest text of a failure, in bytes.
 const maxText = 400
 
 var (
@@ -29,7 +29,7 @@ var (
 	rootRank = regexp.MustCompile(`\brank\s*:\s*(\d+)\s*\(local_rank`)
 )
 
-// DetectFailure tells whether a line reports a failure.
+// DetectFailure returns the failure that a line reports, if any.
 func DetectFailure(l logline.Line) (Failure, bool) {
 	f := Failure{Rank: l.Rank, Text: strings.Clone(strings.TrimSpace(l.Text))}
 	if len(f.Text) > maxText {

@@ -10,21 +10,21 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// maxGPUs of one log.
+// maxGPUs is the most GPUs of one log.
 const maxGPUs = 64
 
-// prefix of a line of the measurement.
+// prefix starts a line of the measurement.
 const prefix = "gpu matmul: "
 
 // MatmulGPU is one measured GPU.
 type MatmulGPU struct {
-	// Rank is the global rank that trains on it.
+	// Rank is the global rank of the GPU.
 	Rank int `json:"rank"`
 	// Device is its index in the pod.
 	Device int `json:"device"`
-	// UUID is empty where the trainer's PyTorch does not know it.
+	// UUID is empty if the PyTorch of the trainer does not report it.
 	UUID string `json:"uuid,omitempty"`
-	// Size of the square BF16 matrices.
+	// Size is the number of rows of the square BF16 matrices.
 	Size    int     `json:"size"`
 	Seconds float64 `json:"seconds"`
 	TFLOPS  float64 `json:"tflops"`
@@ -35,10 +35,10 @@ type MatmulGPU struct {
 	SMClock      *float64 `json:"smClockMHz,omitempty"`
 }
 
-// ParseMatmul reads the lines of a log that are of the measurement, in their order. One that
-// cannot be read, or more than a pod can have, are an error.
+// ParseMatmul parses the lines of the single-GPU measurement, in order. A line that cannot be
+// parsed, or more than maxGPUs lines, is an error.
 func ParseMatmul(r io.Reader) ([]MatmulGPU, error) {
-	return guard.Parse("measurement of GPUs", func() ([]MatmulGPU, error) { return parseMatmul(r) })
+	return guard.Parse("GPU measurement", func() ([]MatmulGPU, error) { return parseMatmul(r) })
 }
 
 func parseMatmul(r io.Reader) ([]MatmulGPU, error) {
@@ -60,7 +60,7 @@ func parseMatmul(r io.Reader) ([]MatmulGPU, error) {
 		return nil
 	})
 	if err != nil {
-		return out, fmt.Errorf("measurement of GPUs: %w", err)
+		return out, fmt.Errorf("read GPU measurement: %w", err)
 	}
 	return out, nil
 }

@@ -27,9 +27,9 @@ func TestParseMatmul(t *testing.T) {
 		"with its limits":         {strings.Replace(line, "}", `, "powerLimitWatts": 500.0, "powerDefaultWatts": 700.0, "smClockMHz": 1485.0}`, 1), []trainer.MatmulGPU{limited}, ""},
 		"nothing":                 {"", nil, ""},
 		"another program":         {"Traceback (most recent call last):\n", nil, ""},
-		"cut":                     {line[:40], nil, "measurement of GPUs"},
-		"Python's infinity":       {strings.Replace(line, "655.31", "Infinity", 1), nil, "measurement of GPUs"},
-		"a number that is a word": {strings.Replace(line, "655.31", `"fast"`, 1), nil, "measurement of GPUs"},
+		"cut":                     {line[:40], nil, "GPU measurement"},
+		"Python's infinity":       {strings.Replace(line, "655.31", "Infinity", 1), nil, "GPU measurement"},
+		"a number that is a word": {strings.Replace(line, "655.31", `"fast"`, 1), nil, "GPU measurement"},
 		"more than a pod has":     {strings.Repeat(line, 65), nil, "more than 64"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,11 +1,9 @@
 package trainer
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,14 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/logline"
 )
 
-// Bounds of what one log may hold.
-const (
-	megatronMaxRanks    = 4096
-	megatronMaxSteps    = 1 << 18
-	megatronMaxProblems = 32
-	megatronMaxFailures = 32
-	maxStragglers       = 4096
-)
+// maxStragglers is the most straggler reports of one log.
+const maxStragglers = 4096
 
 var (
 	iteration = regexp.MustCompile(`(?:\[([^\]]+)\]\s+)?iteration\s+(\d+)/\s*(\d+)\s*\|(.*)$`)
@@ -28,38 +20,28 @@ var (
 	extremes  = regexp.MustCompile(`(MnEtpt|MxEtpt)/Rnk:\s*([\d.]+)TF/(\d+)`)
 )
 
-// ParseMegatron reads a log.
+// ParseMegatron parses a log of Megatron-LM.
 func ParseMegatron(r io.Reader) (MegatronLog, error) {
-	return guard.Parse("log of Megatron", func() (MegatronLog, error) { return parseMegatron(r) })
+	return guard.Parse("Megatron log", func() (MegatronLog, error) { return parseMegatron(r) })
 }
 
 func parseMegatron(r io.Reader) (MegatronLog, error) {
-	p := &megatronParser{ranks: map[int]*MegatronRank{}}
+	p := &megatronParser{collector: newCollector(func(rank int) *MegatronRank { return &MegatronRank{Rank: rank} })}
 	err := logline.Scan(r, func(l logline.Line) error { p.line(l); return nil })
-	for _, rank := range p.ranks {
-		p.log.Ranks = append(p.log.Ranks, *rank)
-	}
-	slices.SortFunc(p.log.Ranks, func(a, b MegatronRank) int { return cmp.Compare(a.Rank, b.Rank) })
+	log := MegatronLog{Ranks: p.sorted(), Stragglers: p.stragglers, Failures: p.failures, Problems: p.problems, Clipped: p.clipped}
 	if err != nil {
-		return p.log, fmt.Errorf("log of Megatron: %w", err)
+		return log, fmt.Errorf("read Megatron log: %w", err)
 	}
-	return p.log, nil
+	return log, nil
 }
 
 type megatronParser struct {
-	ranks map[int]*MegatronRank
-	log   MegatronLog
-	steps int
+	collector[MegatronRank]
+	stragglers []MegatronStraggler
 }
 
 func (p *megatronParser) line(l logline.Line) {
-	if f, ok := DetectFailure(l); ok {
-		if len(p.log.Failures) < megatronMaxFailures {
-			p.log.Failures = append(p.log.Failures, f)
-		} else {
-			p.log.Clipped = true
-		}
-	}
+	p.failure(l)
 	if strings.Contains(l.Text, "MnEtpt/Rnk:") {
 		p.straggler(l.Text)
 	}
@@ -78,7 +60,9 @@ func (p *megatronParser) line(l logline.Line) {
 	switch {
 	case m != nil:
 		rank.start("2006-01-02 15:04:05.999999", m[1])
-		p.iteration(rank, m, l.Text)
+		if it, err := parseIteration(m[2], m[3], m[4]); p.step(rank.Rank, l.Text, err) {
+			rank.Steps = append(rank.Steps, it)
+		}
 	case strings.Contains(l.Text, "[after training is done]"):
 		rank.Completed = true
 	default:
@@ -97,49 +81,23 @@ func (r *MegatronRank) start(layout, text string) {
 	}
 }
 
-func (p *megatronParser) rank(n int) *MegatronRank {
-	r, ok := p.ranks[n]
-	if !ok {
-		if len(p.ranks) >= megatronMaxRanks {
-			p.log.Clipped = true
-			return nil
-		}
-		r = &MegatronRank{Rank: n}
-		p.ranks[n] = r
-	}
-	return r
-}
-
-func (p *megatronParser) iteration(r *MegatronRank, m []string, text string) {
-	it, err := parseIteration(m[2], m[3], m[4])
-	switch {
-	case err != nil && len(p.log.Problems) < megatronMaxProblems:
-		p.log.Problems = append(p.log.Problems, fmt.Sprintf("rank %d: %v: %.160q", r.Rank, err, text))
-	case err == nil && p.steps < megatronMaxSteps:
-		p.steps++
-		r.Steps = append(r.Steps, it)
-	default:
-		p.log.Clipped = true
-	}
-}
-
 func (p *megatronParser) straggler(text string) {
 	var s MegatronStraggler
-	seen := 0
+	found := 0
 	for _, m := range extremes.FindAllStringSubmatch(text, 4) {
-		v, ok := megatronNumber(m[2])
+		v, ok := parseFinite(m[2])
 		rank, err := count(m[3])
 		if !ok || err != nil {
 			return
 		}
-		seen++
+		found++
 		if m[1] == "MnEtpt" {
 			s.MinTFLOPS, s.MinRank = v, rank
 		} else {
 			s.MaxTFLOPS, s.MaxRank = v, rank
 		}
 	}
-	if seen == 2 && len(p.log.Stragglers) < maxStragglers {
-		p.log.Stragglers = append(p.log.Stragglers, s)
+	if found == 2 && len(p.stragglers) < maxStragglers {
+		p.stragglers = append(p.stragglers, s)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parseIteration reads the fields behind "iteration 20/ 100 |".
+// parseIteration parses the fields after "iteration 20/ 100 |".
 func parseIteration(step, total, rest string) (MegatronIteration, error) {
 	var it MegatronIteration
 	var err error
@@ -26,25 +26,25 @@ func parseIteration(step, total, rest string) (MegatronIteration, error) {
 			return it, err
 		}
 	}
-	if it.Took <= 0 {
-		return it, fmt.Errorf("no elapsed time")
+	if it.StepMS <= 0 {
+		return it, fmt.Errorf("elapsed time is missing")
 	}
 	return it, nil
 }
 
-// field takes one "name: value"; fields that are not used are stepped over.
+// field stores one "name: value"; unknown fields are ignored.
 func (it *MegatronIteration) field(name, value string) (err error) {
 	switch name {
 	case "elapsed time per iteration (ms)":
-		v, ok := megatronNumber(value)
+		v, ok := parseFinite(value)
 		if !ok || v <= 0 {
-			return fmt.Errorf("elapsed time %.40q is no figure", value)
+			return fmt.Errorf("invalid elapsed time %.40q: must be a positive number", value)
 		}
-		it.Took = v
+		it.StepMS = v
 	case "throughput per GPU (TFLOP/s/GPU)":
-		v, ok := megatronNumber(value)
+		v, ok := parseFinite(value)
 		if !ok || v < 0 {
-			return fmt.Errorf("throughput %.40q is no figure", value)
+			return fmt.Errorf("invalid throughput %.40q: must be a non-negative number", value)
 		}
 		it.TFLOPS = &v
 	case "lm loss":
@@ -58,7 +58,7 @@ func (it *MegatronIteration) field(name, value string) (err error) {
 }
 
 func (it *MegatronIteration) loss(value string) {
-	if v, ok := megatronNumber(value); ok {
+	if v, ok := parseFinite(value); ok {
 		it.Loss = &v
 		return
 	}
@@ -79,16 +79,13 @@ func counted(value string) (*int, error) {
 func count(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%.40q is no count", s)
+		return 0, fmt.Errorf("invalid count %.40q: must be a non-negative integer", s)
 	}
 	return n, nil
 }
 
-// megatronNumber refuses what is not finite.
-func megatronNumber(s string) (float64, bool) {
+// parseFinite parses a finite number.
+func parseFinite(s string) (float64, bool) {
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, false
-	}
-	return v, true
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }

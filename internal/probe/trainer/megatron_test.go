@@ -30,8 +30,8 @@ func TestParseMegatron(t *testing.T) {
 			{
 				Rank: 31, Lines: 4, Started: time.Date(2026, 8, 22, 9, 59, 50, 0, time.UTC), Completed: true,
 				Steps: []trainer.MegatronIteration{
-					{Step: 20, Total: 100, Took: 2851.3, TFLOPS: new(539.8), Loss: new(8.123456), Skipped: new(0), NaN: new(0)},
-					{Step: 21, Total: 100, Took: 2850, LossText: "NAN", Skipped: new(1), NaN: new(2)},
+					{Step: 20, Total: 100, StepMS: 2851.3, TFLOPS: new(539.8), Loss: new(8.123456), Skipped: new(0), NaN: new(0)},
+					{Step: 21, Total: 100, StepMS: 2850, LossText: "NAN", Skipped: new(1), NaN: new(2)},
 				},
 			},
 		},
@@ -73,7 +73,7 @@ func FuzzParseMegatron(f *testing.F) {
 		}
 		for _, r := range got.Ranks {
 			for _, it := range r.Steps {
-				if it.Took <= 0 {
+				if it.StepMS <= 0 {
 					t.Errorf("%+v", it)
 				}
 			}

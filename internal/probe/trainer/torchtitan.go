@@ -1,26 +1,15 @@
 package trainer
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/logline"
-)
-
-// Bounds of what one log may hold.
-const (
-	titanMaxRanks    = 4096
-	titanMaxSteps    = 1 << 18
-	titanMaxProblems = 32
-	titanMaxFailures = 32
 )
 
 var (
@@ -32,38 +21,23 @@ var (
 	size     = regexp.MustCompile(`size: ([\d,]+) total parameters`)
 )
 
-// ParseTorchtitan reads a log.
+// ParseTorchtitan parses a log of torchtitan.
 func ParseTorchtitan(r io.Reader) (TorchtitanLog, error) {
 	return guard.Parse("torchtitan log", func() (TorchtitanLog, error) { return parseTorchtitan(r) })
 }
 
 func parseTorchtitan(r io.Reader) (TorchtitanLog, error) {
-	p := &titanParser{ranks: map[int]*TorchtitanRank{}}
-	err := logline.Scan(r, func(l logline.Line) error { p.line(l); return nil })
-	for _, rank := range p.ranks {
-		p.log.Ranks = append(p.log.Ranks, *rank)
-	}
-	slices.SortFunc(p.log.Ranks, func(a, b TorchtitanRank) int { return cmp.Compare(a.Rank, b.Rank) })
+	p := newCollector(func(rank int) *TorchtitanRank { return &TorchtitanRank{Rank: rank} })
+	err := logline.Scan(r, func(l logline.Line) error { torchtitanLine(&p, l); return nil })
+	log := TorchtitanLog{Ranks: p.sorted(), Failures: p.failures, Problems: p.problems, Clipped: p.clipped}
 	if err != nil {
-		return p.log, fmt.Errorf("torchtitan log: %w", err)
+		return log, fmt.Errorf("read torchtitan log: %w", err)
 	}
-	return p.log, nil
+	return log, nil
 }
 
-type titanParser struct {
-	ranks map[int]*TorchtitanRank
-	log   TorchtitanLog
-	steps int
-}
-
-func (p *titanParser) line(l logline.Line) {
-	if f, ok := DetectFailure(l); ok {
-		if len(p.log.Failures) < titanMaxFailures {
-			p.log.Failures = append(p.log.Failures, f)
-		} else {
-			p.log.Clipped = true
-		}
-	}
+func torchtitanLine(p *collector[TorchtitanRank], l logline.Line) {
+	p.failure(l)
 	var m []string
 	if strings.Contains(l.Text, "step:") {
 		m = stepLine.FindStringSubmatch(l.Text)
@@ -75,37 +49,17 @@ func (p *titanParser) line(l logline.Line) {
 	if rank == nil {
 		return
 	}
-	p.facts(rank, l.Text)
+	rank.setup(l.Text)
 	if m == nil || strings.Contains(l.Text, "validate step:") {
 		return
 	}
-	step, err := parseStep(m, l.Text)
-	switch {
-	case err != nil && len(p.log.Problems) < titanMaxProblems:
-		p.log.Problems = append(p.log.Problems, fmt.Sprintf("rank %d: %v: %.160q", l.Rank, err, l.Text))
-	case err == nil && p.steps < titanMaxSteps:
-		p.steps++
+	if step, err := parseStep(m, l.Text); p.step(l.Rank, l.Text, err) {
 		rank.Steps = append(rank.Steps, step)
-	default:
-		p.log.Clipped = true
 	}
 }
 
-func (p *titanParser) rank(n int) *TorchtitanRank {
-	r, ok := p.ranks[n]
-	if !ok {
-		if len(p.ranks) >= titanMaxRanks {
-			p.log.Clipped = true
-			return nil
-		}
-		r = &TorchtitanRank{Rank: n}
-		p.ranks[n] = r
-	}
-	return r
-}
-
-// facts reads what is said once.
-func (p *titanParser) facts(r *TorchtitanRank, text string) {
+// setup parses the lines that a rank prints once, before its steps.
+func (r *TorchtitanRank) setup(text string) {
 	if r.Started.IsZero() {
 		if m := stamp.FindStringSubmatch(text); m != nil {
 			if at, err := time.Parse("2006-01-02 15:04:05,000", m[1]); err == nil {
@@ -139,7 +93,7 @@ func (p *titanParser) facts(r *TorchtitanRank, text string) {
 func parseStep(m []string, text string) (TorchtitanStep, error) {
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
-		return TorchtitanStep{}, fmt.Errorf("step %.20q is no number", m[1])
+		return TorchtitanStep{}, fmt.Errorf("invalid step %.20q: must be a number", m[1])
 	}
 	s := TorchtitanStep{Step: n}
 	if loss, ok := titanNumber(m[2]); ok {
@@ -157,7 +111,7 @@ func parseStep(m []string, text string) (TorchtitanStep, error) {
 		switch {
 		case f[1] == "mfu" && f[2] == "N/A":
 		case !ok || v < 0:
-			return TorchtitanStep{}, fmt.Errorf("%s %.40q is no figure", f[1], f[2])
+			return TorchtitanStep{}, fmt.Errorf("invalid %s %.40q: must be a non-negative number", f[1], f[2])
 		case f[1] == "tps":
 			s.TPS, throughput = v, true
 		case f[1] == "tflops":
@@ -169,12 +123,12 @@ func parseStep(m []string, text string) (TorchtitanStep, error) {
 		}
 	}
 	if !throughput {
-		return TorchtitanStep{}, fmt.Errorf("no tps")
+		return TorchtitanStep{}, fmt.Errorf("tps is missing")
 	}
 	return s, nil
 }
 
-// product multiplies counts; 0 when it makes no sense.
+// product multiplies counts; 0 if one is invalid or the result exceeds an int64.
 func product(counts []string) int64 {
 	v := 1.0
 	for _, c := range counts {
@@ -190,11 +144,5 @@ func product(counts []string) int64 {
 	return int64(v)
 }
 
-// titanNumber reads "4,376" and "9.890e+14"; what is not finite is no number.
-func titanNumber(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, false
-	}
-	return v, true
-}
+// titanNumber parses "4,376" and "9.890e+14".
+func titanNumber(s string) (float64, bool) { return parseFinite(strings.ReplaceAll(s, ",", "")) }
