@@ -69,10 +69,10 @@ func smi(out ssh.Output) (any, error) {
 	switch {
 	case err == nil:
 		f.Log = &log
-	case !f.Trouble.Some():
+	case !f.Trouble.Any():
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if out.Exit != 0 && !f.Trouble.Some() {
+	if out.Exit != 0 && !f.Trouble.Any() {
 		return nil, failed(out)
 	}
 	return f, nil
@@ -87,7 +87,7 @@ func nvlinks(out ssh.Output) (any, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if out.Exit != 0 && !trouble.Some() {
+	if out.Exit != 0 && !trouble.Any() {
 		return nil, failed(out)
 	}
 	return linkFigures{GPUs: gpus}, nil

@@ -8,22 +8,21 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// ClockQuery asks for what ParseClocks reads: cheap enough to be asked again and again.
+// ClockQuery is the command whose output ParseClocks parses. It is cheap enough for polling.
 func ClockQuery() []string {
 	return []string{"nvidia-smi", "--query-gpu=uuid,utilization.gpu,clocks.sm,power.draw,power.limit", "--format=csv,noheader"}
 }
 
-// Clock is how a GPU runs at one moment; nil is what it does not say.
+// Clock is a sample of the load of a GPU; a figure is nil if the GPU does not report it.
 type Clock struct {
-	UUID       string `json:"uuid"`
-	Util       *int64 `json:"util,omitempty"`       // %
-	SMClockMHz *int64 `json:"smClockMHz,omitempty"` // MHz
-	// PowerW is what it draws, PowerLimitW what it may draw.
+	UUID        string   `json:"uuid"`
+	Util        *int64   `json:"util,omitempty"`       // %
+	SMClockMHz  *int64   `json:"smClockMHz,omitempty"` // MHz
 	PowerW      *float64 `json:"powerW,omitempty"`
 	PowerLimitW *float64 `json:"powerLimitW,omitempty"`
 }
 
-// ParseClocks reads the output of ClockQuery: a line a GPU.
+// ParseClocks parses the output of ClockQuery: one line per GPU.
 func ParseClocks(data []byte) ([]Clock, error) {
 	return guard.Parse("nvidia-smi --query-gpu", func() ([]Clock, error) { return parseClocks(data) })
 }

@@ -1,9 +1,9 @@
 package nvidia
 
-// DiagStatus is the outcome of a test or of a test on one GPU.
+// DiagStatus is the outcome of a test, or of a test on one GPU.
 type DiagStatus string
 
-// The outcomes.
+// The statuses of a test.
 const (
 	DiagPass   DiagStatus = "Pass"
 	DiagSkip   DiagStatus = "Skip"
@@ -12,7 +12,7 @@ const (
 	DiagNotRun DiagStatus = "Not Run"
 )
 
-// Severity classes of a warning (dcgm_errors.h).
+// Severities of a warning (dcgm_errors.h).
 const (
 	SeverityMonitor = 1
 	SeverityIsolate = 2
@@ -25,16 +25,16 @@ const (
 // DiagGroupGPU is the entity group of GPUs.
 const DiagGroupGPU = "GPU"
 
-// Diag is one run of the diagnostic.
+// Diag is one run of dcgmi diag.
 type Diag struct {
-	// Major is the DCGM generation whose document and test names it has: 3 or 4.
+	// Major is the DCGM generation of the document and its test names: 3 or 4.
 	Major   int    `json:"major"`
 	Version string `json:"version,omitempty"`
 	Driver  string `json:"driver,omitempty"`
-	// RuntimeError is why the diagnostic as a whole could not do its work.
+	// RuntimeError is why the diagnostic did not run.
 	RuntimeError string     `json:"runtimeError,omitempty"`
 	Tests        []DiagTest `json:"tests"`
-	// Serials of the GPUs by DCGM's number, where the document has them.
+	// Serials are the GPU serial numbers by DCGM index, if the document has them.
 	Serials map[int]string `json:"serials,omitempty"`
 }
 
@@ -45,22 +45,22 @@ type DiagTest struct {
 	// DiagStatus is the worst of the results.
 	Status  DiagStatus   `json:"status"`
 	Results []DiagResult `json:"results"`
-	// Warnings are the summary's: what was found that no result is about.
+	// Warnings are the warnings of the summary, which belong to no result.
 	Warnings []DiagWarning `json:"warnings,omitempty"`
 }
 
-// DiagResult is a test's outcome on one entity, or on the whole node.
+// DiagResult is the outcome of a test on one entity, or on the whole node.
 type DiagResult struct {
 	// Group is "GPU", "CPU", ...; empty for the whole node.
 	Group string `json:"group,omitempty"`
-	// ID is DCGM's number of the entity; nil for the whole node.
+	// ID is the DCGM index of the entity; nil for the whole node.
 	ID       *int          `json:"id,omitempty"`
 	Status   DiagStatus    `json:"status"`
 	Warnings []DiagWarning `json:"warnings,omitempty"`
 	Info     []string      `json:"info,omitempty"`
 }
 
-// DiagWarning is one thing that a test found.
+// DiagWarning is one problem that a test found.
 type DiagWarning struct {
 	Text     string `json:"text"`
 	ErrorID  int    `json:"errorID,omitempty"`
@@ -68,7 +68,7 @@ type DiagWarning struct {
 	Severity int    `json:"severity,omitempty"`
 }
 
-// rank orders outcomes from good to bad.
+// rank orders statuses from best to worst.
 func (s DiagStatus) rank() int {
 	switch s {
 	case DiagPass:
@@ -86,7 +86,7 @@ func (s DiagStatus) rank() int {
 	}
 }
 
-// worst is the worst outcome; with no results a test has not run.
+// worst returns the worst status; DiagNotRun without results.
 func worst(results []DiagResult) DiagStatus {
 	if len(results) == 0 {
 		return DiagNotRun
@@ -98,4 +98,17 @@ func worst(results []DiagResult) DiagStatus {
 		}
 	}
 	return out
+}
+
+// renamedTests maps test names of early DCGM 3 releases to the later names.
+var renamedTests = map[string]string{"Blacklist": "Denylist"}
+
+// Is reports whether the test has the given name in any release.
+func (t DiagTest) Is(name string) bool { return currentName(t.Name) == currentName(name) }
+
+func currentName(name string) string {
+	if later, ok := renamedTests[name]; ok {
+		return later
+	}
+	return name
 }

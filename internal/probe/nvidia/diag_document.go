@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// diagDocument is the JSON of either generation.
+// diagDocument is the JSON of DCGM 3 or DCGM 4.
 type diagDocument struct {
 	Root3    *root         `json:"DCGM GPU Diagnostic"`
 	Root4    *root         `json:"DCGM Diagnostic"`
@@ -63,7 +63,7 @@ type rawResult struct {
 	Info     flexStrings `json:"info"`
 }
 
-// ids are the GPUs that a DCGM 3 result is about.
+// ids are the GPU indices of a DCGM 3 result.
 func (r rawResult) ids() ([]int, error) {
 	text := string(r.GPUID)
 	if text == "" {
@@ -76,7 +76,7 @@ func (r rawResult) ids() ([]int, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%.40q is no list of GPU numbers", text)
+			return nil, fmt.Errorf("invalid GPU list %.40q: must be comma-separated indices", text)
 		}
 		out = append(out, n)
 	}
@@ -99,12 +99,12 @@ func (f *flexString) UnmarshalJSON(data []byte) error {
 	case float64:
 		*f = flexString(strconv.FormatFloat(v, 'f', -1, 64))
 	default:
-		return fmt.Errorf("%.40s is neither text nor a number", data)
+		return fmt.Errorf("invalid value %.40s: must be a string or a number", data)
 	}
 	return nil
 }
 
-// flexStrings is a text or a list of texts.
+// flexStrings is a string or a list of strings.
 type flexStrings []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -118,13 +118,13 @@ func (f *flexStrings) UnmarshalJSON(data []byte) error {
 	}
 	var many []string
 	if err := json.Unmarshal(data, &many); err != nil {
-		return errors.New("info is neither a text nor a list of texts")
+		return errors.New("invalid info: must be a string or a list of strings")
 	}
 	*f = many
 	return nil
 }
 
-// rawWarnings is a list of objects; older releases print texts or one text.
+// rawWarnings is a list of objects; older releases print strings or one string.
 type rawWarnings []DiagWarning
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -143,7 +143,7 @@ func (w *rawWarnings) UnmarshalJSON(data []byte) error {
 		Severity int    `json:"error_severity"`
 	}
 	if err := json.Unmarshal(data, &objects); err != nil {
-		return errors.New("warnings are neither texts nor objects with warning, error_id and error_severity")
+		return errors.New("invalid warnings: must be strings or objects with warning, error_id and error_severity")
 	}
 	for _, o := range objects {
 		*w = append(*w, DiagWarning(o))

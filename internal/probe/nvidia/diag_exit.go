@@ -2,15 +2,15 @@ package nvidia
 
 import "fmt"
 
-// DiagOutcome is what an exit code says about a diagnostic.
+// DiagOutcome is the meaning of an exit code of dcgmi diag.
 type DiagOutcome string
 
 // The outcomes of dcgmi diag.
 const (
-	DiagCompleted  DiagOutcome = "completed"   // every test ran to its end
-	DiagTestFailed DiagOutcome = "test-failed" // ran, and a test failed
-	DiagIsolate    DiagOutcome = "isolate"     // ran, and a GPU should be isolated
-	DiagIncomplete DiagOutcome = "incomplete"  // says nothing about the hardware
+	DiagCompleted  DiagOutcome = "completed"   // every test ran
+	DiagTestFailed DiagOutcome = "test-failed" // every test ran, one failed
+	DiagIsolate    DiagOutcome = "isolate"     // every test ran, a GPU should be isolated
+	DiagIncomplete DiagOutcome = "incomplete"  // no result about the hardware
 )
 
 // DiagExit explains an exit code of dcgmi diag: a dcgmReturn_t modulo 256. The
@@ -34,7 +34,7 @@ func DiagExit(code int) (outcome DiagOutcome, meaning string) {
 	case 203:
 		return DiagIncomplete, "the diagnostic was killed"
 	case 198:
-		return DiagIncomplete, "there is no such test"
+		return DiagIncomplete, "unknown test"
 	case 235:
 		return DiagIncomplete, "no host engine is running: start nvidia-dcgm"
 	case 248:

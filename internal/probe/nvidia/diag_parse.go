@@ -2,6 +2,7 @@ package nvidia
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-const (
-	maxEntities = 1 << 12
-	diagMaxText = 1 << 10
-)
+// maxEntities is the most GPUs of one result.
+const maxEntities = 1 << 12
 
-// ParseDiag reads the document of dcgmi diag -j. Lines before it (some releases
-// print warnings there) are passed over.
+// maxDiagText is the longest text of a diagnostic, in bytes.
+const maxDiagText = 1 << 10
+
+// ParseDiag parses the output of dcgmi diag -j. It ignores lines before the document, where
+// some releases print warnings.
 func ParseDiag(data []byte) (Diag, error) {
 	d, err := guard.Parse("document", func() (Diag, error) { return parseDiag(data) })
 	if err != nil {
@@ -34,22 +36,22 @@ func parseDiag(data []byte) (Diag, error) {
 		return Diag{}, errors.New("no output; expected JSON: run dcgmi diag with -j")
 	}
 	if !utf8.Valid(text) {
-		return Diag{}, errors.New("the output is no UTF-8 text")
+		return Diag{}, errors.New("the output is not UTF-8 text")
 	}
 	start := bytes.IndexByte(text, '{')
 	if start < 0 {
-		return Diag{}, fmt.Errorf("no JSON in the output, which says %.200q", firstLine(text))
+		return Diag{}, fmt.Errorf("no JSON in the output: %.200q", firstLine(text))
 	}
 	var doc diagDocument
 	dec := json.NewDecoder(bytes.NewReader(text[start:]))
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return Diag{}, errors.New("the JSON ends early: the output is cut short")
+			return Diag{}, errors.New("unexpected end of JSON: the output is truncated")
 		}
 		return Diag{}, fmt.Errorf("decode JSON: %w", err)
 	}
 	if rest := bytes.TrimSpace(text[start+int(dec.InputOffset()):]); len(rest) > 0 {
-		return Diag{}, fmt.Errorf("%.80q behind the document", firstLine(rest))
+		return Diag{}, fmt.Errorf("%.80q after the document", firstLine(rest))
 	}
 	return doc.diag()
 }
@@ -66,13 +68,13 @@ func (doc diagDocument) diag() (Diag, error) {
 	}
 	if r == nil {
 		if doc.Error != "" {
-			return Diag{RuntimeError: diagCut(doc.Error)}, nil
+			return Diag{RuntimeError: clip(doc.Error, maxDiagText)}, nil
 		}
 		return Diag{}, errors.New(`neither "DCGM Diagnostic" (DCGM 4) nor "DCGM GPU Diagnostic" (DCGM 3) in the document`)
 	}
-	d.Version = first(r.Version, r.Metadata.DCGMVersion, r.Metadata.Version, doc.Metadata.DCGMVersion, doc.Metadata.Version)
-	d.Driver = first(r.Driver, r.Metadata.Driver, doc.Metadata.Driver)
-	d.RuntimeError = diagCut(first(r.Error, doc.Error))
+	d.Version = cmp.Or(r.Version, r.Metadata.DCGMVersion, r.Metadata.Version, doc.Metadata.DCGMVersion, doc.Metadata.Version)
+	d.Driver = cmp.Or(r.Driver, r.Metadata.Driver, doc.Metadata.Driver)
+	d.RuntimeError = clip(cmp.Or(r.Error, doc.Error), maxDiagText)
 	if err := d.serials(r, doc); err != nil {
 		return Diag{}, err
 	}
@@ -99,7 +101,7 @@ func (d *Diag) serials(r *root, doc diagDocument) error {
 	for id, serial := range r.Serials {
 		n, err := strconv.Atoi(id)
 		if err != nil {
-			return fmt.Errorf("%.40q in GPU Device Serials is no GPU number", id)
+			return fmt.Errorf("invalid GPU index %.40q in GPU Device Serials", id)
 		}
 		d.Serials[n] = string(serial)
 	}
@@ -117,7 +119,7 @@ func (d *Diag) serials(r *root, doc diagDocument) error {
 func (raw *rawTest) test(category string) (DiagTest, error) {
 	t := DiagTest{Category: category, Name: raw.Name}
 	if raw.Name == "" {
-		return t, errors.New("has no name")
+		return t, errors.New("name is missing")
 	}
 	for _, rr := range raw.Results {
 		results, err := rr.results()
@@ -132,7 +134,7 @@ func (raw *rawTest) test(category string) (DiagTest, error) {
 		if err != nil {
 			return t, err
 		}
-		t.Warnings = short(raw.Summary.Warnings)
+		t.Warnings = clipWarnings(raw.Summary.Warnings)
 		if len(t.Results) == 0 || summary.rank() > t.Status.rank() {
 			t.Status = summary
 		}
@@ -140,13 +142,13 @@ func (raw *rawTest) test(category string) (DiagTest, error) {
 	return t, nil
 }
 
-// results is one result, or one a GPU when it is about several.
+// results returns one result, or one per GPU if the result names several.
 func (r rawResult) results() ([]DiagResult, error) {
 	s, err := status(r.Status)
 	if err != nil {
 		return nil, err
 	}
-	base := DiagResult{Group: r.Group, ID: r.EntityID, Status: s, Warnings: short(r.Warnings), Info: r.Info}
+	base := DiagResult{Group: r.Group, ID: r.EntityID, Status: s, Warnings: clipWarnings(r.Warnings), Info: r.Info}
 	ids, err := r.ids()
 	if err != nil {
 		return nil, err
@@ -155,7 +157,7 @@ func (r rawResult) results() ([]DiagResult, error) {
 		return []DiagResult{base}, nil
 	}
 	if len(ids) > maxEntities {
-		return nil, fmt.Errorf("a result about %d GPUs", len(ids))
+		return nil, fmt.Errorf("result for %d GPUs: want at most 4096", len(ids))
 	}
 	out := make([]DiagResult, 0, len(ids))
 	for _, id := range ids {
@@ -166,15 +168,15 @@ func (r rawResult) results() ([]DiagResult, error) {
 	return out, nil
 }
 
-// short bounds the texts of warnings.
-func short(warnings []DiagWarning) []DiagWarning {
+// clipWarnings clips the texts of warnings.
+func clipWarnings(warnings []DiagWarning) []DiagWarning {
 	for i := range warnings {
-		warnings[i].Text = diagCut(warnings[i].Text)
+		warnings[i].Text = clip(warnings[i].Text, maxDiagText)
 	}
 	return warnings
 }
 
-// status reads an outcome; releases differ in case and spacing.
+// status parses a status; releases differ in case and spacing.
 func status(word string) (DiagStatus, error) {
 	switch strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), " ", "") {
 	case "pass", "passed":
@@ -188,22 +190,6 @@ func status(word string) (DiagStatus, error) {
 	case "notrun":
 		return DiagNotRun, nil
 	default:
-		return "", fmt.Errorf("status %.40q is none of Pass, Skip, Warn, Fail, Not Run", word)
+		return "", fmt.Errorf("unknown status %.40q: want one of Pass, Skip, Warn, Fail, Not Run", word)
 	}
-}
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-func diagCut(s string) string {
-	if len(s) > diagMaxText {
-		return strings.ToValidUTF8(s[:diagMaxText], "") + "..."
-	}
-	return s
 }

@@ -6,14 +6,14 @@ type SMILog struct {
 	DTD    string `json:"dtd,omitempty"`
 	Driver string `json:"driver"`
 	CUDA   string `json:"cuda,omitempty"`
-	// Attached is how many GPUs the driver says there are.
+	// Attached is the number of GPUs that the driver reports.
 	Attached int   `json:"attached"`
 	GPUs     []GPU `json:"gpus"`
 }
 
-// GPU is one card.
+// GPU is one GPU.
 type GPU struct {
-	// Index is its place in the document: NVML's number.
+	// Index is the position in the document, which is the NVML index.
 	Index   int    `json:"index"`
 	BusID   string `json:"busID"` // "0000:1b:00.0"
 	UUID    string `json:"uuid"`
@@ -22,7 +22,7 @@ type GPU struct {
 	VBIOS   string `json:"vbios,omitempty"`
 
 	MemoryTotalMiB *int64 `json:"memoryTotalMiB"`
-	// ECC is "Enabled" or "Disabled"; empty when the card has none.
+	// ECC is "Enabled" or "Disabled"; empty if the GPU has no ECC.
 	ECC                   string    `json:"ecc,omitempty"`
 	Volatile              ECCErrors `json:"volatileErrors"`
 	Aggregate             ECCErrors `json:"aggregateErrors"`
@@ -32,11 +32,11 @@ type GPU struct {
 	// RowRemap is nil when the card tells nothing of remapped rows.
 	Remap *RowRemap `json:"remappedRows"`
 
-	// ClockReasons are what holds the clocks down, without the prefix that
-	// drivers changed: "hw_thermal_slowdown" to whether it is active.
+	// ClockReasons maps each clock event reason to whether it is active, without the prefix,
+	// which differs between drivers: "hw_thermal_slowdown".
 	ClockReasons map[string]bool `json:"clockReasons"`
-	// ClockCounters are how long each reason has been active since the driver
-	// was loaded: "hw_therm_slowdown" to microseconds.
+	// ClockCountersUS is the time in microseconds that each reason was active since the driver
+	// was loaded: "hw_therm_slowdown".
 	ClockCountersUS    map[string]int64 `json:"clockCountersUS,omitempty"`
 	SMClockMHz         *int64           `json:"smClockMHz,omitempty"`
 	MaxSMClockMHz      *int64           `json:"maxSMClockMHz"`
@@ -48,19 +48,19 @@ type GPU struct {
 	DefaultPowerLimitW *float64 `json:"defaultPowerLimitW,omitempty"`
 	TemperatureC       *float64 `json:"temperatureC,omitempty"`
 
-	// PCIeGen and PCIeWidth are what the link can do here; the current
-	// generation falls at idle and says nothing.
+	// The maximum PCIe generation of the link in this slot. The current generation drops at
+	// idle, so it is not used.
 	PCIeMaxGen   *int64 `json:"pcieMaxGen,omitempty"`
 	PCIeWidth    *int64 `json:"pcieWidthLanes"`
 	PCIeMaxWidth *int64 `json:"pcieMaxWidthLanes,omitempty"`
 
-	// RecoveryAction is what the driver wants done: "None", "GPU Reset Required".
+	// RecoveryAction is the action that the driver requires: "None", "GPU Reset Required".
 	RecoveryAction string `json:"recoveryAction,omitempty"`
-	// FabricState and FabricStatus are the NVLink fabric's registration.
+	// FabricState and FabricStatus are the registration with the NVLink fabric.
 	FabricState  string `json:"fabricState,omitempty"`
 	FabricStatus string `json:"fabricStatus,omitempty"`
-	// FabricHealth is what the driver says of the fabric's health, by element:
-	// "summary" to "Healthy", "bandwidth" to "Full", "route_unhealthy" to "False".
+	// FabricHealth is the health of the fabric by XML element: "summary" to "Healthy",
+	// "bandwidth" to "Full", "route_unhealthy" to "False".
 	FabricHealth map[string]string `json:"fabricHealth,omitempty"`
 
 	// ECCErrors are figures that the GPU could not give: "ecc_mode: GPU is lost".

@@ -10,16 +10,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// NVLinks are the links of one GPU, as nvidia-smi nvlink -s prints them.
+// NVLinks are the links of one GPU in the output of nvidia-smi nvlink -s.
 type NVLinks struct {
 	Index int      `json:"index"`
 	UUID  string   `json:"uuid"`
 	Links []NVLink `json:"links"`
-	// AllInactive says that the driver has no active link of this GPU.
+	// AllInactive: the driver reports no active link of this GPU.
 	AllInactive bool `json:"allInactive,omitempty"`
 }
 
-// NVLink is one link.
+// NVLink is one link of a GPU.
 type NVLink struct {
 	Number int     `json:"number"`
 	Active bool    `json:"active"`
@@ -39,7 +39,7 @@ const (
 	maxLinkCount = 1 << 10
 )
 
-// ParseNVLinks reads nvidia-smi nvlink -s.
+// ParseNVLinks parses the output of nvidia-smi nvlink -s.
 func ParseNVLinks(data []byte) ([]NVLinks, error) {
 	return guard.Parse("nvidia-smi nvlink", func() ([]NVLinks, error) { return parseNVLinks(data) })
 }
@@ -65,13 +65,13 @@ func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
 	if m := linkGPU.FindStringSubmatch(line); m != nil {
 		index, err := strconv.Atoi(m[1])
 		if err != nil {
-			return gpus, fmt.Errorf("%q is no GPU number", m[1])
+			return gpus, fmt.Errorf("invalid GPU index %q", m[1])
 		}
 		gpus = append(gpus, NVLinks{Index: index, UUID: m[2]})
 		if m[3] == "" {
 			return gpus, nil
 		}
-		line = m[3] // some releases say on the same line why there are no links
+		line = m[3] // some releases print the reason for missing links on the same line
 	}
 	if len(gpus) == 0 {
 		return gpus, fmt.Errorf("%.80q: expected \"GPU 0: ... (UUID: GPU-...)\"", line)
@@ -89,7 +89,7 @@ func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
 	if m := linkUp.FindStringSubmatch(line); m != nil {
 		rate, err := strconv.ParseFloat(m[2], 64)
 		if err != nil {
-			return gpus, fmt.Errorf("%q is no rate", m[2])
+			return gpus, fmt.Errorf("invalid rate %q", m[2])
 		}
 		number, link = m[1], NVLink{Active: true, GBps: rate}
 	} else if m := linkDown.FindStringSubmatch(line); m != nil {
@@ -99,12 +99,12 @@ func addLink(gpus []NVLinks, line string) ([]NVLinks, error) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || len(g.Links) >= maxLinkCount {
-		return gpus, fmt.Errorf("%.80q is one link too many", line)
+		return gpus, fmt.Errorf("%.80q: more than %d links", line, maxLinkCount)
 	}
 	link.Number = n
 	for _, other := range g.Links {
 		if other.Number == n {
-			return gpus, fmt.Errorf("link %d of GPU %d is there twice", n, g.Index)
+			return gpus, fmt.Errorf("duplicate link %d of GPU %d", n, g.Index)
 		}
 	}
 	g.Links = append(g.Links, link)

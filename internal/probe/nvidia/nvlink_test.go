@@ -65,7 +65,7 @@ func TestParseNVLinksRefuses(t *testing.T) {
 		"nothing":         {" ", "no output"},
 		"no driver":       {"Failed to initialize NVML: Unknown Error", "expected \"GPU 0"},
 		"cut in a link":   {nvlinks[:strings.Index(nvlinks, " GB/s")], "expected \"Link 0"},
-		"a link twice":    {strings.Replace(nvlinks, "Link 1", "Link 0", 1), "twice"},
+		"a link twice":    {strings.Replace(nvlinks, "Link 1", "Link 0", 1), "duplicate"},
 		"words behind it": {"GPU 0: X (UUID: GPU-0a0a) and more\n", "and more"},
 		"only a lost GPU": {"Unable to determine the device handle for GPU0000:3B:00.0: Unknown Error\n", "no GPU"},
 		"UTF-16":          {"\xff\xfeG\x00", "UTF-8"},

@@ -10,17 +10,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// NVLinkErrors are the error counters of one GPU's NVLinks, as nvidia-smi nvlink -e
-// prints them. They count from the load of the driver.
+// NVLinkErrors are the error counters of the NVLinks of one GPU in the output of nvidia-smi
+// nvlink -e, counted since the driver was loaded.
 type NVLinkErrors struct {
 	Index int          `json:"index"`
 	UUID  string       `json:"uuid"`
 	Links []LinkErrors `json:"links"`
 }
 
-// LinkErrors are the counters of one link by their printed names: "Replay Errors",
-// "Recovery Errors", "CRC Errors"; later generations have others. A counter that the
-// link does not have (N/A) is left out.
+// LinkErrors are the counters of one link by printed name: "Replay Errors", "Recovery
+// Errors", "CRC Errors"; newer generations have others. Counters printed as N/A are omitted.
 type LinkErrors struct {
 	Number   int              `json:"number"`
 	Counters map[string]int64 `json:"counters"`
@@ -28,12 +27,12 @@ type LinkErrors struct {
 
 var linkCounter = regexp.MustCompile(`^Link (\d{1,3}): ([A-Za-z][A-Za-z0-9 ()-]{0,60}): (.*)$`)
 
-// maxCounters bounds the counters of one link.
+// maxCounters is the most counters of one link.
 const maxCounters = 64
 
-// ParseNVLinkErrors reads nvidia-smi nvlink -e. What later generations print beside the
-// errors is passed over: traffic counters, error rates, and "FEC Errors - 0" to 15, which
-// count blocks by the bits that were corrected in them.
+// ParseNVLinkErrors parses the output of nvidia-smi nvlink -e. It ignores the other counters
+// of newer generations: traffic, error rates, and "FEC Errors - 0" to 15, which count blocks
+// by the number of corrected bits.
 func ParseNVLinkErrors(data []byte) ([]NVLinkErrors, error) {
 	return guard.Parse("nvidia-smi nvlink -e", func() ([]NVLinkErrors, error) { return parseNVLinkErrors(data) })
 }
@@ -56,7 +55,7 @@ func addLinkErrors(gpus []NVLinkErrors, line string) ([]NVLinkErrors, error) {
 	if m := linkGPU.FindStringSubmatch(line); m != nil {
 		index, err := strconv.Atoi(m[1])
 		if err != nil {
-			return gpus, fmt.Errorf("%q is no GPU number", m[1])
+			return gpus, fmt.Errorf("invalid GPU index %q", m[1])
 		}
 		return append(gpus, NVLinkErrors{Index: index, UUID: m[2]}), nil
 	}
@@ -64,7 +63,7 @@ func addLinkErrors(gpus []NVLinkErrors, line string) ([]NVLinkErrors, error) {
 		return gpus, fmt.Errorf("%.80q: expected \"GPU 0: ... (UUID: GPU-...)\"", line)
 	}
 	if linksNone.MatchString(line) || noLinks.MatchString(line) || linkDown.MatchString(line) {
-		return gpus, nil // a link that is down counts nothing
+		return gpus, nil // a link that is down has no counters
 	}
 	m := linkCounter.FindStringSubmatch(line)
 	if m == nil {
@@ -75,16 +74,16 @@ func addLinkErrors(gpus []NVLinkErrors, line string) ([]NVLinkErrors, error) {
 	}
 	count, err := strconv.ParseInt(m[3], 10, 64)
 	if err != nil || count < 0 {
-		return gpus, fmt.Errorf("%.80q: expected a number of errors", line)
+		return gpus, fmt.Errorf("%.80q: expected an error count", line)
 	}
 	return gpus, gpus[len(gpus)-1].count(m[1], m[2], count)
 }
 
-// count adds a counter to its link; links come one after another.
+// count adds a counter to its link; the counters of one link are consecutive.
 func (g *NVLinkErrors) count(link, name string, count int64) error {
 	number, err := strconv.Atoi(link)
 	if err != nil {
-		return fmt.Errorf("%q is no link number", link)
+		return fmt.Errorf("invalid link number %q", link)
 	}
 	if last := len(g.Links) - 1; last < 0 || g.Links[last].Number != number {
 		if len(g.Links) >= maxLinkCount {
@@ -93,8 +92,8 @@ func (g *NVLinkErrors) count(link, name string, count int64) error {
 		g.Links = append(g.Links, LinkErrors{Number: number, Counters: map[string]int64{}})
 	}
 	counters := g.Links[len(g.Links)-1].Counters
-	if _, twice := counters[name]; twice || len(counters) >= maxCounters {
-		return fmt.Errorf("link %d of GPU %d: %s is there twice, or is one counter too many", number, g.Index, name)
+	if _, duplicate := counters[name]; duplicate || len(counters) >= maxCounters {
+		return fmt.Errorf("link %d of GPU %d: duplicate counter %s, or more than 64 counters", number, g.Index, name)
 	}
 	counters[name] = count
 	return nil

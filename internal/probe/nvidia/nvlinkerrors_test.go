@@ -55,9 +55,9 @@ func TestParseNVLinkErrors(t *testing.T) {
 		"no UTF-8":           {"\xff\xfe", "UTF-8"},
 		"a link of no GPU":   {"Link 0: Replay Errors: 0\n", `expected "GPU 0`},
 		"another format":     {strings.Replace(linkErrors, "Link 0: Replay Errors: 0", "Replay 0", 1), "line 2"},
-		"no number":          {strings.Replace(linkErrors, "CRC Errors: 12", "CRC Errors: many", 1), "a number of errors"},
-		"a counter twice":    {strings.Replace(linkErrors, "Recovery Errors: 3", "CRC Errors: 3", 1), "twice"},
-		"a negative counter": {strings.Replace(linkErrors, "CRC Errors: 12", "CRC Errors: -12", 1), "a number of errors"},
+		"no number":          {strings.Replace(linkErrors, "CRC Errors: 12", "CRC Errors: many", 1), "expected an error count"},
+		"a counter twice":    {strings.Replace(linkErrors, "Recovery Errors: 3", "CRC Errors: 3", 1), "duplicate"},
+		"a negative counter": {strings.Replace(linkErrors, "CRC Errors: 12", "CRC Errors: -12", 1), "expected an error count"},
 	} {
 		if _, err := nvidia.ParseNVLinkErrors([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)

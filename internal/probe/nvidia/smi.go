@@ -16,8 +16,8 @@ import (
 
 var dtdName = regexp.MustCompile(`nvsmi_device_v\d+\.dtd`)
 
-// ParseSMI reads the document of nvidia-smi -q -x. Lines before it are passed
-// over: ParseTrouble reads them.
+// ParseSMI parses the XML of nvidia-smi -q -x. It ignores lines before the document:
+// ParseSMIErrors parses them.
 func ParseSMI(data []byte) (SMILog, error) {
 	l, err := guard.Parse("document", func() (SMILog, error) { return parseSMI(data) })
 	if err != nil {
@@ -32,12 +32,12 @@ func parseSMI(data []byte) (SMILog, error) {
 		return SMILog{}, errors.New("no output; expected the XML of nvidia-smi -q -x")
 	}
 	if !utf8.Valid(text) {
-		return SMILog{}, errors.New("the output is no UTF-8 text")
+		return SMILog{}, errors.New("the output is not UTF-8 text")
 	}
 	start := bytes.Index(text, []byte("<?xml"))
 	if start < 0 {
 		line, _, _ := strings.Cut(string(text), "\n")
-		return SMILog{}, fmt.Errorf("no XML in the output, which says %.200q", line)
+		return SMILog{}, fmt.Errorf("no XML in the output: %.200q", line)
 	}
 	doc, dtd, err := decode(text[start:])
 	if err != nil {
@@ -45,10 +45,10 @@ func parseSMI(data []byte) (SMILog, error) {
 	}
 	l := SMILog{DTD: dtd, Driver: strings.TrimSpace(doc.Driver), CUDA: strings.TrimSpace(doc.CUDA)}
 	if l.Driver == "" || absent(l.Driver) {
-		return SMILog{}, errors.New("the document names no driver_version")
+		return SMILog{}, errors.New("driver_version is missing")
 	}
 	if l.Attached, err = strconv.Atoi(strings.TrimSpace(doc.Attached)); err != nil || l.Attached < 0 {
-		return SMILog{}, fmt.Errorf("attached_gpus is %.40q: expected a number", doc.Attached)
+		return SMILog{}, fmt.Errorf("invalid attached_gpus %.40q: must be a number", doc.Attached)
 	}
 	for i := range doc.GPUs {
 		g, err := doc.GPUs[i].gpu(i)
@@ -60,7 +60,7 @@ func parseSMI(data []byte) (SMILog, error) {
 	return l, nil
 }
 
-// decode reads one whole document and its type.
+// decode decodes the one document of data and its DTD name.
 func decode(data []byte) (doc smiDocument, dtd string, err error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	found := false
@@ -81,16 +81,16 @@ func decode(data []byte) (doc smiDocument, dtd string, err error) {
 			}
 			found = true
 			if err := dec.DecodeElement(&doc, &token); err != nil {
-				return doc, "", fmt.Errorf("decode XML (is the output cut short?): %w", err)
+				return doc, "", fmt.Errorf("decode XML (is the output truncated?): %w", err)
 			}
 		case xml.CharData:
 			if len(bytes.TrimSpace(token)) > 0 {
-				return doc, "", fmt.Errorf("%.80q outside of the document", bytes.TrimSpace(token))
+				return doc, "", fmt.Errorf("%.80q outside the document", bytes.TrimSpace(token))
 			}
 		}
 	}
 	if !found {
-		return doc, "", errors.New("no nvidia_smi_log in the XML: the output is cut short")
+		return doc, "", errors.New("no nvidia_smi_log in the XML: the output is truncated")
 	}
 	return doc, dtd, nil
 }

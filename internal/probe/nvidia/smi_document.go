@@ -2,7 +2,7 @@ package nvidia
 
 import "encoding/xml"
 
-// smiDocument is the XML as text; what it means is read field by field.
+// smiDocument is the XML with all values as text.
 type smiDocument struct {
 	Driver   string   `xml:"driver_version"`
 	CUDA     string   `xml:"cuda_version"`
@@ -77,7 +77,7 @@ type rawPower struct {
 	Default  string `xml:"default_power_limit"`
 }
 
-// named is elements by name, whatever they are.
+// named are the child elements of an element, by name.
 type named struct {
 	Items []struct {
 		XMLName xml.Name

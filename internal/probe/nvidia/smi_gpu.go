@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// gpu reads one card.
+// gpu converts one GPU element.
 func (raw *rawGPU) gpu(index int) (GPU, error) {
 	var r smiReader
 	g := GPU{
@@ -28,7 +28,7 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	g.PCIeMaxWidth = r.integer("max_link_width", raw.PCI.MaxWidth, "x")
 	g.RecoveryAction = r.text("gpu_recovery_action", raw.Recovery)
 	if required := r.yes("reset_required", raw.Reset.Required); g.RecoveryAction == "" && required != nil {
-		g.RecoveryAction = "None" // as older drivers say it
+		g.RecoveryAction = "None" // older drivers report reset_required only
 		if *required {
 			g.RecoveryAction = "GPU Reset Required"
 		}
@@ -36,16 +36,16 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 	g.FabricState = r.text("fabric state", raw.Fabric.State)
 	g.FabricStatus = r.text("fabric status", raw.Fabric.Status)
 	for _, item := range raw.Fabric.Health.Items {
-		if said := r.text("fabric health "+item.XMLName.Local, item.Text); said != "" {
+		if value := r.text("fabric health "+item.XMLName.Local, item.Text); value != "" {
 			if g.FabricHealth == nil {
 				g.FabricHealth = map[string]string{}
 			}
-			g.FabricHealth[item.XMLName.Local] = said
+			g.FabricHealth[item.XMLName.Local] = value
 		}
 	}
-	g.Errors = r.troubles
+	g.Errors = r.failures
 	if r.err == nil && g.UUID == "" && len(g.Errors) == 0 {
-		r.err = errors.New("has no uuid: the document is not of nvidia-smi -q -x")
+		r.err = errors.New("uuid is missing: not a document of nvidia-smi -q -x")
 	}
 	return g, r.err
 }
@@ -100,8 +100,8 @@ func (raw *rawGPU) clocks(r *smiReader, g *GPU) {
 	g.ClockCountersUS = map[string]int64{}
 	for _, item := range raw.EventCounters.Items {
 		name := item.XMLName.Local
-		if held := r.integer(name, item.Text, "us"); held != nil {
-			g.ClockCountersUS[strings.TrimPrefix(name, "clocks_event_reasons_counters_")] = *held
+		if us := r.integer(name, item.Text, "us"); us != nil {
+			g.ClockCountersUS[strings.TrimPrefix(name, "clocks_event_reasons_counters_")] = *us
 		}
 	}
 	g.SMClockMHz = r.integer("clocks sm_clock", raw.SMClock, "MHz")
@@ -119,17 +119,17 @@ func (raw *rawGPU) power(r *smiReader, g *GPU) {
 	g.TemperatureC = r.number("gpu_temp", raw.Temperature, "C")
 }
 
-// busID writes a bus ID as lspci does: "00000000:1B:00.0" is "0000:1b:00.0".
+// busID converts a PCI bus ID to the form of lspci: "00000000:1B:00.0" to "0000:1b:00.0".
 func busID(s string) (string, error) {
 	parts := strings.FieldsFunc(s, func(c rune) bool { return c == ':' || c == '.' })
 	if len(parts) != 4 {
-		return "", fmt.Errorf("%.40q is no PCI bus ID", s)
+		return "", fmt.Errorf("invalid PCI bus ID %.40q", s)
 	}
 	var n [4]uint64
 	for i, p := range parts {
 		v, err := strconv.ParseUint(p, 16, 32)
 		if err != nil {
-			return "", fmt.Errorf("%.40q is no PCI bus ID", s)
+			return "", fmt.Errorf("invalid PCI bus ID %.40q", s)
 		}
 		n[i] = v
 	}

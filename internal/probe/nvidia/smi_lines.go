@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// eachLine calls read with each line that is not empty, without its outer blanks, and not
-// with what nvidia-smi says of a GPU that it lost. An error names the command and the line.
+// eachLine calls read with every trimmed, non-empty line, except the messages about lost GPUs.
+// An error names the command and the line number.
 func eachLine(command string, data []byte, read func(line string) error) error {
 	if !utf8.Valid(data) {
 		return fmt.Errorf("read %s: %w", command, errNotText)
@@ -33,3 +33,15 @@ func eachLine(command string, data []byte, read func(line string) error) error {
 }
 
 var errNotText = errors.New("the output is not UTF-8 text")
+
+// maxText is the longest message in a result, in bytes.
+const maxText = 300
+
+// clip trims s and shortens it to most bytes.
+func clip(s string, most int) string {
+	s = strings.TrimSpace(s)
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}

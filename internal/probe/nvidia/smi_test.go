@@ -103,17 +103,17 @@ func TestParseSMIRefuses(t *testing.T) {
 		"nothing":          {"", "no output"},
 		"an error message": {"Failed to initialize NVML: Driver/library version mismatch", "Driver/library version mismatch"},
 		"the table":        {"+------+\n| NVIDIA-SMI 580", "no XML"},
-		"cut short":        {v13[:len(v13)-400], "cut short"},
-		"only the head":    {v13[:120], "cut short"},
+		"truncated":        {v13[:len(v13)-400], "cut short"},
+		"only the head":    {v13[:120], "truncated"},
 		"UTF-16":           {"\xff\xfe<\x00?\x00", "UTF-8"},
 		"another document": {`<?xml version="1.0"?><html></html>`, "expected one nvidia_smi_log"},
 		"two documents":    {v13 + "<nvidia_smi_log></nvidia_smi_log>", "expected one nvidia_smi_log"},
 		"no driver":        {strings.Replace(v13, "<driver_version>580.105.08</driver_version>", "", 1), "driver_version"},
-		"another unit":     {strings.Replace(v13, "81559 MiB", "79 GiB", 1), "expected a number of MiB"},
-		"no unit":          {strings.Replace(v13, "700.00 W", "700.00", 1), "expected a number of W"},
-		"an unknown word":  {strings.Replace(v13, "<remapped_row_pending>No<", "<remapped_row_pending>Maybe<", 1), "expected Yes or No"},
-		"no bus ID":        {strings.ReplaceAll(v13, "00000000:1B:00.0", "slot 3"), "no PCI bus ID"},
-		"text behind it":   {v13 + "Killed", "outside of the document"},
+		"another unit":     {strings.Replace(v13, "81559 MiB", "79 GiB", 1), "must be a number of MiB"},
+		"no unit":          {strings.Replace(v13, "700.00 W", "700.00", 1), "must be a number of W"},
+		"an unknown word":  {strings.Replace(v13, "<remapped_row_pending>No<", "<remapped_row_pending>Maybe<", 1), "must be Yes or No"},
+		"no bus ID":        {strings.ReplaceAll(v13, "00000000:1B:00.0", "slot 3"), "invalid PCI bus ID"},
+		"text behind it":   {v13 + "Killed", "outside the document"},
 		"no count":         {strings.Replace(v13, "<attached_gpus>2<", "<attached_gpus>all<", 1), "attached_gpus"},
 	}
 	for name, tt := range tests {
@@ -191,8 +191,8 @@ func TestParseTrouble(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if got.Some() != (name != "none") {
-				t.Errorf("some: %v", got.Some())
+			if got.Any() != (name != "none") {
+				t.Errorf("some: %v", got.Any())
 			}
 		})
 	}

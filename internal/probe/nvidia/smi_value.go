@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// smiReader turns texts of one GPU into figures and gathers what is wrong.
+// smiReader converts the texts of one GPU to figures and collects the errors.
 type smiReader struct {
-	// troubles are figures that the GPU could not give.
-	troubles []string
-	// err is the first text that makes no sense.
+	// failures are figures that the GPU failed to report.
+	failures []string
+	// err is the first invalid text.
 	err error
 }
 
-// absent says that a card or driver has no such figure.
+// absent reports whether the GPU or driver does not support a figure.
 func absent(text string) bool {
 	switch strings.ToLower(strings.Trim(text, "[]")) {
 	case "", "n/a", "not supported", "not available", "requested functionality has been deprecated", "not applicable", "insufficient permissions":
@@ -25,8 +25,8 @@ func absent(text string) bool {
 	}
 }
 
-// trouble says that the GPU should have the figure and can't give it.
-func trouble(text string) bool {
+// failed reports whether the GPU supports a figure but failed to report it.
+func failed(text string) bool {
 	switch strings.ToLower(strings.Trim(text, "[]")) {
 	case "unknown error", "err!", "gpu is lost", "gpu requires reset", "reset required", "insufficient power":
 		return true
@@ -35,21 +35,21 @@ func trouble(text string) bool {
 	}
 }
 
-// text is a word, empty when there is none.
+// text returns s; empty if it is absent or failed.
 func (r *smiReader) text(name, s string) string {
 	s = strings.TrimSpace(s)
 	switch {
 	case absent(s):
 		return ""
-	case trouble(s):
-		r.troubles = append(r.troubles, name+": "+s)
+	case failed(s):
+		r.failures = append(r.failures, name+": "+s)
 		return ""
 	default:
 		return s
 	}
 }
 
-// number reads "23034 MiB" with its unit, "16x" with unit "x", "0" with none.
+// number parses "23034 MiB" with unit "MiB", "16x" with unit "x", "0" without unit.
 func (r *smiReader) number(name, s, unit string) *float64 {
 	s = r.text(name, s)
 	if s == "" {
@@ -65,7 +65,7 @@ func (r *smiReader) number(name, s, unit string) *float64 {
 		if unit != "" {
 			want = "a number of " + unit
 		}
-		r.fail("%s is %.40q: expected %s", name, s, want)
+		r.fail("invalid %s %.40q: must be %s", name, s, want)
 		return nil
 	}
 	return &f
@@ -77,14 +77,13 @@ func (r *smiReader) integer(name, s, unit string) *int64 {
 		return nil
 	}
 	if *f != math.Trunc(*f) || math.Abs(*f) > 1<<53 {
-		r.fail("%s is %.40q: expected a whole number", name, s)
+		r.fail("invalid %s %.40q: must be an integer", name, s)
 		return nil
 	}
 	n := int64(*f)
 	return &n
 }
 
-// yes reads Yes and No.
 func (r *smiReader) yes(name, s string) *bool {
 	return r.either(name, s, "Yes", "No")
 }
@@ -99,7 +98,7 @@ func (r *smiReader) either(name, s, on, off string) *bool {
 		v = true
 	case strings.EqualFold(s, off):
 	default:
-		r.fail("%s is %.40q: expected %s or %s", name, s, on, off)
+		r.fail("invalid %s %.40q: must be %s or %s", name, s, on, off)
 		return nil
 	}
 	return &v
@@ -111,7 +110,7 @@ func (r *smiReader) fail(format string, a ...any) {
 	}
 }
 
-// sum adds what there is; nil when there is nothing.
+// sum adds the figures that are not nil; nil if all are.
 func sum(figures ...*int64) *int64 {
 	var total *int64
 	for _, f := range figures {
@@ -126,7 +125,7 @@ func sum(figures ...*int64) *int64 {
 	return total
 }
 
-// firstText is the first that says something.
+// firstText returns the first text that is not absent.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if !absent(strings.TrimSpace(t)) {

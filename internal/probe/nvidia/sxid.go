@@ -7,16 +7,16 @@ var (
 	severity = regexp.MustCompile(`^Severity (\d+) `)
 )
 
-// sxid keeps one line about a switch's error. The driver prints up to three:
-// "Fatal, Link 1 ...", "Severity 1 Engine instance ...", "Data {...}", in any
-// order, and a ring buffer may have lost some of them.
+// sxid adds one line about an error of a switch. The driver prints up to three lines in any
+// order: "Fatal, Link 1 ...", "Severity 1 Engine instance ...", "Data {...}". The ring buffer
+// can have lost some of them.
 func (r *xidReader) sxid(e XidEvent, text, at string) {
 	if m := classed.FindStringSubmatch(text); m != nil {
-		e.Fatal, e.Text = m[1] == "Fatal", xidCut(m[2])
+		e.Fatal, e.Text = m[1] == "Fatal", clip(m[2], maxText)
 		r.events.add(e, at)
 		return
 	}
-	e.Text = xidCut(text)
+	e.Text = clip(text, maxText)
 	if m := severity.FindStringSubmatch(text); m != nil {
 		e.Fatal = m[1] != "0"
 		r.severe.add(e, at)
@@ -26,15 +26,15 @@ func (r *xidReader) sxid(e XidEvent, text, at string) {
 	r.unclear.add(e, at)
 }
 
-// all are the events, and the further lines that belong to none of them.
+// all returns the classified events and the lines that belong to none of them.
 func (r *xidReader) all() []XidEvent {
-	type place struct {
+	type source struct {
 		device, pci string
 		code        int
 	}
-	of := func(e XidEvent) place { return place{e.Device, e.PCI, e.Code} }
+	of := func(e XidEvent) source { return source{e.Device, e.PCI, e.Code} }
 	out := r.events.list
-	fatal := map[place]bool{} // is there: whether one of them is fatal
+	fatal := map[source]bool{} // by source with an event: whether one of them is fatal
 	for _, e := range out {
 		if e.Kind == KindSXid {
 			fatal[of(e)] = fatal[of(e)] || e.Fatal
@@ -57,7 +57,7 @@ func (r *xidReader) all() []XidEvent {
 // tally counts equal events.
 type tally struct {
 	list  []XidEvent
-	index map[XidEvent]int // where an event is in list, by what tells it from others
+	index map[XidEvent]int // position in list, by the event without its text
 }
 
 func newTally() tally { return tally{index: map[XidEvent]int{}} }

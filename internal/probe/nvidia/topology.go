@@ -10,14 +10,13 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// GPUTopology is where one GPU sits in its host, a row of nvidia-smi topo -m.
+// GPUTopology is the row of one GPU in the matrix of nvidia-smi topo -m.
 type GPUTopology struct {
 	Index int `json:"index"`
-	// Paths are how it reaches the other devices, by their names: "GPU1" to "NV18",
-	// "mlx5_0" to "PIX".
+	// Paths is the connection type to each other device: "GPU1" to "NV18", "mlx5_0" to "PIX".
 	Paths map[string]string `json:"paths"`
-	// Affinity are the words of the last columns: CPUs, NUMA node, the GPU's own NUMA
-	// node where the driver prints it: "0-55 0 N/A".
+	// Affinity is the text of the last columns: CPUs, NUMA node and, with some drivers, the
+	// NUMA node of the GPU: "0-55 0 N/A".
 	Affinity string `json:"affinity"`
 }
 
@@ -30,8 +29,8 @@ var (
 
 const maxTopoDevices = 512
 
-// ParseTopology reads nvidia-smi topo -m: a row a GPU. Adapters are named by the legend
-// below the matrix, so their order does not matter.
+// ParseTopology parses the output of nvidia-smi topo -m: one row per GPU. Adapter names are
+// from the legend below the matrix.
 func ParseTopology(data []byte) ([]GPUTopology, error) {
 	return guard.Parse("nvidia-smi topo -m", func() ([]GPUTopology, error) { return parseTopology(string(data)) })
 }
@@ -49,7 +48,7 @@ func parseTopology(text string) ([]GPUTopology, error) {
 		case topoGPU.MatchString(fields[0]):
 			index, err := strconv.Atoi(fields[0][len("GPU"):])
 			if err != nil || rows[index] != nil {
-				return nil, fmt.Errorf("read nvidia-smi topo -m: row %.20s is there twice", fields[0])
+				return nil, fmt.Errorf("read nvidia-smi topo -m: duplicate row %.20s", fields[0])
 			}
 			rows[index] = fields[1:]
 		default:
@@ -59,12 +58,12 @@ func parseTopology(text string) ([]GPUTopology, error) {
 		}
 	}
 	if len(devices) == 0 || len(rows) == 0 {
-		return nil, errors.New("read nvidia-smi topo -m: no matrix; expected a header with GPU0 and a row a GPU")
+		return nil, errors.New("read nvidia-smi topo -m: no matrix; expected a header with GPU0 and one row per GPU")
 	}
-	return places(devices, rows, legend)
+	return topologyRows(devices, rows, legend)
 }
 
-// header are the devices of the matrix's first line; nil where it is another line.
+// header returns the devices of the header line; nil for another line.
 func header(fields []string) []string {
 	if !topoGPU.MatchString(fields[0]) {
 		return nil
@@ -76,7 +75,7 @@ func header(fields []string) []string {
 	return fields[:n]
 }
 
-func places(devices []string, rows map[int][]string, legend map[string]string) ([]GPUTopology, error) {
+func topologyRows(devices []string, rows map[int][]string, legend map[string]string) ([]GPUTopology, error) {
 	var out []GPUTopology
 	for at, device := range devices {
 		m := topoGPU.FindStringSubmatch(device)
@@ -85,13 +84,13 @@ func places(devices []string, rows map[int][]string, legend map[string]string) (
 		}
 		index, err := strconv.Atoi(m[1])
 		if err != nil {
-			return nil, fmt.Errorf("read nvidia-smi topo -m: %q is no GPU number", m[1])
+			return nil, fmt.Errorf("read nvidia-smi topo -m: invalid GPU index %q", m[1])
 		}
 		cells := rows[index]
 		if len(cells) < len(devices) || cells[at] != "X" {
 			return nil, fmt.Errorf("read nvidia-smi topo -m: row %s has %d columns, expected %d devices and an X for itself", device, len(cells), len(devices))
 		}
-		place := GPUTopology{Index: index, Paths: map[string]string{}, Affinity: strings.Join(cells[len(devices):], " ")}
+		row := GPUTopology{Index: index, Paths: map[string]string{}, Affinity: strings.Join(cells[len(devices):], " ")}
 		for i, other := range devices {
 			if i == at {
 				continue
@@ -99,9 +98,9 @@ func places(devices []string, rows map[int][]string, legend map[string]string) (
 			if name := legend[other]; name != "" {
 				other = name
 			}
-			place.Paths[other] = cells[i]
+			row.Paths[other] = cells[i]
 		}
-		out = append(out, place)
+		out = append(out, row)
 	}
 	return out, nil
 }

@@ -13,10 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-const (
-	maxLine    = 1 << 20
-	xidMaxText = 300
-)
+// maxLine is the longest line of a kernel log, in bytes.
+const maxLine = 1 << 20
 
 var (
 	stamped = regexp.MustCompile(`^(?:<\d+>)?\[\s*([^\]]{1,40})\]|^(\w{3} [ \d]\d \d\d:\d\d:\d\d) |^(\d{4}-\d\d-\d\d[T ][\d:.,]+\S*) `)
@@ -28,8 +26,8 @@ var (
 	action = regexp.MustCompile(`recovery action changed from .* to 0x[0-9A-Fa-f]+ \(([^)]*)\)`)
 )
 
-// ParseXids reads a kernel log. A log with no line that looks like one is an error:
-// nothing to read is not the same as no errors.
+// ParseXids parses a kernel log. Input without any kernel log line is an error: an empty log
+// does not prove that no errors occurred.
 func ParseXids(data []byte) (XidLog, error) {
 	return guard.Parse("kernel log", func() (XidLog, error) { return parseXid(data) })
 }
@@ -59,13 +57,13 @@ func parseXid(data []byte) (XidLog, error) {
 		}
 	}
 	if !known {
-		return XidLog{}, fmt.Errorf("read kernel log: none of %d lines begins with a timestamp: this is no kernel log", r.log.Lines)
+		return XidLog{}, fmt.Errorf("read kernel log: none of %d lines starts with a timestamp: not a kernel log", r.log.Lines)
 	}
 	r.log.Events = r.all()
 	return r.log, nil
 }
 
-// readLine reads one line without its end.
+// readLine reads one line without its terminator.
 func readLine(br *bufio.Reader) (string, error) {
 	var line []byte
 	for {
@@ -85,8 +83,8 @@ func readLine(br *bufio.Reader) (string, error) {
 
 type xidReader struct {
 	log XidLog
-	// events are complete. Of a switch's error the driver prints further lines:
-	// severe has those with its severity, unclear those that say nothing of it.
+	// events are classified. The driver prints more lines for an error of a switch: severe are
+	// those with a severity, unclear those without.
 	events, severe, unclear tally
 }
 
@@ -95,7 +93,7 @@ func (r *xidReader) line(line string) error {
 		return nil
 	}
 	if m := gpuLine.FindStringSubmatch(line); m != nil {
-		e := XidEvent{Kind: KindXid, Text: xidCut(m[3])}
+		e := XidEvent{Kind: KindXid, Text: clip(m[3], maxText)}
 		if a := action.FindStringSubmatch(m[3]); a != nil {
 			e.Action = a[1]
 		}
@@ -123,11 +121,11 @@ func stamp(line string) string {
 	return ""
 }
 
-// number fills in the address and the code.
+// number sets the address and the code.
 func (e *XidEvent) number(pci, code string) error {
 	n, err := strconv.Atoi(code)
 	if err != nil || n > 1<<20 {
-		return fmt.Errorf("%.40q is no error code", code)
+		return fmt.Errorf("invalid error code %.40q", code)
 	}
 	e.Code = n
 	if e.PCI, err = address(pci); err != nil {
@@ -136,23 +134,15 @@ func (e *XidEvent) number(pci, code string) error {
 	return nil
 }
 
-// address writes domain:bus:device with the digits that lspci prints.
+// address formats domain:bus:device like lspci.
 func address(s string) (string, error) {
 	var parts [3]uint64
 	for i, text := range strings.SplitN(s, ":", 3) {
 		n, err := strconv.ParseUint(text, 16, 32)
 		if err != nil {
-			return "", fmt.Errorf("%.40q is no PCI address", s)
+			return "", fmt.Errorf("invalid PCI address %.40q", s)
 		}
 		parts[i] = n
 	}
 	return fmt.Sprintf("%04x:%02x:%02x", parts[0], parts[1], parts[2]), nil
-}
-
-func xidCut(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) > xidMaxText {
-		s = strings.ToValidUTF8(s[:xidMaxText], "") + "..."
-	}
-	return s
 }

@@ -1,44 +1,44 @@
 package nvidia
 
-// The kinds of events.
+// The kinds of events: errors of GPUs and of NVSwitches.
 const (
 	KindXid  = "Xid"
 	KindSXid = "SXid"
 )
 
-// XidRecoveryActionChanged is the Xid whose text says what the driver wants done.
+// XidRecoveryActionChanged is the Xid whose text names the required recovery action.
 const XidRecoveryActionChanged = 154
 
-// NoRecoveryAction is the recovery action of a GPU that needs none.
+// NoRecoveryAction is the recovery action of a GPU that needs no recovery.
 const NoRecoveryAction = "None"
 
-// XidLog is what a kernel log says.
+// XidLog is the events of a kernel log.
 type XidLog struct {
 	Lines int `json:"lines"`
-	// FromBoot says that the log begins with the boot: a ring buffer that has
-	// wrapped may have lost events.
+	// FromBoot: the log starts at boot. If false, the ring buffer has wrapped and events can be
+	// lost.
 	FromBoot bool       `json:"fromBoot"`
 	Events   []XidEvent `json:"events"`
 }
 
-// XidEvent is one error, and how often it came.
+// XidEvent is one error and its number of occurrences.
 type XidEvent struct {
 	Kind string `json:"kind"`
 	Code int    `json:"code"`
-	// PCI is the device as domain:bus:device, lower case: "0000:1b:00".
+	// PCI is the address as domain:bus:device in lower case: "0000:1b:00".
 	PCI string `json:"pci"`
-	// Device names the switch of an SXid: "nvswitch3".
+	// Device is the switch of an SXid: "nvswitch3".
 	Device string `json:"device,omitempty"`
-	// Fatal is an SXid's own classification.
+	// Fatal is the classification that an SXid line states.
 	Fatal bool `json:"fatal,omitempty"`
-	// Unclassified is an SXid of which no line says whether it is fatal.
+	// Unclassified: no line states whether the SXid is fatal.
 	Unclassified bool `json:"unclassified,omitempty"`
-	// Action is what Xid 154 changed the recovery action to.
+	// Action is the new recovery action of Xid 154.
 	Action string `json:"action,omitempty"`
-	// Text is what the driver said, the first time.
+	// Text is the message of the first occurrence.
 	Text  string `json:"text"`
 	Count int    `json:"count"`
-	// First and Last are timestamps as printed.
+	// First and Last are the printed timestamps.
 	First string `json:"first,omitempty"`
 	Last  string `json:"last,omitempty"`
 }

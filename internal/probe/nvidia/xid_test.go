@@ -125,12 +125,12 @@ func TestParseXidRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{
 		"nothing":             {"\n", "dmesg_restrict"},
-		"another program":     {"bash: dmesg: command not found\n", "no kernel log"},
-		"UTF-16":              {"\xff\xfe[\x00", "no kernel log"},
+		"another program":     {"bash: dmesg: command not found\n", "not a kernel log"},
+		"UTF-16":              {"\xff\xfe[\x00", "not a kernel log"},
 		"an unknown Xid form": {boot + "[1.0] NVRM: Xid (GPU 3): 79, gone\n", "expected"},
 		"cut in an Xid":       {boot + "[1.0] NVRM: Xid (PCI:0000:01:00", "expected"},
 		"an Xid without code": {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): , gone\n", "expected"},
-		"a huge code":         {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): 99999999999999999999, gone\n", "no error code"},
+		"a huge code":         {boot + "[1.0] NVRM: Xid (PCI:0000:01:00): 99999999999999999999, gone\n", "invalid error code"},
 		"a huge line":         {boot + "[1.0] " + strings.Repeat("x", 2<<20), "longer than"},
 	}
 	for name, tt := range tests {
