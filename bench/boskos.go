@@ -230,7 +230,7 @@ func freePorts(ctx context.Context, n int) ([]string, error) {
 			return nil, fmt.Errorf("find a port: %w", err)
 		}
 		defer l.Close()
-		out = append(out, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)) //nolint:forcetypeassert // a TCP listener's
+		out = append(out, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 	}
 	return out, nil
 }

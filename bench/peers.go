@@ -42,7 +42,7 @@ func buildPeers(ctx context.Context) (string, error) {
 	parent := filepath.Join(cache, "firstlight", "bench")
 	dir := filepath.Join(parent, "peers-"+hex.EncodeToString(hash.Sum(nil))[:16])
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return dir, err //nolint:wrapcheck // names the directory
+		return dir, err
 	}
 	if err := os.MkdirAll(parent, 0o750); err != nil {
 		return "", fmt.Errorf("build the peers: %w", err)

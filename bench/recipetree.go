@@ -37,7 +37,7 @@ func leafFor(dir, leaf string, nodes int) error {
 	if err != nil {
 		return fmt.Errorf("write recipe %s: %w", name, err)
 	}
-	return os.WriteFile(filepath.Join(dir, "overlays", name+".yaml"), data, 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(filepath.Join(dir, "overlays", name+".yaml"), data, 0o600)
 }
 
 // planned is how many overlays selection is measured on.

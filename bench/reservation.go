@@ -50,7 +50,7 @@ const (
 func (b *bench) measureReservations(ctx context.Context) error {
 	s, err := storetest.Start(filepath.Join(b.dir, "store"))
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	defer func() {
 		if err := s.Stop(); err != nil {
@@ -59,7 +59,7 @@ func (b *bench) measureReservations(ctx context.Context) error {
 	}()
 	r := &leases{bench: b, config: s.Config}
 	if _, r.kube, err = broker.Open(s.Config, broker.Options{}); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if err := r.apply(ctx); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (b *bench) measureReservations(ctx context.Context) error {
 	controller, copied, ended, err := broker.OpenCached(ctx, s.Config, broker.Options{Clock: clock.Machine()})
 	if err != nil {
 		stop()
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	defer func() { stop(); <-ended }()
 	theirs, halt, err := b.openBoskos(ctx, s)
@@ -96,7 +96,7 @@ type leases struct {
 // command is the broker of a command, of which there is one for each step.
 func (r *leases) command() (*broker.Broker, error) {
 	br, _, err := broker.Open(r.config, broker.Options{Clock: clock.Machine()})
-	return br, err //nolint:wrapcheck // says what it was doing
+	return br, err
 }
 
 func ofWorker(worker int) string { return fmt.Sprintf("bench-%d", worker) }
@@ -118,7 +118,7 @@ func (r *leases) apply(ctx context.Context) error {
 		rows[inCrowd(i)] = store.Spec{NeedsNoCleaning: true}
 	}
 	_, err := r.kube.Apply(ctx, rows)
-	return err //nolint:wrapcheck // says what it was doing
+	return err
 }
 
 // compare has commands, the controller and Boskos take turns at taking and giving back.
@@ -153,7 +153,7 @@ func (r *leases) leaseRound(ctx context.Context, open func() (*broker.Broker, er
 				return err
 			}
 			got, err = br.Acquire(ctx, broker.Request{Reservations: []string{name}, Ticket: ticket(worker)})
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (r *leases) leaseRound(ctx context.Context, open func() (*broker.Broker, er
 			if err != nil {
 				return err
 			}
-			return br.Release(ctx, name, got[0].Token, "") //nolint:wrapcheck // says what it was doing
+			return br.Release(ctx, name, got[0].Token, "")
 		})
 	}
 }
@@ -213,7 +213,7 @@ func (r *leases) measureHandOver(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return br.Acquire(ctx, broker.Request{ //nolint:wrapcheck // says what it was doing
+		return br.Acquire(ctx, broker.Request{
 			Reservations: []string{name}, Ticket: ticket(0), Wait: wait, Progress: func([]broker.Place) { told() },
 		})
 	}
@@ -240,7 +240,7 @@ func (r *leases) measureHandOver(ctx context.Context) error {
 		}
 		began := time.Now()
 		if err := br.Release(ctx, name, got[0].Token, ""); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		if err := <-taken; err != nil {
 			return err
@@ -313,11 +313,11 @@ func (r *leases) measureCrowd(ctx context.Context, copied *store.Cached) error {
 		}
 		got, err := br.Acquire(ctx, broker.Request{Reservations: []string{inCrowd(i)}, Ticket: ticket(i)})
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		r.add(crowdedAcquire, time.Since(began).Seconds())
 		if err := br.Release(ctx, inCrowd(i), got[0].Token, ""); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 	}
 	return nil
@@ -347,7 +347,7 @@ func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 	}
 	for i := range crowded {
 		if _, err := br.Acquire(ctx, broker.Request{Reservations: []string{ofMany(i)}, Ticket: lease.Ticket{Holder: "holder"}}); err != nil {
-			return leave, err //nolint:wrapcheck // says what it was doing
+			return leave, err
 		}
 	}
 	standing := make(chan error, manyWaiters)
@@ -372,7 +372,7 @@ func (r *leases) crowd(ctx context.Context) (leave func(), err error) {
 				return leave, err
 			}
 		case <-ctx.Done():
-			return leave, context.Cause(ctx) //nolint:wrapcheck // an interrupt
+			return leave, context.Cause(ctx)
 		}
 	}
 	return leave, nil

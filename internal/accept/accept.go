@@ -107,7 +107,7 @@ type walk struct {
 	// unrenewed: the last renewal of the Lease failed. One goroutine renews.
 	unrenewed bool
 	// silent are the Leases that nobody renewed while they were watched, by run.
-	silent   map[string]kube.Hold
+	silent   map[string]kube.RunLease
 	holding  sync.Mutex // held while the run's Lease begins or ends
 	renewing func()     // ends the renewal of the run's Lease, once it began
 	cancel   context.CancelCauseFunc
@@ -158,7 +158,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 }
 
 func newWalk(o Options) (*walk, error) {
-	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include, namespace: o.Namespace, silent: map[string]kube.Hold{}}
+	w := &walk{opts: o, from: o.From, only: o.Only, include: o.Include, namespace: o.Namespace, silent: map[string]kube.RunLease{}}
 	var err error
 	if w.limits, err = loadLimits(); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (w *walk) reach(ctx context.Context) (*kube.Cluster, error) {
 		return nil, err
 	}
 	c = c.In(w.namespace)
-	c.Hold = w.hold
+	c.RenewLease = w.hold
 	w.mu.Lock()
 	w.cluster = c
 	w.mu.Unlock()

@@ -21,7 +21,7 @@ func (w *walk) hold(ctx context.Context) error {
 	if c == nil {
 		return errors.New("hold the run: the cluster was not reached")
 	}
-	before, err := c.HoldOf(ctx, w.run.ID())
+	before, err := c.GetRunLease(ctx, w.run.ID())
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
@@ -29,8 +29,8 @@ func (w *walk) hold(ctx context.Context) error {
 		if err := w.free(ctx, c, w.run.ID()); err != nil {
 			return w.yield(err)
 		}
-		err := c.WriteHold(ctx, w.run.ID(), before, w.renewed())
-		if errors.Is(err, kube.ErrHeld) {
+		err := c.WriteRunLease(ctx, w.run.ID(), before, w.renewed())
+		if errors.Is(err, kube.ErrLeaseConflict) {
 			return w.yield(err)
 		}
 		if err != nil {
@@ -46,9 +46,9 @@ func (w *walk) hold(ctx context.Context) error {
 	return nil
 }
 
-func (w *walk) renewed() kube.Hold {
+func (w *walk) renewed() kube.RunLease {
 	// A Lease keeps microseconds.
-	return kube.Hold{Holder: w.process.String(), Renewed: w.now().UTC().Truncate(time.Microsecond), For: w.limits.lease()}
+	return kube.RunLease{Holder: w.process.String(), Renewed: w.now().UTC().Truncate(time.Microsecond), Duration: w.limits.lease()}
 }
 
 // yield ends the walk: another process works on its run.
@@ -78,16 +78,16 @@ func (w *walk) renew(ctx context.Context, c *kube.Cluster) {
 // is asked again the next time, and a Lease that was removed with all of the run's objects
 // comes again with the next of them.
 func (w *walk) renewOnce(ctx context.Context, c *kube.Cluster) error {
-	h, err := c.HoldOf(ctx, w.run.ID())
+	h, err := c.GetRunLease(ctx, w.run.ID())
 	switch {
 	case err == nil && h == nil:
 		return nil
 	case err == nil && h.Holder != w.process.String():
 		return live(w.run.ID(), *h, w.now())
 	case err == nil:
-		err = c.WriteHold(ctx, w.run.ID(), h, w.renewed())
+		err = c.WriteRunLease(ctx, w.run.ID(), h, w.renewed())
 	}
-	failed := err != nil && ctx.Err() == nil && !errors.Is(err, kube.ErrHeld) // one written meanwhile is read the next time
+	failed := err != nil && ctx.Err() == nil && !errors.Is(err, kube.ErrLeaseConflict) // one written meanwhile is read the next time
 	if failed && !w.unrenewed {
 		w.note("%v; %s after the last renewal, another walk may take this one for ended and remove its objects", err, w.limits.lease())
 	}
@@ -109,7 +109,7 @@ func (w *walk) release(ctx context.Context) error {
 	if w.lostTo() != nil {
 		return nil
 	}
-	return w.reached().DeleteHold(ctx, w.run.ID(), w.process.String()) //nolint:wrapcheck // says what it was doing
+	return w.reached().DeleteRunLease(ctx, w.run.ID(), w.process.String()) //nolint:wrapcheck // says what it was doing
 }
 
 // releaseTimeout bounds the removal of a Lease, which ends by itself.
@@ -118,7 +118,7 @@ const releaseTimeout = 30 * time.Second
 // free says that no other process works on a run: then what the run left may be removed. The
 // error of a live one is an InputError.
 func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
-	h, err := c.HoldOf(ctx, run)
+	h, err := c.GetRunLease(ctx, run)
 	if err != nil {
 		return fmt.Errorf("see whether run %s is live: %w", run, err)
 	}
@@ -136,7 +136,7 @@ func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
 	if err := w.wait(ctx, w.limits.lease()); err != nil {
 		return fmt.Errorf("see whether run %s is live: %w", run, err)
 	}
-	again, err := c.HoldOf(ctx, run)
+	again, err := c.GetRunLease(ctx, run)
 	if err != nil {
 		return fmt.Errorf("see whether run %s is live: %w", run, err)
 	}
@@ -148,7 +148,7 @@ func (w *walk) free(ctx context.Context, c *kube.Cluster, run string) error {
 }
 
 // live says that a run is live, and what to do.
-func live(run string, h kube.Hold, now time.Time) error {
+func live(run string, h kube.RunLease, now time.Time) error {
 	p, _ := processIn(h.Holder)
 	return refuse("run %s is live: held by %s pid %d, renewed %s ago; nothing of it was removed. Wait for its end, or use another evidence directory (--evidence)",
 		run, p.host, p.pid, now.Sub(h.Renewed).Round(time.Second))
@@ -182,9 +182,9 @@ func (w *walk) removeLeft(ctx context.Context, c *kube.Cluster) error {
 		if err := (kube.Guest{Cluster: in}).Cleanup(ctx, k.id); err != nil {
 			return fmt.Errorf("remove what run %s left in the cluster when it was killed: %w", k.id, err)
 		}
-		h, err := in.HoldOf(ctx, k.id)
+		h, err := in.GetRunLease(ctx, k.id)
 		if err == nil && h != nil {
-			err = in.DeleteHold(ctx, k.id, h.Holder)
+			err = in.DeleteRunLease(ctx, k.id, h.Holder)
 		}
 		if err != nil {
 			return fmt.Errorf("remove the Lease of run %s: %w", k.id, err)

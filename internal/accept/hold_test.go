@@ -158,14 +158,14 @@ func TestACopiedDirectoryDoesNotHarmALiveRun(t *testing.T) {
 }
 
 // held leaves an unfinished run whose objects and Lease are in the cluster.
-func held(t *testing.T, dir string, c *kube.Cluster, h kube.Hold) string {
+func held(t *testing.T, dir string, c *kube.Cluster, h kube.RunLease) string {
 	t.Helper()
 	o := holding(t, dir, c, func() {})
 	id := unfinished(t, dir, o.Playbook)
 	if _, err := (kube.Guest{Cluster: c}).EnsureNamespace(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.WriteHold(t.Context(), id, nil, h); err != nil {
+	if err := c.WriteRunLease(t.Context(), id, nil, h); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -189,7 +189,7 @@ func TestWhichHolderIsDead(t *testing.T) {
 		holder  string
 		renewed time.Time
 		// during is what happens while the Lease is watched; nil: it is not.
-		during func(ctx context.Context, c *kube.Cluster, run string, h kube.Hold) error
+		during func(ctx context.Context, c *kube.Cluster, run string, h kube.RunLease) error
 		live   bool
 	}{
 		"another machine, just renewed":            {holder: elsewhere, renewed: now.Add(-5 * time.Second), live: true},
@@ -208,7 +208,7 @@ func TestWhichHolderIsDead(t *testing.T) {
 			if tt.holder == "ended" {
 				tt.holder = ended(t)
 			}
-			h := kube.Hold{Holder: tt.holder, Renewed: tt.renewed, For: time.Minute}
+			h := kube.RunLease{Holder: tt.holder, Renewed: tt.renewed, Duration: time.Minute}
 			id := held(t, dir, c, h)
 			o := holding(t, dir, c, func() {})
 			o.Fresh, o.Clock = true, at(now)
@@ -238,20 +238,20 @@ func TestWhichHolderIsDead(t *testing.T) {
 	}
 }
 
-func silence(context.Context, *kube.Cluster, string, kube.Hold) error { return nil }
+func silence(context.Context, *kube.Cluster, string, kube.RunLease) error { return nil }
 
-func renewal(ctx context.Context, c *kube.Cluster, run string, _ kube.Hold) error {
-	h, err := c.HoldOf(ctx, run)
+func renewal(ctx context.Context, c *kube.Cluster, run string, _ kube.RunLease) error {
+	h, err := c.GetRunLease(ctx, run)
 	if err != nil {
 		return err //nolint:wrapcheck // a test's
 	}
 	again := *h
 	again.Renewed = h.Renewed.Add(15 * time.Second)
-	return c.WriteHold(ctx, run, h, again)
+	return c.WriteRunLease(ctx, run, h, again)
 }
 
-func removal(ctx context.Context, c *kube.Cluster, run string, h kube.Hold) error {
-	return c.DeleteHold(ctx, run, h.Holder)
+func removal(ctx context.Context, c *kube.Cluster, run string, h kube.RunLease) error {
+	return c.DeleteRunLease(ctx, run, h.Holder)
 }
 
 // A walk that lost its run to another process ends and removes nothing: the objects are the
@@ -268,14 +268,14 @@ func TestAWalkThatLostItsRunEnds(t *testing.T) {
 	o.Playbook = func(of Walk) (plan.Plan, error) {
 		return using(func() {
 			run = of.RunID
-			h, err := c.HoldOf(t.Context(), run)
+			h, err := c.GetRunLease(t.Context(), run)
 			if err != nil || h == nil {
 				t.Error(h, err)
 				return
 			}
 			taken := *h
 			taken.Holder = w.process.String()
-			if err := c.WriteHold(t.Context(), run, h, taken); err != nil {
+			if err := c.WriteRunLease(t.Context(), run, h, taken); err != nil {
 				t.Error(err)
 				return
 			}
@@ -321,7 +321,7 @@ func TestRenewal(t *testing.T) {
 	if err := w.renewOnce(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.HoldOf(t.Context(), id)
+	h, err := c.GetRunLease(t.Context(), id)
 	if err != nil || !h.Renewed.Equal(now) || h.Holder != w.process.String() {
 		t.Fatalf("%+v, %v", h, err)
 	}
@@ -345,13 +345,13 @@ func TestRenewal(t *testing.T) {
 	away = false
 	taken := *h
 	taken.Holder = "there/12/34/abcdef/00"
-	if err := c.WriteHold(t.Context(), id, h, taken); err != nil {
+	if err := c.WriteRunLease(t.Context(), id, h, taken); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.renewOnce(t.Context(), c); err == nil || !strings.Contains(err.Error(), "held by there pid 12") {
 		t.Errorf("another has the Lease: %v", err)
 	}
-	if err := w.release(t.Context()); !errors.Is(err, kube.ErrHeld) {
+	if err := w.release(t.Context()); !errors.Is(err, kube.ErrLeaseConflict) {
 		t.Errorf("the Lease of another is released: %v", err)
 	}
 	if err := run.Close(); err != nil {
@@ -380,7 +380,7 @@ func TestANamespaceOfAnAdministratorStays(t *testing.T) {
 			for _, ns := range list.Items {
 				inside = append(inside, ns.Name)
 			}
-			if h, err := c.In("acceptance").HoldOf(t.Context(), of.RunID); h == nil || err != nil {
+			if h, err := c.In("acceptance").GetRunLease(t.Context(), of.RunID); h == nil || err != nil {
 				t.Errorf("no Lease in the namespace: %v", err)
 			}
 		})(of)
@@ -395,7 +395,7 @@ func TestANamespaceOfAnAdministratorStays(t *testing.T) {
 	if _, err := c.Client.CoreV1().Namespaces().Get(t.Context(), "acceptance", metav1.GetOptions{}); err != nil {
 		t.Errorf("the namespace: %v", err)
 	}
-	if h, err := c.In("acceptance").HoldOf(t.Context(), r.Run); h != nil || err != nil {
+	if h, err := c.In("acceptance").GetRunLease(t.Context(), r.Run); h != nil || err != nil {
 		t.Errorf("the Lease is left: %v, %v", h, err)
 	}
 }

@@ -74,10 +74,10 @@ func accepted(line string, mention bool) error {
 		if len(args) > 0 {
 			return fmt.Errorf("%s has no command %s", cmd.CommandPath(), args[0])
 		}
-		return cmd.ValidateFlagGroups() //nolint:wrapcheck // says what is wrong
+		return cmd.ValidateFlagGroups()
 	}
 	if err := cmd.ValidateArgs(args); err != nil {
-		return err //nolint:wrapcheck // says what is wrong
+		return err
 	}
 	return errors.Join(cmd.ValidateFlagGroups(), fault(cmd, args))
 }
@@ -89,18 +89,18 @@ func fault(cmd *cobra.Command, args []string) error {
 	}
 	options, err := cmd.Flags().GetStringToString("set")
 	if err != nil {
-		return err //nolint:wrapcheck // the flag is there
+		return err
 	}
 	w, err := world.New(world.DefaultSpec(4))
 	if err != nil {
-		return err //nolint:wrapcheck // says what is wrong
+		return err
 	}
 	f := world.Fault{Kind: args[0], Options: options}
 	if len(args) > 1 {
 		f.Target = args[1]
 	}
 	_, err = w.AddFault(f)
-	return err //nolint:wrapcheck // says what is wrong
+	return err
 }
 
 func TestEveryCommandLineOfThePagesIsAccepted(t *testing.T) {

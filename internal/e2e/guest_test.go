@@ -120,7 +120,7 @@ func TestAcceptLeastPrivilege(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the namespace: %+v, %v", left, err)
 	}
-	if h, err := admin.In(namespace).HoldOf(t.Context(), a.Run); h != nil || err != nil {
+	if h, err := admin.In(namespace).GetRunLease(t.Context(), a.Run); h != nil || err != nil {
 		t.Errorf("the Lease is left: %+v, %v", h, err)
 	}
 	program.RequireClean(t, labName)

@@ -34,7 +34,7 @@ func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(),
 
 // MarshalJSON writes "1m30s".
 func (d Duration) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Duration(d).String()) //nolint:wrapcheck // a string always encodes
+	return json.Marshal(time.Duration(d).String())
 }
 
 // UnmarshalJSON reads "1m30s".
@@ -118,7 +118,7 @@ func (q Quantity) MarshalYAML() (any, error) {
 
 // MarshalJSON writes "120 kW".
 func (q Quantity) MarshalJSON() ([]byte, error) {
-	return json.Marshal(q.String()) //nolint:wrapcheck // a string always encodes
+	return json.Marshal(q.String())
 }
 
 // UnmarshalJSON reads "120 kW".

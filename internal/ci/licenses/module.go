@@ -67,7 +67,7 @@ var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-._].
 func licenceFiles(dir string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the directory
+		return nil, err
 	}
 	files := map[string][]byte{}
 	for _, e := range entries {
@@ -75,7 +75,7 @@ func licenceFiles(dir string) (map[string][]byte, error) {
 			continue
 		}
 		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			return nil, err //nolint:wrapcheck // names the file
+			return nil, err
 		}
 	}
 	return files, nil

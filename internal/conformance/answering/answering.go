@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/origin"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // within bounds one request.
@@ -47,14 +47,14 @@ func (a *Answer) ask(ctx context.Context, cluster *kube.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("reach service %s: %w", a.Service, err)
 	}
-	client := &openai.Client{Base: to.BaseURL, HTTP: reach, Now: time.Now}
+	client := &vllm.Client{Base: to.BaseURL, HTTP: reach, Now: time.Now}
 	if a.Models, _, err = client.Models(ctx); err != nil {
 		return fmt.Errorf("ask for its models: %w", err)
 	}
 	if len(a.Models) == 0 {
 		return fmt.Errorf("ask for its models: it has none")
 	}
-	got, _, err := client.Complete(ctx, openai.Request{Model: a.Models[0], Prompt: "1", MaxTokens: 1})
+	got, _, err := client.Complete(ctx, vllm.Request{Model: a.Models[0], Prompt: "1", MaxTokens: 1})
 	if err != nil {
 		return fmt.Errorf("ask %s for a token: %w", a.Models[0], err)
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 const (
@@ -55,7 +55,7 @@ func (t *trying) get(ctx context.Context, client *http.Client, url string, heade
 
 // modelOf is the one model that an answer names; empty when it names none or several.
 func modelOf(raw []byte) string {
-	models, err := openai.ParseModels(raw)
+	models, err := vllm.ParseModels(raw)
 	if err != nil || len(models) != 1 {
 		return ""
 	}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/gate/inference"
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -94,7 +94,7 @@ func (o *observer) healthy(ctx context.Context, p pod) (base string, stop func()
 		return "", nil, err //nolint:wrapcheck // says where
 	}
 	base = "http://" + address
-	if err := (&openai.Client{Base: base, HTTP: origin.Forwarded(http.DefaultTransport), Now: o.deps.Clock.Now}).Health(limited); err != nil {
+	if err := (&vllm.Client{Base: base, HTTP: origin.Forwarded(http.DefaultTransport), Now: o.deps.Clock.Now}).Health(limited); err != nil {
 		stop()
 		return "", nil, err //nolint:wrapcheck // says what
 	}
@@ -139,11 +139,11 @@ type work struct {
 func (o *observer) work(ctx context.Context, base string) *work {
 	w := &work{}
 	s := o.site.Workloads.Inference
-	client := &openai.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{MaxIdleConnsPerHost: requests}), Now: o.deps.Clock.Now}
+	client := &vllm.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{MaxIdleConnsPerHost: requests}), Now: o.deps.Clock.Now}
 	for range requests {
 		w.running.Go(func() {
 			for ctx.Err() == nil {
-				_, _, err := client.Complete(ctx, openai.Request{Model: s.Model, Prompt: s.Prompt, MaxTokens: max(256, s.OutputTokens), IgnoreEOS: true})
+				_, _, err := client.Complete(ctx, vllm.Request{Model: s.Model, Prompt: s.Prompt, MaxTokens: max(256, s.OutputTokens), IgnoreEOS: true})
 				if w.note(ctx, err) != nil && o.pause(ctx, time.Second) != nil {
 					return
 				}

@@ -30,7 +30,7 @@ func run(m *testing.M, program *Firstlight, begin, end func(ctx context.Context,
 	ctx := context.Background() //nolint:forbidigo // tests have no caller
 	dir, err := os.MkdirTemp("", "firstlight-e2e-")
 	if err != nil {
-		return 1, err //nolint:wrapcheck // names the directory
+		return 1, err
 	}
 	defer func() {
 		if end != nil {

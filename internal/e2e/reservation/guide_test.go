@@ -54,9 +54,9 @@ func environment(t *testing.T) []string {
 	for _, u := range objects(t, "reservation-run.yaml") {
 		containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "containers")
 		for _, c := range containers {
-			list, _, _ := unstructured.NestedSlice(c.(map[string]any), "env") //nolint:forcetypeassert // a container is one
+			list, _, _ := unstructured.NestedSlice(c.(map[string]any), "env")
 			for _, e := range list {
-				out = append(out, e.(map[string]any)["name"].(string)) //nolint:forcetypeassert // so is its environment
+				out = append(out, e.(map[string]any)["name"].(string))
 			}
 		}
 	}

@@ -35,11 +35,11 @@ func prepare(ctx context.Context, dir string) error {
 	defer cancel()
 	registry, schedule, hooks = "testdata/reservations.yaml", filepath.Join(dir, "schedule.yaml"), filepath.Join(dir, "hooks.yaml")
 	if err := os.WriteFile(schedule, []byte(scheduleFor(time.Now().UTC())), 0o600); err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	text := fmt.Sprintf("apiVersion: hooks.firstlight.dev/v1\nowner: team-e2e\nhooks:\n  - cloud: kind\n    command: [%q, reservation, hook, lab]\n    environment: [FIRSTLIGHT_HOME]\n", program.Path)
 	if err := os.WriteFile(hooks, []byte(text), 0o600); err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	if r := program.Run(ctx, "reservation", "apply", "--file", registry); r.Code != 0 || strings.Count(r.Stdout, "created") != 7 {
 		return fmt.Errorf("reservation apply exited %d: %s%s", r.Code, r.Stdout, r.Stderr)
@@ -89,7 +89,7 @@ func endAll(ctx context.Context) error {
 func left(dir string) error {
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
-		return err //nolint:wrapcheck // the pattern is good
+		return err
 	}
 	for _, name := range all {
 		line, err := os.ReadFile(name)

@@ -200,7 +200,7 @@ func containerArgs(t *testing.T) []string {
 		if err != nil || len(containers) != 1 {
 			t.Fatalf("%d containers, %v", len(containers), err)
 		}
-		c := containers[0].(map[string]any) //nolint:forcetypeassert // a container is one
+		c := containers[0].(map[string]any)
 		command, _, _ := unstructured.NestedStringSlice(c, "command")
 		args, _, _ := unstructured.NestedStringSlice(c, "args")
 		if !slices.Equal(command, []string{"firstlight", "reservation", "run"}) || len(args) == 0 {

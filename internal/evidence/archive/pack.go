@@ -35,7 +35,7 @@ func Pack(ctx context.Context, w io.Writer, dir string, tell func(file string)) 
 	err := evidence.Quiet(dir, func() error {
 		b, err := evidence.Load(dir)
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		names, err := filesOf(dir)
 		if err != nil {

@@ -170,7 +170,7 @@ func (u *unpacker) entry(h *tar.Header, in io.Reader) (whole bool, err error) {
 	switch {
 	case errors.Is(err, errDamaged):
 		u.problem("it ends early or is damaged within %s, %d of %d bytes", h.Name, n, h.Size)
-		return false, u.root.Remove(name) //nolint:wrapcheck // names the file
+		return false, u.root.Remove(name)
 	case errors.Is(err, fs.ErrExist):
 		return false, fmt.Errorf("%s is there already: %w", name, err)
 	case err != nil:

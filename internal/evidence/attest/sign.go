@@ -49,7 +49,7 @@ func Sign(ctx context.Context, dir string, signer Signer, o SignOptions) (Statem
 		if err != nil {
 			return err
 		}
-		return evidence.Attach(dir, line, o.Replace) //nolint:wrapcheck // says what it was doing
+		return evidence.Attach(dir, line, o.Replace)
 	})
 }
 
@@ -59,7 +59,7 @@ func SignKeyless(ctx context.Context, dir string, service keyless.Service, o Sig
 	var bundle []byte
 	s, err := signChecked(dir, o, func(payload []byte) (err error) {
 		bundle, err = service.Sign(ctx, PayloadType, payload)
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	})
 	return s, bundle, err
 }
@@ -102,7 +102,7 @@ var errChanged = errors.New("the run was changed while it was checked: sign it a
 func attested(dir string, s Statement, o SignOptions, sign func(payload []byte) error) (Statement, error) {
 	m, err := evidence.Inventory(dir)
 	if err != nil {
-		return Statement{}, err //nolint:wrapcheck // says what it was doing
+		return Statement{}, err
 	}
 	if m.Digest != s.Predicate.Manifest.SHA256 {
 		return Statement{}, errChanged

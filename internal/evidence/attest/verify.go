@@ -83,17 +83,17 @@ func (f *found) attestation(ctx context.Context, dir string, o Options) (*Statem
 	data, err := evidence.Attestation(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.unattested(o)
-		return nil, nil //nolint:nilnil // there is no statement, which is no error
+		return nil, nil
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	env, payload, err := openEnvelope(data)
 	if err != nil {
 		f.problem(CheckEnvelope, evidence.AttestationFile, "%v", err)
 	}
 	if env == nil || payload == nil {
-		return nil, nil //nolint:nilnil // there is no statement, which is a problem found and no error
+		return nil, nil
 	}
 	f.settle(CheckEnvelope, OK, "DSSE, signed with %s", keyIDs(env))
 	f.signature(ctx, env, o)

@@ -36,15 +36,15 @@ func (s Sum) Observe(ctx context.Context, rec check.Recorder) error {
 			Kind: "reading", Target: fmt.Sprintf("host-%d", i), Command: "read -n 1", Raw: bytes.Repeat([]byte{byte('a' + i)}, 200),
 		}.WithFigures(reading{Value: v})
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		if _, err := rec.Record(o); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 	}
 	if s.Stop != nil {
 		s.Stop()
-		return ctx.Err() //nolint:wrapcheck // the walk knows it
+		return ctx.Err()
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func ChecksFor(*evidence.Bundle) (evidence.Derived, error) {
 	}
 	var err error
 	out.Plan, err = evidence.DescribePlan(Plan())
-	return out, err //nolint:wrapcheck // says what it was doing
+	return out, err
 }
 
 // Cluster is the identity of the runs' cluster.

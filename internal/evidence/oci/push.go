@@ -121,5 +121,5 @@ func (c *counted) Read(p []byte) (int, error) {
 	if c.tell != nil && n > 0 {
 		c.tell(c.done, c.total)
 	}
-	return n, err //nolint:wrapcheck // io.EOF must stay what it is
+	return n, err
 }

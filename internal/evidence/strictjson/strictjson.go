@@ -19,7 +19,7 @@ func Unmarshal(data []byte, v any) error {
 	if err := Check(data); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, v) //nolint:wrapcheck // as of encoding/json
+	return json.Unmarshal(data, v)
 }
 
 // Check refuses what is not one such document.
@@ -38,7 +38,7 @@ func Check(data []byte) error {
 func value(dec *json.Decoder) error {
 	t, err := dec.Token()
 	if err != nil {
-		return err //nolint:wrapcheck // as of encoding/json
+		return err
 	}
 	switch t {
 	case json.Delim('{'):
@@ -53,7 +53,7 @@ func value(dec *json.Decoder) error {
 	if err == nil {
 		_, err = dec.Token()
 	}
-	return err //nolint:wrapcheck // as of encoding/json
+	return err
 }
 
 func object(dec *json.Decoder) error {
@@ -61,7 +61,7 @@ func object(dec *json.Decoder) error {
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
-			return err //nolint:wrapcheck // as of encoding/json
+			return err
 		}
 		key, _ := t.(string)
 		folded := strings.ToLower(key)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // Bandwidth that no such fabric has, or that does not follow from bytes and time, was not
@@ -16,13 +16,13 @@ func TestBandwidthBeyondWhatCanBe(t *testing.T) {
 	g := testGate(t, testSite())
 	_, obs := walk(t, g, cluster{})
 	for name, tt := range map[string]struct {
-		change  func(s *nccltests.Side)
+		change  func(s *nccl.Side)
 		verdict check.Verdict
 		saying  string
 	}{
-		"as it was":                        {func(*nccltests.Side) {}, check.Passed, ""},
-		"a hundred times as fast":          {func(s *nccltests.Side) { s.AlgBW *= 100; s.BusBW *= 100; s.TimeUS /= 100 }, check.Unobserved, "above the highest ceiling"},
-		"bandwidths that times contradict": {func(s *nccltests.Side) { s.AlgBW *= 1.05; s.BusBW *= 1.05 }, check.Failed, "do not belong together"},
+		"as it was":                        {func(*nccl.Side) {}, check.Passed, ""},
+		"a hundred times as fast":          {func(s *nccl.Side) { s.AlgBW *= 100; s.BusBW *= 100; s.TimeUS /= 100 }, check.Unobserved, "above the highest ceiling"},
+		"bandwidths that times contradict": {func(s *nccl.Side) { s.AlgBW *= 1.05; s.BusBW *= 1.05 }, check.Failed, "do not belong together"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +37,7 @@ func TestBandwidthBeyondWhatCanBe(t *testing.T) {
 				}
 				for _, run := range f.Runs {
 					for k := range run.Rows {
-						for _, s := range []*nccltests.Side{run.Rows[k].OutOfPlace, run.Rows[k].InPlace} {
+						for _, s := range []*nccl.Side{run.Rows[k].OutOfPlace, run.Rows[k].InPlace} {
 							if s != nil {
 								tt.change(s)
 							}

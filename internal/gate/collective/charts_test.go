@@ -5,16 +5,16 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 func runFigures(t *testing.T, scope string, nodes []string, busbw ...float64) check.Observation {
 	t.Helper()
 	f := Figures{Scope: scope, Nodes: nodes, GPUsPerNode: 8}
 	for _, factor := range []float64{1, 0.9, 1.1} {
-		run := nccltests.Run{}
+		run := nccl.Run{}
 		for i, bw := range busbw {
-			run.Rows = append(run.Rows, nccltests.Row{Bytes: 1 << (20 + i), InPlace: &nccltests.Side{BusBW: bw * factor}})
+			run.Rows = append(run.Rows, nccl.Row{Bytes: 1 << (20 + i), InPlace: &nccl.Side{BusBW: bw * factor}})
 		}
 		f.Runs = append(f.Runs, run)
 	}

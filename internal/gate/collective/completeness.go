@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 const (
@@ -38,7 +38,7 @@ func (r *review) completeness() {
 	}
 }
 
-func (r *review) wholeRun(n int, run nccltests.Run) {
+func (r *review) wholeRun(n int, run nccl.Run) {
 	for _, text := range run.Errors {
 		r.searchable = true
 		r.Fail(r.id, r.launcher(), remedyHang, "repetition %d: %s", n, text)
@@ -49,7 +49,7 @@ func (r *review) wholeRun(n int, run nccltests.Run) {
 	if run.MinBytes != r.f.MinBytes || run.MaxBytes != r.f.MaxBytes {
 		r.Fail(r.id, r.launcher(), remedyRerun, "repetition %d ran sizes %d to %d bytes, asked for %d to %d", n, run.MinBytes, run.MaxBytes, r.f.MinBytes, r.f.MaxBytes)
 	}
-	want := nccltests.Run{MinBytes: r.f.MinBytes, MaxBytes: r.f.MaxBytes, StepFactor: 2}.Sizes()
+	want := nccl.Run{MinBytes: r.f.MinBytes, MaxBytes: r.f.MaxBytes, StepFactor: 2}.Sizes()
 	var have []int64
 	for _, row := range run.Rows {
 		have = append(have, row.Bytes)

@@ -2,8 +2,7 @@ package collective
 
 import (
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // KindRun is the kind of this gate's observations, one a job.
@@ -29,8 +28,8 @@ type Figures struct {
 	MaxBytes    int64           `json:"maxBytes"`
 	Outcome     gangjob.Outcome `json:"outcome"`
 	// Runs are the tables, one a repetition.
-	Runs []nccltests.Run `json:"runs"`
-	NCCL nccllog.Log     `json:"nccl"`
+	Runs []nccl.Run `json:"runs"`
+	NCCL nccl.Log   `json:"nccl"`
 	// LogProblem says why the log could not be read or understood.
 	LogProblem string `json:"logProblem,omitempty"`
 	// LogTail are the last lines of a log without any table.

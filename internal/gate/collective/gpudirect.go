@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // gpudirect demands GDRDMA on every network channel between nodes. The one who
@@ -57,13 +57,13 @@ func (r *review) rings(known map[string]map[string]bool) {
 
 // socketNode says that a node's network is TCP, which has no GPUDirect anyway.
 func (r *review) socketNode(node string) bool {
-	return slices.ContainsFunc(r.f.NCCL.Hosts, func(h nccllog.Host) bool {
+	return slices.ContainsFunc(r.f.NCCL.Hosts, func(h nccl.Host) bool {
 		return r.place.node(h.Name) == node && (h.NoDevice || len(h.HCAs) == 0)
 	})
 }
 
 // hcaName is the device of a channel, by the list of the host that printed it.
-func (r *review) hcaName(c nccllog.Channel) string {
+func (r *review) hcaName(c nccl.Channel) string {
 	for _, h := range r.f.NCCL.Hosts {
 		if h.Name != c.Host {
 			continue

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // wrongElements is the largest count of wrong elements of any row.
@@ -42,7 +42,7 @@ func (r *review) data() {
 				r.Unobserved(r.id, r.launcher(), remedyRerun, "repetition %d has one half only at %d bytes, out-of-place and in-place are asked for", i+1, row.Bytes)
 				return
 			}
-			if slices.ContainsFunc(row.Sides(), func(s nccltests.Side) bool { return s.Wrong == nil }) {
+			if slices.ContainsFunc(row.Sides(), func(s nccl.Side) bool { return s.Wrong == nil }) {
 				r.Unobserved(r.id, r.launcher(), "run nccl-tests with -c 1", "repetition %d did not check its data: #wrong is N/A at %d bytes", i+1, row.Bytes)
 				return
 			}
@@ -102,7 +102,7 @@ const bytesPerMicrosecond = 1e3
 
 // belongs says that a bandwidth is that of the bytes in the time, as far as
 // both are rounded: a long time may be printed with two digits ("1.2e+07").
-func belongs(bytes int64, s nccltests.Side, tolerance float64) bool {
+func belongs(bytes int64, s nccl.Side, tolerance float64) bool {
 	if s.TimeUS <= 0 {
 		return false
 	}
@@ -118,7 +118,7 @@ func belongs(bytes int64, s nccltests.Side, tolerance float64) bool {
 const printedStep = 0.01
 
 // tooSmallToPrint says that a bandwidth is rightly printed as 0.00.
-func tooSmallToPrint(bytes int64, s nccltests.Side) bool {
+func tooSmallToPrint(bytes int64, s nccl.Side) bool {
 	return s.TimeUS > 0 && float64(bytes)/s.TimeUS/bytesPerMicrosecond < printedStep
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // A bandwidth is that of its bytes and its time, up to the tolerance and to what printing
@@ -32,7 +32,7 @@ func TestBelongs(t *testing.T) {
 		"a long time in two digits":      {12e10, 1.2e7, 10.5, true},
 		"a time that is not long enough": {12e9, 1.2e6, 10.5, false},
 	} {
-		if got := belongs(tt.bytes, nccltests.Side{TimeUS: tt.time, AlgBW: tt.bw}, 0.01); got != tt.want {
+		if got := belongs(tt.bytes, nccl.Side{TimeUS: tt.time, AlgBW: tt.bw}, 0.01); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestTooSmallToPrint(t *testing.T) {
 	}{
 		"below the last digit": {99, 10, true}, "the last digit": {100, 10, false}, "without a time": {99, 0, false}, "large": {1e9, 10, false},
 	} {
-		if got := tooSmallToPrint(tt.bytes, nccltests.Side{TimeUS: tt.time}); got != tt.want {
+		if got := tooSmallToPrint(tt.bytes, nccl.Side{TimeUS: tt.time}); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -56,15 +56,15 @@ func TestTooSmallToPrint(t *testing.T) {
 // The lower one of two in the middle; a size that a repetition lacks is none.
 func TestPoints(t *testing.T) {
 	t.Parallel()
-	row := func(bytes int64, bw float64) nccltests.Row {
-		s := nccltests.Side{BusBW: bw, Wrong: new(int64(0))}
-		return nccltests.Row{Bytes: bytes, OutOfPlace: &s, InPlace: &s}
+	row := func(bytes int64, bw float64) nccl.Row {
+		s := nccl.Side{BusBW: bw, Wrong: new(int64(0))}
+		return nccl.Row{Bytes: bytes, OutOfPlace: &s, InPlace: &s}
 	}
-	f := Figures{Runs: []nccltests.Run{
-		{Rows: []nccltests.Row{row(1, 5), row(2, 30), row(4, 100), row(8, 7)}},
-		{Rows: []nccltests.Row{row(1, 6), row(2, 10), row(4, 80)}},
-		{Rows: []nccltests.Row{row(1, 7), row(2, 20), row(4, 90)}},
-		{Rows: []nccltests.Row{row(1, 8), row(2, 40), row(4, 70)}},
+	f := Figures{Runs: []nccl.Run{
+		{Rows: []nccl.Row{row(1, 5), row(2, 30), row(4, 100), row(8, 7)}},
+		{Rows: []nccl.Row{row(1, 6), row(2, 10), row(4, 80)}},
+		{Rows: []nccl.Row{row(1, 7), row(2, 20), row(4, 90)}},
+		{Rows: []nccl.Row{row(1, 8), row(2, 40), row(4, 70)}},
 	}}
 	want := []point{{bytes: 4, median: 80, lowest: 70}, {bytes: 2, median: 20, lowest: 10}}
 	if diff := cmp.Diff(want, f.points(2), cmp.AllowUnexported(point{})); diff != "" {
@@ -181,10 +181,10 @@ func TestNextRounds(t *testing.T) {
 		f.Nodes, f.Outcome = nodes, gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
 		f.Runs = nil
 		for _, run := range all.Runs {
-			rows := make([]nccltests.Row, 0, len(run.Rows))
+			rows := make([]nccl.Row, 0, len(run.Rows))
 			for _, row := range run.Rows {
-				s := nccltests.Side{TimeUS: 1, AlgBW: bus, BusBW: bus, Wrong: new(int64(0))}
-				rows = append(rows, nccltests.Row{Bytes: row.Bytes, OutOfPlace: &s, InPlace: &s})
+				s := nccl.Side{TimeUS: 1, AlgBW: bus, BusBW: bus, Wrong: new(int64(0))}
+				rows = append(rows, nccl.Row{Bytes: row.Bytes, OutOfPlace: &s, InPlace: &s})
 			}
 			run.Rows = rows
 			f.Runs = append(f.Runs, run)

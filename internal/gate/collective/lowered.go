@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 var _ plan.Lowers = (*Gate)(nil)
@@ -13,11 +13,11 @@ var _ plan.Lowers = (*Gate)(nil)
 // that was not looked at.
 func (g *Gate) Lowered() []string {
 	_, asked := g.sizes()
-	own, err := nccltests.ParseSize(asked)
+	own, err := nccl.ParseSize(asked)
 	if err != nil {
 		return []string{"workloads.collective.maxBytes: " + err.Error()}
 	}
-	demanded, err := nccltests.ParseSize(g.profile.Collective.MaxBytes)
+	demanded, err := nccl.ParseSize(g.profile.Collective.MaxBytes)
 	if err != nil {
 		return []string{"profile collective.maxBytes: " + err.Error()}
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/logline"
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -90,10 +89,10 @@ func (g *Gate) observe(ctx context.Context, rec check.Recorder, l *workload.Laun
 	}
 	f := Figures{Scope: scope, Nodes: nodes, Job: name, GPUsPerNode: g.gpus(), Repetitions: repetitions, Outcome: outcome}
 	least, most := g.sizes()
-	if f.MinBytes, err = nccltests.ParseSize(least); err != nil {
+	if f.MinBytes, err = nccl.ParseSize(least); err != nil {
 		return f, fmt.Errorf("minBytes: %w", err)
 	}
-	if f.MaxBytes, err = nccltests.ParseSize(most); err != nil {
+	if f.MaxBytes, err = nccl.ParseSize(most); err != nil {
 		return f, fmt.Errorf("maxBytes: %w", err)
 	}
 	f.read(logs)
@@ -118,10 +117,10 @@ func (f *Figures) read(logs []gangjob.Log) {
 		problems = append(problems, logs[0].Err)
 	}
 	var err error
-	if f.Runs, err = nccltests.Parse(bytes.NewReader(raw)); err != nil {
+	if f.Runs, err = nccl.ParseTests(bytes.NewReader(raw)); err != nil {
 		problems = append(problems, err.Error())
 	}
-	if f.NCCL, err = nccllog.Parse(bytes.NewReader(raw)); err != nil {
+	if f.NCCL, err = nccl.ParseLog(bytes.NewReader(raw)); err != nil {
 		problems = append(problems, err.Error())
 	}
 	f.LogProblem = strings.Join(problems, "; ")

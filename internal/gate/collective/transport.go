@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 const (
@@ -40,7 +40,7 @@ func (r *review) transports() {
 func (r *review) hcas() map[string]bool {
 	blamed := map[string]bool{}
 	want := slices.Sorted(slices.Values(r.gate.site.Fabric.HCAs))
-	hosts := map[string]nccllog.Host{}
+	hosts := map[string]nccl.Host{}
 	for _, h := range r.f.NCCL.Hosts {
 		hosts[r.place.node(h.Name)] = h
 	}
@@ -73,7 +73,7 @@ func over(sockets []string) string {
 }
 
 // sameHCAs names each device of a node that should not be used, or is not.
-func (r *review) sameHCAs(node string, want []string, used []nccllog.HCA) bool {
+func (r *review) sameHCAs(node string, want []string, used []nccl.HCA) bool {
 	layer := map[string]string{"infiniband": "IB", "roce": "RoCE"}[r.gate.profile.Fabric.Kind]
 	same := true
 	var have []string

@@ -5,15 +5,14 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
-	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // adapter is an HCA of the site, as its host shows it.
 type adapter struct {
 	name      string // "gpu-02/mlx5_3"
 	rail      string // "mlx5_3"
-	hca       ibstat.HCA
+	hca       infiniband.HCA
 	ibstatObs check.Observation
 	verbs
 }
@@ -24,7 +23,7 @@ type verbs struct {
 	// unobserved: the host gave no answer.
 	unobserved bool
 	// device is nil where the tool does not list it.
-	device *ibvdevinfo.Device
+	device *infiniband.Device
 	// keys are the partition keys of its port; none where its table is empty.
 	keys []string
 }
@@ -35,7 +34,7 @@ func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 	shown, detailed := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
 	var out []adapter
 	for _, n := range g.site.Inventory.Nodes {
-		hcas, err := check.Decode[[]ibstat.HCA](shown[n.Name])
+		hcas, err := check.Decode[[]infiniband.HCA](shown[n.Name])
 		if err != nil {
 			continue
 		}
@@ -48,7 +47,7 @@ func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 			b.Unobserved(o.ID, n.Name, remedyVerbs, "%s", err.Error())
 		}
 		for _, name := range g.site.Fabric.HCAs {
-			i := slices.IndexFunc(hcas, func(a ibstat.HCA) bool { return a.Name == name })
+			i := slices.IndexFunc(hcas, func(a infiniband.HCA) bool { return a.Name == name })
 			if i < 0 {
 				continue
 			}
@@ -96,12 +95,12 @@ func (a adapter) board() string {
 
 // active says that the fabric's port of the adapter carries traffic.
 func (a adapter) active() bool {
-	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.Up() })
+	return slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && p.Up() })
 }
 
 // runsSM says that the subnet manager that the port follows is at the port itself.
 func (a adapter) runsSM() bool {
-	return slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && p.BaseLID == p.SMLID })
+	return slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && p.BaseLID == p.SMLID })
 }
 
 // mtu is the active MTU of the fabric's port in bytes, or why it was not seen.
@@ -110,7 +109,7 @@ func (a adapter) mtu() (int, error) {
 		return 0, fmt.Errorf("ibv_devinfo does not list %s", a.name)
 	}
 	for _, p := range a.device.Ports {
-		if p.Number == firstPort && p.State == ibvdevinfo.StateActive && p.ActiveMTU > 0 {
+		if p.Number == firstPort && p.State == infiniband.DevStateActive && p.ActiveMTU > 0 {
 			return p.ActiveMTU, nil
 		}
 	}

@@ -8,13 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
-	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
-	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
-	"github.com/firstlight/firstlight/internal/probe/pkeys"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
+
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
@@ -23,7 +18,7 @@ import (
 type parser func(ssh.Output) (any, error)
 
 func subnetManager(out ssh.Output) (any, error) {
-	info, err := sminfo.Parse(append(append([]byte(nil), out.Stdout...), out.Stderr...))
+	info, err := infiniband.ParseSMInfo(append(append([]byte(nil), out.Stdout...), out.Stderr...))
 	if err == nil && info.Answered {
 		err = whole(out, out.Exit == 0)
 	}
@@ -32,7 +27,7 @@ func subnetManager(out ssh.Output) (any, error) {
 
 // counters exits 1 when a port has errors. Queries that failed are judged.
 func counters(out ssh.Output) (any, error) {
-	r, err := ibqueryerrors.Parse(out.Stdout)
+	r, err := infiniband.ParseQueryErrors(out.Stdout)
 	if err == nil && r.QueryFailures == 0 {
 		if len(r.Warnings) > 0 {
 			return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])
@@ -43,7 +38,7 @@ func counters(out ssh.Output) (any, error) {
 }
 
 func links(out ssh.Output) (any, error) {
-	ports, err := iblinkinfo.Parse(out.Stdout)
+	ports, err := infiniband.ParseLinkInfo(out.Stdout)
 	if err == nil {
 		err = whole(out, out.Exit == 0)
 	}
@@ -52,15 +47,15 @@ func links(out ssh.Output) (any, error) {
 
 // diag may exit with any code when a stage has errors: they are judged.
 func diag(out ssh.Output) (any, error) {
-	r, err := ibdiagnet.Parse(out.Stdout)
-	if err == nil && !slices.ContainsFunc(r.Stages, func(s ibdiagnet.Stage) bool { return s.Errors > 0 }) {
+	r, err := infiniband.ParseDiagnet(out.Stdout)
+	if err == nil && !slices.ContainsFunc(r.Stages, func(s infiniband.DiagnetStage) bool { return s.Errors > 0 }) {
 		err = whole(out, out.Exit == 0)
 	}
 	return r, err
 }
 
 func ports(out ssh.Output) (any, error) {
-	adapters, err := ibstat.Parse(out.Stdout)
+	adapters, err := infiniband.ParseStat(out.Stdout)
 	if err == nil {
 		err = whole(out, out.Exit == 0)
 	}
@@ -69,9 +64,9 @@ func ports(out ssh.Output) (any, error) {
 
 // verbsFigures are what one command on a host shows of its adapters beyond ibstat.
 type verbsFigures struct {
-	Devices []ibvdevinfo.Device `json:"devices"`
+	Devices []infiniband.Device `json:"devices"`
 	// Tables has each P_Key table that holds a key.
-	Tables []pkeys.Table `json:"tables"`
+	Tables []infiniband.PKeyTable `json:"tables"`
 }
 
 // verbsCommand is ibv_devinfo and the P_Key tables of the adapters, in one command since
@@ -82,7 +77,7 @@ func verbsCommand(hcas []string) []string {
 	grep := []string{"grep", "-rHvx", "0x0000"}
 	for _, name := range hcas {
 		steps = append(steps, ssh.Quote([]string{"ibv_devinfo", "-d", name}))
-		grep = append(grep, pkeys.Dir(name, firstPort))
+		grep = append(grep, infiniband.PKeyDir(name, firstPort))
 	}
 	return []string{"sh", "-c", strings.Join(append(steps, ssh.Quote(grep)), " && ")}
 }
@@ -93,7 +88,7 @@ const firstPort = 1
 func details(out ssh.Output) (any, error) {
 	var devices, tables bytes.Buffer
 	for line := range bytes.Lines(out.Stdout) {
-		if bytes.HasPrefix(line, []byte(pkeys.Root)) {
+		if bytes.HasPrefix(line, []byte(infiniband.SysfsRoot)) {
 			tables.Write(line)
 		} else {
 			devices.Write(line)
@@ -101,13 +96,13 @@ func details(out ssh.Output) (any, error) {
 	}
 	var f verbsFigures
 	var err error
-	if f.Devices, err = ibvdevinfo.Parse(devices.Bytes()); err != nil {
+	if f.Devices, err = infiniband.ParseDevInfo(devices.Bytes()); err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
 	if err := whole(out, out.Exit == 0); err != nil {
 		return nil, err
 	}
-	f.Tables, err = pkeys.Parse(tables.Bytes())
+	f.Tables, err = infiniband.ParsePKeys(tables.Bytes())
 	return f, err
 }
 

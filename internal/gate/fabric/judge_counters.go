@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // judgeCounters judges how much error counters grew over the soak.
@@ -17,8 +17,8 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 		return
 	}
 	first, last := reports[0], reports[len(reports)-1]
-	before, errBefore := check.Decode[ibqueryerrors.Report](first)
-	after, errAfter := check.Decode[ibqueryerrors.Report](last)
+	before, errBefore := check.Decode[infiniband.ErrorReport](first)
+	after, errAfter := check.Decode[infiniband.ErrorReport](last)
 	for i, err := range []error{errBefore, errAfter} {
 		if err != nil {
 			b.Unobserved([]check.Observation{first, last}[i].ID, first.Target, remedySSH, "%s", err.Error())
@@ -50,7 +50,7 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 }
 
 // unanswered notes queries that failed in a reading; true when there are none.
-func unanswered(b *check.Builder, o check.Observation, r ibqueryerrors.Report) bool {
+func unanswered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) bool {
 	if r.QueryFailures == 0 {
 		return true
 	}
@@ -61,7 +61,7 @@ func unanswered(b *check.Builder, o check.Observation, r ibqueryerrors.Report) b
 // counts are a port's counters; a counter that is not listed is zero.
 type counts map[string]uint64
 
-func index(r ibqueryerrors.Report, who names) map[string]counts {
+func index(r infiniband.ErrorReport, who names) map[string]counts {
 	out := map[string]counts{}
 	for _, p := range r.Ports {
 		if !aggregation(p.Node) {

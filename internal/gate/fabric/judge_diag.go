@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then walk again: firstlight accept --from fabric"
@@ -17,7 +17,7 @@ var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
 
 // judgeDiag judges ibdiagnet's own verdicts and its count of nodes.
 func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topology, who names) {
-	r, o, ok := check.RequireLast[ibdiagnet.Report](b, obs, kindDiag, "", g.site.Reach.SSH.FabricHost, remedySSH)
+	r, o, ok := check.RequireLast[infiniband.DiagnetReport](b, obs, kindDiag, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
 		return
 	}
@@ -39,7 +39,7 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 
 // diagErrors makes findings of a stage's error lines: of the links that they
 // name, or of the stage where they name none.
-func diagErrors(b *check.Builder, o check.Observation, r ibdiagnet.Report, stage ibdiagnet.Stage, cabled topology, who names) {
+func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, who names) {
 	suspect, remedy := "fabric", remedyDiag
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
@@ -64,7 +64,7 @@ func diagErrors(b *check.Builder, o check.Observation, r ibdiagnet.Report, stage
 }
 
 // linkOf is the link, or the port, that an error line is about.
-func linkOf(e ibdiagnet.Error, cabled topology, who names) (string, bool) {
+func linkOf(e infiniband.DiagnetError, cabled topology, who names) (string, bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
 		if end, ok := who.port(p.NodeGUID, p.Port, p.Label); ok {
@@ -92,7 +92,7 @@ func head(lines []string) []string {
 	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more", len(lines)-most))
 }
 
-func (g *Gate) totals(b *check.Builder, o check.Observation, r ibdiagnet.Report) {
+func (g *Gate) totals(b *check.Builder, o check.Observation, r infiniband.DiagnetReport) {
 	adapters := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
 	switches := len(g.site.Fabric.Switches)
 	if r.TotalNodes == nil || r.Switches == nil || r.CAs == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
@@ -37,7 +37,7 @@ func (a adapter) identified() bool {
 		id, ok := guid(text)
 		return ok && id != 0
 	}
-	return known(a.hca.NodeGUID) && slices.ContainsFunc(a.hca.Ports, func(p ibstat.Port) bool { return p.Number == firstPort && known(p.PortGUID) })
+	return known(a.hca.NodeGUID) && slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && known(p.PortGUID) })
 }
 
 // guids are the adapter's and its ports', each once.

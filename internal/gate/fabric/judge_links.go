@@ -2,14 +2,14 @@ package fabric
 
 import (
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // judgeLinks counts links, each seen from both its ends, and judges their
 // speed and width. It returns the cabling for the other judges.
 func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) topology {
 	cabled := topology{}
-	ports, o, ok := check.RequireLast[[]iblinkinfo.Port](b, obs, kindLinks, "", g.site.Reach.SSH.FabricHost, remedySSH)
+	ports, o, ok := check.RequireLast[[]infiniband.LinkPort](b, obs, kindLinks, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
 		return cabled
 	}
@@ -51,7 +51,7 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) 
 }
 
 // speed judges one end of a link that is up.
-func (g *Gate) speed(b *check.Builder, o check.Observation, p iblinkinfo.Port, c cable) {
+func (g *Gate) speed(b *check.Builder, o check.Observation, p infiniband.LinkPort, c cable) {
 	f := g.profile.Fabric
 	if p.LaneGbps < f.LaneSpeed.Value {
 		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs at %g Gb/s a lane, not %g", c, p.LaneGbps, f.LaneSpeed.Value)
@@ -64,7 +64,7 @@ func (g *Gate) speed(b *check.Builder, o check.Observation, p iblinkinfo.Port, c
 // switches judges the cables between switches, of which the site knows only
 // the number: every pair of an edge and an inner switch must have as many as
 // most pairs have.
-func (g *Gate) switches(b *check.Builder, o check.Observation, ports []iblinkinfo.Port, who names) {
+func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, who names) {
 	present := map[string]bool{}
 	edge := map[string]bool{}
 	between := map[[2]string]int{}

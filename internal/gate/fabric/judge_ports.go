@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then walk again: firstlight accept --from fabric"
@@ -23,13 +23,13 @@ func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) 
 			b.Unobserved(o.ID, n.Name, remedySSH, "ibstat was not run on %s", n.Name)
 			continue
 		}
-		adapters, err := check.Decode[[]ibstat.HCA](o)
+		adapters, err := check.Decode[[]infiniband.HCA](o)
 		if err != nil {
 			b.Unobserved(o.ID, n.Name, remedySSH, "%s", err.Error())
 			continue
 		}
 		for _, name := range g.site.Fabric.HCAs {
-			i := slices.IndexFunc(adapters, func(a ibstat.HCA) bool { return a.Name == name })
+			i := slices.IndexFunc(adapters, func(a infiniband.HCA) bool { return a.Name == name })
 			if i < 0 {
 				b.Fail(o.ID, n.Name+"/"+name, "check that the adapter is seated and its driver loaded (lspci, dmesg)", "%s has no adapter %s", n.Name, name)
 				continue
@@ -46,8 +46,8 @@ func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) 
 	})
 }
 
-func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a ibstat.HCA, followed map[int][]string) bool {
-	good := slices.ContainsFunc(a.Ports, func(p ibstat.Port) bool { return p.Number == firstPort })
+func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a infiniband.HCA, followed map[int][]string) bool {
+	good := slices.ContainsFunc(a.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort })
 	if !good {
 		b.Unobserved(o.ID, suspect, remedySSH, "%s has no port %d in ibstat's output", suspect, firstPort)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -59,7 +59,7 @@ func (p plug) name() string { return p.node + "/" + p.hca }
 // in a rail-optimised fabric a leaf serves the same HCAs of all its nodes. A fat tree with
 // all HCAs of a node at one leaf passes, too. A site that declares no topology is judged
 // only where its nodes are cabled like their neighbours.
-func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []iblinkinfo.Port, who names) {
+func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, who names) {
 	if g.site.Fabric.Topology == site.FatTree {
 		return
 	}
@@ -94,7 +94,7 @@ func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []iblinki
 }
 
 // plugs are the site's adapters whose link is up, by node.
-func (g *Gate) plugs(ports []iblinkinfo.Port, who names) map[string][]plug {
+func (g *Gate) plugs(ports []infiniband.LinkPort, who names) map[string][]plug {
 	leafOf := map[string]*leaf{}
 	leaves := map[string]*leaf{}
 	for _, p := range ports { // a link is there from both ends; the switch's is enough

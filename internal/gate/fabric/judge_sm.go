@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 
 // answer is one sminfo with its observation.
 type answer struct {
-	sminfo.Info
+	infiniband.SMInfo
 	o check.Observation
 }
 
@@ -25,7 +25,7 @@ type answer struct {
 func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	byHost := map[string][]answer{}
 	for _, o := range check.OfKind(obs, kindSM) {
-		info, err := check.Decode[sminfo.Info](o)
+		info, err := check.Decode[infiniband.SMInfo](o)
 		if err != nil {
 			b.Unobserved(o.ID, o.Target, remedySSH, "%s", err.Error())
 			continue
@@ -71,8 +71,8 @@ func master(b *check.Builder, a answer) bool {
 	case a.State == nil:
 		b.Unobserved(a.o.ID, suspectSM, "install a current infiniband-diags on "+a.o.Target, "this sminfo is too old to print the subnet manager's state")
 		return false
-	case *a.State != sminfo.Master:
-		b.Fail(a.o.ID, suspectSM, remedySM, "the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, sminfo.Master)
+	case *a.State != infiniband.SMStateMaster:
+		b.Fail(a.o.ID, suspectSM, remedySM, "the subnet manager at LID %d is in state %d, not master (%d)", a.LID, *a.State, infiniband.SMStateMaster)
 		return false
 	default:
 		return true

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 // names turns what the tools call a port into what the site calls it. GUIDs are
@@ -38,7 +37,7 @@ func (g *Gate) names(obs []check.Observation) names {
 		n.declared[name] = true
 	}
 	for _, o := range check.OfKind(obs, kindPorts) {
-		adapters, err := check.Decode[[]ibstat.HCA](o)
+		adapters, err := check.Decode[[]infiniband.HCA](o)
 		if err != nil {
 			continue // judgePorts says so
 		}
@@ -50,7 +49,7 @@ func (g *Gate) names(obs []check.Observation) names {
 		}
 	}
 	for _, o := range check.OfKind(obs, kindLinks) {
-		ports, err := check.Decode[[]iblinkinfo.Port](o)
+		ports, err := check.Decode[[]infiniband.LinkPort](o)
 		if err != nil {
 			continue // judgeLinks says so
 		}

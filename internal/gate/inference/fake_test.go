@@ -20,8 +20,8 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// vllm is a server as vLLM's API is, with defects.
-type vllm struct {
+// fakeVLLM is a server as vLLM's API is, with defects.
+type fakeVLLM struct {
 	prefill, decode time.Duration
 	failEvery       int
 	noTokens        bool
@@ -69,7 +69,7 @@ func testGate(t *testing.T, s *site.Site) *Gate {
 	return New(s, p, Deps{RunID: "test"})
 }
 
-func (v *vllm) handler() http.Handler {
+func (v *fakeVLLM) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		if v.never || v.crashes != "" || v.looks.Add(1) <= v.loadingLooks {
@@ -87,7 +87,7 @@ func (v *vllm) handler() http.Handler {
 	return mux
 }
 
-func (v *vllm) complete(w http.ResponseWriter, r *http.Request) {
+func (v *fakeVLLM) complete(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Stream    bool `json:"stream"`
 		MaxTokens int  `json:"max_tokens"`
@@ -156,13 +156,13 @@ func pause(ctx context.Context, d time.Duration) {
 
 // The vllm is its own pod.
 
-func (v *vllm) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
+func (v *fakeVLLM) where() (name, node string) { return "inference-0-abcde", "gpu-02" }
 
-func (v *vllm) forward(context.Context) (addr string, stop func(), err error) {
+func (v *fakeVLLM) forward(context.Context) (addr string, stop func(), err error) {
 	return strings.TrimPrefix(v.url, "http://"), func() {}, nil
 }
 
-func (v *vllm) ended(ctx context.Context) (crashed bool, why error) {
+func (v *fakeVLLM) ended(ctx context.Context) (crashed bool, why error) {
 	switch {
 	case v.crashes != "":
 		return true, errors.New("container vllm: CrashLoopBackOff after 2 restarts")
@@ -175,21 +175,21 @@ func (v *vllm) ended(ctx context.Context) (crashed bool, why error) {
 	return false, ctx.Err()
 }
 
-func (v *vllm) log(context.Context) ([]byte, error) { return []byte(v.crashes), nil }
+func (v *fakeVLLM) log(context.Context) ([]byte, error) { return []byte(v.crashes), nil }
 
-func (v *vllm) restarted(context.Context) (int, error) {
+func (v *fakeVLLM) restarted(context.Context) (int, error) {
 	if v.crashes != "" {
 		return 2, nil
 	}
 	return v.restarts, nil
 }
 
-func (v *vllm) remove(ctx context.Context) error {
+func (v *fakeVLLM) remove(ctx context.Context) error {
 	v.removed.Store(true)
 	return ctx.Err()
 }
 
-var _ server = (*vllm)(nil)
+var _ server = (*fakeVLLM)(nil)
 
 type recorder struct {
 	mu  sync.Mutex
@@ -207,7 +207,7 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 func (r *recorder) Progress(string, ...any) {}
 
 // walk observes and judges.
-func walk(t *testing.T, g *Gate, v *vllm) (check.Judgement, []check.Observation) {
+func walk(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observation) {
 	t.Helper()
 	srv := httptest.NewServer(v.handler())
 	defer srv.Close()

@@ -1,7 +1,7 @@
 package inference
 
 import (
-	"github.com/firstlight/firstlight/internal/probe/vllmlog"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // Kinds of this gate's observations.
@@ -33,7 +33,7 @@ type ServerFigures struct {
 	Problem string `json:"problem,omitempty"`
 	// Crashed says that its container ended.
 	Crashed bool           `json:"crashed,omitempty"`
-	Log     vllmlog.Report `json:"log"`
+	Log     vllm.LogReport `json:"log"`
 }
 
 // ModelsFigures are the ids of /v1/models.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/origin"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 const (
@@ -28,7 +28,7 @@ var (
 
 // connection is a way to a healthy server.
 type connection struct {
-	client *openai.Client
+	client *vllm.Client
 	close  func()
 }
 
@@ -88,7 +88,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 		DisableCompression:  true,
 	}
 	c := &connection{
-		client: &openai.Client{Base: "http://" + addr, HTTP: origin.Forwarded(transport), Now: time.Now},
+		client: &vllm.Client{Base: "http://" + addr, HTTP: origin.Forwarded(transport), Now: time.Now},
 		close:  func() { transport.CloseIdleConnections(); stop() },
 	}
 	if err := c.client.Health(ctx); err != nil {

@@ -26,44 +26,44 @@ func TestJudge(t *testing.T) {
 	tight := func(s *site.Site) { s.Workloads.Inference.TTFTp99 = site.Duration(slowTTFT / 2) }
 	tightTPOT := func(s *site.Site) { s.Workloads.Inference.TPOTp99 = site.Duration(slowTPOT / 2) }
 	tests := map[string]struct {
-		world   *vllm
+		world   *fakeVLLM
 		change  func(*site.Site)
 		verdict check.Verdict
 		suspect string
 		message string
 		remedy  string
 	}{
-		"healthy":                {&vllm{}, nil, check.Passed, "", "", ""},
-		"healthy after loading":  {&vllm{loadingLooks: 3}, nil, check.Passed, "", "", ""},
-		"no usage from server":   {&vllm{noUsage: true}, nil, check.Passed, "", "", ""},
-		"first token late":       {&vllm{prefill: slowTTFT}, tight, check.Failed, "server of job inference (TTFT)", "time to first token", "prefill"},
-		"tokens slow":            {&vllm{decode: slowTPOT}, tightTPOT, check.Failed, "server of job inference (TPOT)", "time per output token", "decoding"},
-		"both slow":              {&vllm{prefill: slowTTFT, decode: slowTPOT}, func(s *site.Site) { tight(s); tightTPOT(s) }, check.Failed, "server of job inference (TTFT)", "TTFT", "clocks"},
-		"requests fail":          {&vllm{failEvery: 7}, nil, check.Failed, "requests to job inference", "requests failed", ""},
-		"all requests fail":      {&vllm{failEvery: 1}, nil, check.Failed, "requests to job inference", "20 of 20 requests failed", ""},
-		"streams are cut":        {&vllm{cut: true}, nil, check.Failed, "requests to job inference", "[DONE]", ""},
-		"no tokens":              {&vllm{noTokens: true}, nil, check.Failed, "tokens of model " + testModel, "without any output token", ""},
-		"one token":              {&vllm{oneToken: true}, nil, check.Failed, "length of answers of model " + testModel, "20 of 20 answers have fewer than the 4 tokens that were asked for, the shortest has 1", "max_new_tokens"},
-		"one piece, not counted": {&vllm{oneToken: true, noUsage: true}, nil, check.Unobserved, "tokens of model " + testModel, "one token only", ""},
-		"pauses between tokens":  {&vllm{decode: slowTPOT}, func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(slowTPOT / 2) }, check.Failed, "server of job inference (ITL)", "time between tokens", "preemptions"},
-		"completion too short":   {&vllm{text: " Paris"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "length of answers of model " + testModel, "before the golden prefix", "max_new_tokens"},
-		"prefix beyond the load": {&vllm{text: " Paris. It is the largest city in France"}, func(s *site.Site) {
+		"healthy":                {&fakeVLLM{}, nil, check.Passed, "", "", ""},
+		"healthy after loading":  {&fakeVLLM{loadingLooks: 3}, nil, check.Passed, "", "", ""},
+		"no usage from server":   {&fakeVLLM{noUsage: true}, nil, check.Passed, "", "", ""},
+		"first token late":       {&fakeVLLM{prefill: slowTTFT}, tight, check.Failed, "server of job inference (TTFT)", "time to first token", "prefill"},
+		"tokens slow":            {&fakeVLLM{decode: slowTPOT}, tightTPOT, check.Failed, "server of job inference (TPOT)", "time per output token", "decoding"},
+		"both slow":              {&fakeVLLM{prefill: slowTTFT, decode: slowTPOT}, func(s *site.Site) { tight(s); tightTPOT(s) }, check.Failed, "server of job inference (TTFT)", "TTFT", "clocks"},
+		"requests fail":          {&fakeVLLM{failEvery: 7}, nil, check.Failed, "requests to job inference", "requests failed", ""},
+		"all requests fail":      {&fakeVLLM{failEvery: 1}, nil, check.Failed, "requests to job inference", "20 of 20 requests failed", ""},
+		"streams are cut":        {&fakeVLLM{cut: true}, nil, check.Failed, "requests to job inference", "[DONE]", ""},
+		"no tokens":              {&fakeVLLM{noTokens: true}, nil, check.Failed, "tokens of model " + testModel, "without any output token", ""},
+		"one token":              {&fakeVLLM{oneToken: true}, nil, check.Failed, "length of answers of model " + testModel, "20 of 20 answers have fewer than the 4 tokens that were asked for, the shortest has 1", "max_new_tokens"},
+		"one piece, not counted": {&fakeVLLM{oneToken: true, noUsage: true}, nil, check.Unobserved, "tokens of model " + testModel, "one token only", ""},
+		"pauses between tokens":  {&fakeVLLM{decode: slowTPOT}, func(s *site.Site) { s.Workloads.Inference.ITLp99 = site.Duration(slowTPOT / 2) }, check.Failed, "server of job inference (ITL)", "time between tokens", "preemptions"},
+		"completion too short":   {&fakeVLLM{text: " Paris"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "length of answers of model " + testModel, "before the golden prefix", "max_new_tokens"},
+		"prefix beyond the load": {&fakeVLLM{text: " Paris. It is the largest city in France"}, func(s *site.Site) {
 			s.Workloads.Inference.GoldenPrefix, s.Workloads.Inference.OutputTokens = " Paris. It is the largest city in France", 2
 		}, check.Passed, "", "", ""},
-		"long golden prefix":     {&vllm{text: " Paris. It is the capital"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "tokens of model " + testModel, "golden prefix", "revision"},
-		"wrong tokens":           {&vllm{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
-		"another model":          {&vllm{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},
-		"context does not fit":   {&vllm{crashes: older}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "KV cache", "<= 39024"},
-		"newer wording":          {&vllm{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
-		"GPU memory taken":       {&vllm{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
-		"crash for other reason": {&vllm{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
-		"image can't be pulled":  {&vllm{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
-		"never healthy":          {&vllm{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
-		"can't be watched":       {&vllm{blind: true, never: true}, nil, check.Unobserved, "job inference", "can't be watched", ""},
-		"not placed":             {&vllm{notPlaced: true}, nil, check.Unobserved, "job inference", "room for 0", ""},
-		"restarted under load":   {&vllm{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
-		"no golden prefix":       {&vllm{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "nothing to compare", ""},
-		"time is over":           {&vllm{prefill: time.Minute}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }, check.Failed, "requests to job inference", "failed", ""},
+		"long golden prefix":     {&fakeVLLM{text: " Paris. It is the capital"}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = " Paris. It is the largest city in France" }, check.Failed, "tokens of model " + testModel, "golden prefix", "revision"},
+		"wrong tokens":           {&fakeVLLM{text: "!!!!"}, nil, check.Failed, "tokens of model " + testModel, "golden prefix", "weights"},
+		"another model":          {&fakeVLLM{model: "gpt2"}, nil, check.Failed, "model " + testModel, "it lists gpt2", ""},
+		"context does not fit":   {&fakeVLLM{crashes: older}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "KV cache", "<= 39024"},
+		"newer wording":          {&fakeVLLM{crashes: newer}, nil, check.Failed, "vllm --max-model-len (site workloads.inference.maxModelLen)", "CrashLoop", "<= 114432"},
+		"GPU memory taken":       {&fakeVLLM{crashes: taken}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "Free memory", "nvidia-smi"},
+		"crash for other reason": {&fakeVLLM{crashes: other}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "OSError", ""},
+		"image can't be pulled":  {&fakeVLLM{pulls: true, never: true}, nil, check.Unobserved, "pod inference-0-abcde on gpu-02", "ImagePullBackOff", ""},
+		"never healthy":          {&fakeVLLM{never: true}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(300 * time.Millisecond) }, check.Failed, "pod inference-0-abcde on gpu-02", "not healthy", "timeout"},
+		"can't be watched":       {&fakeVLLM{blind: true, never: true}, nil, check.Unobserved, "job inference", "can't be watched", ""},
+		"not placed":             {&fakeVLLM{notPlaced: true}, nil, check.Unobserved, "job inference", "room for 0", ""},
+		"restarted under load":   {&fakeVLLM{restarts: 1}, nil, check.Failed, "pod inference-0-abcde on gpu-02", "restarted 1 times", ""},
+		"no golden prefix":       {&fakeVLLM{}, func(s *site.Site) { s.Workloads.Inference.GoldenPrefix = "" }, check.Unobserved, "site workloads.inference.goldenPrefix", "nothing to compare", ""},
+		"time is over":           {&fakeVLLM{prefill: time.Minute}, func(s *site.Site) { s.Workloads.Inference.Timeout = site.Duration(600 * time.Millisecond) }, check.Failed, "requests to job inference", "failed", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeProfileObjective(t *testing.T) {
 	t.Parallel()
 	s := testSite()
-	_, obs := walk(t, testGate(t, s), &vllm{})
+	_, obs := walk(t, testGate(t, s), &fakeVLLM{})
 	s.Workloads.Inference.TTFTp99, s.Workloads.Inference.TPOTp99 = 0, 0
 	g := testGate(t, s)
 	g.profile.Inference.TTFTp99.Value = 500
@@ -118,7 +118,7 @@ func TestJudgeWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	g := testGate(t, s)
-	_, obs := walk(t, g, &vllm{})
+	_, obs := walk(t, g, &fakeVLLM{})
 	for i, o := range obs {
 		if j := g.Judge(slices.Delete(slices.Clone(obs), i, i+1)); j.Verdict == check.Passed {
 			t.Errorf("passed without %s", o.Kind)

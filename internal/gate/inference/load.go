@@ -8,17 +8,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/prom"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // streamer makes one streamed request.
-type streamer func(context.Context, openai.Request) (openai.Stream, error)
+type streamer func(context.Context, vllm.Request) (vllm.Stream, error)
 
 // loadAndMetrics loads the server, and reads in its metrics how long requests waited in its
 // queue, whether it is a simulated one, and how late that was. A server that does not
 // answer /metrics says nothing of either.
-func (g *Gate) loadAndMetrics(ctx context.Context, client *openai.Client) LoadFigures {
+func (g *Gate) loadAndMetrics(ctx context.Context, client *vllm.Client) LoadFigures {
 	before, _ := client.Metrics(ctx)
 	f := g.load(ctx, client.Stream)
 	after, _ := client.Metrics(ctx)
@@ -133,7 +133,7 @@ func waitUntil(ctx context.Context, at time.Time, slots chan<- struct{}) bool {
 }
 
 // measure makes the request; it returns the gaps between pieces.
-func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time, req openai.Request) []time.Duration {
+func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time, req vllm.Request) []time.Duration {
 	r.Sent = ms(time.Since(begin))
 	s, err := stream(ctx, req)
 	if err != nil {
@@ -158,14 +158,14 @@ func (r *Request) measure(ctx context.Context, stream streamer, begin time.Time,
 }
 
 // request is one with a prompt of its own, so that no cache answers it.
-func (g *Gate) request(what string, n int) openai.Request {
+func (g *Gate) request(what string, n int) vllm.Request {
 	w := g.site.Workloads.Inference
 	words := []string{what, fmt.Sprint(n)}
 	filler := strings.Fields(w.Prompt)
 	for i := 0; len(words) < w.InputTokens && len(filler) > 0; i++ {
 		words = append(words, filler[(i+n)%len(filler)])
 	}
-	return openai.Request{Model: w.Model, Prompt: strings.Join(words, " "), MaxTokens: w.OutputTokens, IgnoreEOS: true}
+	return vllm.Request{Model: w.Model, Prompt: strings.Join(words, " "), MaxTokens: w.OutputTokens, IgnoreEOS: true}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/openai"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 func TestLoadKeepsRateAndConcurrency(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	s.Workloads.Inference.Rate, s.Workloads.Inference.Requests, s.Workloads.Inference.Concurrency = 100, 20, 3
-	v := &vllm{prefill: 50 * time.Millisecond}
+	v := &fakeVLLM{prefill: 50 * time.Millisecond}
 	j, obs := walk(t, testGate(t, s), v)
 	if most := v.most.Load(); most > 3 {
 		t.Errorf("%d at a time: %s", most, j.Reason)
@@ -32,8 +32,8 @@ func TestLoadIsNotFasterThanItsRate(t *testing.T) {
 	t.Parallel()
 	s := testSite()
 	s.Workloads.Inference.Rate, s.Workloads.Inference.Requests, s.Workloads.Inference.Warmup = 50, 10, 0
-	f := testGate(t, s).load(t.Context(), func(context.Context, openai.Request) (openai.Stream, error) {
-		return openai.Stream{Tokens: 1, First: 1, Last: 1}, nil
+	f := testGate(t, s).load(t.Context(), func(context.Context, vllm.Request) (vllm.Stream, error) {
+		return vllm.Stream{Tokens: 1, First: 1, Last: 1}, nil
 	})
 	for i, q := range f.Requests {
 		if q.Due != float64(i)*20 || q.Sent < q.Due {
@@ -47,9 +47,9 @@ func TestLoadIsNotFasterThanItsRate(t *testing.T) {
 func TestTokensInOnePieceAreNotMeasured(t *testing.T) {
 	t.Parallel()
 	var r Request
-	r.measure(t.Context(), func(context.Context, openai.Request) (openai.Stream, error) {
-		return openai.Stream{Tokens: 64, FromUsage: true, First: time.Second, Last: time.Second}, nil
-	}, time.Now(), openai.Request{})
+	r.measure(t.Context(), func(context.Context, vllm.Request) (vllm.Stream, error) {
+		return vllm.Stream{Tokens: 64, FromUsage: true, First: time.Second, Last: time.Second}, nil
+	}, time.Now(), vllm.Request{})
 	if r.TPOT != nil || !strings.Contains(r.Error, "64 tokens in one piece") {
 		t.Errorf("%+v", r)
 	}
@@ -60,9 +60,9 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 	s := testSite()
 	s.Workloads.Inference.Rate = 1
 	ctx, cancel := context.WithCancel(t.Context())
-	f := testGate(t, s).load(ctx, func(ctx context.Context, _ openai.Request) (openai.Stream, error) {
+	f := testGate(t, s).load(ctx, func(ctx context.Context, _ vllm.Request) (vllm.Stream, error) {
 		cancel()
-		return openai.Stream{}, ctx.Err()
+		return vllm.Stream{}, ctx.Err()
 	})
 	if len(f.Requests)+len(f.WarmupRequests) >= 24 {
 		t.Errorf("all were sent")
@@ -74,7 +74,7 @@ func TestConnectToNobody(t *testing.T) {
 	g := testGate(t, testSite())
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := g.connect(ctx, &vllm{url: deadServer(t)}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := g.connect(ctx, &fakeVLLM{url: deadServer(t)}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestObserveInterrupted(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
 	ctx, cancel := context.WithCancel(t.Context())
-	v := &vllm{url: deadServer(t)}
+	v := &fakeVLLM{url: deadServer(t)}
 	g.start = func(context.Context) (server, error) { cancel(); return v, nil }
 	if err := g.Observe(ctx, &recorder{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

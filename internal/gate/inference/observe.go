@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/openai"
-	"github.com/firstlight/firstlight/internal/probe/vllmlog"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 // Observe implements check.Check.
@@ -77,7 +76,7 @@ func (g *Gate) watch(ctx, limited context.Context, s server, rec check.Recorder,
 }
 
 // measure asks for the models and the known completion, then loads the server.
-func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Recorder) error {
+func (g *Gate) measure(ctx context.Context, client *vllm.Client, rec check.Recorder) error {
 	w := g.site.Workloads.Inference
 	observer := g.deps.Observer(rec)
 	attempt := observer.Begin(KindModels, "/v1/models", "GET /v1/models")
@@ -88,7 +87,7 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 	attempt = observer.Begin(KindCompletion, "/v1/completions", fmt.Sprintf("POST /v1/completions prompt %q, temperature 0", w.Prompt))
 	// A token has a byte at least, so that these are enough for the whole prefix.
 	tokens := max(w.OutputTokens, len(w.GoldenPrefix))
-	answer, raw, err := client.Complete(ctx, openai.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
+	answer, raw, err := client.Complete(ctx, vllm.Request{Model: w.Model, Prompt: w.Prompt, MaxTokens: tokens})
 	if err := attempt.Raw(raw).Record(CompletionFigures{Prompt: w.Prompt, Text: answer.Text, Tokens: answer.Tokens}, err); err != nil {
 		return err
 	}
@@ -103,7 +102,7 @@ func (g *Gate) measure(ctx context.Context, client *openai.Client, rec check.Rec
 }
 
 // measureLoad records one load.
-func (g *Gate) measureLoad(ctx context.Context, client *openai.Client, rec check.Recorder) (LoadFigures, error) {
+func (g *Gate) measureLoad(ctx context.Context, client *vllm.Client, rec check.Recorder) (LoadFigures, error) {
 	w := g.site.Workloads.Inference
 	attempt := g.deps.Observer(rec).Begin(KindLoad, "/v1/completions", fmt.Sprintf(
 		"POST /v1/completions, streaming, %d requests after %d to warm up, %g a second, at most %d at a time, %d tokens in, %d out",
@@ -123,7 +122,7 @@ func (f *ServerFigures) recordLog(ctx context.Context, s server, attempt check.A
 		raw, err = s.log(ctx)
 	}
 	if err == nil {
-		f.Log, err = vllmlog.Parse(bytes.NewReader(raw))
+		f.Log, err = vllm.ParseLog(bytes.NewReader(raw))
 	}
 	return attempt.Raw(raw).RecordPartial(f, err)
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
+
 	"github.com/firstlight/firstlight/internal/probe/ssh"
-	"github.com/firstlight/firstlight/internal/probe/xid"
 )
 
 // command is one look at a host.
@@ -61,41 +60,41 @@ func (g *Gate) nvlinks() bool { return g.profile.GPU.NVLinks.Value > 0 }
 func (g *Gate) rails() bool { return len(g.site.Fabric.HCAs) > 0 }
 
 func smi(out ssh.Output) (any, error) {
-	trouble, err := nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)
+	trouble, err := nvidia.ParseSMIErrors(out.Stdout, out.Stderr)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
 	f := smiFigures{Trouble: trouble}
-	log, err := nvidiasmi.Parse(out.Stdout)
+	log, err := nvidia.ParseSMI(out.Stdout)
 	switch {
 	case err == nil:
 		f.Log = &log
-	case !f.Trouble.Some():
+	case !f.Trouble.Any():
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if out.Exit != 0 && !f.Trouble.Some() {
+	if out.Exit != 0 && !f.Trouble.Any() {
 		return nil, failed(out)
 	}
 	return f, nil
 }
 
 func nvlinks(out ssh.Output) (any, error) {
-	gpus, err := nvidiasmi.ParseNVLinks(out.Stdout)
+	gpus, err := nvidia.ParseNVLinks(out.Stdout)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	trouble, err := nvidiasmi.ParseTrouble(out.Stdout, out.Stderr)
+	trouble, err := nvidia.ParseSMIErrors(out.Stdout, out.Stderr)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
-	if out.Exit != 0 && !trouble.Some() {
+	if out.Exit != 0 && !trouble.Any() {
 		return nil, failed(out)
 	}
 	return linkFigures{GPUs: gpus}, nil
 }
 
 func nvlinkErrors(out ssh.Output) (any, error) {
-	gpus, err := nvidiasmi.ParseNVLinkErrors(out.Stdout)
+	gpus, err := nvidia.ParseNVLinkErrors(out.Stdout)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
@@ -113,7 +112,7 @@ func hostFacts(out ssh.Output) (any, error) {
 }
 
 func hcas(out ssh.Output) (any, error) {
-	found, err := ibstat.Parse(out.Stdout)
+	found, err := infiniband.ParseStat(out.Stdout)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
@@ -125,8 +124,8 @@ func hcas(out ssh.Output) (any, error) {
 
 // diagnostic reads the document first: dcgmi exits 205 and 226 with one.
 func diagnostic(out ssh.Output) (any, error) {
-	outcome, meaning := dcgmi.Exit(out.Exit)
-	diag, err := dcgmi.Parse(out.Stdout)
+	outcome, meaning := nvidia.DiagExit(out.Exit)
+	diag, err := nvidia.ParseDiag(out.Stdout)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, meaning)
 	}
@@ -137,7 +136,7 @@ func kernelLog(out ssh.Output) (any, error) {
 	if out.Exit != 0 {
 		return nil, failed(out)
 	}
-	log, err := xid.Parse(out.Stdout)
+	log, err := nvidia.ParseXids(out.Stdout)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}

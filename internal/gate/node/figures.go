@@ -3,10 +3,9 @@ package node
 import (
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // The kinds of observations; each has a host for its target.
@@ -26,16 +25,16 @@ const (
 
 // smiFigures is what nvidia-smi -q -x says. Log is nil when there was only trouble.
 type smiFigures struct {
-	Log     *nvidiasmi.Log    `json:"log,omitempty"`
-	Trouble nvidiasmi.Trouble `json:"trouble"`
+	Log     *nvidia.SMILog   `json:"log,omitempty"`
+	Trouble nvidia.SMIErrors `json:"trouble"`
 }
 
 type linkFigures struct {
-	GPUs []nvidiasmi.NVLinks `json:"gpus"`
+	GPUs []nvidia.NVLinks `json:"gpus"`
 }
 
 type errorFigures struct {
-	GPUs []nvidiasmi.NVLinkErrors `json:"gpus"`
+	GPUs []nvidia.NVLinkErrors `json:"gpus"`
 }
 
 // hostFigures is what a host says of itself, and when it was asked by our clock: its own
@@ -47,12 +46,12 @@ type hostFigures struct {
 }
 
 type hcaFigures struct {
-	HCAs []ibstat.HCA `json:"hcas"`
+	HCAs []infiniband.HCA `json:"hcas"`
 }
 
 // diagFigures is a diagnostic's document and what its exit code means.
 type diagFigures struct {
-	Outcome dcgmi.Outcome `json:"outcome"`
-	Meaning string        `json:"meaning"`
-	Diag    dcgmi.Diag    `json:"diag"`
+	Outcome nvidia.DiagOutcome `json:"outcome"`
+	Meaning string             `json:"meaning"`
+	Diag    nvidia.Diag        `json:"diag"`
 }

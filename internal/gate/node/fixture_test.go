@@ -9,11 +9,9 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -24,7 +22,7 @@ type hostSeen struct {
 	Links         linksSeen
 	HCAs          hcasSeen
 	Diag          diagSeen
-	Kernel        xid.Log
+	Kernel        nvidia.XidLog
 	Facts         factsSeen
 	Load          loadSeen
 	// CountedBefore and CountedAfter are NVLink error counters around the diagnostic.
@@ -34,16 +32,16 @@ type hostSeen struct {
 }
 
 type smiSeen struct {
-	Log     *nvidiasmi.Log    `json:"log,omitempty"`
-	Trouble nvidiasmi.Trouble `json:"trouble"`
+	Log     *nvidia.SMILog   `json:"log,omitempty"`
+	Trouble nvidia.SMIErrors `json:"trouble"`
 }
 
 type loadSeen struct {
-	Samples [][]nvidiasmi.Clock `json:"samples"`
+	Samples [][]nvidia.Clock `json:"samples"`
 }
 
 type countedSeen struct {
-	GPUs []nvidiasmi.NVLinkErrors `json:"gpus"`
+	GPUs []nvidia.NVLinkErrors `json:"gpus"`
 }
 
 type factsSeen struct {
@@ -53,17 +51,17 @@ type factsSeen struct {
 }
 
 type linksSeen struct {
-	GPUs []nvidiasmi.NVLinks `json:"gpus"`
+	GPUs []nvidia.NVLinks `json:"gpus"`
 }
 
 type hcasSeen struct {
-	HCAs []ibstat.HCA `json:"hcas"`
+	HCAs []infiniband.HCA `json:"hcas"`
 }
 
 type diagSeen struct {
-	Outcome dcgmi.Outcome `json:"outcome"`
-	Meaning string        `json:"meaning"`
-	Diag    dcgmi.Diag    `json:"diag"`
+	Outcome nvidia.DiagOutcome `json:"outcome"`
+	Meaning string             `json:"meaning"`
+	Diag    nvidia.Diag        `json:"diag"`
 }
 
 var kinds = []string{
@@ -101,18 +99,18 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 	for n := range nodes {
 		h := &hostSeen{
 			Before: smiSeen{Log: healthyLog(n)}, After: smiSeen{Log: healthyLog(n)},
-			Diag:   diagSeen{Outcome: dcgmi.Completed, Meaning: "completed", Diag: dcgmi.Diag{Major: 4, Serials: map[int]string{}}},
-			Kernel: xid.Log{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
+			Diag:   diagSeen{Outcome: nvidia.DiagCompleted, Meaning: "completed", Diag: nvidia.Diag{Major: 4, Serials: map[int]string{}}},
+			Kernel: nvidia.XidLog{Lines: 100, FromBoot: true}, Gone: map[string]bool{}, Broken: map[string]bool{},
 		}
 		h.Load = healthyLoad(h.Before.Log)
 		h.Facts = healthyFacts(fmt.Sprintf("gpu-%02d", n+1))
 		for _, name := range testSite(nodes).Fabric.HCAs {
-			h.HCAs.HCAs = append(h.HCAs.HCAs, ibstat.HCA{Name: name, Ports: []ibstat.Port{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
+			h.HCAs.HCAs = append(h.HCAs.HCAs, infiniband.HCA{Name: name, Ports: []infiniband.HCAPort{{Number: 1, State: "Active", PhysicalState: "LinkUp", RateGbps: 400}}})
 		}
 		for i, gpu := range h.Before.Log.GPUs {
-			links := nvidiasmi.NVLinks{Index: i, UUID: gpu.UUID}
+			links := nvidia.NVLinks{Index: i, UUID: gpu.UUID}
 			for l := range linksPerGPU {
-				links.Links = append(links.Links, nvidiasmi.Link{Number: l, Active: true, GBps: 26.562})
+				links.Links = append(links.Links, nvidia.NVLink{Number: l, Active: true, GBps: 26.562})
 			}
 			h.Links.GPUs = append(h.Links.GPUs, links)
 			h.CountedBefore.GPUs = append(h.CountedBefore.GPUs, healthyCounters(i, gpu.UUID))
@@ -120,9 +118,9 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 			h.Diag.Diag.Serials[i] = gpu.Serial
 		}
 		for _, name := range p.Node.RequiredDiagnostics["4"] {
-			test := dcgmi.Test{Name: name, Status: dcgmi.Pass}
+			test := nvidia.DiagTest{Name: name, Status: nvidia.DiagPass}
 			for i := range gpusPerNode {
-				test.Results = append(test.Results, dcgmi.Result{Group: dcgmi.GPUs, ID: &i, Status: dcgmi.Pass})
+				test.Results = append(test.Results, nvidia.DiagResult{Group: nvidia.DiagGroupGPU, ID: &i, Status: nvidia.DiagPass})
 			}
 			h.Diag.Diag.Tests = append(h.Diag.Diag.Tests, test)
 		}
@@ -132,24 +130,24 @@ func healthy(tb testing.TB, nodes int) []*hostSeen {
 }
 
 // healthyCounters are those of a GPU that has repeated some packets long ago.
-func healthyCounters(index int, uuid string) nvidiasmi.NVLinkErrors {
-	e := nvidiasmi.NVLinkErrors{Index: index, UUID: uuid}
+func healthyCounters(index int, uuid string) nvidia.NVLinkErrors {
+	e := nvidia.NVLinkErrors{Index: index, UUID: uuid}
 	for l := range linksPerGPU {
-		e.Links = append(e.Links, nvidiasmi.LinkErrors{Number: l, Counters: map[string]int64{"Replay Errors": 3, "Recovery Errors": 0, "CRC Errors": 0}})
+		e.Links = append(e.Links, nvidia.LinkErrors{Number: l, Counters: map[string]int64{"Replay Errors": 3, "Recovery Errors": 0, "CRC Errors": 0}})
 	}
 	return e
 }
 
 // healthyLoad is of GPUs seen at rest, then copying, then at their power limit.
-func healthyLoad(log *nvidiasmi.Log) loadSeen {
+func healthyLoad(log *nvidia.SMILog) loadSeen {
 	var l loadSeen
 	for _, now := range []struct {
 		util, clock int64
 		power       float64
 	}{{0, 345, 75}, {60, 1980, 320}, {100, 1410, 699}} {
-		var look []nvidiasmi.Clock
+		var look []nvidia.Clock
 		for _, gpu := range log.GPUs {
-			look = append(look, nvidiasmi.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock), PowerW: new(now.power), PowerLimitW: new(700.0)})
+			look = append(look, nvidia.Clock{UUID: gpu.UUID, Util: new(now.util), SMClockMHz: new(now.clock), PowerW: new(now.power), PowerLimitW: new(700.0)})
 		}
 		l.Samples = append(l.Samples, look)
 	}
@@ -166,7 +164,7 @@ func healthyFacts(name string) factsSeen {
 		Governors: map[string]int{"performance": 112}, Adapters: map[string]linuxhost.Link{"mlx5_0": link, "mlx5_1": link},
 	}}
 	for i := range gpusPerNode {
-		place := nvidiasmi.GPUPlace{Index: i, Affinity: fmt.Sprintf("%d-%d %d N/A", 56*(i/4), 56*(i/4)+55, i/4), Paths: map[string]string{"mlx5_0": "NODE", "mlx5_1": "SYS"}}
+		place := nvidia.GPUTopology{Index: i, Affinity: fmt.Sprintf("%d-%d %d N/A", 56*(i/4), 56*(i/4)+55, i/4), Paths: map[string]string{"mlx5_0": "NODE", "mlx5_1": "SYS"}}
 		for other := range gpusPerNode {
 			if other != i {
 				place.Paths[fmt.Sprintf("GPU%d", other)] = "NV18"
@@ -177,18 +175,18 @@ func healthyFacts(name string) factsSeen {
 	return f
 }
 
-func healthyLog(n int) *nvidiasmi.Log {
-	log := &nvidiasmi.Log{Driver: "580.105.08", Attached: gpusPerNode}
+func healthyLog(n int) *nvidia.SMILog {
+	log := &nvidia.SMILog{Driver: "580.105.08", Attached: gpusPerNode}
 	for i := range gpusPerNode {
-		clean := nvidiasmi.Errors{
+		clean := nvidia.ECCErrors{
 			SRAMUncorrectable: new(int64(0)), DRAMUncorrectable: new(int64(0)),
 			SRAMCorrectable: new(int64(9_000)), DRAMCorrectable: new(int64(19_000_000)),
 		}
-		log.GPUs = append(log.GPUs, nvidiasmi.GPU{
+		log.GPUs = append(log.GPUs, nvidia.GPU{
 			Index: i, BusID: bus(i), UUID: fmt.Sprintf("GPU-%d-%d", n, i), Serial: fmt.Sprintf("%d%d", n+1, i),
 			Product: "NVIDIA H100 80GB HBM3", VBIOS: "96.00", MemoryTotalMiB: new(int64(81559)), ECC: "Enabled",
 			Volatile: clean, Aggregate: clean,
-			Remap: &nvidiasmi.Remap{CorrectableRows: new(int64(0)), UncorrectableRows: new(int64(1)), Pending: new(false), Failure: new(false)},
+			Remap: &nvidia.RowRemap{CorrectableRows: new(int64(0)), UncorrectableRows: new(int64(1)), Pending: new(false), Failure: new(false)},
 			ClockReasons: map[string]bool{
 				"gpu_idle": true, "sw_power_cap": false, "hw_slowdown": false, "hw_thermal_slowdown": false,
 				"hw_power_brake_slowdown": false, "sw_thermal_slowdown": false,
@@ -204,14 +202,14 @@ func healthyLog(n int) *nvidiasmi.Log {
 func bus(i int) string { return fmt.Sprintf("0000:%02x:00.0", 0x1b+i) }
 
 // gpu is a GPU in both documents of a host.
-func (h *hostSeen) gpu(i int, change func(*nvidiasmi.GPU)) {
+func (h *hostSeen) gpu(i int, change func(*nvidia.GPU)) {
 	change(&h.Before.Log.GPUs[i])
 	change(&h.After.Log.GPUs[i])
 }
 
 // lose takes the GPU out of everything but the diagnostic.
 func (h *hostSeen) lose(i int) {
-	for _, log := range []*nvidiasmi.Log{h.Before.Log, h.After.Log} {
+	for _, log := range []*nvidia.SMILog{h.Before.Log, h.After.Log} {
 		log.GPUs = append(log.GPUs[:i:i], log.GPUs[i+1:]...)
 		log.Attached--
 		for k := range log.GPUs {
@@ -225,7 +223,7 @@ func (h *hostSeen) lose(i int) {
 }
 
 // result changes a test's result on a GPU, and the test's status with it.
-func (h *hostSeen) result(test string, gpu int, status dcgmi.Status, warnings ...dcgmi.Warning) {
+func (h *hostSeen) result(test string, gpu int, status nvidia.DiagStatus, warnings ...dcgmi.Warning) {
 	for i := range h.Diag.Diag.Tests {
 		t := &h.Diag.Diag.Tests[i]
 		if t.Name == test {

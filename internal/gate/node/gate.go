@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -54,7 +54,7 @@ func (g *Gate) Describe() []string {
 	for _, c := range g.commands() {
 		out = append(out, ssh.Quote(c.argv))
 		if c.kind == kindDiag {
-			out = append(out, "meanwhile, again and again: "+ssh.Quote(nvidiasmi.ClockQuery()))
+			out = append(out, "meanwhile, again and again: "+ssh.Quote(nvidia.ClockQuery()))
 		}
 	}
 	return out

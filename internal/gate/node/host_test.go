@@ -9,9 +9,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // ahead sets a host's clock forward.
@@ -62,13 +61,13 @@ func TestDefectsOfTheHost(t *testing.T) {
 		"NVLink that recovers":        {3, func(h []*hostSeen) { h[1].CountedAfter.GPUs[2].Links[17].Counters["Recovery Errors"] = 2 }, []string{"gpu-02/gpu2"}, "NVLink 17: Recovery Errors grew by 2"},
 		"NVLink with CRC errors":      {1, func(h []*hostSeen) { h[0].CountedAfter.GPUs[0].Links[0].Counters["CRC Errors"] = 900 }, []string{"gpu-01/gpu0"}, "CRC Errors grew by 900"},
 		"a storm of corrected errors in DRAM": {3, func(h []*hostSeen) {
-			h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMCorrectable = new(int64(20_000_001)) })
+			h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMCorrectable = new(int64(20_000_001)) })
 		}, []string{"gpu-02/gpu2"}, "20000001 corrected ECC errors (volatile DRAM), expected at most 20000000"},
 		"a storm of corrected errors in SRAM, in its life": {3, func(h []*hostSeen) {
-			h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.SRAMCorrectable = new(int64(10_001)) })
+			h[1].gpu(2, func(g *nvidia.GPU) { g.Aggregate.SRAMCorrectable = new(int64(10_001)) })
 		}, []string{"gpu-02/gpu2"}, "aggregate SRAM"},
 		"rows remapped after corrected errors": {3, func(h []*hostSeen) {
-			h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap.CorrectableRows = new(int64(9_999)) })
+			h[1].gpu(2, func(g *nvidia.GPU) { g.Remap.CorrectableRows = new(int64(9_999)) })
 		}, []string{"gpu-02/gpu2"}, "9999 rows remapped after corrected errors"},
 		"two hosts swapped": {3, func(h []*hostSeen) {
 			h[0].Facts.Host.Name, h[1].Facts.Host.Name = "gpu-02.example.org", "GPU-01"
@@ -99,14 +98,14 @@ func TestDefectsOfTheHost(t *testing.T) {
 		"a GPU of two nodes on another socket": {2, func(h []*hostSeen) { h[1].otherSocket(2) },
 			[]string{"gpu-01/gpu2", "gpu-02/gpu2"}, "no majority says which is right"},
 		"PCIe generation, by the diagnostic": {3, func(h []*hostSeen) {
-			h[1].result("pcie", 4, dcgmi.Fail, dcgmi.Warning{Text: "GPU 4 is running at PCI link generation 3, which is below the minimum allowed link generation of 5 (parameter 'min_pci_generation')"})
-			h[1].Diag.Outcome = dcgmi.TestFailed
+			h[1].result("pcie", 4, nvidia.DiagFail, nvidia.DiagWarning{Text: "GPU 4 is running at PCI link generation 3, which is below the minimum allowed link generation of 5 (parameter 'min_pci_generation')"})
+			h[1].Diag.Outcome = nvidia.DiagTestFailed
 		}, []string{"gpu-02/gpu4"}, "link generation 3"},
 		"another driver on one of three": {3, func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, []string{"gpu-02"}, "driver is 570.1; most nodes have driver 580.105.08"},
 		"another driver on one of two":   {2, func(h []*hostSeen) { h[0].After.Log.Driver = "570.1" }, []string{"gpu-01", "gpu-02"}, "driver is 570.1; other nodes have driver 580.105.08, and no majority"},
 		"another VBIOS on one of two nodes": {2, func(h []*hostSeen) {
 			for i := range gpusPerNode {
-				h[0].gpu(i, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" })
+				h[0].gpu(i, func(g *nvidia.GPU) { g.VBIOS = "95.00" })
 			}
 		}, []string{
 			"gpu-01/gpu0", "gpu-01/gpu1", "gpu-01/gpu2", "gpu-01/gpu3", "gpu-01/gpu4", "gpu-01/gpu5", "gpu-01/gpu6", "gpu-01/gpu7",
@@ -246,8 +245,8 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 		}, "gpu-02/gpu2", "at its power limit only"},
 		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Samples[1][2].Util, h.Load.Samples[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
 		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Samples = nil }, "gpu-02/gpu2", "in 0 looks"},
-		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
-		"no corrected rows":                {func(h *hostSeen) { h.gpu(2, func(g *nvidiasmi.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
+		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidia.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
+		"no corrected rows":                {func(h *hostSeen) { h.gpu(2, func(g *nvidia.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +272,7 @@ func TestNVLinksWithoutAFabricState(t *testing.T) {
 	hosts := healthy(t, 2)
 	for _, h := range hosts {
 		for i := range gpusPerNode {
-			h.gpu(i, func(g *nvidiasmi.GPU) { g.FabricState, g.FabricStatus = "", "" })
+			h.gpu(i, func(g *nvidia.GPU) { g.FabricState, g.FabricStatus = "", "" })
 		}
 	}
 	bridges := testProfile(t)
@@ -281,11 +280,11 @@ func TestNVLinksWithoutAFabricState(t *testing.T) {
 	if j := node.New(testSite(2), bridges, node.Deps{}).Judge(observations(t, hosts)); j.Verdict != check.Passed {
 		t.Errorf("without NVSwitches: %s: %s", j.Verdict, j.Reason)
 	}
-	hosts[1].gpu(3, func(g *nvidiasmi.GPU) { g.FabricState = "In Progress" })
+	hosts[1].gpu(3, func(g *nvidia.GPU) { g.FabricState = "In Progress" })
 	if j := node.New(testSite(2), bridges, node.Deps{}).Judge(observations(t, hosts)); j.Verdict != check.Failed {
 		t.Errorf("a state that is bad: %s", j.Verdict)
 	}
-	hosts[1].gpu(3, func(g *nvidiasmi.GPU) { g.FabricState = "" })
+	hosts[1].gpu(3, func(g *nvidia.GPU) { g.FabricState = "" })
 	if j := judge(t, hosts); j.Verdict != check.Unobserved {
 		t.Errorf("with NVSwitches: %s: %s", j.Verdict, j.Reason)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // judgeHostMemory: every host has what the profile demands, and no less than the others.
@@ -119,7 +119,7 @@ var bonded = regexp.MustCompile(`^NV\d+$`)
 
 // placeText writes one GPU's row: "CPUs 0-55 0 N/A, NVLinks to GPU1, PIX to mlx5_0". Of the
 // adapters those of the compute fabric count: others may be in any slot, or on some nodes only.
-func placeText(p nvidiasmi.GPUPlace, fabric []string) string {
+func placeText(p nvidia.GPUTopology, fabric []string) string {
 	byPath := map[string][]string{}
 	for _, device := range slices.Sorted(maps.Keys(p.Paths)) {
 		if !strings.HasPrefix(device, "GPU") && !slices.Contains(fabric, device) {

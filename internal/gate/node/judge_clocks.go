@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 
 // judgeClocks: nothing that is a fault holds the clocks down, and the card may
 // go as high as the profile says.
-func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	for _, reason := range g.profile.Node.FaultClockReasons {
 		active, reported := gpu.ClockReasons[reason]
 		switch {
@@ -39,7 +39,7 @@ func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string
 }
 
 // judgePower: the card may draw what the profile says.
-func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	want := g.profile.GPU.TDP.Value
 	limit, def := gpu.PowerLimitW, gpu.DefaultPowerLimitW
 	switch {
@@ -54,7 +54,7 @@ func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string,
 
 // judgePCIe looks at the width and at the highest generation; the current
 // generation falls at idle and says nothing.
-func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	const remedy = "reseat the GPU or its riser, check the slot and the BIOS settings of the link"
 	want := g.profile.GPU.PCIeWidth.Value
 	if lanes := gpu.PCIeWidth; lanes == nil {
@@ -76,7 +76,7 @@ func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 	if len(docs) < 2 {
 		return
 	}
-	before := map[string]nvidiasmi.GPU{}
+	before := map[string]nvidia.GPU{}
 	for _, gpu := range docs[0].log.GPUs {
 		before[gpu.UUID] = gpu
 	}
@@ -100,7 +100,7 @@ func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 const withoutCounter = "hw_slowdown"
 
 // judgeHeld compares one reason's counter on both sides of the diagnostic.
-func judgeHeld(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidiasmi.GPU) {
+func judgeHeld(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidia.GPU) {
 	before, counted := was.ClockCountersUS[counterOf(reason, was.ClockCountersUS)]
 	after, still := is.ClockCountersUS[counterOf(reason, is.ClockCountersUS)]
 	switch {

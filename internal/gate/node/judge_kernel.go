@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // Classes of driver errors, as profiles name them.
@@ -26,7 +26,7 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost")
 	}
 	for _, e := range h.kernel.fig.Events {
-		if e.Kind == xid.Switch {
+		if e.Kind == nvidia.KindSXid {
 			g.judgeSwitch(b, h, e)
 			continue
 		}
@@ -34,12 +34,12 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 	}
 }
 
-func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e xid.Event) {
+func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) {
 	const clean = "; reboot afterwards, so that the kernel log begins clean"
 	class := g.class(e.Code)
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
-	if e.Code == xid.RecoveryChanged && e.Action != xid.NoAction {
+	if e.Code == nvidia.XidRecoveryActionChanged && e.Action != nvidia.NoRecoveryAction {
 		b.Fail(h.kernel.obs.ID, suspect, "drain the node and do what the driver asks for: "+e.Action+clean, "%s", message)
 		return
 	}
@@ -73,7 +73,7 @@ func (g *Gate) class(code int) string {
 	return classMonitor
 }
 
-func (g *Gate) judgeSwitch(b *check.Builder, h *host, e xid.Event) {
+func (g *Gate) judgeSwitch(b *check.Builder, h *host, e nvidia.XidEvent) {
 	suspect := h.name + "/" + e.Device
 	message := fmt.Sprintf("SXid %d%s: %s", e.Code, times(e), e.Text)
 	if e.Fatal {
@@ -88,7 +88,7 @@ func (g *Gate) judgeSwitch(b *check.Builder, h *host, e xid.Event) {
 }
 
 // times says how often an event came, when it came again.
-func times(e xid.Event) string {
+func times(e nvidia.XidEvent) string {
 	if e.Count < 2 {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // judgeLinkErrors compares the error counters of NVLinks before the diagnostic with those
@@ -17,7 +17,7 @@ func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 		return // judgeUnobserved has said so
 	}
 	o := after.obs
-	was := map[string]nvidiasmi.NVLinkErrors{}
+	was := map[string]nvidia.NVLinkErrors{}
 	for _, gpu := range before.fig.GPUs {
 		was[gpu.UUID] = gpu
 	}
@@ -48,11 +48,11 @@ func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 
 // notCounted is how many NVLinks of a GPU were active before the diagnostic and have no
 // counters in what was shown after it.
-func (h *host) notCounted(shown nvidiasmi.NVLinkErrors) int {
+func (h *host) notCounted(shown nvidia.NVLinkErrors) int {
 	n := 0
 	for _, gpu := range h.links.fig.GPUs {
 		for _, link := range gpu.Links {
-			if gpu.UUID == shown.UUID && link.Active && !slices.ContainsFunc(shown.Links, func(l nvidiasmi.LinkErrors) bool { return l.Number == link.Number }) {
+			if gpu.UUID == shown.UUID && link.Active && !slices.ContainsFunc(shown.Links, func(l nvidia.LinkErrors) bool { return l.Number == link.Number }) {
 				n++
 			}
 		}
@@ -61,9 +61,9 @@ func (h *host) notCounted(shown nvidiasmi.NVLinkErrors) int {
 }
 
 // judgeLinkCounters holds the increases of one link against the profile's limits.
-func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, before nvidiasmi.NVLinkErrors, link nvidiasmi.LinkErrors) {
+func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, before nvidia.NVLinkErrors, link nvidia.LinkErrors) {
 	o := h.linkErrors[1].obs
-	i := slices.IndexFunc(before.Links, func(l nvidiasmi.LinkErrors) bool { return l.Number == link.Number })
+	i := slices.IndexFunc(before.Links, func(l nvidia.LinkErrors) bool { return l.Number == link.Number })
 	for _, name := range slices.Sorted(maps.Keys(g.profile.GPU.NVLinkErrorLimits)) {
 		limit := g.profile.GPU.NVLinkErrorLimits[name]
 		now, counted := link.Counters[name]

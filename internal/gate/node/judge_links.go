@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 const (
@@ -73,7 +73,7 @@ func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 	if !h.hcas.ok() {
 		return
 	}
-	found := map[string]ibstat.HCA{}
+	found := map[string]infiniband.HCA{}
 	for _, hca := range h.hcas.fig.HCAs {
 		found[hca.Name] = hca
 	}
@@ -88,7 +88,7 @@ func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 	}
 }
 
-func (g *Gate) judgePort(b *check.Builder, o check.Observation, suspect string, p ibstat.Port) {
+func (g *Gate) judgePort(b *check.Builder, o check.Observation, suspect string, p infiniband.HCAPort) {
 	want := g.profile.Fabric.Rate.Value
 	switch {
 	case !p.Up():

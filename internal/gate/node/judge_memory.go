@@ -2,7 +2,7 @@ package node
 
 import (
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const (
@@ -13,7 +13,7 @@ const (
 )
 
 // judgeMemory: ECC on and clean, rows not waiting to be remapped.
-func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	switch gpu.ECC {
 	case "Enabled":
 	case "":
@@ -53,7 +53,7 @@ func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string
 
 // judgeCorrected: errors that were corrected are no defect, but a storm of them is a
 // memory on its way to one.
-func (g *Gate) judgeCorrected(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeCorrected(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	sram, dram := g.profile.Node.MaxCorrectableSRAM.Value, g.profile.Node.MaxCorrectableDRAM.Value
 	for _, count := range []struct {
 		name   string
@@ -72,7 +72,7 @@ func (g *Gate) judgeCorrected(b *check.Builder, o check.Observation, suspect str
 	}
 }
 
-func (g *Gate) judgeRemap(b *check.Builder, o check.Observation, suspect string, r *nvidiasmi.Remap) {
+func (g *Gate) judgeRemap(b *check.Builder, o check.Observation, suspect string, r *nvidia.RowRemap) {
 	if r == nil || r.Pending == nil || r.Failure == nil || !counted(r.UncorrectableRows) || !counted(r.CorrectableRows) {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no row remapping (pending, failure, correctable and uncorrectable rows)")
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const (
@@ -58,7 +58,7 @@ func (g *Gate) judgeCount(b *check.Builder, h *host, at slots, doc document, los
 }
 
 // judgeGPU holds one card against the profile.
-func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	if len(gpu.Errors) > 0 {
 		b.Fail(o.ID, suspect, remedyLost, "gives no figures: %s", strings.Join(gpu.Errors, ", "))
 		return
@@ -87,7 +87,7 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 // judgeFabric: where GPUs are joined by NVSwitches, each has joined their fabric. Only
 // those have a state: cards joined by bridges, and all before Hopper, print N/A. A profile
 // says by its nvls that there are such switches.
-func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string, gpu nvidiasmi.GPU) {
+func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	state, status := gpu.FabricState, gpu.FabricStatus
 	joined := g.nvlinks() && g.profile.Collective.NVLS
 	switch {

@@ -9,9 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 func TestHealthyPasses(t *testing.T) {
@@ -43,11 +41,11 @@ func TestHealthyPasses(t *testing.T) {
 // Every single defect fails the gate and names its suspect.
 func TestDefects(t *testing.T) {
 	t.Parallel()
-	on := func(i int, change func(*nvidiasmi.GPU)) func([]*hostSeen) {
+	on := func(i int, change func(*nvidia.GPU)) func([]*hostSeen) {
 		return func(h []*hostSeen) { h[1].gpu(i, change) }
 	}
-	event := func(e xid.Event) func([]*hostSeen) {
-		return func(h []*hostSeen) { e.Count = 1; h[1].Kernel.Events = []xid.Event{e} }
+	event := func(e nvidia.XidEvent) func([]*hostSeen) {
+		return func(h []*hostSeen) { e.Count = 1; h[1].Kernel.Events = []nvidia.XidEvent{e} }
 	}
 	tests := map[string]struct {
 		change  func([]*hostSeen)
@@ -56,7 +54,7 @@ func TestDefects(t *testing.T) {
 	}{
 		"lost GPU": {func(h []*hostSeen) {
 			h[1].lose(3)
-			h[1].After.Trouble.Lost = []nvidiasmi.Lost{{BusID: bus(3), Text: "Unable to determine the device handle"}}
+			h[1].After.Trouble.Lost = []nvidia.LostGPU{{BusID: bus(3), Text: "Unable to determine the device handle"}}
 		}, "gpu-02/gpu3", "does not answer"},
 		"GPU missing without a word": {func(h []*hostSeen) { h[1].lose(3) }, "gpu-02/gpu3", "lists 7 GPUs"},
 		"GPU missing everywhere": {func(h []*hostSeen) {
@@ -66,42 +64,42 @@ func TestDefects(t *testing.T) {
 		}, "gpu-02", "lists 7 GPUs"},
 		"attached count short": {func(h []*hostSeen) { h[1].After.Log.Attached = 7 }, "gpu-02", "attached: 7"},
 		"no NVML": {func(h []*hostSeen) {
-			h[1].Before = smiSeen{Trouble: nvidiasmi.Trouble{NVML: "Failed to initialize NVML: Driver/library version mismatch"}}
+			h[1].Before = smiSeen{Trouble: nvidia.SMIErrors{NVML: "Failed to initialize NVML: Driver/library version mismatch"}}
 			h[1].After = h[1].Before
 		}, "gpu-02", "Driver/library version mismatch"},
-		"figures that can't be had": {on(2, func(g *nvidiasmi.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
-		"another product":           {on(2, func(g *nvidiasmi.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
-		"too little memory":         {on(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
+		"figures that can't be had": {on(2, func(g *nvidia.GPU) { g.Errors = []string{"ecc_mode: GPU is lost"} }), "gpu-02/gpu2", "GPU is lost"},
+		"another product":           {on(2, func(g *nvidia.GPU) { g.Product = "NVIDIA A100-SXM4-80GB" }), "gpu-02/gpu2", "A100"},
+		"too little memory":         {on(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = new(int64(40000)) }), "gpu-02/gpu2", "40000 MiB"},
 		"another driver":            {func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, "gpu-02", "driver is 570.1"},
-		"another VBIOS":             {on(2, func(g *nvidiasmi.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
+		"another VBIOS":             {on(2, func(g *nvidia.GPU) { g.VBIOS = "95.00" }), "gpu-02/gpu2", "VBIOS is 95.00"},
 		"one host under two names": {func(h []*hostSeen) {
 			h[1].Before, h[1].After, h[1].Links, h[1].CountedAfter = h[0].Before, h[0].After, h[0].Links, h[0].CountedAfter
 			h[1].Load = h[0].Load
 		}, "gpu-02/gpu0", "same GPU"},
-		"ECC off":                     {on(2, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" }), "gpu-02/gpu2", "ECC is Disabled"},
-		"volatile error":              {on(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},
-		"aggregate error":             {on(2, func(g *nvidiasmi.GPU) { g.Aggregate.SRAMUncorrectable = new(int64(2)) }), "gpu-02/gpu2", "aggregate SRAM"},
-		"SRAM threshold":              {on(2, func(g *nvidiasmi.GPU) { g.SRAMThresholdExceeded = new(true) }), "gpu-02/gpu2", "threshold"},
-		"remap pending":               {on(2, func(g *nvidiasmi.GPU) { g.Remap.Pending = new(true) }), "gpu-02/gpu2", "pending"},
-		"remap failed":                {on(2, func(g *nvidiasmi.GPU) { g.Remap.Failure = new(true) }), "gpu-02/gpu2", "remapping failed"},
-		"too many remapped rows":      {on(2, func(g *nvidiasmi.GPU) { g.Remap.UncorrectableRows = new(int64(513)) }), "gpu-02/gpu2", "513 rows"},
-		"throttling":                  {on(2, func(g *nvidiasmi.GPU) { g.ClockReasons["hw_thermal_slowdown"] = true }), "gpu-02/gpu2", "hw_thermal_slowdown"},
+		"ECC off":                     {on(2, func(g *nvidia.GPU) { g.ECC = "Disabled" }), "gpu-02/gpu2", "ECC is Disabled"},
+		"volatile error":              {on(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = new(int64(1)) }), "gpu-02/gpu2", "volatile DRAM"},
+		"aggregate error":             {on(2, func(g *nvidia.GPU) { g.Aggregate.SRAMUncorrectable = new(int64(2)) }), "gpu-02/gpu2", "aggregate SRAM"},
+		"SRAM threshold":              {on(2, func(g *nvidia.GPU) { g.SRAMThresholdExceeded = new(true) }), "gpu-02/gpu2", "threshold"},
+		"remap pending":               {on(2, func(g *nvidia.GPU) { g.Remap.Pending = new(true) }), "gpu-02/gpu2", "pending"},
+		"remap failed":                {on(2, func(g *nvidia.GPU) { g.Remap.Failure = new(true) }), "gpu-02/gpu2", "remapping failed"},
+		"too many remapped rows":      {on(2, func(g *nvidia.GPU) { g.Remap.UncorrectableRows = new(int64(513)) }), "gpu-02/gpu2", "513 rows"},
+		"throttling":                  {on(2, func(g *nvidia.GPU) { g.ClockReasons["hw_thermal_slowdown"] = true }), "gpu-02/gpu2", "hw_thermal_slowdown"},
 		"throttled under load, heat":  {func(h []*hostSeen) { h[1].After.Log.GPUs[2].ClockCountersUS["hw_therm_slowdown"] = 1_000_005 }, "gpu-02/gpu2", "1.000 s"},
 		"throttled under load, power": {func(h []*hostSeen) { h[1].After.Log.GPUs[2].ClockCountersUS["hw_power_brake"] = 2_000_007 }, "gpu-02/gpu2", "2.000 s"},
-		"clocks capped":               {on(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = new(int64(1410)) }), "gpu-02/gpu2", "1410 MHz"},
-		"applications clocks capped": {on(2, func(g *nvidiasmi.GPU) {
+		"clocks capped":               {on(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = new(int64(1410)) }), "gpu-02/gpu2", "1410 MHz"},
+		"applications clocks capped": {on(2, func(g *nvidia.GPU) {
 			g.AppClockMHz, g.DefaultAppClockMHz = new(int64(1410)), new(int64(1980))
 		}), "gpu-02/gpu2", "applications clock"},
-		"power capped":            {on(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = new(500.0) }), "gpu-02/gpu2", "500 W"},
-		"power below the default": {on(2, func(g *nvidiasmi.GPU) { g.DefaultPowerLimitW = new(750.0) }), "gpu-02/gpu2", "default is 750 W"},
-		"narrow PCIe link":        {on(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = new(int64(8)) }), "gpu-02/gpu2", "8 lanes"},
-		"slow PCIe slot":          {on(2, func(g *nvidiasmi.GPU) { g.PCIeMaxGen = new(int64(3)) }), "gpu-02/gpu2", "generation 3"},
-		"recovery asked for":      {on(2, func(g *nvidiasmi.GPU) { g.RecoveryAction = "Node Reboot Required" }), "gpu-02/gpu2", "Node Reboot"},
-		"no fabric manager":       {on(2, func(g *nvidiasmi.GPU) { g.FabricState = "In Progress" }), "gpu-02/gpu2", "In Progress"},
+		"power capped":            {on(2, func(g *nvidia.GPU) { g.PowerLimitW = new(500.0) }), "gpu-02/gpu2", "500 W"},
+		"power below the default": {on(2, func(g *nvidia.GPU) { g.DefaultPowerLimitW = new(750.0) }), "gpu-02/gpu2", "default is 750 W"},
+		"narrow PCIe link":        {on(2, func(g *nvidia.GPU) { g.PCIeWidth = new(int64(8)) }), "gpu-02/gpu2", "8 lanes"},
+		"slow PCIe slot":          {on(2, func(g *nvidia.GPU) { g.PCIeMaxGen = new(int64(3)) }), "gpu-02/gpu2", "generation 3"},
+		"recovery asked for":      {on(2, func(g *nvidia.GPU) { g.RecoveryAction = "Node Reboot Required" }), "gpu-02/gpu2", "Node Reboot"},
+		"no fabric manager":       {on(2, func(g *nvidia.GPU) { g.FabricState = "In Progress" }), "gpu-02/gpu2", "In Progress"},
 		"NVLink down":             {func(h []*hostSeen) { h[1].Links.GPUs[2].Links[4].Active = false }, "gpu-02/gpu2", "link 4 is down"},
 		"NVLink slow":             {func(h []*hostSeen) { h[1].Links.GPUs[2].Links[4].GBps = 12 }, "gpu-02/gpu2", "12 GB/s"},
 		"NVLinks all inactive": {func(h []*hostSeen) {
-			h[1].Links.GPUs[2] = nvidiasmi.NVLinks{Index: 2, UUID: "GPU-1-2", AllInactive: true}
+			h[1].Links.GPUs[2] = nvidia.NVLinks{Index: 2, UUID: "GPU-1-2", AllInactive: true}
 		}, "gpu-02/gpu2", "all NVLinks"},
 		"NVLinks too few":  {func(h []*hostSeen) { h[1].Links.GPUs[2].Links = h[1].Links.GPUs[2].Links[:17] }, "gpu-02/gpu2", "17 NVLinks"},
 		"HCA missing":      {func(h []*hostSeen) { h[1].HCAs.HCAs = h[1].HCAs.HCAs[:1] }, "gpu-02/mlx5_1", "not there"},
@@ -109,37 +107,37 @@ func TestDefects(t *testing.T) {
 		"HCA initializing": {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].State = "Initializing" }, "gpu-02/mlx5_1", "Initializing"},
 		"HCA slow":         {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].RateGbps = 200 }, "gpu-02/mlx5_1", "200 Gb/s"},
 		"diagnostic failed": {func(h []*hostSeen) {
-			h[1].result("memory", 5, dcgmi.Fail, dcgmi.Warning{Text: "faulty memory", Severity: dcgmi.SeverityIsolate})
-			h[1].Diag.Outcome = dcgmi.Isolate
+			h[1].result("memory", 5, nvidia.DiagFail, nvidia.DiagWarning{Text: "faulty memory", Severity: nvidia.SeverityIsolate})
+			h[1].Diag.Outcome = nvidia.DiagIsolate
 		}, "gpu-02/gpu5", "faulty memory"},
 		"diagnostic failed, by serial": {func(h []*hostSeen) {
-			h[1].result("memory", 5, dcgmi.Fail, dcgmi.Warning{Text: "faulty memory"})
+			h[1].result("memory", 5, nvidia.DiagFail, nvidia.DiagWarning{Text: "faulty memory"})
 			h[1].Diag.Diag.Serials[5], h[1].Diag.Diag.Serials[6] = h[1].Diag.Diag.Serials[6], h[1].Diag.Diag.Serials[5]
 		}, "gpu-02/gpu6", "faulty memory"},
-		"required diagnostic skipped": {func(h []*hostSeen) { h[1].result("memory", 5, dcgmi.Skip) }, "gpu-02", "memory on gpu5"},
-		"required diagnostic warned":  {func(h []*hostSeen) { h[1].result("pcie", 5, dcgmi.Warn, dcgmi.Warning{Text: "slow"}) }, "gpu-02/gpu5", "Warn: slow"},
-		"summary failed":              {func(h []*hostSeen) { h[1].Diag.Diag.Tests[2].Status = dcgmi.Fail }, "gpu-02", "memory: Fail"},
-		"exit code says so":           {func(h []*hostSeen) { h[1].Diag.Outcome, h[1].Diag.Meaning = dcgmi.TestFailed, "a test failed" }, "gpu-02", "a test failed"},
+		"required diagnostic skipped": {func(h []*hostSeen) { h[1].result("memory", 5, nvidia.DiagSkip) }, "gpu-02", "memory on gpu5"},
+		"required diagnostic warned":  {func(h []*hostSeen) { h[1].result("pcie", 5, nvidia.DiagWarn, nvidia.DiagWarning{Text: "slow"}) }, "gpu-02/gpu5", "Warn: slow"},
+		"summary failed":              {func(h []*hostSeen) { h[1].Diag.Diag.Tests[2].Status = nvidia.DiagFail }, "gpu-02", "memory: Fail"},
+		"exit code says so":           {func(h []*hostSeen) { h[1].Diag.Outcome, h[1].Diag.Meaning = nvidia.DiagTestFailed, "a test failed" }, "gpu-02", "a test failed"},
 		"failed in a test not required": {func(h []*hostSeen) {
-			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, dcgmi.Test{Name: "memtest", Status: dcgmi.Fail, Results: []dcgmi.Result{
-				{Status: dcgmi.Fail, Warnings: []dcgmi.Warning{{Text: "GPU 4 had memory errors"}}}}})
+			h[1].Diag.Diag.Tests = append(h[1].Diag.Diag.Tests, nvidia.DiagTest{Name: "memtest", Status: nvidia.DiagFail, Results: []nvidia.DiagResult{
+				{Status: nvidia.DiagFail, Warnings: []nvidia.DiagWarning{{Text: "GPU 4 had memory errors"}}}}})
 		}, "gpu-02/gpu4", "memtest: Fail"},
-		"Xid to reboot":       {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
-		"Xid to reset":        {event(xid.Event{Kind: xid.GPU, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
-		"Xid to isolate":      {event(xid.Event{Kind: xid.GPU, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
-		"Xid of no known GPU": {event(xid.Event{Kind: xid.GPU, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
-		"recovery action":     {event(xid.Event{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
-		"unhealthy NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+		"Xid to reboot":       {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 79 (reboot)"},
+		"Xid to reset":        {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 48, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 48 (reset)"},
+		"Xid to isolate":      {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 54, PCI: "0000:1e:00"}), "gpu-02/gpu3", "Xid 54 (isolate)"},
+		"Xid of no known GPU": {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 79, PCI: "0009:1e:00"}), "gpu-02", "Xid 79"},
+		"recovery action":     {event(nvidia.XidEvent{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "GPU Reset Required"}), "gpu-02/gpu3", "Xid 154"},
+		"unhealthy NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Unhealthy", "bandwidth": "Degraded", "route_unhealthy": "True", "route_recovery_in_progress": "False", "incorrect_configuration": "None", "partition_assigned": "True"}
 		}), "gpu-02/gpu2", "bandwidth Degraded, route_unhealthy True, summary Unhealthy"},
-		"degraded NVLink fabric": {on(2, func(g *nvidiasmi.GPU) {
+		"degraded NVLink fabric": {on(2, func(g *nvidia.GPU) {
 			g.FabricHealth = map[string]string{"summary": "Healthy", "bandwidth": "Degraded"}
 		}), "gpu-02/gpu2", "bandwidth Degraded"},
-		"fatal SXid": {event(xid.Event{Kind: xid.Switch, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
+		"fatal SXid": {event(nvidia.XidEvent{Kind: nvidia.KindSXid, Code: 20034, PCI: "0000:05:00", Device: "nvswitch0", Fatal: true}), "gpu-02/nvswitch0", "fatal"},
 		"a diagnostic's summary says why": {func(h []*hostSeen) {
 			test := &h[1].Diag.Diag.Tests[1]
-			test.Status, h[1].Diag.Outcome = dcgmi.Fail, dcgmi.TestFailed
-			test.Warnings = []dcgmi.Warning{{Text: "A DBE was found in GPU 3.", Severity: dcgmi.SeverityIsolate}}
+			test.Status, h[1].Diag.Outcome = nvidia.DiagFail, nvidia.DiagTestFailed
+			test.Warnings = []nvidia.DiagWarning{{Text: "A DBE was found in GPU 3.", Severity: nvidia.SeverityIsolate}}
 		}, "gpu-02/gpu3", "pcie: Fail: A DBE was found in GPU 3."},
 		"a defect seen before": {func(h []*hostSeen) { h[1].Before.Log.GPUs[2].ClockReasons["hw_slowdown"] = true }, "gpu-02/gpu2", "hw_slowdown"},
 	}
@@ -175,11 +173,11 @@ func TestDCGM3Passes(t *testing.T) {
 				denylist, "NVML Library", "CUDA Main Library", "Permissions and OS Blocks", "Persistence Mode", "Environment Variables",
 				"Page Retirement/Row Remap", "Graphics Processes", "Inforom", "PCIe", "GPU Memory", "Diagnostic", "Targeted Stress", "Targeted Power", "Memory Bandwidth",
 			} {
-				test := dcgmi.Test{Name: name, Status: dcgmi.Pass, Results: []dcgmi.Result{{Status: dcgmi.Pass}}}
+				test := nvidia.DiagTest{Name: name, Status: nvidia.DiagPass, Results: []nvidia.DiagResult{{Status: nvidia.DiagPass}}}
 				if i > 8 {
 					test.Results = nil
 					for gpu := range gpusPerNode {
-						test.Results = append(test.Results, dcgmi.Result{Group: dcgmi.GPUs, ID: &gpu, Status: dcgmi.Pass})
+						test.Results = append(test.Results, nvidia.DiagResult{Group: nvidia.DiagGroupGPU, ID: &gpu, Status: nvidia.DiagPass})
 					}
 				}
 				h.Diag.Diag.Tests = append(h.Diag.Diag.Tests, test)
@@ -201,25 +199,25 @@ func TestDCGM3Passes(t *testing.T) {
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){
-		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.ECC = "" }) },
-		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
-		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.Remap = nil }) },
-		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
-		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MaxSMClockMHz = nil }) },
-		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PowerLimitW = nil }) },
-		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.PCIeWidth = nil }) },
-		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.MemoryTotalMiB = nil }) },
-		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidiasmi.GPU) { g.VBIOS = "" }) },
+		"no ECC mode":                          func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.ECC = "" }) },
+		"no ECC counts":                        func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Volatile.DRAMUncorrectable = nil }) },
+		"no remap":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.Remap = nil }) },
+		"no reason":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { delete(g.ClockReasons, "hw_slowdown") }) },
+		"no clock":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MaxSMClockMHz = nil }) },
+		"no power limit":                       func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PowerLimitW = nil }) },
+		"no width":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.PCIeWidth = nil }) },
+		"no memory":                            func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.MemoryTotalMiB = nil }) },
+		"no VBIOS":                             func(h []*hostSeen) { h[1].gpu(2, func(g *nvidia.GPU) { g.VBIOS = "" }) },
 		"NVLinks of a GPU":                     func(h []*hostSeen) { h[1].Links.GPUs = h[1].Links.GPUs[:7] },
 		"a test not there":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests = h[1].Diag.Diag.Tests[1:] },
-		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, dcgmi.NotRun) },
+		"a test not run":                       func(h []*hostSeen) { h[1].result("memory", 3, nvidia.DiagNotRun) },
 		"a GPU not tested":                     func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = h[1].Diag.Diag.Tests[3].Results[:7] },
 		"no results":                           func(h []*hostSeen) { h[1].Diag.Diag.Tests[3].Results = nil },
 		"runtime error":                        func(h []*hostSeen) { h[1].Diag.Diag.RuntimeError = "unsupported GPU" },
-		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = dcgmi.Incomplete },
+		"diagnostic busy":                      func(h []*hostSeen) { h[1].Diag.Outcome = nvidia.DiagIncomplete },
 		"a kernel log whose beginning is gone": func(h []*hostSeen) { h[1].Kernel.FromBoot = false },
 		"a switch's error of which no line says how": func(h []*hostSeen) {
-			h[1].Kernel.Events = []xid.Event{{Kind: xid.Switch, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
+			h[1].Kernel.Events = []nvidia.XidEvent{{Kind: nvidia.KindSXid, Code: 26006, PCI: "0000:05:00", Device: "nvswitch0", Unclassified: true, Count: 1}}
 		},
 		"unknown generation": func(h []*hostSeen) { h[1].Diag.Diag.Major = 5 },
 		"nothing of a host": func(h []*hostSeen) {
@@ -256,14 +254,14 @@ func TestUnobserved(t *testing.T) {
 func TestNotesDoNotFail(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 3)
-	hosts[1].Kernel.Events = []xid.Event{
-		{Kind: xid.GPU, Code: 13, PCI: "0000:1e:00", Count: 2},
-		{Kind: xid.GPU, Code: 9999, PCI: "0000:1f:00", Count: 1},
-		{Kind: xid.GPU, Code: 43, PCI: "0000:1b:00", Count: 1},
-		{Kind: xid.GPU, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
-		{Kind: xid.Switch, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
+	hosts[1].Kernel.Events = []nvidia.XidEvent{
+		{Kind: nvidia.KindXid, Code: 13, PCI: "0000:1e:00", Count: 2},
+		{Kind: nvidia.KindXid, Code: 9999, PCI: "0000:1f:00", Count: 1},
+		{Kind: nvidia.KindXid, Code: 43, PCI: "0000:1b:00", Count: 1},
+		{Kind: nvidia.KindXid, Code: 154, PCI: "0000:1e:00", Action: "None", Count: 1},
+		{Kind: nvidia.KindSXid, Code: 12028, Device: "nvswitch1", PCI: "0000:05:00", Count: 1},
 	}
-	hosts[1].gpu(0, func(g *nvidiasmi.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
+	hosts[1].gpu(0, func(g *nvidia.GPU) { g.ClockReasons["sw_power_cap"] = true }) // legal at full power
 	hosts[1].After.Log.GPUs[0].ClockCountersUS["sw_power_cap"] = 1 << 40
 	j := judge(t, hosts)
 	if j.Verdict != check.Passed {
@@ -305,7 +303,7 @@ func TestNothingIsNoPass(t *testing.T) {
 func TestJudgeIgnoresOrder(t *testing.T) {
 	t.Parallel()
 	hosts := healthy(t, 3)
-	hosts[0].gpu(1, func(g *nvidiasmi.GPU) { g.ECC = "Disabled" })
+	hosts[0].gpu(1, func(g *nvidia.GPU) { g.ECC = "Disabled" })
 	hosts[2].lose(4)
 	obs := observations(t, hosts)
 	g := node.New(testSite(3), testProfile(t), node.Deps{})

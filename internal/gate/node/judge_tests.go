@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // complaint is what a diagnostic has against one suspect.
@@ -35,20 +35,20 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 	for _, t := range h.diag.fig.Diag.Tests {
 		need := slices.ContainsFunc(required, t.Is)
 		for _, r := range t.Results {
-			if r.Status == dcgmi.Pass || r.Status == dcgmi.NotRun {
+			if r.Status == nvidia.DiagPass || r.Status == nvidia.DiagNotRun {
 				continue
 			}
-			if r.Status == dcgmi.Fail || need {
+			if r.Status == nvidia.DiagFail || need {
 				c.add(suspectOf(h, at, r), t, r)
 			} else if len(r.Warnings) > 0 {
 				b.Note(h.diag.obs.ID, suspectOf(h, at, r), remedyOf(severityOf(r)), "%s", complain(t, r))
 			}
 		}
-		summary := dcgmi.Result{Status: t.Status, Warnings: ofSummary(t)}
-		if len(summary.Warnings) > 0 && (t.Status == dcgmi.Fail || need && t.Status != dcgmi.Pass) {
+		summary := nvidia.DiagResult{Status: t.Status, Warnings: ofSummary(t)}
+		if len(summary.Warnings) > 0 && (t.Status == nvidia.DiagFail || need && t.Status != nvidia.DiagPass) {
 			c.add(suspectOf(h, at, summary), t, summary)
 		} else if worseThanResults(t, need) {
-			b.Fail(h.diag.obs.ID, h.name, remedyOf(dcgmi.SeverityTriage), "diagnostic %s: %s, though none of its results is", t.Name, t.Status)
+			b.Fail(h.diag.obs.ID, h.name, remedyOf(nvidia.SeverityTriage), "diagnostic %s: %s, though none of its results is", t.Name, t.Status)
 		}
 	}
 	for _, who := range slices.Sorted(maps.Keys(c.bad)) {
@@ -60,14 +60,14 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 }
 
 // ofSummary are a summary's warnings that no result has.
-func ofSummary(t dcgmi.Test) []dcgmi.Warning {
-	return slices.DeleteFunc(slices.Clone(t.Warnings), func(w dcgmi.Warning) bool {
-		return slices.ContainsFunc(t.Results, func(r dcgmi.Result) bool { return slices.Contains(r.Warnings, w) })
+func ofSummary(t nvidia.DiagTest) []nvidia.DiagWarning {
+	return slices.DeleteFunc(slices.Clone(t.Warnings), func(w nvidia.DiagWarning) bool {
+		return slices.ContainsFunc(t.Results, func(r nvidia.DiagResult) bool { return slices.Contains(r.Warnings, w) })
 	})
 }
 
-func (c *complaints) add(who string, t dcgmi.Test, r dcgmi.Result) {
-	if r.Status == dcgmi.Skip && len(r.Warnings) == 0 {
+func (c *complaints) add(who string, t nvidia.DiagTest, r nvidia.DiagResult) {
+	if r.Status == nvidia.DiagSkip && len(r.Warnings) == 0 {
 		c.skipped[t.Name] = append(c.skipped[t.Name], who)
 		return
 	}
@@ -98,18 +98,18 @@ func (c *complaints) leftOut(h *host) string {
 
 // worseThanResults says that a test's summary names a failure that no result
 // shows.
-func worseThanResults(t dcgmi.Test, required bool) bool {
-	if t.Status == dcgmi.Pass || t.Status == dcgmi.NotRun || !required && t.Status != dcgmi.Fail {
+func worseThanResults(t nvidia.DiagTest, required bool) bool {
+	if t.Status == nvidia.DiagPass || t.Status == nvidia.DiagNotRun || !required && t.Status != nvidia.DiagFail {
 		return false
 	}
-	return !slices.ContainsFunc(t.Results, func(r dcgmi.Result) bool { return r.Status == t.Status })
+	return !slices.ContainsFunc(t.Results, func(r nvidia.DiagResult) bool { return r.Status == t.Status })
 }
 
 // suspectOf is the GPU of a result; DCGM 3 names it only in the warnings of
 // tests of the whole node.
-func suspectOf(h *host, at slots, r dcgmi.Result) string {
+func suspectOf(h *host, at slots, r nvidia.DiagResult) string {
 	if r.ID != nil {
-		if r.Group == dcgmi.GPUs {
+		if r.Group == nvidia.DiagGroupGPU {
 			return at.diagnosed(h, *r.ID)
 		}
 		return fmt.Sprintf("%s/%s%d", h.name, strings.ToLower(r.Group), *r.ID)
@@ -130,7 +130,7 @@ func suspectOf(h *host, at slots, r dcgmi.Result) string {
 	return h.name
 }
 
-func complain(t dcgmi.Test, r dcgmi.Result) string {
+func complain(t nvidia.DiagTest, r nvidia.DiagResult) string {
 	texts := []string{fmt.Sprintf("diagnostic %s: %s", t.Name, r.Status)}
 	for _, w := range r.Warnings {
 		texts = append(texts, strings.TrimSpace(w.Text))
@@ -138,7 +138,7 @@ func complain(t dcgmi.Test, r dcgmi.Result) string {
 	return strings.Join(texts, ": ")
 }
 
-func severityOf(r dcgmi.Result) int {
+func severityOf(r nvidia.DiagResult) int {
 	s := 0
 	for _, w := range r.Warnings {
 		s = worse(s, w.Severity)
@@ -148,19 +148,19 @@ func severityOf(r dcgmi.Result) int {
 
 // worse is the severity that has to be dealt with first.
 func worse(a, b int) int {
-	order := []int{0, dcgmi.SeverityMonitor, dcgmi.SeverityConfig, dcgmi.SeverityUnknown, dcgmi.SeverityTriage, dcgmi.SeverityReset, dcgmi.SeverityIsolate}
+	order := []int{0, nvidia.SeverityMonitor, nvidia.SeverityConfig, nvidia.SeverityUnknown, nvidia.SeverityTriage, nvidia.SeverityReset, nvidia.SeverityIsolate}
 	return slices.MaxFunc([]int{a, b}, func(x, y int) int { return cmp.Compare(slices.Index(order, x), slices.Index(order, y)) })
 }
 
 func remedyOf(severity int) string {
 	switch severity {
-	case dcgmi.SeverityIsolate:
+	case nvidia.SeverityIsolate:
 		return "drain the node and take the GPU out of service: replace it (RMA)"
-	case dcgmi.SeverityReset:
+	case nvidia.SeverityReset:
 		return "drain the node and reset the GPU (nvidia-smi --gpu-reset) or reboot, then run the gate again"
-	case dcgmi.SeverityConfig:
+	case nvidia.SeverityConfig:
 		return "correct the node's configuration that the message names, then run the gate again"
-	case dcgmi.SeverityMonitor:
+	case nvidia.SeverityMonitor:
 		return remedyHeat
 	default:
 		return "drain the node, run dcgmi diag -r 3 on this GPU alone and compare with a good node; if it fails again, replace it (RMA)"

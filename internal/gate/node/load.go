@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 // loadFigures is how GPUs ran while the diagnostic loaded them, look by look.
 type loadFigures struct {
-	Samples [][]nvidiasmi.Clock `json:"samples"`
+	Samples [][]nvidia.Clock `json:"samples"`
 }
 
 // Samples follow each other after firstPause, then more and more slowly: a diagnostic takes
@@ -38,17 +38,17 @@ func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, d
 // look records one observation of all looks at a host until the diagnostic has ended. A
 // look that has begun is finished: it may be the only one that saw the load.
 func (g *Gate) look(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
-	query := nvidiasmi.ClockQuery()
+	query := nvidia.ClockQuery()
 	attempt := g.observer(rec).Begin(kindLoad, host, ssh.Quote(query))
 	var figures loadFigures
 	var output []byte
 	var failed error
 	for pause, more := firstPause, true; more; pause = min(2*pause, longestPause) {
 		out, err := g.deps.Hosts.Run(ctx, host, query...)
-		var clocks []nvidiasmi.Clock
+		var clocks []nvidia.Clock
 		if err == nil {
 			output = append(output, raw(out)...)
-			clocks, err = nvidiasmi.ParseClocks(out.Stdout)
+			clocks, err = nvidia.ParseClocks(out.Stdout)
 		}
 		if err == nil {
 			figures.Samples = append(figures.Samples, clocks)
@@ -89,7 +89,7 @@ type best struct {
 	limited bool
 }
 
-func (g *Gate) bestClocks(looks [][]nvidiasmi.Clock) map[string]best {
+func (g *Gate) bestClocks(looks [][]nvidia.Clock) map[string]best {
 	busy := g.profile.Telemetry.MinUtilUnderLoad.Value
 	out := map[string]best{}
 	for _, look := range looks {

@@ -2,8 +2,7 @@ package node
 
 import (
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // notRun ends the reason of a missing observation.
@@ -26,7 +25,7 @@ type host struct {
 	links  observed[linkFigures]
 	hcas   observed[hcaFigures]
 	diag   observed[diagFigures]
-	kernel observed[xid.Log]
+	kernel observed[nvidia.XidLog]
 	facts  observed[hostFigures]
 	load   observed[loadFigures]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
@@ -49,7 +48,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			links:  last[linkFigures](of, kindNVLinks),
 			hcas:   last[hcaFigures](of, kindHCAs),
 			diag:   last[diagFigures](of, kindDiag),
-			kernel: last[xid.Log](of, kindKernel),
+			kernel: last[nvidia.XidLog](of, kindKernel),
 			facts:  last[hostFigures](of, kindHost),
 			load:   last[loadFigures](of, kindLoad),
 			linkErrors: [2]observed[errorFigures]{
@@ -88,7 +87,7 @@ func (h *host) documents() []document {
 // document is one nvidia-smi document.
 type document struct {
 	obs check.Observation
-	log *nvidiasmi.Log
+	log *nvidia.SMILog
 }
 
 // latest is the newest document.

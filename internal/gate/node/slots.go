@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // places numbers GPUs by where they sit. nvidia-smi counts those it can open, so
@@ -37,7 +37,7 @@ func newSlots(hosts []*host, gpus int) slots {
 	return s
 }
 
-func busIDs(log *nvidiasmi.Log) []string {
+func busIDs(log *nvidia.SMILog) []string {
 	var out []string
 	for _, g := range log.GPUs {
 		out = append(out, g.BusID)
@@ -76,7 +76,7 @@ func (s slots) diagnosed(h *host, id int) string {
 }
 
 // missing are the bus IDs of a complete host that a document lacks.
-func (s slots) missing(log *nvidiasmi.Log) []string {
+func (s slots) missing(log *nvidia.SMILog) []string {
 	has := map[string]bool{}
 	for _, b := range busIDs(log) {
 		has[b] = true

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/node"
 	"github.com/firstlight/firstlight/internal/plan"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // Every field of healthy hosts is demanded, or it is said here why not. Of three hosts two
@@ -56,12 +56,12 @@ const fewGPUs, fewLinks = 2, 2
 
 // shrink leaves a host that many, and the one look that decides: every field of it counts.
 func (h *hostSeen) shrink() {
-	for _, log := range []*nvidiasmi.Log{h.Before.Log, h.After.Log} {
+	for _, log := range []*nvidia.SMILog{h.Before.Log, h.After.Log} {
 		log.GPUs, log.Attached = log.GPUs[:fewGPUs], fewGPUs
 	}
 	h.Links.GPUs, h.Facts.Host.GPUs = h.Links.GPUs[:fewGPUs], h.Facts.Host.GPUs[:fewGPUs]
 	h.CountedBefore.GPUs, h.CountedAfter.GPUs = h.CountedBefore.GPUs[:fewGPUs], h.CountedAfter.GPUs[:fewGPUs]
-	h.Load.Samples = [][]nvidiasmi.Clock{h.Load.Samples[1][:fewGPUs]}
+	h.Load.Samples = [][]nvidia.Clock{h.Load.Samples[1][:fewGPUs]}
 	for i := range fewGPUs {
 		h.Links.GPUs[i].Links = h.Links.GPUs[i].Links[:fewLinks]
 		h.CountedBefore.GPUs[i].Links, h.CountedAfter.GPUs[i].Links = h.CountedBefore.GPUs[i].Links[:fewLinks], h.CountedAfter.GPUs[i].Links[:fewLinks]

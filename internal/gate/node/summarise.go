@@ -5,8 +5,7 @@ import (
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // summarise makes the headline figures.
@@ -15,19 +14,19 @@ func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 	nodes := float64(len(hosts))
 	gpus := all(hosts)
 	b.Figure(check.Figure{Name: "GPUs", Value: float64(len(gpus)), Unit: "GPUs", Relation: "==", Limit: nodes * p.Node.GPUs.Value, Source: g.source("node.gpus", p.Node.GPUs) + ", times the inventory"})
-	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return whole(c.MaxSMClockMHz) }); ok {
+	if worst, ok := extreme(gpus, slices.Min, func(c nvidia.GPU) *float64 { return whole(c.MaxSMClockMHz) }); ok {
 		b.Figure(check.Figure{Name: "lowest maximum SM clock", Value: worst, Unit: "MHz", Relation: ">=", Limit: p.GPU.MaxSMClock.Value, Source: g.source("gpu.maxSMClock", p.GPU.MaxSMClock)})
 	}
-	if worst, ok := extreme(gpus, slices.Min, func(c nvidiasmi.GPU) *float64 { return c.PowerLimitW }); ok {
+	if worst, ok := extreme(gpus, slices.Min, func(c nvidia.GPU) *float64 { return c.PowerLimitW }); ok {
 		b.Figure(check.Figure{Name: "lowest power limit", Value: worst, Unit: "W", Relation: ">=", Limit: p.GPU.TDP.Value, Source: g.source("gpu.tdp", p.GPU.TDP)})
 	}
-	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 { return c.TemperatureC }); ok {
+	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 { return c.TemperatureC }); ok {
 		b.Figure(check.Figure{Name: "hottest GPU", Value: worst, Unit: "C"})
 	}
 	if worst, ok := extreme(gpus, slices.Max, uncorrectable); ok {
 		b.Figure(check.Figure{Name: "most uncorrectable ECC errors of a GPU", Value: worst, Unit: "errors", Relation: "<=", Limit: 0, Source: "ECC errors that are not corrected corrupt results"})
 	}
-	if worst, ok := extreme(gpus, slices.Max, func(c nvidiasmi.GPU) *float64 {
+	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 {
 		if c.Remap == nil {
 			return nil
 		}
@@ -61,7 +60,7 @@ func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 		names := p.Node.RequiredDiagnostics[strconv.Itoa(h.diag.fig.Diag.Major)]
 		required += len(names)
 		for _, t := range h.diag.fig.Diag.Tests {
-			if t.Status == dcgmi.Pass && slices.ContainsFunc(names, t.Is) {
+			if t.Status == nvidia.DiagPass && slices.ContainsFunc(names, t.Is) {
 				passed++
 			}
 		}
@@ -76,8 +75,8 @@ func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 }
 
 // all are the GPUs of every host, from the last document of each.
-func all(hosts []*host) []nvidiasmi.GPU {
-	var out []nvidiasmi.GPU
+func all(hosts []*host) []nvidia.GPU {
+	var out []nvidia.GPU
 	for _, h := range hosts {
 		if doc, ok := h.latest(); ok {
 			out = append(out, doc.log.GPUs...)
@@ -87,7 +86,7 @@ func all(hosts []*host) []nvidiasmi.GPU {
 }
 
 // extreme is the worst of a figure over the GPUs that have it.
-func extreme(gpus []nvidiasmi.GPU, pick func([]float64) float64, of func(nvidiasmi.GPU) *float64) (float64, bool) {
+func extreme(gpus []nvidia.GPU, pick func([]float64) float64, of func(nvidia.GPU) *float64) (float64, bool) {
 	var values []float64
 	for _, g := range gpus {
 		if f := of(g); f != nil {
@@ -100,7 +99,7 @@ func extreme(gpus []nvidiasmi.GPU, pick func([]float64) float64, of func(nvidias
 	return pick(values), true
 }
 
-func uncorrectable(c nvidiasmi.GPU) *float64 {
+func uncorrectable(c nvidia.GPU) *float64 {
 	var total *float64
 	for _, n := range []*int64{
 		c.Volatile.SRAMUncorrectable, c.Volatile.DRAMUncorrectable, c.Aggregate.SRAMUncorrectable, c.Aggregate.DRAMUncorrectable,

@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
-	"github.com/firstlight/firstlight/internal/probe/matmul"
-	"github.com/firstlight/firstlight/internal/probe/megatron"
-	"github.com/firstlight/firstlight/internal/probe/torchrun"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 // Kinds of this gate's observations.
@@ -37,9 +35,9 @@ type RankFigures struct {
 	PodStarted time.Time `json:"podStarted,omitzero"`
 	Ranks      []Rank    `json:"ranks"`
 	// GPUs are what the pod's GPUs computed each on its own, before the training.
-	GPUs       []matmul.GPU         `json:"gpus,omitempty"`
-	Stragglers []megatron.Straggler `json:"stragglers,omitempty"`
-	Failures   []torchrun.Failure   `json:"failures,omitempty"`
+	GPUs       []trainer.MatmulGPU         `json:"gpus,omitempty"`
+	Stragglers []trainer.MegatronStraggler `json:"stragglers,omitempty"`
+	Failures   []trainer.Failure           `json:"failures,omitempty"`
 	// Problems are lines that could not be read; LogProblem is why the log could not.
 	Problems   []string `json:"problems,omitempty"`
 	Clipped    bool     `json:"clipped,omitempty"`

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/probe/matmul"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 const (
@@ -39,7 +39,7 @@ func (r *review) gpus() {
 
 // measuredGPU is one with where it is.
 type measuredGPU struct {
-	matmul.GPU
+	trainer.MatmulGPU
 	node, id string
 }
 
@@ -56,7 +56,7 @@ func (m measuredGPU) limits() string {
 }
 
 // plausible tells whether a measurement can be of the GPU of its rank.
-func (r *review) plausible(g matmul.GPU) bool {
+func (r *review) plausible(g trainer.MatmulGPU) bool {
 	return g.TFLOPS > 0 && g.TFLOPS <= r.gate.profile.GPU.PeakBF16.Value && g.Size > 0 && g.Seconds > 0 && g.Device == g.Rank%r.gate.gpus()
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/probe/matmul"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 // fakeTorch is as much of PyTorch as the measurement calls, on a clock of its own: each look
@@ -87,12 +87,12 @@ func TestTheMeasurementPrintsWhatIsRead(t *testing.T) {
 	if err != nil || !bytes.HasSuffix(out, []byte("the trainer starts\n")) {
 		t.Fatalf("%v: %s%s", err, out, &stderr)
 	}
-	gpus, err := matmul.Parse(bytes.NewReader(out))
+	gpus, err := trainer.ParseMatmul(bytes.NewReader(out))
 	if err != nil || len(gpus) != 2 {
 		t.Fatalf("%v: %+v of %s%s", err, gpus, out, &stderr)
 	}
 	const products = 32 * 2 * 8192.0 * 8192 * 8192 / 0.050 / 1e12
-	for i, want := range []matmul.GPU{
+	for i, want := range []trainer.MatmulGPU{
 		{Rank: 6, Device: 0, UUID: "GPU-5a1c-0", Size: 8192, TFLOPS: products, PowerLimit: new(700.), PowerDefault: new(700.), SMClock: new(1755.)},
 		{Rank: 7, Device: 1, UUID: "GPU-5a1c-1", Size: 8192, TFLOPS: products / 2, PowerLimit: new(500.), PowerDefault: new(700.), SMClock: new(1485.)},
 	} {

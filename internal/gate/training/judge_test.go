@@ -32,48 +32,48 @@ func TestJudge(t *testing.T) {
 	titan, mega := frameworkTorchtitan, frameworkMegatron
 	tests := map[string]struct {
 		framework string
-		world     trainer
+		world     fakeTrainer
 		verdict   check.Verdict
 		suspect   string // of some finding
 		message   string // of that finding
 	}{
-		"healthy":                      {titan, trainer{}, check.Passed, "", ""},
-		"healthy megatron":             {mega, trainer{}, check.Passed, "", ""},
-		"healthy megatron, last rank":  {mega, trainer{lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Passed, "", ""},
-		"FP8 prints no MFU":            {titan, trainer{noMFU: true}, check.Passed, "", ""},
-		"older without tflops":         {titan, trainer{noTFLOPS: true, speed: 1.2}, check.Passed, "", ""},
-		"mfu low":                      {titan, trainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
-		"mfu low megatron":             {mega, trainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
-		"inflated peak hides low MFU":  {titan, trainer{speed: 0.5, peak: 312}, check.Failed, "MFU of job training", "the trainer prints an MFU of 64"},
-		"unsteady":                     {titan, trainer{jitter: 0.12}, check.Failed, "step time of job training", "95th percentile"},
-		"drift":                        {titan, trainer{drift: 0.05}, check.Failed, "step time of job training", "drifts"},
-		"straggler node":               {titan, trainer{slow: node(2, 0.9)}, check.Failed, "gpu-03 (rank 17)", "slower than the median"},
-		"slow GPU":                     {titan, trainer{slow: map[int]float64{13: 0.93}}, check.Failed, "gpu-02 (rank 13)", "slower than the median"},
-		"straggler by its report":      {mega, trainer{lastOnly: true, straggler: straggler}, check.Failed, "gpu-03 (rank 17)", "slower"},
-		"no straggler report":          {mega, trainer{lastOnly: true}, check.Unobserved, "job training", "--log-straggler|slowest rank"},
-		"loss not finite":              {titan, trainer{nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
-		"loss of one rank not finite":  {titan, trainer{nanAt: 30, nanRank: 13}, check.Failed, "gpu-02 (rank 13)", `the loss of rank 13 is "nan" at step 30`},
-		"a GPU slow in lockstep":       {titan, trainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
-		"the same with megatron":       {mega, trainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
-		"a power limit lowered":        {titan, trainer{gpus: map[int]float64{21: 0.845}}, check.Failed, "gpu-03/gpu5 (rank 21)", "its power limit is 500 W, the card's own 700 W; its SM clock is 1700 MHz"},
-		"all a little slow":            {titan, trainer{speed: 0.9}, check.Passed, "", ""},
-		"a GPU a little slower":        {titan, trainer{gpus: map[int]float64{21: 0.95}}, check.Passed, "", ""},
-		"no GPUs measured on a node":   {titan, trainer{unmeasured: map[int]bool{2: true}}, check.Unobserved, "gpu-03", "0 of 8 GPUs of gpu-03 were measured"},
-		"a GPU not measured":           {titan, trainer{gpus: map[int]float64{9: 0}}, check.Unobserved, "gpu-02", "7 of 8 GPUs"},
-		"a GPU without a rate":         {titan, trainer{gpus: map[int]float64{9: 1e-9}}, check.Unobserved, "gpu-02", "is no rate"},
-		"loss not falling":             {titan, trainer{lossUp: true}, check.Failed, "loss of job training", "does not fall"},
-		"iterations skipped":           {mega, trainer{skipped: 2}, check.Failed, "job training", "skipped"},
-		"a rank stops early":           {titan, trainer{lastStep: map[int]int{9: 41}}, check.Failed, "gpu-02 (rank 9)", "ended at step 41 of 60"},
-		"a rank is mute":               {titan, trainer{mute: map[int]bool{31: true}}, check.Failed, "gpu-04", "printed nothing"},
-		"a node is mute":               {titan, trainer{mute: node(1, true)}, check.Failed, "gpu-02", "printed nothing"},
-		"everything is mute":           {titan, trainer{mute: merge(node(0, true), node(1, true), node(2, true), node(3, true))}, check.Failed, "gpu-01", "printed nothing"},
-		"no labels":                    {titan, trainer{unlabel: true}, check.Failed, "gpu-01", "printed nothing"},
-		"late node":                    {titan, trainer{late: node(3, 10*time.Minute)}, check.Failed, "gpu-04", "600 s after"},
-		"hang":                         {titan, trainer{timeout: true, watchdog: 11, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "gpu-02 (rank 11)", "collective-timeout"},
-		"hang without a word":          {titan, trainer{timeout: true, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "job training", "hangs"},
-		"a pod fails":                  {titan, trainer{exit: map[int]int32{2: 1}}, check.Failed, "pod firstlight-test/training-2-abcde", "exit code 1"},
-		"no timestamps: pods' are had": {titan, trainer{noStamp: true}, check.Passed, "", ""},
-		"never ran":                    {titan, trainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
+		"healthy":                      {titan, fakeTrainer{}, check.Passed, "", ""},
+		"healthy megatron":             {mega, fakeTrainer{}, check.Passed, "", ""},
+		"healthy megatron, last rank":  {mega, fakeTrainer{lastOnly: true, straggler: strings.Replace(straggler, "350.32", "297.32", 1)}, check.Passed, "", ""},
+		"FP8 prints no MFU":            {titan, fakeTrainer{noMFU: true}, check.Passed, "", ""},
+		"older without tflops":         {titan, fakeTrainer{noTFLOPS: true, speed: 1.2}, check.Passed, "", ""},
+		"mfu low":                      {titan, fakeTrainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
+		"mfu low megatron":             {mega, fakeTrainer{speed: 0.7}, check.Failed, "MFU of job training", "MFU is 28."},
+		"inflated peak hides low MFU":  {titan, fakeTrainer{speed: 0.5, peak: 312}, check.Failed, "MFU of job training", "the trainer prints an MFU of 64"},
+		"unsteady":                     {titan, fakeTrainer{jitter: 0.12}, check.Failed, "step time of job training", "95th percentile"},
+		"drift":                        {titan, fakeTrainer{drift: 0.05}, check.Failed, "step time of job training", "drifts"},
+		"straggler node":               {titan, fakeTrainer{slow: node(2, 0.9)}, check.Failed, "gpu-03 (rank 17)", "slower than the median"},
+		"slow GPU":                     {titan, fakeTrainer{slow: map[int]float64{13: 0.93}}, check.Failed, "gpu-02 (rank 13)", "slower than the median"},
+		"straggler by its report":      {mega, fakeTrainer{lastOnly: true, straggler: straggler}, check.Failed, "gpu-03 (rank 17)", "slower"},
+		"no straggler report":          {mega, fakeTrainer{lastOnly: true}, check.Unobserved, "job training", "--log-straggler|slowest rank"},
+		"loss not finite":              {titan, fakeTrainer{nanAt: 30}, check.Failed, "loss of job training", `"nan" at step 30 on every rank`},
+		"loss of one rank not finite":  {titan, fakeTrainer{nanAt: 30, nanRank: 13}, check.Failed, "gpu-02 (rank 13)", `the loss of rank 13 is "nan" at step 30`},
+		"a GPU slow in lockstep":       {titan, fakeTrainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
+		"the same with megatron":       {mega, fakeTrainer{speed: 0.9, gpus: map[int]float64{21: 0.9}}, check.Failed, "gpu-03/gpu5 (rank 21)", "all ranks wait for it"},
+		"a power limit lowered":        {titan, fakeTrainer{gpus: map[int]float64{21: 0.845}}, check.Failed, "gpu-03/gpu5 (rank 21)", "its power limit is 500 W, the card's own 700 W; its SM clock is 1700 MHz"},
+		"all a little slow":            {titan, fakeTrainer{speed: 0.9}, check.Passed, "", ""},
+		"a GPU a little slower":        {titan, fakeTrainer{gpus: map[int]float64{21: 0.95}}, check.Passed, "", ""},
+		"no GPUs measured on a node":   {titan, fakeTrainer{unmeasured: map[int]bool{2: true}}, check.Unobserved, "gpu-03", "0 of 8 GPUs of gpu-03 were measured"},
+		"a GPU not measured":           {titan, fakeTrainer{gpus: map[int]float64{9: 0}}, check.Unobserved, "gpu-02", "7 of 8 GPUs"},
+		"a GPU without a rate":         {titan, fakeTrainer{gpus: map[int]float64{9: 1e-9}}, check.Unobserved, "gpu-02", "is no rate"},
+		"loss not falling":             {titan, fakeTrainer{lossUp: true}, check.Failed, "loss of job training", "does not fall"},
+		"iterations skipped":           {mega, fakeTrainer{skipped: 2}, check.Failed, "job training", "skipped"},
+		"a rank stops early":           {titan, fakeTrainer{lastStep: map[int]int{9: 41}}, check.Failed, "gpu-02 (rank 9)", "ended at step 41 of 60"},
+		"a rank is mute":               {titan, fakeTrainer{mute: map[int]bool{31: true}}, check.Failed, "gpu-04", "printed nothing"},
+		"a node is mute":               {titan, fakeTrainer{mute: node(1, true)}, check.Failed, "gpu-02", "printed nothing"},
+		"everything is mute":           {titan, fakeTrainer{mute: merge(node(0, true), node(1, true), node(2, true), node(3, true))}, check.Failed, "gpu-01", "printed nothing"},
+		"no labels":                    {titan, fakeTrainer{unlabel: true}, check.Failed, "gpu-01", "printed nothing"},
+		"late node":                    {titan, fakeTrainer{late: node(3, 10*time.Minute)}, check.Failed, "gpu-04", "600 s after"},
+		"hang":                         {titan, fakeTrainer{timeout: true, watchdog: 11, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "gpu-02 (rank 11)", "collective-timeout"},
+		"hang without a word":          {titan, fakeTrainer{timeout: true, lastStep: merge(node(0, 7), node(1, 7), node(2, 7), node(3, 7))}, check.Failed, "job training", "hangs"},
+		"a pod fails":                  {titan, fakeTrainer{exit: map[int]int32{2: 1}}, check.Failed, "pod firstlight-test/training-2-abcde", "exit code 1"},
+		"no timestamps: pods' are had": {titan, fakeTrainer{noStamp: true}, check.Passed, "", ""},
+		"never ran":                    {titan, fakeTrainer{unstarted: true}, check.Unobserved, "job training", "Insufficient"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,11 +123,11 @@ func merge[V any](all ...map[int]V) map[int]V {
 
 func TestJudgeRemarksOnAnInflatedMFU(t *testing.T) {
 	t.Parallel()
-	j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), trainer{peak: 312})
+	j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{peak: 312})
 	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "another peak") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
-	if j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), trainer{}); strings.Contains(j.Reason, "another peak") {
+	if j, _ := walk(t, testGate(t, testSite(frameworkTorchtitan)), fakeTrainer{}); strings.Contains(j.Reason, "another peak") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }
@@ -136,7 +136,7 @@ func TestJudgeLogsOfAnotherFramework(t *testing.T) {
 	t.Parallel()
 	for site, log := range map[string]string{frameworkMegatron: frameworkTorchtitan, frameworkTorchtitan: frameworkMegatron} {
 		g := testGate(t, testSite(site))
-		g.run = trainer{}.fake(log, 60)
+		g.run = fakeTrainer{}.fake(log, 60)
 		g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }
 		rec := &recorder{}
 		if err := g.Observe(t.Context(), rec); err != nil {
@@ -152,7 +152,7 @@ func TestJudgeSiteLimit(t *testing.T) {
 	t.Parallel()
 	s := testSite(frameworkTorchtitan)
 	s.Workloads.Training.MinMFU = 0.45
-	if j, _ := walk(t, testGate(t, s), trainer{}); j.Verdict != check.Failed {
+	if j, _ := walk(t, testGate(t, s), fakeTrainer{}); j.Verdict != check.Failed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }
@@ -160,7 +160,7 @@ func TestJudgeSiteLimit(t *testing.T) {
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite(frameworkTorchtitan))
-	_, healthy := walk(t, g, trainer{})
+	_, healthy := walk(t, g, fakeTrainer{})
 	for name, obs := range map[string][]check.Observation{
 		"none":          nil,
 		"an error":      {{Kind: "error", Err: "no cluster"}},
@@ -183,7 +183,7 @@ func TestJudgeOfAnotherSite(t *testing.T) {
 	t.Parallel()
 	small := testSite(frameworkTorchtitan)
 	small.Workloads.Training.Nodes = 2
-	_, obs := walk(t, testGate(t, small), trainer{})
+	_, obs := walk(t, testGate(t, small), fakeTrainer{})
 	if j := testGate(t, testSite(frameworkTorchtitan)).Judge(obs); j.Verdict == check.Passed {
 		t.Errorf("verdict %s with half the nodes", j.Verdict)
 	}

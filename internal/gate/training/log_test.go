@@ -17,7 +17,7 @@ import (
 )
 
 // trainer writes logs as torchtitan and Megatron do, with defects.
-type trainer struct {
+type fakeTrainer struct {
 	speed     float64         // factor on throughput; 0 is 1
 	slow      map[int]float64 // rank: factor
 	jitter    float64
@@ -74,7 +74,7 @@ const (
 )
 
 // factor on the speed of a rank at a step.
-func (w trainer) factor(rank, step int) float64 {
+func (w fakeTrainer) factor(rank, step int) float64 {
 	f := 1 + 0.002*math.Sin(float64(rank)) // spread of ranks
 	if w.speed > 0 {
 		f *= w.speed
@@ -89,7 +89,7 @@ func (w trainer) factor(rank, step int) float64 {
 	return f * (1 - w.drift*float64(step)/60)
 }
 
-func (w trainer) loss(rank, step int) string {
+func (w fakeTrainer) loss(rank, step int) string {
 	v := 6 + 5*math.Exp(-float64(step)/28)
 	if w.lossUp {
 		v = 6 + float64(step)/100
@@ -100,7 +100,7 @@ func (w trainer) loss(rank, step int) string {
 	return fmt.Sprintf("%8.5f", v)
 }
 
-func (w trainer) log(framework string, pod, steps int) string {
+func (w fakeTrainer) log(framework string, pod, steps int) string {
 	var b strings.Builder
 	begin := time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
 	for local := 0; local < 8 && !w.unmeasured[pod]; local++ {
@@ -141,7 +141,7 @@ func (w trainer) log(framework string, pod, steps int) string {
 	return b.String()
 }
 
-func (w trainer) torchtitan(b *strings.Builder, label string, rank, end int, at time.Time) {
+func (w fakeTrainer) torchtitan(b *strings.Builder, label string, rank, end int, at time.Time) {
 	peak := 989.0
 	if w.peak > 0 {
 		peak = w.peak
@@ -174,7 +174,7 @@ func (w trainer) torchtitan(b *strings.Builder, label string, rank, end int, at 
 	}
 }
 
-func (w trainer) megatron(b *strings.Builder, label string, rank, end, steps int, at time.Time) {
+func (w fakeTrainer) megatron(b *strings.Builder, label string, rank, end, steps int, at time.Time) {
 	fmt.Fprintf(b, "%s> initialized tensor model parallel with size 1\n", label)
 	if w.lastOnly && rank != 31 {
 		return
@@ -187,7 +187,7 @@ func (w trainer) megatron(b *strings.Builder, label string, rank, end, steps int
 	fmt.Fprintf(b, "%s[after training is done] datetime: %s \n", label, at.Format("2006-01-02 15:04:05"))
 }
 
-func (w trainer) fake(framework string, steps int) func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
+func (w fakeTrainer) fake(framework string, steps int) func(context.Context, *workload.Launcher, workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
 	return func(_ context.Context, _ *workload.Launcher, spec workload.Spec) (gangjob.Outcome, []gangjob.Log, error) {
 		out := gangjob.Outcome{Namespace: "firstlight-test", Ended: gangjob.EndedDone, Succeeded: true}
 		if w.timeout {
@@ -220,7 +220,7 @@ func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 
 func (r *recorder) Progress(string, ...any) {}
 
-func walk(t *testing.T, g *Gate, w trainer) (check.Judgement, []check.Observation) {
+func walk(t *testing.T, g *Gate, w fakeTrainer) (check.Judgement, []check.Observation) {
 	t.Helper()
 	g.run = w.fake(g.site.Workloads.Training.Framework, g.site.Workloads.Training.Steps)
 	g.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil }

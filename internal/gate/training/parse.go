@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/probe/matmul"
-	"github.com/firstlight/firstlight/internal/probe/megatron"
-	"github.com/firstlight/firstlight/internal/probe/torchtitan"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 // Frameworks of the site file.
@@ -20,7 +18,7 @@ const msPerSecond = 1e3
 // read parses one pod's log into f.
 func (f *RankFigures) read(framework string, log []byte) error {
 	err := f.readRanks(framework, log)
-	gpus, problem := matmul.Parse(bytes.NewReader(log))
+	gpus, problem := trainer.ParseMatmul(bytes.NewReader(log))
 	f.GPUs = gpus
 	if problem != nil {
 		f.Problems = append(f.Problems, problem.Error())
@@ -32,11 +30,11 @@ func (f *RankFigures) read(framework string, log []byte) error {
 func (f *RankFigures) readRanks(framework string, log []byte) error {
 	switch framework {
 	case frameworkTorchtitan:
-		l, err := torchtitan.Parse(bytes.NewReader(log))
+		l, err := trainer.ParseTorchtitan(bytes.NewReader(log))
 		f.torchtitan(l)
 		return err //nolint:wrapcheck // says what
 	case frameworkMegatron:
-		l, err := megatron.Parse(bytes.NewReader(log))
+		l, err := trainer.ParseMegatron(bytes.NewReader(log))
 		f.megatron(l)
 		return err //nolint:wrapcheck // says what
 	default:
@@ -44,7 +42,7 @@ func (f *RankFigures) readRanks(framework string, log []byte) error {
 	}
 }
 
-func (f *RankFigures) torchtitan(l torchtitan.Log) {
+func (f *RankFigures) torchtitan(l trainer.TorchtitanLog) {
 	f.Failures, f.Problems, f.Clipped = l.Failures, l.Problems, l.Clipped
 	for _, r := range l.Ranks {
 		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed, PrintedPeakTFLOPS: r.PeakTFLOPS, Parameters: r.Parameters}
@@ -61,12 +59,12 @@ func (f *RankFigures) torchtitan(l torchtitan.Log) {
 	}
 }
 
-func (f *RankFigures) megatron(l megatron.Log) {
+func (f *RankFigures) megatron(l trainer.MegatronLog) {
 	f.Failures, f.Problems, f.Clipped, f.Stragglers = l.Failures, l.Problems, l.Clipped, l.Stragglers
 	for _, r := range l.Ranks {
 		rank := Rank{Rank: r.Rank, Started: r.Started, Completed: r.Completed}
 		for _, s := range r.Steps {
-			ms := s.Took
+			ms := s.StepMS
 			rank.Steps = append(rank.Steps, Step{Step: s.Step, Ms: &ms, TFLOPS: s.TFLOPS, Loss: s.Loss, LossText: s.LossText, Skipped: s.Skipped, NaN: s.NaN})
 		}
 		f.Ranks = append(f.Ranks, rank)

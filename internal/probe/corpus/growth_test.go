@@ -10,24 +10,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
-	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
-	"github.com/firstlight/firstlight/internal/probe/ibvdevinfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
+
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/megatron"
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
-	"github.com/firstlight/firstlight/internal/probe/openai"
-	"github.com/firstlight/firstlight/internal/probe/pkeys"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
+
+	"github.com/firstlight/firstlight/internal/probe/vllm"
+
 	"github.com/firstlight/firstlight/internal/probe/prom"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
-	"github.com/firstlight/firstlight/internal/probe/torchtitan"
-	"github.com/firstlight/firstlight/internal/probe/vllmlog"
-	"github.com/firstlight/firstlight/internal/probe/xid"
 )
 
 // parsers are all readers of text; what they make of it does not matter here.
@@ -36,30 +28,29 @@ func parsers() map[string]func([]byte) {
 		return func(data []byte) { parse(bytes.NewReader(data)) }
 	}
 	return map[string]func([]byte){
-		"nvidia-smi":    func(b []byte) { _, _ = nvidiasmi.Parse(b) },
-		"nvlink":        func(b []byte) { _, _ = nvidiasmi.ParseNVLinks(b) },
-		"nvlink errors": func(b []byte) { _, _ = nvidiasmi.ParseNVLinkErrors(b) },
-		"clocks":        func(b []byte) { _, _ = nvidiasmi.ParseClocks(b) },
-		"topology":      func(b []byte) { _, _ = nvidiasmi.ParseTopology(b) },
+		"nvidia-smi":    func(b []byte) { _, _ = nvidia.ParseSMI(b) },
+		"nvlink":        func(b []byte) { _, _ = nvidia.ParseNVLinks(b) },
+		"nvlink errors": func(b []byte) { _, _ = nvidia.ParseNVLinkErrors(b) },
+		"clocks":        func(b []byte) { _, _ = nvidia.ParseClocks(b) },
+		"topology":      func(b []byte) { _, _ = nvidia.ParseTopology(b) },
 		"linux host":    func(b []byte) { _, _ = linuxhost.Parse(b) },
-		"trouble":       func(b []byte) { _, _ = nvidiasmi.ParseTrouble(b) },
-		"dcgmi":         func(b []byte) { _, _ = dcgmi.Parse(b) },
-		"xid":           func(b []byte) { _, _ = xid.Parse(b) },
-		"ibstat":        func(b []byte) { _, _ = ibstat.Parse(b) },
-		"iblinkinfo":    func(b []byte) { _, _ = iblinkinfo.Parse(b) },
-		"ibqueryerrors": func(b []byte) { _, _ = ibqueryerrors.Parse(b) },
-		"ibdiagnet":     func(b []byte) { _, _ = ibdiagnet.Parse(b) },
-		"sminfo":        func(b []byte) { _, _ = sminfo.Parse(b) },
-		"ibv_devinfo":   func(b []byte) { _, _ = ibvdevinfo.Parse(b) },
-		"P_Key tables":  func(b []byte) { _, _ = pkeys.Parse(b) },
-		"nccl-tests":    text(func(r io.Reader) { _, _ = nccltests.Parse(r) }),
-		"report":        text(func(r io.Reader) { _, _ = nccltests.ParseJSON(r) }),
-		"NCCL":          text(func(r io.Reader) { _, _ = nccllog.Parse(r) }),
-		"torchtitan":    text(func(r io.Reader) { _, _ = torchtitan.Parse(r) }),
-		"Megatron":      text(func(r io.Reader) { _, _ = megatron.Parse(r) }),
-		"vLLM":          text(func(r io.Reader) { _, _ = vllmlog.Parse(r) }),
-		"stream":        text(func(r io.Reader) { _, _ = openai.ParseStream(r, func() time.Duration { return 0 }) }),
-		"models":        func(b []byte) { _, _ = openai.ParseModels(b) },
+		"trouble":       func(b []byte) { _, _ = nvidia.ParseSMIErrors(b) },
+		"dcgmi":         func(b []byte) { _, _ = nvidia.ParseDiag(b) },
+		"xid":           func(b []byte) { _, _ = nvidia.ParseXids(b) },
+		"ibstat":        func(b []byte) { _, _ = infiniband.ParseStat(b) },
+		"iblinkinfo":    func(b []byte) { _, _ = infiniband.ParseLinkInfo(b) },
+		"ibqueryerrors": func(b []byte) { _, _ = infiniband.ParseQueryErrors(b) },
+		"ibdiagnet":     func(b []byte) { _, _ = infiniband.ParseDiagnet(b) },
+		"sminfo":        func(b []byte) { _, _ = infiniband.ParseSMInfo(b) },
+		"ibv_devinfo":   func(b []byte) { _, _ = infiniband.ParseDevInfo(b) },
+		"P_Key tables":  func(b []byte) { _, _ = infiniband.ParsePKeys(b) },
+		"nccl-tests":    text(func(r io.Reader) { _, _ = nccl.ParseTests(r) }),
+		"NCCL":          text(func(r io.Reader) { _, _ = nccl.ParseLog(r) }),
+		"torchtitan":    text(func(r io.Reader) { _, _ = trainer.ParseTorchtitan(r) }),
+		"Megatron":      text(func(r io.Reader) { _, _ = trainer.ParseMegatron(r) }),
+		"vLLM":          text(func(r io.Reader) { _, _ = vllm.ParseLog(r) }),
+		"stream":        text(func(r io.Reader) { _, _ = vllm.ParseStream(r, func() time.Duration { return 0 }) }),
+		"models":        func(b []byte) { _, _ = vllm.ParseModels(b) },
 		"exposition":    func(b []byte) { _, _ = prom.ParseExposition(b, "a") },
 		"vector":        func(b []byte) { _, _ = prom.ParseVector(b) },
 		"alerts":        func(b []byte) { _, _ = prom.ParseAlerts(b) },

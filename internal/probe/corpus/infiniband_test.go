@@ -3,15 +3,11 @@ package corpus
 import (
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/ibdiagnet"
-	"github.com/firstlight/firstlight/internal/probe/iblinkinfo"
-	"github.com/firstlight/firstlight/internal/probe/ibqueryerrors"
-	"github.com/firstlight/firstlight/internal/probe/ibstat"
-	"github.com/firstlight/firstlight/internal/probe/sminfo"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
 func readIBStat(text string) (got, want []string, err error) {
-	adapters, err := ibstat.Parse([]byte(text))
+	adapters, err := infiniband.ParseStat([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,7 +26,7 @@ func readIBStat(text string) (got, want []string, err error) {
 }
 
 func readIBLinkInfo(text string) (got, want []string, err error) {
-	ports, err := iblinkinfo.Parse([]byte(text))
+	ports, err := infiniband.ParseLinkInfo([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +45,7 @@ func readIBLinkInfo(text string) (got, want []string, err error) {
 }
 
 func readIBQueryErrors(text string) (got, want []string, err error) {
-	r, err := ibqueryerrors.Parse([]byte(text))
+	r, err := infiniband.ParseQueryErrors([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +72,7 @@ func readIBQueryErrors(text string) (got, want []string, err error) {
 }
 
 func readIBDiagnet(text string) (got, want []string, err error) {
-	r, err := ibdiagnet.Parse([]byte(text))
+	r, err := infiniband.ParseDiagnet([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +92,7 @@ func readIBDiagnet(text string) (got, want []string, err error) {
 }
 
 func readSMInfo(text string) (got, want []string, err error) {
-	i, err := sminfo.Parse([]byte(text))
+	i, err := infiniband.ParseSMInfo([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}

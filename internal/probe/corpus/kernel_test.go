@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/xid"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 // readXID compares how often each code came on each device. Of a switch's error
 // only lines with its class count, and others where no line has one.
 func readXID(text string) (got, want []string, err error) {
-	log, err := xid.Parse([]byte(text))
+	log, err := nvidia.ParseXids([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,24 +45,24 @@ func readXID(text string) (got, want []string, err error) {
 	counts, classed := map[place]int{}, map[string]bool{}
 	for _, m := range sxidLine.FindAllStringSubmatch(text, -1) {
 		if m[4] == "Fatal," || m[4] == "Non-fatal," {
-			counts[place{xid.Switch, strings.ToLower(m[2]), m[1], m[3], m[4] == "Fatal,"}]++
+			counts[place{nvidia.KindSXid, strings.ToLower(m[2]), m[1], m[3], m[4] == "Fatal,"}]++
 			classed[m[1]+m[3]] = true
 		}
 	}
 	severe := map[string]bool{}
 	for _, m := range sxidLine.FindAllStringSubmatch(text, -1) {
 		if m[4] == "Severity" && !classed[m[1]+m[3]] {
-			counts[place{xid.Switch, strings.ToLower(m[2]), m[1], m[3], m[5] != " 0"}] = 1
+			counts[place{nvidia.KindSXid, strings.ToLower(m[2]), m[1], m[3], m[5] != " 0"}] = 1
 			severe[m[1]+m[3]] = true
 		}
 	}
 	for _, m := range sxidLine.FindAllStringSubmatch(text, -1) {
 		if m[4] == "Data" && !classed[m[1]+m[3]] && !severe[m[1]+m[3]] {
-			counts[place{xid.Switch, strings.ToLower(m[2]), m[1], m[3], false}] = 1
+			counts[place{nvidia.KindSXid, strings.ToLower(m[2]), m[1], m[3], false}] = 1
 		}
 	}
 	for _, m := range xidLine.FindAllStringSubmatch(text, -1) {
-		counts[place{xid.GPU, strings.ToLower(m[1]), "", m[2], false}]++
+		counts[place{nvidia.KindXid, strings.ToLower(m[1]), "", m[2], false}]++
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 	return words(log.Lines, read), words(lines, counts), nil

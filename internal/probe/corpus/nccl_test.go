@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/nccllog"
-	"github.com/firstlight/firstlight/internal/probe/nccltests"
+	"github.com/firstlight/firstlight/internal/probe/nccl"
 )
 
 // tableRow is a row anywhere in a line: size, count, type, and the rest.
@@ -18,7 +17,7 @@ var tableRow = regexp.MustCompile(`(?:^|[\s>:])(\d+)\s+(\d+)\s+(float|half|doubl
 // readNCCLTests compares size, count and the figures of each half, which come
 // in the text as three numbers a half in the order time, algbw, busbw.
 func readNCCLTests(text string) (got, want []string, err error) {
-	runs, err := nccltests.Parse(strings.NewReader(text))
+	runs, err := nccl.ParseTests(strings.NewReader(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +97,7 @@ func decimals(text string, root bool) []float64 {
 var ncclLine = regexp.MustCompile(`(?m)[^\s:]+:\d+(?::\d+)? (?:\[\d+\] )?(?:\S+:\d+ )?NCCL (?:INFO|WARN|VERSION)`)
 
 func readNCCLLog(text string) (got, want []string, err error) {
-	log, err := nccllog.Parse(strings.NewReader(text))
+	log, err := nccl.ParseLog(strings.NewReader(text))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/probe/dcgmi"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // all are the first groups of every match.
@@ -39,7 +38,7 @@ func perGPU(cards []string, pattern string) []string {
 }
 
 func readSMI(text string) (got, want []string, err error) {
-	log, err := nvidiasmi.Parse([]byte(text))
+	log, err := nvidia.ParseSMI([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +78,7 @@ func readSMI(text string) (got, want []string, err error) {
 }
 
 func readNVLinks(text string) (got, want []string, err error) {
-	gpus, err := nvidiasmi.ParseNVLinks([]byte(text))
+	gpus, err := nvidia.ParseNVLinks([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +102,7 @@ func readNVLinks(text string) (got, want []string, err error) {
 
 // readTrouble reads messages; an output without any has none in both readings.
 func readTrouble(text string) (got, want []string, err error) {
-	t, err := nvidiasmi.ParseTrouble([]byte(text))
+	t, err := nvidia.ParseSMIErrors([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +117,7 @@ func readTrouble(text string) (got, want []string, err error) {
 }
 
 func readDCGM(text string) (got, want []string, err error) {
-	d, err := dcgmi.Parse([]byte(text))
+	d, err := nvidia.ParseDiag([]byte(text))
 	if err != nil {
 		return nil, nil, err
 	}

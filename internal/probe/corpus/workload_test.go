@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/logline"
-	"github.com/firstlight/firstlight/internal/probe/megatron"
 	"github.com/firstlight/firstlight/internal/probe/prom"
-	"github.com/firstlight/firstlight/internal/probe/torchrun"
-	"github.com/firstlight/firstlight/internal/probe/torchtitan"
-	"github.com/firstlight/firstlight/internal/probe/vllmlog"
+	"github.com/firstlight/firstlight/internal/probe/trainer"
+
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 )
 
 func float(text string) float64 {
@@ -23,7 +22,7 @@ func float(text string) float64 {
 }
 
 func readTorchtitan(text string) (got, want []string, err error) {
-	log, err := torchtitan.Parse(strings.NewReader(text))
+	log, err := trainer.ParseTorchtitan(strings.NewReader(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +55,7 @@ func readTorchtitan(text string) (got, want []string, err error) {
 }
 
 func readMegatron(text string) (got, want []string, err error) {
-	log, err := megatron.Parse(strings.NewReader(text))
+	log, err := trainer.ParseMegatron(strings.NewReader(text))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +64,7 @@ func readMegatron(text string) (got, want []string, err error) {
 	}
 	for _, r := range log.Ranks {
 		for _, s := range r.Steps {
-			got = append(got, word("iteration", s.Step, s.Total, s.Took))
+			got = append(got, word("iteration", s.Step, s.Total, s.StepMS))
 		}
 	}
 	for _, s := range log.Stragglers {
@@ -90,7 +89,7 @@ func readMegatron(text string) (got, want []string, err error) {
 func readTorchrun(text string) (got, want []string, err error) {
 	kinds := map[string]int{}
 	err = logline.Scan(strings.NewReader(text), func(l logline.Line) error {
-		if f, ok := torchrun.Detect(l); ok {
+		if f, ok := trainer.DetectFailure(l); ok {
 			kinds[f.Kind]++
 		}
 		return nil
@@ -116,14 +115,14 @@ func readTorchrun(text string) (got, want []string, err error) {
 }
 
 func readVLLM(text string) (got, want []string, err error) {
-	r, err := vllmlog.Parse(strings.NewReader(text))
+	r, err := vllm.ParseLog(strings.NewReader(text))
 	if err != nil {
 		return nil, nil, err
 	}
 	if r.KVCache == nil && r.FreeMemory == "" {
 		return nil, nil, errors.New("nothing about memory")
 	}
-	kv := vllmlog.KVCache{}
+	kv := vllm.KVCache{}
 	if r.KVCache != nil {
 		kv = *r.KVCache
 	}

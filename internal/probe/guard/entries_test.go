@@ -38,7 +38,7 @@ var notInput = map[string]string{
 	"guard/guard.go Parse":                 "the guard",
 	"guard/guard.go JSON":                  "the guard",
 	"logline/line.go Parse":                "called for each line by parsers that are guarded",
-	"nccltests/size.go ParseSize":          "an argument of the site file",
+	"nccl/size.go ParseSize":               "an argument of the site file",
 	"settings/rules.go parseRules":         "behind ParseRules",
 	"controller/operator.go ParseOperator": "a file of the program itself",
 	"controller/operator.go normal":        "the program's own objects",

@@ -8,25 +8,21 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 )
 
-// podsWithin bounds how long the end of a run's pods is waited for before their
-// nodes are taken away under them.
+// podsWithin is how long Cleanup waits for the pods of a run to end before it removes
+// their nodes.
 const podsWithin = 90 * time.Second
 
-// AnswerWithin bounds the wait for an aggregated API that does not answer; see WaitsForAPI.
-const AnswerWithin = 20 * time.Second
-
-// Cleanup deletes what a run created, found by its label and by nothing else:
-// what makes pods and the pods, in any namespace; what makes nodes, with its
-// nodes; queues; its namespaces with everything in them, its PriorityClass. Of a
-// namespace that an administrator made, only what carries the label goes. It waits
-// until they are gone (see ClusterEnds); what could not be removed is in the error. GPUs that the
-// run held are free when it returns without one.
+// Cleanup deletes the objects of a run, selected by the run's label only: workloads and
+// pods in every namespace, node pools and node claims with their nodes, queues, the
+// namespaces of the run with their content, and its PriorityClass. In a namespace that an
+// administrator created it deletes only labelled objects. It waits until they no longer
+// exist (see ClusterEnds). The error lists every object that it could not remove; without an
+// error the GPUs of the run are free.
 func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	if runID == "" {
-		return errors.New("clean up: no run id: an empty one would select other runs")
+		return errors.New("clean up: run ID is empty: it would select other runs")
 	}
 	selector := LabelRun + "=" + runID
 	problems := []error{g.removeWorkloads(ctx, selector)}
@@ -34,31 +30,31 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 	}
 	if g.Cluster.Namespace != "" {
-		for _, k := range beside() {
+		for _, k := range namespaced() {
 			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
 		}
 	}
-	// Who may not list namespaces has made none.
+	// Without permission to list namespaces the run created none.
 	if err := g.removeNamespaces(ctx, runID); g.Cluster.Namespace == "" || !apierrors.IsForbidden(err) {
 		problems = append(problems, err)
 	}
 	problems = append(problems, g.removePriorityClasses(ctx, runID))
-	return errors.Join(append(problems, g.awaitCapacity(ctx, selector))...)
+	return errors.Join(append(problems, g.waitCapacityGone(ctx, selector))...)
 }
 
-// awaitCapacity waits for the end of what makes nodes and of the nodes, which takes
-// as long as their provider needs. A node whose claim ended while it was about to
-// join is nobody's any more: nothing but this removes it.
-func (g Guest) awaitCapacity(ctx context.Context, selector string) error {
+// waitCapacityGone waits until node pools, node claims and nodes are deleted, which takes as
+// long as their provider needs. It also deletes the nodes of the run: a node that joins
+// after its claim was deleted has no other owner.
+func (g Guest) waitCapacityGone(ctx context.Context, selector string) error {
 	var problems []error
 	for _, k := range capacity() {
-		problems = append(problems, g.Cluster.awaitNone(ctx, k, selector))
+		problems = append(problems, g.Cluster.waitNone(ctx, k, selector))
 	}
-	problems = append(problems, g.Cluster.deleteLabelled(ctx, nodes(), selector), g.Cluster.awaitNone(ctx, nodes(), selector))
+	problems = append(problems, g.Cluster.deleteLabelled(ctx, nodes(), selector), g.Cluster.waitNone(ctx, nodes(), selector))
 	return errors.Join(problems...)
 }
 
-// removeWorkloads ends what makes pods, then the pods, in any namespace.
+// removeWorkloads deletes workloads, then pods, in every namespace.
 func (g Guest) removeWorkloads(ctx context.Context, selector string) error {
 	var problems []error
 	for _, k := range append(workloads(), pods()) {
@@ -66,14 +62,14 @@ func (g Guest) removeWorkloads(ctx context.Context, selector string) error {
 	}
 	ending, cancel := context.WithTimeout(ctx, podsWithin)
 	defer cancel()
-	problems = append(problems, g.Cluster.awaitNone(ending, pods(), selector))
+	problems = append(problems, g.Cluster.waitNone(ending, pods(), selector))
 	for _, k := range groups() {
 		problems = append(problems, g.removeGroups(ctx, k, selector))
 	}
 	return errors.Join(problems...)
 }
 
-// removeGroups ends gangs' objects whose pods are gone.
+// removeGroups deletes the pod groups of a run, whose pods no longer exist.
 func (g Guest) removeGroups(ctx context.Context, k kind, selector string) error {
 	list, err := g.Cluster.listLabelled(ctx, k, selector)
 	if apierrors.IsForbidden(err) {
@@ -106,67 +102,25 @@ func (g Guest) removePriorityClasses(ctx context.Context, runID string) error {
 	return errors.Join(problems...)
 }
 
-// removeNamespaces empties a run's namespaces of what holds GPUs, then deletes them.
+// removeNamespaces empties the namespaces of a run, deletes all of them, then waits.
 func (g Guest) removeNamespaces(ctx context.Context, runID string) error {
-	namespaces := g.Cluster.Client.CoreV1().Namespaces()
-	list, err := namespaces.List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
+	list, err := g.Cluster.Client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
 	if err != nil {
 		return fmt.Errorf("list namespaces of run %s: %w", runID, err)
 	}
 	var problems []error
-	var ending []string
-	for _, ns := range list.Items {
-		if err := errors.Join(g.drain(ctx, ns.Name), g.Cluster.ReleasePodGroups(ctx, ns.Name, runID)); err != nil {
+	var deleted []string
+	for i := range list.Items {
+		if err := g.deleteNamespace(ctx, runID, &list.Items[i]); err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		err := namespaces.Delete(ctx, ns.Name, metav1.DeleteOptions{})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			problems = append(problems, fmt.Errorf("delete namespace %s: %w", ns.Name, err))
-			continue
-		}
-		ending = append(ending, ns.Name)
+		deleted = append(deleted, list.Items[i].Name)
 	}
-	for _, name := range ending {
-		problems = append(problems, g.awaitNoNamespace(ctx, name))
+	for _, name := range deleted {
+		if !g.ClusterEnds {
+			problems = append(problems, g.waitNamespaceGone(ctx, name))
+		}
 	}
 	return errors.Join(problems...)
-}
-
-func (g Guest) awaitNoNamespace(ctx context.Context, name string) error {
-	namespaces := g.Cluster.Client.CoreV1().Namespaces()
-	if g.ClusterEnds {
-		return nil
-	}
-	selector := fields.OneTermEqualSelector("metadata.name", name).String()
-	var unanswered <-chan time.Time
-	for {
-		list, err := namespaces.List(ctx, metav1.ListOptions{FieldSelector: selector})
-		if err != nil {
-			return fmt.Errorf("wait for the end of namespace %s: %w", name, err)
-		}
-		if len(list.Items) == 0 {
-			return nil
-		}
-		switch waits := WaitsForAPI(list.Items[0].Status); {
-		case waits && unanswered == nil:
-			unanswered = time.After(AnswerWithin)
-		case !waits:
-			unanswered = nil
-		}
-		w, err := namespaces.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: list.ResourceVersion})
-		if err != nil {
-			return fmt.Errorf("wait for the end of namespace %s: %w", name, err)
-		}
-		select {
-		case <-w.ResultChan():
-			w.Stop()
-		case <-unanswered:
-			w.Stop()
-			return fmt.Errorf("namespace %s is empty, and ends when an API answers again that Kubernetes asks first: %s", name, whyStuck(list.Items[0].Status))
-		case <-ctx.Done():
-			w.Stop()
-			return fmt.Errorf("namespace %s is still there: %s: %w", name, whyStuck(list.Items[0].Status), ctx.Err())
-		}
-	}
 }

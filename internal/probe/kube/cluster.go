@@ -14,27 +14,27 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/origin"
 )
 
-// userAgent is what the API server's audit log shows for us.
+// userAgent identifies firstlight in the audit log of the API server.
 const userAgent = "firstlight"
 
-// The client-side limits are raised above client-go's 5 requests a second, at
-// which a gang of a few pods waits for the client and not for the cluster.
+// Client-side rate limits. With the default of client-go, 5 requests per second, the client
+// limits the creation of a gang of a few pods.
 const (
 	clientQPS   = 200
 	clientBurst = 400
 )
 
-// Cluster is a Kubernetes cluster that can be reached.
+// Cluster is a Kubernetes cluster with its clients.
 type Cluster struct {
 	Config  *rest.Config
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
-	// Namespace is the one that runs use, made by an administrator and never deleted;
-	// empty: each run makes its own.
+	// Namespace is the namespace that runs use: created by an administrator and never deleted.
+	// Empty: each run creates its own.
 	Namespace string
-	// Hold, if set, is called with each use of a run's namespace, before anything else is
-	// created in it. Its error ends the use.
-	Hold func(ctx context.Context) error
+	// RenewLease, if set, is called before any object is created in the namespace of a run.
+	// Its error cancels the creation.
+	RenewLease func(ctx context.Context) error
 }
 
 // NamespaceFor is the namespace of a run in this cluster.
@@ -42,8 +42,8 @@ func (c *Cluster) NamespaceFor(runID string) string {
 	return cmp.Or(c.Namespace, NamespaceOf(runID))
 }
 
-// NamespacesFor are those that a gate of a run may use: the run's, and the gate's own (see
-// Guest.EnsurePrivileged).
+// NamespacesFor are the namespaces that a gate of a run can use: that of the run and that of
+// the gate (see Guest.EnsurePrivileged).
 func (c *Cluster) NamespacesFor(runID, gate string) []string {
 	if c.Namespace != "" {
 		return []string{c.Namespace}
@@ -51,16 +51,15 @@ func (c *Cluster) NamespacesFor(runID, gate string) []string {
 	return []string{NamespaceOf(runID), privilegedOf(runID, gate)}
 }
 
-// In is the same cluster with runs in a namespace that an administrator made; empty: in
-// their own.
+// In is the same cluster with runs in the given namespace; empty: each run creates its own.
 func (c *Cluster) In(namespace string) *Cluster {
 	out := *c
 	out.Namespace = namespace
 	return &out
 }
 
-// Open reads a kubeconfig (empty: the usual places, then in-cluster) and makes
-// clients for a context of it (empty: the current one). It does not connect.
+// Open reads a kubeconfig (empty: the default locations, then in-cluster) and creates clients
+// for one of its contexts (empty: the current one). It does not connect.
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -72,31 +71,31 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	return New(cfg)
 }
 
-// New makes clients for a configuration. It does not connect.
+// New creates clients for a configuration. It does not connect.
 func New(cfg *rest.Config) (*Cluster, error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = userAgent
 	cfg.QPS, cfg.Burst = clientQPS, clientBurst
 	if err := pinToServer(cfg); err != nil {
-		return nil, fmt.Errorf("make client for %s: %w", cfg.Host, err)
+		return nil, fmt.Errorf("create client for %s: %w", cfg.Host, err)
 	}
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("make client for %s: %w", cfg.Host, err)
+		return nil, fmt.Errorf("create client for %s: %w", cfg.Host, err)
 	}
 	dyn, err := dynamic.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("make dynamic client for %s: %w", cfg.Host, err)
+		return nil, fmt.Errorf("create dynamic client for %s: %w", cfg.Host, err)
 	}
 	return &Cluster{Config: cfg, Client: client, Dynamic: dyn}, nil
 }
 
-// pinToServer refuses requests to any other host below what adds the credentials:
-// client-go adds them to every request, also to one that a redirect led elsewhere.
+// pinToServer rejects requests to any other host, in the transport below the one that adds
+// credentials: client-go adds them to every request, redirected ones included.
 func pinToServer(cfg *rest.Config) error {
 	server, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by New
+		return err
 	}
 	credentials := cfg.BearerToken != "" || cfg.BearerTokenFile != "" || cfg.Password != "" || cfg.ExecProvider != nil || cfg.AuthProvider != nil
 	if credentials && server.Scheme != "https" {

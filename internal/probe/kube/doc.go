@@ -1,9 +1,8 @@
-// Package kube reaches a Kubernetes cluster: clients, container logs, port
-// forwards, Services through the API server's proxy, free GPUs, and the guest's
-// duties (own namespace, own priority, removal of exactly what a run created).
+// Package kube accesses a Kubernetes cluster: clients, container logs, port forwards,
+// Services through the API server proxy, free GPUs, and the objects of a run (its
+// namespaces, its priority class, its Lease, their removal).
 //
-// Invariants: everything created through it carries the label LabelRun; what
-// does not carry it is never altered or deleted. Nothing here knows whether a
-// cluster is simulated, other than Simulated, which tells from what any reader
-// of the API can see.
+// Every object created through it carries the label LabelRun. It never changes or deletes an
+// object without that label. It does not distinguish simulated clusters, except in
+// Simulated, which reads what every client of the API can read.
 package kube

@@ -15,17 +15,17 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Forward opens a local port that leads to a pod's port, over a websocket
-// where the API server offers it and SPDY where not, as kubectl port-forward
-// does. stop closes it and waits until it is closed; it may be called twice.
+// Forward forwards a local port to a port of a pod, over a websocket if the API server
+// supports it and SPDY otherwise, like kubectl port-forward. stop closes the forward and
+// waits until it is closed; it is idempotent.
 func (c *Cluster) Forward(ctx context.Context, namespace, pod string, port int) (localAddr string, stop func(), err error) {
 	dialer, err := c.forwardDialer(namespace, pod)
 	if err != nil {
 		return "", nil, fmt.Errorf("forward to pod %s/%s: %w", namespace, pod, err)
 	}
 	stopped, ready := make(chan struct{}), make(chan struct{})
-	var complaints lockedBuffer
-	fw, err := portforward.NewOnAddressesForStreaming(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, stopped, ready, io.Discard, &complaints)
+	var stderr lockedBuffer
+	fw, err := portforward.NewOnAddressesForStreaming(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, stopped, ready, io.Discard, &stderr)
 	if err != nil {
 		return "", nil, fmt.Errorf("forward to pod %s/%s: %w", namespace, pod, err)
 	}
@@ -45,10 +45,10 @@ func (c *Cluster) Forward(ctx context.Context, namespace, pod string, port int) 
 	case err := <-ended:
 		ended <- err
 		end()
-		return "", nil, fmt.Errorf("forward to pod %s/%s port %d: %w %s", namespace, pod, port, orClosed(err), complaints.String())
+		return "", nil, fmt.Errorf("forward to pod %s/%s port %d: %w %s", namespace, pod, port, orClosed(err), stderr.String())
 	case <-ctx.Done():
-		// ForwardPorts looks at the stop channel only once it has dialled: a dial
-		// that hangs ends by itself, later.
+		// ForwardPorts reads the stop channel only after it has dialled: a dial that hangs
+		// ends at its own timeout.
 		once.Do(func() { close(stopped); close(done) })
 		return "", nil, fmt.Errorf("forward to pod %s/%s port %d: %w", namespace, pod, port, ctx.Err())
 	}
@@ -65,12 +65,12 @@ func (c *Cluster) forwardDialer(namespace, pod string) (httpstream.Dialer, error
 		Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
 	roundTripper, upgrader, err := spdy.RoundTripperFor(c.Config)
 	if err != nil {
-		return nil, fmt.Errorf("make SPDY transport: %w", err)
+		return nil, fmt.Errorf("create SPDY transport: %w", err)
 	}
 	overSPDY := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: roundTripper}, http.MethodPost, url)
 	overWebsocket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, c.Config)
 	if err != nil {
-		return nil, fmt.Errorf("make websocket transport: %w", err)
+		return nil, fmt.Errorf("create websocket transport: %w", err)
 	}
 	return portforward.NewFallbackDialerForStreaming(overWebsocket, overSPDY, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
@@ -84,7 +84,7 @@ func orClosed(err error) error {
 	return err
 }
 
-// lockedBuffer takes what several goroutines of the forwarder write.
+// lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -93,7 +93,7 @@ type lockedBuffer struct {
 func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.b.Write(p) //nolint:wrapcheck // never fails
+	return l.b.Write(p)
 }
 
 func (l *lockedBuffer) String() string {

@@ -8,27 +8,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podresource "k8s.io/component-helpers/resource"
 )
 
-// Usage is what a node has of a resource and who holds it.
+// Usage is the allocatable amount of a resource on a node and the pods that request it.
 type Usage struct {
 	Allocatable int      `json:"allocatable"`
 	Requested   int      `json:"requested"`
 	Holders     []Holder `json:"holders,omitempty"`
 }
 
-// Free is what is left; never negative.
+// Free is the amount that is not requested; never negative.
 func (u Usage) Free() int { return max(0, u.Allocatable-u.Requested) }
 
-// Holder is a live pod that requests some of a resource.
+// Holder is a running or pending pod that requests the resource.
 type Holder struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	Count     int    `json:"count"`
 }
 
-// FreeGPUs tells how many GPUs of each of nodes no live pod requests. A node
-// that the cluster does not have, or that takes no pods, has none.
+// FreeGPUs returns the number of unrequested GPUs of each node in nodes: 0 for a node that
+// does not exist, is cordoned or is not ready.
 func (c *Cluster) FreeGPUs(ctx context.Context, nodes []string) (map[string]int, error) {
 	usage, err := c.Usage(ctx, nodes, GPUResource)
 	if err != nil {
@@ -41,8 +42,8 @@ func (c *Cluster) FreeGPUs(ctx context.Context, nodes []string) (map[string]int,
 	return free, nil
 }
 
-// Usage tells what each of nodes has of a resource and who holds it. Every
-// node asked for is in the answer.
+// Usage returns the usage of a resource on each node in nodes. The result has an entry for
+// every name in nodes.
 func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[string]Usage, error) {
 	usage := make(map[string]Usage, len(nodes))
 	for _, n := range nodes {
@@ -53,8 +54,8 @@ func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[s
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	for _, n := range list.Items {
-		u, asked := usage[n.Name]
-		if !asked || n.Spec.Unschedulable || !Ready(&n) {
+		u, listed := usage[n.Name]
+		if !listed || n.Spec.Unschedulable || !Ready(&n) {
 			continue
 		}
 		u.Allocatable = Count(n.Status.Allocatable, name)
@@ -67,9 +68,9 @@ func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[s
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
 	for _, p := range pods.Items {
-		u, asked := usage[p.Spec.NodeName]
+		u, listed := usage[p.Spec.NodeName]
 		n := PodRequest(&p.Spec, name)
-		if !asked || n == 0 {
+		if !listed || n == 0 {
 			continue
 		}
 		u.Requested += n
@@ -79,14 +80,14 @@ func (c *Cluster) Usage(ctx context.Context, nodes []string, name string) (map[s
 	return usage, nil
 }
 
-// Ready tells whether the kubelet says that the node is ready.
+// Ready reports whether the Ready condition of the node is true.
 func Ready(n *corev1.Node) bool {
 	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
 }
 
-// Count reads a whole number of a resource from a list; absent is zero.
+// Count is the amount of a resource in a list; 0 if absent.
 func Count(list corev1.ResourceList, name string) int {
 	q, ok := list[corev1.ResourceName(name)]
 	if !ok {
@@ -95,27 +96,21 @@ func Count(list corev1.ResourceList, name string) int {
 	return int(q.Value())
 }
 
-// PodRequest is what the scheduler counts for a pod: its containers together,
-// or its largest init container where that is more.
+// PodRequest is what the scheduler counts for a pod, pod-level resources included. A limit
+// without a request counts as the request, as the API server sets it.
 func PodRequest(spec *corev1.PodSpec, name string) int {
-	sum, largest := 0, 0
-	for _, c := range spec.Containers {
-		sum += containerRequest(c.Resources, name)
-	}
-	for _, c := range spec.InitContainers {
-		n := containerRequest(c.Resources, name)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			sum += n
-			continue
+	spec = spec.DeepCopy()
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			requestLimit(&containers[i].Resources, corev1.ResourceName(name))
 		}
-		largest = max(largest, n)
 	}
-	return max(sum, largest)
+	return Count(podresource.PodRequests(&corev1.Pod{Spec: *spec}, podresource.PodResourcesOptions{}), name)
 }
 
-func containerRequest(r corev1.ResourceRequirements, name string) int {
-	if _, ok := r.Requests[corev1.ResourceName(name)]; ok {
-		return Count(r.Requests, name)
+func requestLimit(r *corev1.ResourceRequirements, name corev1.ResourceName) {
+	limit, limited := r.Limits[name]
+	if _, requested := r.Requests[name]; limited && !requested {
+		r.Requests = corev1.ResourceList{name: limit}
 	}
-	return Count(r.Limits, name)
 }

@@ -9,23 +9,25 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
-// priorityValue is below that of ordinary pods (0): in a full cluster ours wait.
+// priorityValue is below that of ordinary pods (0): in a full cluster the pods of a run wait.
 const priorityValue = -10
 
-// Guest keeps the manners of a run on a cluster that is not ours.
+// Guest creates and removes the namespaces and priority classes of runs in a cluster that
+// other workloads use.
 type Guest struct {
 	Cluster *Cluster
-	// ClusterEnds: the cluster was made for this run and is removed after it. Cleanup
-	// then deletes an emptied namespace without waiting for its end, which Kubernetes
-	// delays by 5 s (namespaceDeletionGracePeriod of its namespace controller).
+	// ClusterEnds: the cluster was created for this run and is deleted after it. Cleanup
+	// then does not wait until an emptied namespace is deleted, which the namespace
+	// controller delays by 5 s (namespaceDeletionGracePeriod).
 	ClusterEnds bool
 }
 
-// EnsureNamespace creates the namespace and the PriorityClass of a run and
-// waits until pods can be created there. A namespace that an administrator made is
-// used as it is. It may be called again.
+// EnsureNamespace creates the namespace and the PriorityClass of a run and waits until pods
+// can be created there. It leaves a namespace that an administrator created unchanged. It is
+// idempotent.
 func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace string, err error) {
 	if g.Cluster.Namespace != "" {
 		return g.Cluster.Namespace, g.EnsureIn(ctx, runID, g.Cluster.Namespace)
@@ -34,18 +36,18 @@ func (g Guest) EnsureNamespace(ctx context.Context, runID string) (namespace str
 	if err := g.own(ctx, namespace, runID, Labels(runID, ""), nil); err != nil {
 		return "", err
 	}
-	if err := g.hold(ctx, runID); err != nil {
+	if err := g.renewLease(ctx, runID); err != nil {
 		return "", err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
 		return "", err
 	}
-	return namespace, g.awaitServiceAccount(ctx, namespace)
+	return namespace, g.waitServiceAccount(ctx, namespace)
 }
 
-// EnsurePrivileged is EnsureNamespace for a gate whose pods the baseline level of pod
-// security refuses, for the reason given. They get a namespace of their own; where an
-// administrator made the namespace, its level is for them to choose.
+// EnsurePrivileged is EnsureNamespace for a gate whose pods violate the baseline Pod
+// Security Standard, for the given reason. They get a separate namespace. In a namespace
+// that an administrator created, the administrator sets the level.
 func (g Guest) EnsurePrivileged(ctx context.Context, runID, gate, reason string) (namespace string, err error) {
 	namespace, err = g.EnsureNamespace(ctx, runID)
 	if err != nil || g.Cluster.Namespace != "" {
@@ -57,18 +59,18 @@ func (g Guest) EnsurePrivileged(ctx context.Context, runID, gate, reason string)
 	if err := g.own(ctx, namespace, runID, labels, map[string]string{podSecurityReason: reason}); err != nil {
 		return "", err
 	}
-	return namespace, g.awaitServiceAccount(ctx, namespace)
+	return namespace, g.waitServiceAccount(ctx, namespace)
 }
 
 func privilegedOf(runID, gate string) string { return NamespaceOf(runID) + "-" + gate }
 
-// The level of pod security of a namespace, and why it is not baseline.
+// The Pod Security Standard of a namespace, and the reason when it is not baseline.
 const (
 	podSecurity       = "pod-security.kubernetes.io/enforce"
 	podSecurityReason = "firstlight.dev/pod-security"
 )
 
-// own creates a namespace of the run, and refuses one that is not the run's.
+// own creates a namespace of the run; ErrNotOurs if it exists without the label of the run.
 func (g Guest) own(ctx context.Context, namespace, runID string, labels, annotations map[string]string) error {
 	if err := g.createNamespace(ctx, namespace, labels, annotations); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create namespace %s: %w", namespace, err)
@@ -76,8 +78,8 @@ func (g Guest) own(ctx context.Context, namespace, runID string, labels, annotat
 	return g.ours(ctx, namespace, runID)
 }
 
-// EnsureIn is EnsureNamespace for a namespace that was asked for: one that is
-// there is used and stays as it is; one that is not is the run's own.
+// EnsureIn is EnsureNamespace for a given namespace: an existing one stays unchanged, a
+// missing one is created with the label of the run.
 func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	switch {
@@ -88,19 +90,18 @@ func (g Guest) EnsureIn(ctx context.Context, runID, namespace string) error {
 	case err != nil:
 		return fmt.Errorf("read namespace %s: %w", namespace, err)
 	}
-	if err := g.hold(ctx, runID); err != nil {
+	if err := g.renewLease(ctx, runID); err != nil {
 		return err
 	}
 	if err := g.ensurePriorityClass(ctx, runID); err != nil {
 		return err
 	}
-	return g.awaitServiceAccount(ctx, namespace)
+	return g.waitServiceAccount(ctx, namespace)
 }
 
-// hold has the run's Lease renewed, which is in the namespace that all of the run's checks
-// share.
-func (g Guest) hold(ctx context.Context, runID string) error {
-	if g.Cluster.Hold == nil {
+// renewLease renews the Lease of the run, which is in the namespace shared by its checks.
+func (g Guest) renewLease(ctx context.Context, runID string) error {
+	if g.Cluster.RenewLease == nil {
 		return nil
 	}
 	if g.Cluster.Namespace == "" {
@@ -108,11 +109,11 @@ func (g Guest) hold(ctx context.Context, runID string) error {
 			return err
 		}
 	}
-	return g.Cluster.Hold(ctx)
+	return g.Cluster.RenewLease(ctx)
 }
 
-// createNamespace creates one with the level baseline of pod security, unless labels say
-// another.
+// createNamespace creates a namespace with the baseline Pod Security Standard unless labels
+// set another level.
 func (g Guest) createNamespace(ctx context.Context, namespace string, labels, annotations map[string]string) error {
 	if labels[podSecurity] == "" {
 		labels[podSecurity] = "baseline"
@@ -120,7 +121,7 @@ func (g Guest) createNamespace(ctx context.Context, namespace string, labels, an
 	_, err := g.Cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: labels, Annotations: annotations},
 	}, metav1.CreateOptions{})
-	return err //nolint:wrapcheck // the callers say what for
+	return err
 }
 
 func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
@@ -129,7 +130,7 @@ func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
 		ObjectMeta:       metav1.ObjectMeta{Name: PriorityClassOf(runID), Labels: Labels(runID, "")},
 		Value:            priorityValue,
 		PreemptionPolicy: &never,
-		Description:      "Pods of firstlight's run " + runID + ": they wait, they preempt nothing.",
+		Description:      "Pods of firstlight run " + runID + ": lowest priority, no preemption.",
 	}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create priority class %s: %w", PriorityClassOf(runID), err)
@@ -137,7 +138,8 @@ func (g Guest) ensurePriorityClass(ctx context.Context, runID string) error {
 	return nil
 }
 
-// ErrNotOurs is returned for an object of our name that does not carry our label.
+// ErrNotOurs is returned for an object with the name of an object of the run but without
+// its label.
 var ErrNotOurs = errors.New("exists and does not carry this run's label")
 
 func (g Guest) ours(ctx context.Context, namespace, runID string) error {
@@ -154,30 +156,22 @@ func (g Guest) ours(ctx context.Context, namespace, runID string) error {
 	return nil
 }
 
-// awaitServiceAccount waits for the namespace's default ServiceAccount: a pod
-// posted before it exists is refused.
-func (g Guest) awaitServiceAccount(ctx context.Context, namespace string) error {
+// waitServiceAccount waits for the default ServiceAccount of the namespace: the API server
+// rejects a pod that is created before it exists.
+func (g Guest) waitServiceAccount(ctx context.Context, namespace string) error {
 	accounts := g.Cluster.Client.CoreV1().ServiceAccounts(namespace)
 	selector := "metadata.name=default"
-	list, err := accounts.List(ctx, metav1.ListOptions{FieldSelector: selector})
+	err := waitUntilEmpty(ctx, func(ctx context.Context) (missing int, resourceVersion string, err error) {
+		list, err := accounts.List(ctx, metav1.ListOptions{FieldSelector: selector})
+		if err != nil || len(list.Items) > 0 {
+			return 0, "", err
+		}
+		return 1, list.ResourceVersion, nil
+	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
+		return accounts.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: resourceVersion})
+	})
 	if err != nil {
-		return fmt.Errorf("list service accounts of %s: %w", namespace, err)
-	}
-	for len(list.Items) == 0 {
-		w, err := accounts.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: list.ResourceVersion})
-		if err != nil {
-			return fmt.Errorf("watch service accounts of %s: %w", namespace, err)
-		}
-		select {
-		case <-w.ResultChan():
-		case <-ctx.Done():
-			w.Stop()
-			return fmt.Errorf("wait for the default service account of %s: %w", namespace, ctx.Err())
-		}
-		w.Stop()
-		if list, err = accounts.List(ctx, metav1.ListOptions{FieldSelector: selector}); err != nil {
-			return fmt.Errorf("list service accounts of %s: %w", namespace, err)
-		}
+		return fmt.Errorf("wait for the default service account of %s: %w", namespace, err)
 	}
 	return nil
 }

@@ -2,12 +2,11 @@ package kube
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// kind is a kind of object that runs create.
+// kind is a kind of object that runs create; global objects are not namespaced.
 type kind struct {
 	name     string
 	resource schema.GroupVersionResource
-	// global objects are in no namespace.
-	global bool
+	global   bool
 }
 
 func kindOf(name, group, version, plural string) kind {
@@ -18,23 +17,23 @@ func globalKind(name string, r schema.GroupVersionResource) kind {
 	return kind{name: name, resource: r, global: true}
 }
 
-// NodePools are Karpenter's.
+// NodePools is the resource of Karpenter node pools.
 func NodePools() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}
 }
 
-// NodeClaims are Karpenter's.
+// NodeClaims is the resource of Karpenter node claims.
 func NodeClaims() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 }
 
-// Queues are KAI's.
+// Queues is the resource of KAI scheduler queues.
 func Queues() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "scheduling.run.ai", Version: "v2", Resource: "queues"}
 }
 
-// workloads are what makes pods, in the order in which they have to go: what
-// scales first, so that nothing grows again.
+// workloads are the kinds that create pods, in the order of deletion: autoscalers first, so
+// that nothing scales up again.
 func workloads() []kind {
 	return []kind{
 		kindOf("HorizontalPodAutoscaler", "autoscaling", "v2", "horizontalpodautoscalers"),
@@ -43,7 +42,7 @@ func workloads() []kind {
 	}
 }
 
-// capacity is what makes nodes; the nodes end with it.
+// capacity are the kinds that create nodes; deleting them deletes their nodes.
 func capacity() []kind {
 	return []kind{globalKind("NodePool", NodePools()), globalKind("NodeClaim", NodeClaims())}
 }
@@ -58,8 +57,8 @@ func namespaces() kind {
 	return globalKind("Namespace", schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 }
 
-// beside is what else a run creates in a namespace that is not deleted with it.
-func beside() []kind {
+// namespaced are the other kinds that a run creates in a namespace that it does not delete.
+func namespaced() []kind {
 	return []kind{
 		kindOf("Service", "", "v1", "services"),
 		kindOf("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates"),
@@ -69,7 +68,7 @@ func beside() []kind {
 	}
 }
 
-// groups are the gangs' objects.
+// groups are the kinds of pod groups.
 func groups() []kind {
 	return []kind{
 		{name: "PodGroup", resource: PodGroups()},
@@ -77,7 +76,7 @@ func groups() []kind {
 	}
 }
 
-// labelled are all kinds of which objects of a run may be left in the cluster.
+// labelled are all kinds that a run can leave in the cluster.
 func (c *Cluster) labelled() []kind {
 	all := append(workloads(), pods())
 	all = append(all, groups()...)
@@ -87,5 +86,5 @@ func (c *Cluster) labelled() []kind {
 	if c.Namespace == "" {
 		return append(all, namespaces())
 	}
-	return append(all, beside()...)
+	return append(all, namespaced()...)
 }

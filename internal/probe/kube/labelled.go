@@ -8,10 +8,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 )
 
-// objects are those of a kind, in all namespaces that runs use.
+// objects is the client of a kind in all namespaces that runs use.
 func (c *Cluster) objects(k kind) dynamic.ResourceInterface {
 	if k.global {
 		return c.Dynamic.Resource(k.resource)
@@ -19,8 +20,8 @@ func (c *Cluster) objects(k kind) dynamic.ResourceInterface {
 	return c.Dynamic.Resource(k.resource).Namespace(c.Namespace)
 }
 
-// listLabelled lists the objects of a kind that selector chooses, in all
-// namespaces that runs use; none where the cluster does not have the kind.
+// listLabelled lists the objects of a kind that selector matches, in all namespaces that
+// runs use; the list is empty when the cluster does not serve the kind.
 func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*unstructured.UnstructuredList, error) {
 	list, err := c.objects(k).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {
@@ -32,8 +33,8 @@ func (c *Cluster) listLabelled(ctx context.Context, k kind, selector string) (*u
 	return list, nil
 }
 
-// deleteLabelled asks for the deletion of every object of a kind that selector
-// chooses. A kind that may not be listed was not created from here either.
+// deleteLabelled requests the deletion of every object of a kind that selector matches.
+// Without permission to list a kind the run created no object of it.
 func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) error {
 	list, err := c.listLabelled(ctx, k, selector)
 	if apierrors.IsForbidden(err) {
@@ -56,41 +57,36 @@ func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) e
 	return nil
 }
 
-// awaitNone waits until no object of a kind is left that selector chooses.
-func (c *Cluster) awaitNone(ctx context.Context, k kind, selector string) error {
-	for {
+// waitNone waits until selector matches no object of a kind.
+func (c *Cluster) waitNone(ctx context.Context, k kind, selector string) error {
+	var left []unstructured.Unstructured
+	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
 		list, err := c.listLabelled(ctx, k, selector)
 		if apierrors.IsForbidden(err) {
-			return nil
+			return 0, "", nil
 		}
 		if err != nil {
-			return err
+			return 0, "", err
 		}
-		if len(list.Items) == 0 {
-			return nil
-		}
-		w, err := c.objects(k).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: list.GetResourceVersion()})
-		if err != nil {
-			return fmt.Errorf("watch %s of %s: %w", k.resource.Resource, selector, err)
-		}
-		select {
-		case <-w.ResultChan():
-			w.Stop()
-		case <-ctx.Done():
-			w.Stop()
-			return fmt.Errorf("%d %s of %s are still there, %s: %w", len(list.Items), k.resource.Resource, selector, lingering(&list.Items[0]), ctx.Err())
-		}
+		left = list.Items
+		return len(left), list.GetResourceVersion(), nil
+	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
+		return c.objects(k).Watch(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: resourceVersion})
+	})
+	if err != nil && len(left) > 0 {
+		return fmt.Errorf("remove %d %s of %s, %s first: %w", len(left), k.resource.Resource, selector, remaining(&left[0]), err)
 	}
+	return err
 }
 
-// lingering names an object and what keeps it.
-func lingering(o *unstructured.Unstructured) string {
+// remaining names an object and its finalizers.
+func remaining(o *unstructured.Unstructured) string {
 	text := o.GetName()
 	if o.GetNamespace() != "" {
 		text = o.GetNamespace() + "/" + text
 	}
 	if finalizers := o.GetFinalizers(); len(finalizers) > 0 {
-		text += " with the finalizers " + strings.Join(finalizers, ", ")
+		text += " with finalizers " + strings.Join(finalizers, ", ")
 	}
 	return text
 }

@@ -1,25 +1,25 @@
 package kube
 
-// The labels that everything firstlight creates in a cluster carries.
+// Labels of every object that firstlight creates in a cluster.
 const (
-	// LabelRun holds the run's id.
+	// LabelRun is the run ID.
 	LabelRun = "firstlight.dev/run"
-	// LabelGate holds the gate that created the object.
+	// LabelGate is the gate that created the object.
 	LabelGate = "firstlight.dev/gate"
-	// LabelRole holds what an object is for within its gate.
+	// LabelRole is the role of the object within its gate.
 	LabelRole = "firstlight.dev/role"
 )
 
-// GPUResource is the extended resource that NVIDIA's device plugin advertises.
+// GPUResource is the extended resource of the NVIDIA device plugin.
 const GPUResource = "nvidia.com/gpu"
 
-// NamespaceOf is the namespace that a run makes for itself.
+// NamespaceOf is the name of the namespace that a run creates.
 func NamespaceOf(runID string) string { return "firstlight-" + runID }
 
-// PriorityClassOf is the name of a run's PriorityClass.
+// PriorityClassOf is the name of the PriorityClass of a run.
 func PriorityClassOf(runID string) string { return "firstlight-" + runID }
 
-// Labels are the labels of an object that gate creates in a run.
+// Labels are the labels of an object of a run; gate can be empty.
 func Labels(runID, gate string) map[string]string {
 	l := map[string]string{LabelRun: runID}
 	if gate != "" {

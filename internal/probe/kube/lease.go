@@ -11,50 +11,50 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Hold is the Lease of a run: which process works on the run in this cluster. It is in the
-// run's namespace.
-type Hold struct {
-	// Holder is the process, as it names itself.
+// RunLease is the Lease of a run, in the namespace of the run: it names the process that
+// executes the run in this cluster.
+type RunLease struct {
+	// Holder identifies the process.
 	Holder string
-	// Renewed is when it was renewed last, by the clock of its holder.
+	// Renewed is the last renewal, by the clock of the holder.
 	Renewed time.Time
-	// For is how long a renewal counts.
-	For time.Duration
+	// Duration is how long a renewal is valid.
+	Duration time.Duration
 }
 
-// ErrHeld is returned for a Lease that another process wrote in the meantime.
-var ErrHeld = errors.New("the Lease of the run was written by another process")
+// ErrLeaseConflict is returned for a Lease that another process wrote after it was read.
+var ErrLeaseConflict = errors.New("another process wrote the Lease of the run")
 
 // LeaseOf is the name of a run's Lease.
 func LeaseOf(runID string) string { return "firstlight-" + runID }
 
-// HoldOf reads the Lease of a run; nil where there is none.
-func (c *Cluster) HoldOf(ctx context.Context, runID string) (*Hold, error) {
+// GetRunLease reads the Lease of a run; nil if it does not exist.
+func (c *Cluster) GetRunLease(ctx context.Context, runID string) (*RunLease, error) {
 	l, err := c.lease(ctx, runID)
 	if l == nil || err != nil {
 		return nil, err
 	}
-	h := holdIn(l)
+	h := runLeaseOf(l)
 	return &h, nil
 }
 
-// WriteHold writes the Lease of a run over the one that was read before; nil: there was
-// none. It is ErrHeld where another process was faster.
-func (c *Cluster) WriteHold(ctx context.Context, runID string, before *Hold, h Hold) error {
+// WriteRunLease creates the Lease of a run, or replaces the one that was read before; before
+// is nil if none existed. ErrLeaseConflict: another process wrote it first.
+func (c *Cluster) WriteRunLease(ctx context.Context, runID string, before *RunLease, h RunLease) error {
 	leases := c.Client.CoordinationV1().Leases(c.NamespaceFor(runID))
 	l, err := c.lease(ctx, runID)
 	if err != nil {
 		return err
 	}
 	created := l == nil
-	if created != (before == nil) || !created && holdIn(l) != *before {
-		return fmt.Errorf("write the Lease of run %s: %w", runID, ErrHeld)
+	if created != (before == nil) || !created && runLeaseOf(l) != *before {
+		return fmt.Errorf("write the Lease of run %s: %w", runID, ErrLeaseConflict)
 	}
 	if created {
 		l = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: LeaseOf(runID), Labels: Labels(runID, "")}}
 	}
 	l.Spec = coordinationv1.LeaseSpec{
-		HolderIdentity: new(h.Holder), LeaseDurationSeconds: new(int32(h.For.Seconds())),
+		HolderIdentity: new(h.Holder), LeaseDurationSeconds: new(int32(h.Duration.Seconds())),
 		RenewTime: new(metav1.NewMicroTime(h.Renewed)),
 	}
 	if created {
@@ -63,7 +63,7 @@ func (c *Cluster) WriteHold(ctx context.Context, runID string, before *Hold, h H
 		_, err = leases.Update(ctx, l, metav1.UpdateOptions{})
 	}
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
-		err = ErrHeld
+		err = ErrLeaseConflict
 	}
 	if err != nil {
 		return fmt.Errorf("write the Lease of run %s: %w", runID, err)
@@ -71,14 +71,15 @@ func (c *Cluster) WriteHold(ctx context.Context, runID string, before *Hold, h H
 	return nil
 }
 
-// DeleteHold deletes the Lease of a run where holder has it. One that is gone is no error.
-func (c *Cluster) DeleteHold(ctx context.Context, runID, holder string) error {
+// DeleteRunLease deletes the Lease of a run if holder holds it. A missing Lease is not an
+// error.
+func (c *Cluster) DeleteRunLease(ctx context.Context, runID, holder string) error {
 	l, err := c.lease(ctx, runID)
 	if l == nil || err != nil {
 		return err
 	}
-	if holdIn(l).Holder != holder {
-		return fmt.Errorf("delete the Lease of run %s: %w", runID, ErrHeld)
+	if runLeaseOf(l).Holder != holder {
+		return fmt.Errorf("delete the Lease of run %s: %w", runID, ErrLeaseConflict)
 	}
 	err = c.Client.CoordinationV1().Leases(l.Namespace).Delete(ctx, l.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion},
@@ -92,7 +93,7 @@ func (c *Cluster) DeleteHold(ctx context.Context, runID, holder string) error {
 func (c *Cluster) lease(ctx context.Context, runID string) (*coordinationv1.Lease, error) {
 	l, err := c.Client.CoordinationV1().Leases(c.NamespaceFor(runID)).Get(ctx, LeaseOf(runID), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the Lease of run %s: %w", runID, err)
@@ -100,8 +101,8 @@ func (c *Cluster) lease(ctx context.Context, runID string) (*coordinationv1.Leas
 	return l, nil
 }
 
-func holdIn(l *coordinationv1.Lease) Hold {
-	var h Hold
+func runLeaseOf(l *coordinationv1.Lease) RunLease {
+	var h RunLease
 	if l.Spec.HolderIdentity != nil {
 		h.Holder = *l.Spec.HolderIdentity
 	}
@@ -109,7 +110,7 @@ func holdIn(l *coordinationv1.Lease) Hold {
 		h.Renewed = l.Spec.RenewTime.UTC()
 	}
 	if l.Spec.LeaseDurationSeconds != nil {
-		h.For = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+		h.Duration = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
 	}
 	return h
 }

@@ -14,14 +14,14 @@ type Leftover struct {
 	UID       string `json:"uid,omitempty"`
 }
 
-// Leftovers lists what any run of firstlight has left in the cluster.
+// Leftovers lists the objects of all runs in the cluster.
 func (g Guest) Leftovers(ctx context.Context) ([]Leftover, error) { return g.left(ctx, LabelRun) }
 
-// LeftOf lists what one run has left. What could not be listed is in the error,
-// beside what could.
+// LeftOf lists the objects of one run. It returns the objects it could list together with
+// the errors of the kinds that it could not.
 func (g Guest) LeftOf(ctx context.Context, runID string) ([]Leftover, error) {
 	if runID == "" {
-		return nil, errors.New("list leftovers: no run id")
+		return nil, errors.New("list leftovers: run ID is empty")
 	}
 	return g.left(ctx, LabelRun+"="+runID)
 }

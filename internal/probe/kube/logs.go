@@ -8,14 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodLogs opens a container's log as it is now, or follows it until the
-// container ends. container may be empty for a pod with one.
+// PodLogs opens the log of a container, and with follow streams it until the container
+// terminates. container can be empty for a pod with one container.
 func (c *Cluster) PodLogs(ctx context.Context, namespace, pod, container string, follow bool) (io.ReadCloser, error) {
 	return c.logs(ctx, namespace, pod, &corev1.PodLogOptions{Container: container, Follow: follow})
 }
 
-// PreviousLogs opens the log of the container's last instance: what a
-// container in a crash loop said before it ended.
+// PreviousLogs opens the log of the previous instance of a container, for a container in a
+// crash loop.
 func (c *Cluster) PreviousLogs(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
 	return c.logs(ctx, namespace, pod, &corev1.PodLogOptions{Container: container, Previous: true})
 }

@@ -11,25 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// podGroupProtection is the finalizer that keeps a PodGroup while pods of it
-// live. Its controller runs only where the controller manager has the feature
-// too; where only the API server and the scheduler have it, nobody takes the
-// finalizer off, and neither the PodGroup nor its namespace ever goes away.
+// podGroupProtection is the finalizer of a PodGroup with running pods. The controller that
+// removes it runs only if the feature is enabled in the controller manager. If it is enabled
+// only in the API server and the scheduler, no component removes the finalizer, and neither
+// the PodGroup nor its namespace is ever deleted.
 const podGroupProtection = "scheduling.k8s.io/podgroup-protection"
 
-// PodGroups is the resource of Kubernetes' own gangs.
+// PodGroups is the resource of upstream Kubernetes pod groups.
 func PodGroups() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1alpha2", Resource: "podgroups"}
 }
 
-// ReleasePodGroups deletes the PodGroups of a run in a namespace and takes the
-// protection off them. It is for when none of their pods is left: then the
-// protection's own condition is met, whoever is there to see it.
+// ReleasePodGroups deletes the PodGroups of a run in a namespace and removes their
+// protection finalizer. Call it when no pod of them exists, which is the condition under
+// which the controller removes the finalizer.
 func (c *Cluster) ReleasePodGroups(ctx context.Context, namespace, runID string) error {
 	groups := c.Dynamic.Resource(PodGroups()).Namespace(namespace)
 	list, err := groups.List(ctx, metav1.ListOptions{LabelSelector: LabelRun + "=" + runID})
 	if apierrors.IsNotFound(err) {
-		return nil // the cluster has no such kind
+		return nil // the cluster does not serve the kind
 	}
 	if err != nil {
 		return fmt.Errorf("list pod groups of %s: %w", namespace, err)
@@ -46,7 +46,7 @@ func (c *Cluster) ReleasePodGroups(ctx context.Context, namespace, runID string)
 	return nil
 }
 
-// ReleasePodGroup takes the protection off one PodGroup that is being deleted.
+// ReleasePodGroup removes the protection finalizer of a PodGroup that is being deleted.
 func (c *Cluster) ReleasePodGroup(ctx context.Context, namespace, name string) error {
 	groups := c.Dynamic.Resource(PodGroups()).Namespace(namespace)
 	g, err := groups.Get(ctx, name, metav1.GetOptions{})
@@ -62,7 +62,7 @@ func (c *Cluster) ReleasePodGroup(ctx context.Context, namespace, name string) e
 	patch := fmt.Sprintf(`{"metadata":{"resourceVersion":%q,"finalizers":null}}`, g.GetResourceVersion())
 	_, err = groups.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("take the protection off pod group %s/%s: %w", namespace, name, err)
+		return fmt.Errorf("remove the finalizer of pod group %s/%s: %w", namespace, name, err)
 	}
 	return nil
 }

@@ -8,16 +8,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Service is where a Service can be reached through the API server's proxy.
+// Service is the address of a Service behind the API server proxy.
 type Service struct {
-	// BaseURL ends without a slash; paths are appended.
+	// BaseURL has no trailing slash.
 	BaseURL string
-	// Transport carries the cluster's credentials.
+	// Transport adds the credentials of the cluster.
 	Transport http.RoundTripper
 }
 
-// Proxy reaches a Service through the API server. service is
-// "namespace/name:port"; a prefix "https:" says that the Service speaks TLS.
+// Proxy returns the address of a Service behind the API server proxy. service is
+// "namespace/name:port", with the prefix "https:" for a Service with TLS.
 func (c *Cluster) Proxy(service string) (Service, error) {
 	scheme := ""
 	ref := service
@@ -26,11 +26,11 @@ func (c *Cluster) Proxy(service string) (Service, error) {
 	}
 	namespace, name, ok := strings.Cut(ref, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return Service{}, fmt.Errorf("service %q: write namespace/name:port, with https: before it for TLS", service)
+		return Service{}, fmt.Errorf("invalid service %q: must be namespace/name:port, with the prefix https: for TLS", service)
 	}
 	transport, err := rest.TransportFor(c.Config)
 	if err != nil {
-		return Service{}, fmt.Errorf("make transport for service %s: %w", service, err)
+		return Service{}, fmt.Errorf("create transport for service %s: %w", service, err)
 	}
 	base, err := c.serviceURL(namespace, scheme+name)
 	if err != nil {

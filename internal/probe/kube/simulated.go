@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kwokNode is the annotation that KWOK's nodes carry on any cluster.
+// kwokNode is the annotation of KWOK nodes.
 const kwokNode = "kwok.x-k8s.io/node"
 
-// namedNodes bounds how many node names an explanation lists.
+// namedNodes is the most node names in a reason.
 const namedNodes = 4
 
-// Simulated tells whether nodes of the cluster are simulated, from what any
-// reader of the API sees, and why it says so.
+// Simulated reports whether nodes of the cluster are simulated, with the reason, from data
+// that every client of the API can read.
 func (c *Cluster) Simulated(ctx context.Context) (simulated bool, why string, err error) {
 	nodes, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *Cluster) Simulated(ctx context.Context) (simulated bool, why string, er
 	return simulated, why, nil
 }
 
-// SimulatedIn tells it from the nodes.
+// SimulatedIn is Simulated for a list of nodes.
 func SimulatedIn(nodes []corev1.Node) (simulated bool, why string) {
 	var names []string
 	for _, n := range nodes {

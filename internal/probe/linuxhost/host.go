@@ -3,7 +3,7 @@ package linuxhost
 import (
 	"time"
 
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 // Host is what one host says of itself.
@@ -26,7 +26,7 @@ type Host struct {
 	// Adapters are those of /sys/class/infiniband, by name.
 	Adapters map[string]Link `json:"adapters,omitempty"`
 	// GPUs are the rows of nvidia-smi topo -m; empty when there was no matrix.
-	GPUs []nvidiasmi.GPUPlace `json:"gpus,omitempty"`
+	GPUs []nvidia.GPUTopology `json:"gpus,omitempty"`
 }
 
 // Link is the PCIe link of an adapter: what it runs at and what the adapter could do.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 var (
@@ -50,7 +50,7 @@ func parse(data []byte) (Host, error) {
 			return Host{}, err
 		}
 	}
-	if gpus, err := nvidiasmi.ParseTopology([]byte(sections[sectionTopology])); err == nil {
+	if gpus, err := nvidia.ParseTopology([]byte(sections[sectionTopology])); err == nil {
 		h.GPUs = gpus // without a matrix there are no places: the judge misses them
 	}
 	return h, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/probe/linuxhost"
-	"github.com/firstlight/firstlight/internal/probe/nvidiasmi"
+	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
 const whole = `Welcome to gpu-02. Unauthorised use is prohibited.
@@ -47,7 +47,7 @@ GPU0	 X 	0-55	0
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	one := []nvidiasmi.GPUPlace{{Index: 0, Paths: map[string]string{}, Affinity: "0-55 0"}}
+	one := []nvidia.GPUTopology{{Index: 0, Paths: map[string]string{}, Affinity: "0-55 0"}}
 	for name, tt := range map[string]struct {
 		in   string
 		want linuxhost.Host

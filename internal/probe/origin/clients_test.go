@@ -22,10 +22,10 @@ import (
 	"github.com/firstlight/firstlight/internal/conformance/answering"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/probe/openai"
 	"github.com/firstlight/firstlight/internal/probe/origin"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/probe/redfish"
+	"github.com/firstlight/firstlight/internal/probe/vllm"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -119,7 +119,7 @@ func clients() map[string]client {
 			return err
 		}},
 		"model server at a forwarded port": {false, func(ctx context.Context, _ *testing.T, base, _, _ string) error {
-			_, _, err := (&openai.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{}), Now: time.Now}).Models(ctx)
+			_, _, err := (&vllm.Client{Base: base, HTTP: origin.Forwarded(&http.Transport{}), Now: time.Now}).Models(ctx)
 			return err
 		}},
 		"OCI registry": {false, func(ctx context.Context, t *testing.T, base, _, _ string) error {

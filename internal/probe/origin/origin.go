@@ -80,7 +80,7 @@ func (p *pin) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("request to %s %w: this client is for %s", name(req.URL), ErrElsewhere, name(p.base))
 	}
-	return p.next.RoundTrip(req) //nolint:wrapcheck // a RoundTripper's errors are the transport's
+	return p.next.RoundTrip(req)
 }
 
 // WrappedRoundTripper lets client-go find what is below, for streams.

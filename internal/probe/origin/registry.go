@@ -45,5 +45,5 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", name(req.URL), ErrPlainHTTP)
 	}
-	return g.next.RoundTrip(req) //nolint:wrapcheck // a RoundTripper's errors are the transport's
+	return g.next.RoundTrip(req)
 }

@@ -106,12 +106,12 @@ func connect(ctx context.Context, r site.Redfish, httpClient *http.Client) (*gof
 		}
 		config.Password = strings.TrimSpace(string(password))
 	}
-	return gofish.ConnectContext(ctx, config) //nolint:wrapcheck // wrapped by Read
+	return gofish.ConnectContext(ctx, config)
 }
 
 func transport(r site.Redfish) (*http.Client, error) {
 	if err := origin.Check(r.URL, r.User != "" || r.PasswordFile != "", r.PlainHTTP); err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Read
+		return nil, err
 	}
 	t := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if r.CAFile != "" {
@@ -125,20 +125,20 @@ func transport(r site.Redfish) (*http.Client, error) {
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
-	return origin.Client(r.URL, t, timeout) //nolint:wrapcheck // wrapped by Read
+	return origin.Client(r.URL, t, timeout)
 }
 
 func pdus(client *gofish.APIClient) ([]PDU, error) {
 	equipment, err := client.Service.PowerEquipment()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Read
+		return nil, err
 	}
 	if equipment == nil || equipment.ODataID == "" { // what the library makes of a link that is not there
 		return nil, errors.New("the service has no PowerEquipment")
 	}
 	units, err := equipment.RackPDUs()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Read
+		return nil, err
 	}
 	// The library fetches side by side, so in any order: the evidence has one.
 	slices.SortFunc(units, func(a, b *redfish.PowerDistribution) int { return strings.Compare(a.ID, b.ID) })
@@ -166,7 +166,7 @@ func pdus(client *gofish.APIClient) ([]PDU, error) {
 func chassis(client *gofish.APIClient, wanted []string) ([]Chassis, error) {
 	all, err := client.Service.Chassis()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by Read
+		return nil, err
 	}
 	byID := map[string]*redfish.Chassis{}
 	for _, c := range all {
@@ -199,7 +199,7 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 	}
 	systems, err := c.ComputerSystems()
 	if err != nil {
-		return "", err //nolint:wrapcheck // wrapped by chassis
+		return "", err
 	}
 	var state redfish.PowerState
 	for _, s := range systems {
@@ -215,7 +215,7 @@ func stateOf(c *redfish.Chassis) (redfish.PowerState, error) {
 func draws(c *redfish.Chassis) (float64, error) {
 	power, err := c.Power()
 	if err != nil {
-		return 0, err //nolint:wrapcheck // wrapped by chassis
+		return 0, err
 	}
 	if power != nil && len(power.PowerControl) > 0 {
 		watts := 0.0
@@ -226,7 +226,7 @@ func draws(c *redfish.Chassis) (float64, error) {
 	}
 	metrics, err := c.EnvironmentMetrics()
 	if err != nil {
-		return 0, err //nolint:wrapcheck // wrapped by chassis
+		return 0, err
 	}
 	if metrics == nil {
 		return 0, errors.New("neither PowerControl nor EnvironmentMetrics tells what it draws")

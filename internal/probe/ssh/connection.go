@@ -112,7 +112,7 @@ func (c *connection) close() error {
 	}
 	err := c.client.Close()
 	c.client = nil
-	return err //nolint:wrapcheck // wrapped by Close
+	return err
 }
 
 // open asks for a session. A host that fell silent gives no answer at all, so
@@ -146,7 +146,7 @@ func (p *Pool) dial(ctx context.Context, address string) (*ssh.Client, error) {
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the address
+		return nil, err
 	}
 	// The handshake knows no context: the connection's end ends it.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })

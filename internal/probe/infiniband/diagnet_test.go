@@ -1,0 +1,97 @@
+package infiniband_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
+)
+
+const diagnetSample = `---------------------------------------------
+Speed / Width checks
+-I- Link Speed Check (Compare to supported link speed)
+-E- Link: S0002c90300688830/N0002c90300688830/P20<-->S0002c90300165e63/N0002c90300165e60/P1 - Unexpected actual link speed 2.5
+-E- Sfc6a1c030047ee80/Nfc6a1c030047ee80/P1/27/2 - Cable High Temperature detected
+-E- Links Speed Check finished with errors
+---------------------------------------------
+Fabric Summary
+Total Nodes : 15
+IB Switches : 3
+IB Channel Adapters : 9
+IB Aggregation Nodes : 3
+IB Routers : 0
+Adaptive Routing is enabled on 3 switches
+---------------------------------------------
+Summary
+-I- Stage                               Warnings   Errors     Comment
+-I- Discovery                           3          0
+-I- Lids Check                          0          0
+-I- Speed / Width checks                0          15
+-I- Virtualization                      0          0          skipped by the user
+-I- Create IBNetDiscover File           0          0
+`
+
+func TestParseDiagnet(t *testing.T) {
+	t.Parallel()
+	got, err := infiniband.ParseDiagnet([]byte(diagnetSample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, sw, ca := 15, 3, 9
+	want := infiniband.DiagnetReport{
+		Stages: []infiniband.DiagnetStage{
+			{Name: "Discovery", Warnings: 3}, {Name: "Lids Check"}, {Name: "Speed / Width checks", Errors: 15},
+			{Name: "Virtualization"}, {Name: "Create IBNetDiscover File"},
+		},
+		TotalNodes: &n, Switches: &sw, CAs: &ca,
+		Errors: []infiniband.DiagnetError{
+			{
+				Section: "Speed / Width checks",
+				Text:    "Link: S0002c90300688830/N0002c90300688830/P20<-->S0002c90300165e63/N0002c90300165e60/P1 - Unexpected actual link speed 2.5",
+				Ports:   []infiniband.DiagnetPort{{NodeGUID: "0x0002c90300688830", Port: 20, Label: "P20"}, {NodeGUID: "0x0002c90300165e60", Port: 1, Label: "P1"}},
+			},
+			{
+				Section: "Speed / Width checks", Text: "Sfc6a1c030047ee80/Nfc6a1c030047ee80/P1/27/2 - Cable High Temperature detected",
+				Ports: []infiniband.DiagnetPort{{NodeGUID: "0xfc6a1c030047ee80", Label: "P1/27/2"}},
+			},
+			{Section: "Speed / Width checks", Text: "Links Speed Check finished with errors"},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if s, ok := got.Stage("Speed / Width checks"); !ok || s.Errors != 15 {
+		t.Errorf("%+v %v", s, ok)
+	}
+	if _, ok := got.Stage("Links Check"); ok {
+		t.Error("a stage that is not there")
+	}
+}
+
+func TestParseDiagnetRefuses(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"empty":      "",
+		"no summary": "-I- Discovery finished successfully\n",
+		"truncated":  diagnetSample[:300],
+		"too large":  "-I- Stage Warnings   Errors\n-I- Discovery       99999999999999999999 0\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := infiniband.ParseDiagnet([]byte(in)); err == nil {
+				t.Errorf("read %+v", got)
+			}
+		})
+	}
+}
+
+func FuzzParseDiagnet(f *testing.F) {
+	f.Add([]byte(diagnetSample))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := infiniband.ParseDiagnet(data)
+		if err == nil && len(r.Stages) == 0 {
+			t.Error("no stages, and no error")
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package infiniband
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+)
+
+// ErrorReport is the output of ibqueryerrors: the error counters of every port that has any,
+// counted since they were last cleared.
+type ErrorReport struct {
+	NodesChecked int          `json:"nodesChecked"`
+	PortsChecked int          `json:"portsChecked"`
+	Ports        []PortErrors `json:"ports"`
+	// QueryFailures is the number of queries without a response. A port that did not respond
+	// is not in Ports, like a port without errors.
+	QueryFailures int `json:"queryFailures,omitempty"`
+	// Warnings are lines that the library of the tool printed to its output.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// PortErrors is one port with counters above the thresholds of the tool.
+type PortErrors struct {
+	// Node is the node description: "leaf-3", or "gpu-02 mlx5_3".
+	Node     string            `json:"node"`
+	GUID     string            `json:"guid"`
+	Port     int               `json:"port"`
+	Counters map[string]uint64 `json:"counters"`
+}
+
+var (
+	nodeLine      = regexp.MustCompile(`^Errors for (?:(0x[0-9a-fA-F]+) )?"(.*)"$`)
+	queryPortLine = regexp.MustCompile(`^\s+GUID (0x[0-9a-fA-F]+) port (ALL|\d+): (.*)$`)
+	counter       = regexp.MustCompile(`\[(\w+) == (\d+)(?: \([^)]*\))?\]`)
+	counterList   = regexp.MustCompile(`^(?:\[\w+ == \d+(?: \([^)]*\))?\] ?)+$`)
+	linkInfo      = regexp.MustCompile(`^\s+Link info:`)
+	summaryLine   = regexp.MustCompile(`^## Summary: (\d+) nodes checked, (\d+) bad nodes found$`)
+	failureLine   = regexp.MustCompile(`^##\s+(\d+) PMA query failures$`)
+	listLine      = regexp.MustCompile(`^## (?:Thresholds:|Suppressed:|\(null\)$)`)
+	portsLine     = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
+)
+
+// maxWarnings is the most warnings of one report.
+const maxWarnings = 16
+
+// ParseQueryErrors parses the output of ibqueryerrors. Output without the final summary is
+// truncated: an error.
+func ParseQueryErrors(out []byte) (ErrorReport, error) {
+	return guard.Parse("ibqueryerrors", func() (ErrorReport, error) { return parseQueryErrors(out) })
+}
+
+func parseQueryErrors(out []byte) (ErrorReport, error) {
+	var r ErrorReport
+	node, summary := "", false
+	err := eachLine("ibqueryerrors", out, func(text string) (err error) {
+		switch {
+		case linkInfo.MatchString(text), listLine.MatchString(text):
+		case strings.HasPrefix(text, "ibwarn:"):
+			if len(r.Warnings) < maxWarnings {
+				r.Warnings = append(r.Warnings, text)
+			}
+		case nodeLine.MatchString(text):
+			node = nodeLine.FindStringSubmatch(text)[2]
+		case queryPortLine.MatchString(text):
+			err = r.port(node, queryPortLine.FindStringSubmatch(text))
+		case summaryLine.MatchString(text):
+			r.NodesChecked, err = strconv.Atoi(summaryLine.FindStringSubmatch(text)[1])
+		case portsLine.MatchString(text):
+			r.PortsChecked, err = strconv.Atoi(portsLine.FindStringSubmatch(text)[1])
+			summary = true
+		case failureLine.MatchString(text):
+			r.QueryFailures, err = strconv.Atoi(failureLine.FindStringSubmatch(text)[1])
+		default:
+			err = fmt.Errorf("%.160q is not a line of ibqueryerrors", text)
+		}
+		return err
+	})
+	if err != nil {
+		return ErrorReport{}, err
+	}
+	if !summary {
+		return ErrorReport{}, errors.New("read ibqueryerrors: no summary at the end: the output is truncated or empty")
+	}
+	if r.NodesChecked == 0 || r.PortsChecked == 0 {
+		return ErrorReport{}, errors.New("read ibqueryerrors: no node or no port was checked")
+	}
+	return r, nil
+}
+
+func (r *ErrorReport) port(node string, g []string) error {
+	if g[2] == "ALL" {
+		return nil // the sum of the ports of a switch, which follow
+	}
+	if node == "" {
+		return errors.New("port without a node line before it")
+	}
+	number, err := strconv.Atoi(g[2])
+	if err != nil {
+		return fmt.Errorf("invalid port number: %w", err)
+	}
+	if !counterList.MatchString(g[3]) {
+		return fmt.Errorf("invalid counters of port %d of %s: %.160q", number, node, g[3])
+	}
+	p := PortErrors{Node: node, GUID: strings.ToLower(g[1]), Port: number, Counters: map[string]uint64{}}
+	for _, c := range counter.FindAllStringSubmatch(g[3], -1) {
+		v, err := strconv.ParseUint(c[2], 10, 64)
+		if err != nil {
+			return fmt.Errorf("invalid counter %s: %w", c[1], err)
+		}
+		p.Counters[c[1]] = v
+	}
+	r.Ports = append(r.Ports, p)
+	return nil
+}

@@ -1,0 +1,109 @@
+package infiniband_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
+)
+
+const querySample = `Errors for 0x200002 "hxa-su1-leaf-r1"
+   GUID 0x200002 port ALL: [SymbolErrorCounter == 250] [LinkDownedCounter == 3]
+   GUID 0x200002 port 33: [SymbolErrorCounter == 250] [LinkDownedCounter == 3]
+Errors for "gpu-02 mlx5_0"
+   GUID 0x100003 port 1: [LinkDownedCounter == 3] [PortXmitData == 3672 (14.344KB)]
+
+## Summary: 16 nodes checked, 1 bad nodes found
+##          226 ports checked, 1 ports have errors beyond threshold
+## Thresholds: 
+## Suppressed:
+`
+
+func TestParseQueryErrors(t *testing.T) {
+	t.Parallel()
+	got, err := infiniband.ParseQueryErrors([]byte(querySample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := infiniband.ErrorReport{NodesChecked: 16, PortsChecked: 226, Ports: []infiniband.PortErrors{
+		{Node: "hxa-su1-leaf-r1", GUID: "0x200002", Port: 33, Counters: map[string]uint64{"SymbolErrorCounter": 250, "LinkDownedCounter": 3}},
+		{Node: "gpu-02 mlx5_0", GUID: "0x100003", Port: 1, Counters: map[string]uint64{"LinkDownedCounter": 3, "PortXmitData": 3672}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestQueriesThatFailedAreCounted: a port that did not answer is not listed,
+// which reads like a port without errors.
+func TestQueriesThatFailedAreCounted(t *testing.T) {
+	t.Parallel()
+	in := "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 12)\n" + strings.Replace(querySample, "## Suppressed:", "##          7 PMA query failures\n## Suppressed:", 1)
+	got, err := infiniband.ParseQueryErrors([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.QueryFailures != 7 || len(got.Warnings) != 1 || len(got.Ports) != 2 {
+		t.Errorf("%+v", got)
+	}
+	for name, in := range map[string]string{
+		"another line of the summary": strings.Replace(querySample, "## Suppressed:", "##          2 nodes could not be read", 1),
+		"a counter that is cut":       strings.Replace(querySample, "[LinkDownedCounter == 3]\nErrors", "[LinkDownedCo\nErrors", 1),
+	} {
+		if got, err := infiniband.ParseQueryErrors([]byte(in)); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestParseQueryErrorsRealOutputs reads what the real tool printed over a simulated fabric.
+func TestParseQueryErrorsRealOutputs(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../testdata/real/ibqueryerrors/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no captures: %v", err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := infiniband.ParseQueryErrors(data); err != nil {
+			t.Errorf("%s: %v", filepath.Base(f), err)
+		}
+	}
+}
+
+func TestParseQueryErrorsRefuses(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"empty":           "",
+		"truncated":       querySample[:200],
+		"nothing checked": "## Summary: 0 nodes checked, 0 bad nodes found\n##          0 ports checked, 0 ports have errors beyond threshold\n",
+		"another tool":    "sminfo: iberror: query failed\n",
+		"port first":      "   GUID 0x1 port 1: [A == 1]\n",
+		"too large":       "Errors for \"a\"\n   GUID 0x1 port 1: [A == 99999999999999999999999]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := infiniband.ParseQueryErrors([]byte(in)); err == nil {
+				t.Errorf("read %+v", got)
+			}
+		})
+	}
+}
+
+func FuzzParseQueryErrors(f *testing.F) {
+	f.Add([]byte(querySample))
+	f.Add([]byte("## Summary: 8 nodes checked, 0 bad nodes found\n##          113 ports checked, 0 ports have errors beyond threshold\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := infiniband.ParseQueryErrors(data)
+		if err == nil && r.PortsChecked == 0 {
+			t.Error("nothing checked, and no error")
+		}
+	})
+}

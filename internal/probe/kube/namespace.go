@@ -1,0 +1,152 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// AnswerWithin is how long RemoveNamespace waits for an aggregated API that does not
+// respond; see WaitsForAPI.
+const AnswerWithin = 20 * time.Second
+
+// ErrAPIUnavailable is returned for a namespace that is empty but still terminating,
+// because the namespace controller waits for an API that does not respond.
+var ErrAPIUnavailable = errors.New("namespace is empty but still terminating: an API that the namespace controller queries does not respond")
+
+// RemoveNamespace deletes a namespace of a run: first its Jobs, pods and PodGroups, so that
+// their GPUs are free, then the namespace. It returns when the namespace no longer exists.
+// A missing namespace is not an error. ErrNotOurs: the namespace does not carry the label of
+// the run and is left unchanged. ErrAPIUnavailable: only an unresponsive API delays its end.
+func (g Guest) RemoveNamespace(ctx context.Context, runID, namespace string) error {
+	ns, err := g.Cluster.Client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read namespace %s: %w", namespace, err)
+	}
+	if ns.Labels[LabelRun] != runID {
+		return fmt.Errorf("delete namespace %s: %w", namespace, ErrNotOurs)
+	}
+	if err := g.deleteNamespace(ctx, runID, ns); err != nil {
+		return err
+	}
+	return g.waitNamespaceGone(ctx, namespace)
+}
+
+// deleteNamespace empties a namespace and requests its deletion.
+func (g Guest) deleteNamespace(ctx context.Context, runID string, ns *corev1.Namespace) error {
+	if err := errors.Join(g.drain(ctx, ns.Name), g.Cluster.ReleasePodGroups(ctx, ns.Name, runID)); err != nil {
+		return err
+	}
+	err := g.Cluster.Client.CoreV1().Namespaces().Delete(ctx, ns.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(ns.UID))})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete namespace %s: %w", ns.Name, err)
+	}
+	return nil
+}
+
+// drain deletes every Job and pod of a namespace and waits until no pod is left.
+func (g Guest) drain(ctx context.Context, namespace string) error {
+	background := metav1.DeletePropagationBackground
+	err := g.Cluster.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete jobs of %s: %w", namespace, err)
+	}
+	pods := g.Cluster.Client.CoreV1().Pods(namespace)
+	var left []corev1.Pod
+	err = waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return 0, "", fmt.Errorf("delete pods of %s: %w", namespace, err)
+		}
+		list, err := pods.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return 0, "", fmt.Errorf("list pods of %s: %w", namespace, err)
+		}
+		left = list.Items
+		return len(left), list.ResourceVersion, nil
+	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
+		return pods.Watch(ctx, metav1.ListOptions{ResourceVersion: resourceVersion})
+	})
+	if err != nil && len(left) > 0 {
+		return fmt.Errorf("remove %d pods of %s, %s first: %w", len(left), namespace, left[0].Name, err)
+	}
+	return err
+}
+
+// waitNamespaceGone waits until a namespace that is being deleted no longer exists.
+func (g Guest) waitNamespaceGone(ctx context.Context, name string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	namespaces := g.Cluster.Client.CoreV1().Namespaces()
+	selector := fields.OneTermEqualSelector("metadata.name", name).String()
+	status := ""
+	var unresponsive *time.Timer
+	err := waitUntilEmpty(ctx, func(ctx context.Context) (int, string, error) {
+		list, err := namespaces.List(ctx, metav1.ListOptions{FieldSelector: selector})
+		if err != nil || len(list.Items) == 0 {
+			return 0, "", err
+		}
+		status = ": " + terminationStatus(list.Items[0].Status)
+		switch waits := WaitsForAPI(list.Items[0].Status); {
+		case waits && unresponsive == nil:
+			unresponsive = time.AfterFunc(AnswerWithin, func() { cancel(ErrAPIUnavailable) })
+		case !waits && unresponsive != nil:
+			unresponsive.Stop()
+			unresponsive = nil
+		}
+		return 1, list.ResourceVersion, nil
+	}, func(ctx context.Context, resourceVersion string) (watch.Interface, error) {
+		return namespaces.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: resourceVersion})
+	})
+	if unresponsive != nil {
+		unresponsive.Stop()
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the deletion of namespace %s%s: %w", name, status, err)
+	}
+	return nil
+}
+
+// terminationStatus joins the true conditions of a namespace that is being deleted.
+func terminationStatus(s corev1.NamespaceStatus) string {
+	var out []string
+	for _, c := range s.Conditions {
+		if c.Status == corev1.ConditionTrue {
+			out = append(out, string(c.Type)+": "+c.Message)
+		}
+	}
+	if len(out) == 0 {
+		return "phase " + string(s.Phase)
+	}
+	return strings.Join(out, "; ")
+}
+
+// WaitsForAPI reports whether a terminating namespace is empty as far as is known, and some
+// API does not respond: the namespace controller removes a namespace only after it has
+// queried every API for content.
+func WaitsForAPI(s corev1.NamespaceStatus) bool {
+	unresponsive := false
+	for _, c := range s.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case corev1.NamespaceDeletionDiscoveryFailure:
+			unresponsive = true
+		case corev1.NamespaceContentRemaining, corev1.NamespaceFinalizersRemaining, corev1.NamespaceDeletionContentFailure:
+			return false
+		case corev1.NamespaceDeletionGVParsingFailure:
+		}
+	}
+	return unresponsive
+}

@@ -1,0 +1,39 @@
+package nccl
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+var (
+	// channelLine takes "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"
+	// and the older "Ring 00 : 3 -> 10 [send] via NET/IB/0".
+	channelLine = regexp.MustCompile(`^(?:Channel|Ring) \d+(?:/\d+)? : (\d+)(?:\[[^\]]*\])? -> (\d+)(?:\[[^\]]*\])? (?:\[(send|receive)\] )?via (\S.*)$`)
+	// netVia takes "NET/IB/3(8)/GDRDMA(PCI)/Shared" and "NET/AWS Libfabric/0".
+	netVia = regexp.MustCompile(`^(NET/.+?)/(\d+)(?:\(\d+\))?((?:/.*)?)$`)
+)
+
+func (p *logParser) channel(host, text string) {
+	m := channelLine.FindStringSubmatch(text)
+	if m == nil {
+		return // "Channel 00/16 : 0 1 2 3": the order of a ring
+	}
+	c := Channel{Host: host, From: number(m[1]), To: number(m[2]), Direction: strings.Clone(m[3]), Device: -1}
+	if c.From > logline.MaxRank || c.To > logline.MaxRank {
+		return
+	}
+	via := strings.TrimSpace(m[4])
+	if net := netVia.FindStringSubmatch(via); net != nil {
+		c.Transport, c.Device = strings.Clone(net[1]), number(net[2])
+		c.GDR = strings.Contains(net[3], "/GDRDMA")
+	} else {
+		c.Transport = strings.Clone(via)
+	}
+	if _, ok := p.channels[c]; !ok && len(p.channels) >= maxChannels {
+		p.clipped = true
+		return
+	}
+	p.channels[c]++
+}

@@ -1,0 +1,80 @@
+package nccl
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// log puts what was read into a fixed order.
+func (p *logParser) log() Log {
+	l := Log{Lines: p.lines, Versions: p.versions, Warnings: p.warnings, Clipped: p.clipped}
+	for name, h := range p.hosts {
+		host := Host{Name: name, HCAs: h.hcas, Networks: h.networks, NoDevice: h.noDevice, Sockets: h.sockets, GPUDirectOff: h.gdrOff}
+		slices.Sort(host.Networks)
+		slices.Sort(host.Sockets)
+		slices.Sort(host.GPUDirectOff)
+		l.Hosts = append(l.Hosts, host)
+	}
+	slices.SortFunc(l.Hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
+	l.Ranks = p.ranks()
+	for c, n := range p.channels {
+		c.Count = n
+		l.Channels = append(l.Channels, c)
+	}
+	slices.SortFunc(l.Channels, func(a, b Channel) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Direction, b.Direction),
+			cmp.Compare(a.Device, b.Device), cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.Host, b.Host), gdrOrder(a, b))
+	})
+	return l
+}
+
+func gdrOrder(a, b Channel) int {
+	switch {
+	case a.GDR == b.GDR:
+		return 0
+	case a.GDR:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// ranks folds the processes of one rank (one a run) into one.
+func (p *logParser) ranks() []Rank {
+	type key struct {
+		host                  string
+		rank, device, unknown int
+	}
+	byRank := map[key]*Rank{}
+	var ranks []*Rank
+	for _, gpu := range slices.SortedFunc(maps.Keys(p.gpus), gpuKey.compare) { // what they disagree on is the first one's
+		r := p.gpus[gpu]
+		if r.silent() {
+			continue
+		}
+		k := key{host: r.Host, rank: r.Rank, device: r.Device}
+		if r.Rank < 0 {
+			k.unknown = gpu.pid
+		}
+		if have, ok := byRank[k]; ok {
+			have.fold(*r)
+			continue
+		}
+		clone := *r
+		byRank[k] = &clone
+		ranks = append(ranks, &clone)
+	}
+	slices.SortStableFunc(ranks, func(a, b *Rank) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Device, b.Device))
+	})
+	out := make([]Rank, 0, len(ranks))
+	for _, r := range ranks {
+		out = append(out, *r)
+	}
+	return out
+}
+
+func (k gpuKey) compare(other gpuKey) int {
+	return cmp.Or(cmp.Compare(k.host, other.host), cmp.Compare(k.device, other.device), cmp.Compare(k.pid, other.pid))
+}

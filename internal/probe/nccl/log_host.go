@@ -1,0 +1,75 @@
+package nccl
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	netUsing  = regexp.MustCompile(`^NET/(\w+)\s*: Using (.*)$`)
+	hcaEntry  = regexp.MustCompile(`\[(\d+)\]([^\s:\[\]]+):(\d+)/(\S+)`)
+	ifEntry   = regexp.MustCompile(`\[\d+\]([^\s:\[\]]+):`)
+	gdrOf     = regexp.MustCompile(`GPU Direct RDMA (Enabled|Disabled) for (?:GPU \S+ / )?HCA (\d+)(?: '([^']+)')?`)
+	usingName = regexp.MustCompile(`^(?:Using network|Initialized NET plugin) (.+)$`)
+)
+
+type hostLines struct {
+	hcas     [][]HCA
+	networks []string
+	noDevice bool
+	sockets  []string
+	gdrOff   []string
+}
+
+// network reads a line about the host's devices.
+func (h *hostLines) network(text string) {
+	if m := netUsing.FindStringSubmatch(text); m != nil {
+		list, _, _ := strings.Cut(m[2], "; OOB")
+		switch m[1] {
+		case "Socket", "FastSocket":
+			for _, i := range ifEntry.FindAllStringSubmatch(list, maxList) {
+				h.sockets = add(h.sockets, i[1])
+			}
+		default:
+			h.devices(list)
+		}
+		return
+	}
+	if strings.HasPrefix(text, "NET/IB") && strings.Contains(text, "No device found") {
+		h.noDevice = true
+		return
+	}
+	if m := gdrOf.FindStringSubmatch(text); m != nil && m[1] == "Disabled" {
+		name := m[3]
+		if name == "" {
+			name = "HCA " + m[2]
+		}
+		h.gdrOff = add(h.gdrOff, name)
+	}
+}
+
+// devices keeps a "Using" list when no process of the host has said the same.
+func (h *hostLines) devices(list string) {
+	var hcas []HCA
+	for _, m := range hcaEntry.FindAllStringSubmatch(list, maxList) {
+		hcas = append(hcas, HCA{Index: number(m[1]), Name: strings.Clone(m[2]), Port: number(m[3]), Layer: strings.Clone(m[4])})
+	}
+	if hcas == nil {
+		return
+	}
+	for _, have := range h.hcas {
+		if slices.Equal(have, hcas) {
+			return
+		}
+	}
+	if len(h.hcas) < maxList {
+		h.hcas = append(h.hcas, hcas)
+	}
+}
+
+func (h *hostLines) using(text string) {
+	if m := usingName.FindStringSubmatch(text); m != nil {
+		h.networks = add(h.networks, strings.TrimSpace(m[1]))
+	}
+}

@@ -1,0 +1,152 @@
+package nccl
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+// Bounds of what one log may hold.
+const (
+	maxHosts    = 1 << 14
+	maxChannels = 1 << 17
+	maxGPUs     = 1 << 18
+	maxWarnings = 64
+	maxList     = 256
+)
+
+// prefix is "host:pid:tid [device] NCCL INFO text", with or without tid and
+// device; a warning has the time before and the source's place within.
+var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)? (?:\[(\d+)\] )?(?:\S+:\d+ )?NCCL (INFO|WARN|VERSION) ?(.*)$`)
+
+// ParseLog reads every NCCL line of a log; lines of others are stepped over.
+func ParseLog(r io.Reader) (Log, error) {
+	return guard.Parse("NCCL log", func() (Log, error) { return parseLog(r) })
+}
+
+func parseLog(r io.Reader) (Log, error) {
+	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}}
+	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
+		return p.log(), fmt.Errorf("NCCL log: %w", err)
+	}
+	return p.log(), nil
+}
+
+// gpuKey is one GPU of one process.
+type gpuKey struct {
+	host        string
+	pid, device int
+}
+
+type logParser struct {
+	lines    int
+	versions []string
+	hosts    map[string]*hostLines
+	gpus     map[gpuKey]*Rank
+	channels map[Channel]int
+	warnings []Warning
+	clipped  bool
+}
+
+func (p *logParser) line(text string) {
+	var m []string
+	if strings.Contains(text, "NCCL ") {
+		m = prefix.FindStringSubmatch(text)
+	}
+	if m == nil {
+		p.version(text)
+		return
+	}
+	p.lines++
+	key := gpuKey{host: strings.Clone(m[1]), pid: number(m[2]), device: number(m[3])}
+	body := strings.TrimSpace(m[5])
+	if m[4] == "WARN" {
+		p.warning(Warning{Host: key.host, Text: strings.Clone(body)})
+		return
+	}
+	p.version(body)
+	host := p.host(key.host)
+	if host == nil {
+		return
+	}
+	switch {
+	case strings.HasPrefix(body, "Channel "), strings.HasPrefix(body, "Ring "):
+		p.channel(key.host, body)
+	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
+		host.network(body)
+	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"):
+		host.using(body)
+	default:
+		if gpu := p.gpu(key); gpu != nil {
+			gpu.line(body)
+		}
+	}
+}
+
+func (p *logParser) version(text string) {
+	rest, ok := strings.CutPrefix(text, "NCCL version ")
+	if !ok {
+		return
+	}
+	word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	p.versions = add(p.versions, word)
+}
+
+func (p *logParser) warning(w Warning) {
+	if len(p.warnings) >= maxWarnings {
+		p.clipped = true
+		return
+	}
+	if len(w.Text) > 512 {
+		w.Text = w.Text[:512]
+	}
+	p.warnings = append(p.warnings, w)
+}
+
+func (p *logParser) host(name string) *hostLines {
+	h, ok := p.hosts[name]
+	if !ok {
+		if len(p.hosts) >= maxHosts {
+			p.clipped = true
+			return nil
+		}
+		h = &hostLines{}
+		p.hosts[name] = h
+	}
+	return h
+}
+
+func (p *logParser) gpu(key gpuKey) *Rank {
+	g, ok := p.gpus[key]
+	if !ok {
+		if len(p.gpus) >= maxGPUs {
+			p.clipped = true
+			return nil
+		}
+		g = &Rank{Rank: -1, Host: key.host, Device: key.device}
+		p.gpus[key] = g
+	}
+	return g
+}
+
+// add appends s when it is not there yet and the list is not full.
+func add(list []string, s string) []string {
+	if slices.Contains(list, s) || len(list) >= maxList {
+		return list
+	}
+	return append(list, strings.Clone(s))
+}
+
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

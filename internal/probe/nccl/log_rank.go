@@ -1,0 +1,68 @@
+package nccl
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+var (
+	initLine = regexp.MustCompile(`^(?:ncclCommInitRank\w* )?comm \S+ rank (\d+) nranks (\d+) .*?(?:busId (\w+) .*)?- Init (START|COMPLETE)`)
+	ringLine = regexp.MustCompile(`^Connected all rings(?:, use ring PXN \d+ GDR (\d+))?`)
+	nvlsLine = regexp.MustCompile(`^NVLS multicast support is (not )?available on dev \d+`)
+)
+
+// line reads what one GPU's process says of itself.
+func (r *Rank) line(text string) {
+	switch {
+	case strings.HasPrefix(text, "ncclCommInitRank"), strings.HasPrefix(text, "comm 0x"): // the latter up to 2.16
+		if m := initLine.FindStringSubmatch(text); m != nil && number(m[1]) <= logline.MaxRank {
+			r.Rank, r.NRanks, r.BusID = number(m[1]), number(m[2]), strings.Clone(m[3])
+			if m[4] == "COMPLETE" {
+				r.Inits++
+			}
+		}
+	case strings.HasPrefix(text, "Connected all rings"):
+		if m := ringLine.FindStringSubmatch(text); m != nil {
+			r.Rings++
+			if m[1] != "" {
+				r.RingGDR = both(r.RingGDR, m[1] != "0")
+			}
+		}
+	case strings.HasPrefix(text, "NVLS multicast support"):
+		if m := nvlsLine.FindStringSubmatch(text); m != nil {
+			r.NVLS = both(r.NVLS, m[1] == "")
+		}
+	}
+}
+
+// both is false once it was false.
+func both(have *bool, now bool) *bool {
+	if have != nil {
+		now = now && *have
+	}
+	return &now
+}
+
+// fold adds what the same rank said in another run.
+func (r *Rank) fold(other Rank) {
+	r.Inits += other.Inits
+	r.Rings += other.Rings
+	if r.NRanks == 0 {
+		r.NRanks = other.NRanks
+	}
+	if r.BusID == "" {
+		r.BusID = other.BusID
+	}
+	if other.RingGDR != nil {
+		r.RingGDR = both(r.RingGDR, *other.RingGDR)
+	}
+	if other.NVLS != nil {
+		r.NVLS = both(r.NVLS, *other.NVLS)
+	}
+}
+
+func (r *Rank) silent() bool {
+	return r.Rank < 0 && r.Rings == 0 && r.NVLS == nil
+}

@@ -1,0 +1,188 @@
+package nccl_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/nccl"
+)
+
+const good = `2026-11-21T01:02:03.5Z node1:101:101 [0] NCCL INFO NCCL version 2.28.7+cuda13.0
+node1:101:101 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
+node1:101:140 [0] NCCL INFO NET/Plugin: Could not find: libnccl-net.so. No plugin found.
+node1:101:140 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>
+node2:201:240 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.2<0>
+node1:101:140 [0] NCCL INFO Using network IB
+node1:101:140 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
+node1:101:140 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x7 - Init START
+node1:101:140 [0] NCCL INFO NVLS multicast support is available on dev 0 (NVLS_NCHANNELS 16)
+node1:101:140 [0] NCCL INFO Channel 00/16 :    0   1
+node1:101:140 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA
+node1:101:140 [0] NCCL INFO Channel 02/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA
+node1:101:140 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[0] [send] via NET/IB/1(1)/GDRDMA(PCI)/Shared
+node2:201:240 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[0] [receive] via NET/IB/1
+node1:101:140 [0] NCCL INFO Channel 01/0 : 0[0] -> 2[1] via P2P/CUMEM/read
+node1:101:140 [0] NCCL INFO Connected all rings, use ring PXN 0 GDR 1
+node1:101:140 [0] NCCL INFO Connected NVLS tree
+node1:101:140 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x7 - Init COMPLETE
+node1:901:940 [0] NCCL INFO NVLS multicast support is not available on dev 0
+node1:901:940 [0] NCCL INFO Connected all rings, use ring PXN 0 GDR 0
+node1:901:940 [0] NCCL INFO ncclCommInitRankConfig comm 0x5 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x7 - Init COMPLETE
+[2026-11-21 01:02:03] node2:201:240 [0] transport/net_ib/p2p.cc:712 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0
+# not ours
+`
+
+func no() *bool { v := false; return &v }
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	got, err := nccl.ParseLog(strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hcas := [][]nccl.HCA{{{Index: 0, Name: "mlx5_0", Port: 1, Layer: "IB"}, {Index: 1, Name: "mlx5_1", Port: 1, Layer: "IB"}}}
+	want := nccl.Log{
+		Lines: 22, Versions: []string{"2.28.7+cuda13.0"},
+		Hosts: []nccl.Host{
+			{Name: "node1", HCAs: hcas, Networks: []string{"IB"}},
+			{Name: "node2", HCAs: hcas},
+		},
+		Ranks: []nccl.Rank{{Rank: 0, Host: "node1", NRanks: 2, BusID: "1b000", Inits: 2, Rings: 2, RingGDR: no(), NVLS: no()}},
+		Channels: []nccl.Channel{
+			{Host: "node2", From: 0, To: 1, Direction: "receive", Transport: "NET/IB", Device: 1, Count: 1},
+			{Host: "node1", From: 0, To: 1, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true, Count: 2},
+			{Host: "node1", From: 0, To: 1, Direction: "send", Transport: "NET/IB", Device: 1, GDR: true, Count: 1},
+			{Host: "node1", From: 0, To: 2, Transport: "P2P/CUMEM/read", Device: -1, Count: 1},
+		},
+		Warnings: []nccl.Warning{{Host: "node2", Text: "NET/IB : Got completion from peer 10.0.0.1<1> with status=12 opcode=0"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseNetworks(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want nccl.Host
+	}{
+		"tcp fallback": {
+			"h:1:2 [0] NCCL INFO NET/IB : No device found.\nh:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.23<0> [1]eth1:10.1.0.23<0>\nh:1:2 [0] NCCL INFO Using network Socket\n",
+			nccl.Host{Name: "h", Networks: []string{"Socket"}, NoDevice: true, Sockets: []string{"eth0", "eth1"}},
+		},
+		"storage NIC in the list": {
+			"h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [8]mlx5_bond_0:1/RoCE [RO]; OOB ibp25s0:10.0.12.82<0>\n",
+			nccl.Host{Name: "h", HCAs: [][]nccl.HCA{{{0, "mlx5_0", 1, "IB"}, {8, "mlx5_bond_0", 1, "RoCE"}}}},
+		},
+		"ranks that disagree": {
+			"h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB/SHARP [RO]; OOB e:1<0>\nh:2:2 [1] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB [RO]; OOB e:1<0>\n",
+			nccl.Host{Name: "h", HCAs: [][]nccl.HCA{{{0, "mlx5_0", 1, "IB/SHARP"}}, {{0, "mlx5_1", 1, "IB"}}}},
+		},
+		"no GPUDirect": {
+			"h:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 3 'mlx5_3'\nh:1:2 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 0 / HCA 4 (distance 7 > 5)\n",
+			nccl.Host{Name: "h", GPUDirectOff: []string{"HCA 4", "mlx5_3"}},
+		},
+		"plugin": {
+			"h:1:2 [0] NCCL INFO Using network AWS Libfabric\n",
+			nccl.Host{Name: "h", Networks: []string{"AWS Libfabric"}},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := nccl.ParseLog(strings.NewReader(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]nccl.Host{tt.want}, got.Hosts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParseChannelForms(t *testing.T) {
+	t.Parallel()
+	tests := map[string]nccl.Channel{
+		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0(8)/GDRDMA":  {From: 0, To: 8, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
+		"Channel 09/0 : 8[0] -> 1[1] [receive] via NET/IB/9":         {From: 8, To: 1, Direction: "receive", Transport: "NET/IB", Device: 9},
+		"Channel 00 : 4[3000] -> 0[3000] [send] via NET/Socket/0":    {From: 4, To: 0, Direction: "send", Transport: "NET/Socket", Device: 0},
+		"Ring 00 : 3 -> 10 [send] via NET/IB/0/GDRDMA":               {From: 3, To: 10, Direction: "send", Transport: "NET/IB", Device: 0, GDR: true},
+		"Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/2": {From: 0, To: 8, Direction: "send", Transport: "NET/AWS Libfabric", Device: 2},
+		"Channel 01 : 0[0] -> 1[1] via SHM/direct/direct":            {From: 0, To: 1, Transport: "SHM/direct/direct", Device: -1},
+	}
+	for text, want := range tests {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			got, err := nccl.ParseLog(strings.NewReader("h:1:2 [0] NCCL INFO " + text + "\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Host, want.Count = "h", 1
+			if diff := cmp.Diff([]nccl.Channel{want}, got.Channels); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestOlderInitLines: NCCL up to 2.16 says that a rank is ready without the
+// name of the call.
+func TestOlderInitLines(t *testing.T) {
+	t.Parallel()
+	got, err := nccl.ParseLog(strings.NewReader("node2:21:26 [0] NCCL INFO comm 0x7f16fc000fc0 rank 1 nranks 2 cudaDev 0 busId f5000 - Init COMPLETE\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nccl.Rank{{Rank: 1, Host: "node2", NRanks: 2, BusID: "f5000", Inits: 1}}
+	if diff := cmp.Diff(want, got.Ranks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTheSameLogIsReadTheSame: two processes of one rank that disagree are
+// folded in the order of their numbers, not in that of a map.
+func TestTheSameLogIsReadTheSame(t *testing.T) {
+	t.Parallel()
+	const text = `node1:101:140 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 3b0 commId 0x7 - Init COMPLETE
+node1:901:940 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 1b0 commId 0x7 - Init COMPLETE
+node1:501:540 [0] NCCL INFO ncclCommInitRank comm 0x5 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 5b0 commId 0x7 - Init COMPLETE
+node1:701:740 [0] NCCL INFO Connected all rings
+node1:301:340 [0] NCCL INFO NVLS multicast support is available on dev 0
+`
+	want := []nccl.Rank{
+		{Rank: -1, Host: "node1", NVLS: new(true)},
+		{Rank: -1, Host: "node1", Rings: 1},
+		{Rank: 0, Host: "node1", NRanks: 2, BusID: "3b0", Inits: 3},
+	}
+	for range 50 {
+		got, err := nccl.ParseLog(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Ranks); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func FuzzParseLog(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte(""))
+	f.Add([]byte("h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 99999999999999999999[0] [send] via NET/IB/0"))
+	f.Add([]byte("\xff\xfe:1:2 [0] NCCL INFO NET/IB : Using [0]:1/IB"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := nccl.ParseLog(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := nccl.ParseLog(bytes.NewReader(data))
+		if diff := cmp.Diff(l, again); diff != "" {
+			t.Errorf("not the same twice: %s", diff)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package nccl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/firstlight/firstlight/internal/probe/guard"
+	"github.com/firstlight/firstlight/internal/probe/logline"
+)
+
+// Bounds of what one log may hold.
+const (
+	maxRuns     = 256
+	maxRows     = 4096
+	maxDevices  = 1 << 17
+	maxProblems = 32
+)
+
+// ErrNoRun says that a log holds no trace of nccl-tests.
+var ErrNoRun = errors.New("no nccl-tests output in the log")
+
+// ParseTests reads every run of a log.
+func ParseTests(r io.Reader) ([]Run, error) {
+	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parseTests(r) })
+}
+
+func parseTests(r io.Reader) ([]Run, error) {
+	p := &testsParser{}
+	if err := logline.Scan(r, p.line); err != nil {
+		return p.runs, fmt.Errorf("nccl-tests log: %w", err)
+	}
+	if len(p.runs) == 0 && p.bare {
+		return nil, fmt.Errorf("%w: its lines have lost the # at the beginning: keep the log as it was printed", ErrNoRun)
+	}
+	if len(p.runs) == 0 {
+		return nil, ErrNoRun
+	}
+	return p.runs, nil
+}
+
+type testsParser struct {
+	runs    []Run
+	columns []string
+	// table says that the header of the table was seen; inPlace that its title
+	// names the in-place half alone.
+	table, inPlace bool
+	// bare says that a line looked like one of nccl-tests without its "#".
+	bare bool
+}
+
+// current is the run that a line belongs to; a line that opens a run begins a
+// new one when the last one has gone past its own opening.
+func (p *testsParser) current(opens bool) *Run {
+	if opens || len(p.runs) == 0 {
+		p.runs = append(p.runs, Run{})
+		p.table, p.columns = false, nil
+	}
+	return &p.runs[len(p.runs)-1]
+}
+
+func (p *testsParser) line(l logline.Line) error {
+	text := strings.TrimSpace(l.Text)
+	if text == "" {
+		return nil
+	}
+	if strings.Contains(text, "NCCL INFO") || strings.Contains(text, "NCCL WARN") {
+		p.ofNCCL(text)
+		return nil
+	}
+	if len(p.runs) >= maxRuns {
+		return fmt.Errorf("more than %d runs in one log", maxRuns)
+	}
+	if rest, ok := strings.CutPrefix(text, "#"); ok {
+		return p.comment(strings.TrimSpace(rest))
+	}
+	switch {
+	case strings.Contains(text, "Test NCCL failure"), strings.Contains(text, "Test CUDA failure"):
+		run := p.current(false)
+		if len(run.Errors) < maxProblems {
+			run.Errors = append(run.Errors, text)
+		}
+	case p.table && text[0] >= '0' && text[0] <= '9':
+		p.row(text)
+	case strings.HasPrefix(text, "nThread"), strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
+		p.bare = true
+	}
+	return nil
+}
+
+// rowBegins is how a row of the table begins: size, count, type.
+var rowBegins = regexp.MustCompile(`^\d+\s+\d+\s+[a-z]\w*\s`)
+
+// ofNCCL notes a row that a line of NCCL is glued to: its last figure and the
+// line's host cannot be told apart.
+func (p *testsParser) ofNCCL(text string) {
+	if !p.table || !rowBegins.MatchString(text) {
+		return
+	}
+	if run := p.current(false); len(run.Problems) < maxProblems {
+		run.Problems = append(run.Problems, fmt.Sprintf("a line of NCCL is glued to a row: %.160q", text))
+	}
+}
+
+func (p *testsParser) row(text string) {
+	run := p.current(false)
+	row, err := parseRow(p.columns, text, p.inPlace)
+	switch {
+	case err != nil && len(run.Problems) < maxProblems:
+		run.Problems = append(run.Problems, fmt.Sprintf("%v: %.160q", err, text))
+	case err == nil && len(run.Rows) < maxRows:
+		run.Rows = append(run.Rows, row)
+	}
+}

@@ -1,0 +1,139 @@
+package nccl
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	versionLine = regexp.MustCompile(`^nccl-tests version (\S+)(?:.*nccl-library=(\d+))?`)
+	paramLine   = regexp.MustCompile(`^nThread\s+\d+\s+nGpus\s+\d+\s+minBytes\s+(\d+)\s+maxBytes\s+(\d+)\s+step:\s+(\d+)\((factor|bytes)\)`)
+	validation  = regexp.MustCompile(`validation:\s+(\d+)`)
+	deviceLine  = regexp.MustCompile(`^Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s+(\d+)\s+on\s+(\S+)\s+device\s+(\d+)\s+\[([^\]]+)\]\s*(.*)$`)
+	outOfBounds = regexp.MustCompile(`^Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)`)
+	avgBusBW    = regexp.MustCompile(`^Avg bus bandwidth\s*:\s*(\S+)`)
+)
+
+// comment reads a line that begins with "#", which text no longer has.
+func (p *testsParser) comment(text string) error {
+	switch {
+	case strings.HasPrefix(text, "nccl-tests version"):
+		p.version(text)
+	case strings.HasPrefix(text, "Collective test starting:"):
+		run := p.opening(func(r *Run) bool { return r.Starting || r.MinBytes > 0 })
+		run.Starting = true
+		run.Test = strings.TrimSpace(strings.TrimPrefix(text, "Collective test starting:"))
+	case strings.HasPrefix(text, "nThread"):
+		p.params(text)
+	case strings.HasPrefix(text, "Rank"):
+		return p.device(text)
+	case strings.HasPrefix(text, "out-of-place"), strings.HasPrefix(text, "in-place"):
+		p.current(false)
+		p.inPlace = strings.HasPrefix(text, "in-place")
+	case strings.HasPrefix(text, "size") && strings.Contains(text, "busbw"):
+		p.current(false)
+		p.columns, p.table = strings.Fields(text), true
+	case len(p.runs) > 0:
+		p.footer(text)
+	}
+	return nil
+}
+
+// opening is the run that an opening line belongs to: a new one when the
+// current one has had such a line already.
+func (p *testsParser) opening(had func(*Run) bool) *Run {
+	if len(p.runs) == 0 {
+		return p.current(true)
+	}
+	last := p.current(false)
+	return p.current(had(last) || p.table)
+}
+
+func (p *testsParser) version(text string) {
+	run := p.opening(func(*Run) bool { return true })
+	m := versionLine.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	run.Version = m[1]
+	if code, err := strconv.Atoi(m[2]); err == nil {
+		run.NCCLVersion = code
+	}
+}
+
+func (p *testsParser) params(text string) {
+	run := p.opening(func(r *Run) bool { return r.MinBytes > 0 })
+	m := paramLine.FindStringSubmatch(text)
+	if m == nil {
+		run.Problems = append(run.Problems, fmt.Sprintf("parameters not understood: %.160q", text))
+		return
+	}
+	run.MinBytes, run.MaxBytes = toInt(m[1]), toInt(m[2])
+	if m[4] == "factor" {
+		run.StepFactor = toInt(m[3])
+	} else {
+		run.StepBytes = toInt(m[3])
+	}
+	if v := validation.FindStringSubmatch(text); v != nil {
+		n := int(toInt(v[1]))
+		run.Validation = &n
+	}
+}
+
+func (p *testsParser) device(text string) error {
+	m := deviceLine.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	run := p.current(false)
+	if len(run.Devices) >= maxDevices {
+		return fmt.Errorf("more than %d devices in one run", maxDevices)
+	}
+	run.Devices = append(run.Devices, Device{
+		Rank: int(toInt(m[1])), Group: int(toInt(m[2])), PID: int(toInt(m[3])), Host: m[4],
+		Device: int(toInt(m[5])), BusID: m[6], Name: strings.TrimSpace(m[7]),
+	})
+	return nil
+}
+
+func (p *testsParser) footer(text string) {
+	run := p.current(false)
+	switch {
+	case strings.HasPrefix(text, "Out of bounds values"):
+		if m := outOfBounds.FindStringSubmatch(text); m != nil {
+			n := toInt(m[1])
+			run.OutOfBounds = &n
+		}
+	case strings.HasPrefix(text, "Avg bus bandwidth"):
+		if m := avgBusBW.FindStringSubmatch(text); m != nil {
+			if v, err := toFloat(m[1]); err == nil {
+				run.AvgBusBW = &v
+			}
+		}
+	case strings.HasPrefix(text, "Collective test concluded"):
+		run.Concluded = true
+	case strings.HasPrefix(text, "error:") && len(run.Errors) < maxProblems:
+		run.Errors = append(run.Errors, text)
+	}
+}
+
+// toInt reads digits; a number too large for the type is its largest value.
+func toInt(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil && n < 0 {
+		return 0
+	}
+	return n
+}
+
+// toFloat refuses what is no finite, non-negative number.
+func toFloat(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0, fmt.Errorf("%.40q is no figure", s)
+	}
+	return v, nil
+}

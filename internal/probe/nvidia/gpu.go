@@ -1,0 +1,84 @@
+package nvidia
+
+// SMILog is one document of nvidia-smi -q -x.
+type SMILog struct {
+	// DTD is the document type: "nvsmi_device_v13.dtd".
+	DTD    string `json:"dtd,omitempty"`
+	Driver string `json:"driver"`
+	CUDA   string `json:"cuda,omitempty"`
+	// Attached is the number of GPUs that the driver reports.
+	Attached int   `json:"attached"`
+	GPUs     []GPU `json:"gpus"`
+}
+
+// GPU is one GPU.
+type GPU struct {
+	// Index is the position in the document, which is the NVML index.
+	Index   int    `json:"index"`
+	BusID   string `json:"busID"` // "0000:1b:00.0"
+	UUID    string `json:"uuid"`
+	Serial  string `json:"serial,omitempty"`
+	Product string `json:"product"`
+	VBIOS   string `json:"vbios,omitempty"`
+
+	MemoryTotalMiB *int64 `json:"memoryTotalMiB"`
+	// ECC is "Enabled" or "Disabled"; empty if the GPU has no ECC.
+	ECC                   string    `json:"ecc,omitempty"`
+	Volatile              ECCErrors `json:"volatileErrors"`
+	Aggregate             ECCErrors `json:"aggregateErrors"`
+	SRAMThresholdExceeded *bool     `json:"sramThresholdExceeded,omitempty"`
+	ChannelRepairPending  *bool     `json:"channelRepairPending,omitempty"`
+	TPCRepairPending      *bool     `json:"tpcRepairPending,omitempty"`
+	// RowRemap is nil when the card tells nothing of remapped rows.
+	Remap *RowRemap `json:"remappedRows"`
+
+	// ClockReasons maps each clock event reason to whether it is active, without the prefix,
+	// which differs between drivers: "hw_thermal_slowdown".
+	ClockReasons map[string]bool `json:"clockReasons"`
+	// ClockCountersUS is the time in microseconds that each reason was active since the driver
+	// was loaded: "hw_therm_slowdown".
+	ClockCountersUS    map[string]int64 `json:"clockCountersUS,omitempty"`
+	SMClockMHz         *int64           `json:"smClockMHz,omitempty"`
+	MaxSMClockMHz      *int64           `json:"maxSMClockMHz"`
+	AppClockMHz        *int64           `json:"applicationsClockMHz,omitempty"`
+	DefaultAppClockMHz *int64           `json:"defaultApplicationsClockMHz,omitempty"`
+
+	PowerDrawW         *float64 `json:"powerDrawW,omitempty"`
+	PowerLimitW        *float64 `json:"powerLimitW"`
+	DefaultPowerLimitW *float64 `json:"defaultPowerLimitW,omitempty"`
+	TemperatureC       *float64 `json:"temperatureC,omitempty"`
+
+	// The maximum PCIe generation of the link in this slot. The current generation drops at
+	// idle, so it is not used.
+	PCIeMaxGen   *int64 `json:"pcieMaxGen,omitempty"`
+	PCIeWidth    *int64 `json:"pcieWidthLanes"`
+	PCIeMaxWidth *int64 `json:"pcieMaxWidthLanes,omitempty"`
+
+	// RecoveryAction is the action that the driver requires: "None", "GPU Reset Required".
+	RecoveryAction string `json:"recoveryAction,omitempty"`
+	// FabricState and FabricStatus are the registration with the NVLink fabric.
+	FabricState  string `json:"fabricState,omitempty"`
+	FabricStatus string `json:"fabricStatus,omitempty"`
+	// FabricHealth is the health of the fabric by XML element: "summary" to "Healthy",
+	// "bandwidth" to "Full", "route_unhealthy" to "False".
+	FabricHealth map[string]string `json:"fabricHealth,omitempty"`
+
+	// ECCErrors are figures that the GPU could not give: "ecc_mode: GPU is lost".
+	Errors []string `json:"errors,omitempty"`
+}
+
+// ECCErrors are ECC counts.
+type ECCErrors struct {
+	SRAMUncorrectable *int64 `json:"sramUncorrectable"`
+	DRAMUncorrectable *int64 `json:"dramUncorrectable"`
+	SRAMCorrectable   *int64 `json:"sramCorrectable,omitempty"`
+	DRAMCorrectable   *int64 `json:"dramCorrectable,omitempty"`
+}
+
+// RowRemap is the state of row remapping.
+type RowRemap struct {
+	CorrectableRows   *int64 `json:"correctableRows"`
+	UncorrectableRows *int64 `json:"uncorrectableRows"`
+	Pending           *bool  `json:"pending"`
+	Failure           *bool  `json:"failure"`
+}

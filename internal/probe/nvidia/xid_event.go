@@ -1,0 +1,44 @@
+package nvidia
+
+// The kinds of events: errors of GPUs and of NVSwitches.
+const (
+	KindXid  = "Xid"
+	KindSXid = "SXid"
+)
+
+// XidRecoveryActionChanged is the Xid whose text names the required recovery action.
+const XidRecoveryActionChanged = 154
+
+// NoRecoveryAction is the recovery action of a GPU that needs no recovery.
+const NoRecoveryAction = "None"
+
+// XidLog is the events of a kernel log.
+type XidLog struct {
+	Lines int `json:"lines"`
+	// FromBoot: the log starts at boot. If false, the ring buffer has wrapped and events can be
+	// lost.
+	FromBoot bool       `json:"fromBoot"`
+	Events   []XidEvent `json:"events"`
+}
+
+// XidEvent is one error and its number of occurrences.
+type XidEvent struct {
+	Kind string `json:"kind"`
+	Code int    `json:"code"`
+	// PCI is the address as domain:bus:device in lower case: "0000:1b:00".
+	PCI string `json:"pci"`
+	// Device is the switch of an SXid: "nvswitch3".
+	Device string `json:"device,omitempty"`
+	// Fatal is the classification that an SXid line states.
+	Fatal bool `json:"fatal,omitempty"`
+	// Unclassified: no line states whether the SXid is fatal.
+	Unclassified bool `json:"unclassified,omitempty"`
+	// Action is the new recovery action of Xid 154.
+	Action string `json:"action,omitempty"`
+	// Text is the message of the first occurrence.
+	Text  string `json:"text"`
+	Count int    `json:"count"`
+	// First and Last are the printed timestamps.
+	First string `json:"first,omitempty"`
+	Last  string `json:"last,omitempty"`
+}

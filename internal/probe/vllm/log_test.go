@@ -1,0 +1,81 @@
+package vllm_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/probe/vllm"
+)
+
+const (
+	older     = "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (39024). Try increasing gpu_memory_utilization or decreasing max_model_len when initializing the engine.\n"
+	backticks = "(EngineCore pid=12) ERROR 07-11 06:23:05 [core.py:390] ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (39024). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n"
+	newer     = "ERROR 07-11 06:23:05 [core.py:390] ValueError: To serve at least one request with the models's max seq len (118000), (6.30 GiB KV cache is needed, which is larger than the available KV cache memory (6.11 GiB). Based on the available memory, the estimated maximum model length is 114432. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n"
+	noGuess   = "ValueError: To serve at least one request with the model's max seq len (1000), 10.00 GiB KV cache is needed, which is larger than the available KV cache memory (5.00 GiB).\n"
+	memory    = "ValueError: Free memory on device cuda:0 (15.32/22.04 GiB) on startup is less than desired GPU memory utilization (0.9, 19.84 GiB). Decrease GPU memory utilization\n"
+	ready     = "INFO 11-21 01:02:03 [api_server.py:1600] vLLM API server version 0.12.0\nINFO:     Application startup complete.\n"
+)
+
+func TestParseKVCache(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want vllm.KVCache
+		fit  int64
+	}{
+		"older":       {older, vllm.KVCache{MaxModelLen: 131072, Fits: 39024}, 39024},
+		"backticks":   {backticks, vllm.KVCache{MaxModelLen: 131072, Fits: 39024}, 39024},
+		"newer":       {newer, vllm.KVCache{MaxModelLen: 118000, Fits: 114432, NeededGiB: 6.30, AvailableGiB: 6.11}, 114432},
+		"no estimate": {noGuess, vllm.KVCache{MaxModelLen: 1000, NeededGiB: 10, AvailableGiB: 5}, 500},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := vllm.ParseLog(strings.NewReader(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&tt.want, got.KVCache); diff != "" {
+				t.Error(diff)
+			}
+			if got.KVCache.Fit() != tt.fit || len(got.Errors) != 1 || !strings.HasPrefix(got.Errors[0], "ValueError: ") {
+				t.Errorf("fit %d, errors %q", got.KVCache.Fit(), got.Errors)
+			}
+		})
+	}
+}
+
+func TestParseOther(t *testing.T) {
+	t.Parallel()
+	got, err := vllm.ParseLog(strings.NewReader(ready + memory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Ready || got.Version != "0.12.0" || got.FreeMemory == "" || got.KVCache != nil {
+		t.Errorf("%+v", got)
+	}
+	if got, err := vllm.ParseLog(strings.NewReader("")); err != nil || got.Ready || got.Lines != 0 {
+		t.Errorf("empty: %+v, %v", got, err)
+	}
+}
+
+func FuzzParseLog(f *testing.F) {
+	for _, s := range []string{older, backticks, newer, noGuess, memory, ready, "max seq len (99999999999999999999), (1..2 GiB"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rep, err := vllm.ParseLog(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.KVCache != nil && rep.KVCache.Fit() < 0 {
+			t.Errorf("%+v", rep.KVCache)
+		}
+		if len(rep.Errors) > 16 {
+			t.Error("unbounded")
+		}
+	})
+}
