@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // stopTimeout bounds an orderly stop, before what is left is killed. Every
@@ -65,8 +68,8 @@ func (h *Handle) Stop(ctx context.Context) error {
 	} else if alive(h.Supervisor) {
 		return err
 	}
-	return poll(ctx, "lab "+h.Name+" to stop", func(context.Context) (bool, error) {
-		return !alive(h.Supervisor), nil
+	return poll.Until(ctx, pollInterval, "lab "+h.Name+" to stop", func(context.Context) error {
+		return requireExited(h.Supervisor)
 	})
 }
 
@@ -76,20 +79,30 @@ func WaitGone(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return poll(ctx, "lab "+name+" to end", func(context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, "lab "+name+" to stop", func(context.Context) error {
 		s, err := readState(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return true, nil
+			return nil
 		}
-		return err == nil && !alive(s.Supervisor), err
+		if err != nil {
+			return err
+		}
+		return requireExited(s.Supervisor)
 	})
+}
+
+func requireExited(id process.Identity) error {
+	if alive(id) {
+		return fmt.Errorf("process %d is running", id.PID)
+	}
+	return nil
 }
 
 // awaitLock takes the directory of a lab whose process has just ended.
 func awaitLock(ctx context.Context, dir string) (lock *flock.Flock, err error) {
-	err = poll(ctx, "the lab's directory", func(context.Context) (bool, error) {
+	err = poll.Until(ctx, pollInterval, "the lock of the lab's directory", func(context.Context) error {
 		lock, err = lockDir(dir)
-		return err == nil, err
+		return err
 	})
 	return lock, err
 }
@@ -121,4 +134,36 @@ func endLeftovers(dir string) error {
 		return fmt.Errorf("clean the lab's directory: %w", err)
 	}
 	return errors.Join(discardIn(dir), removeState(dir))
+}
+
+// markedProcesses finds the processes that carry a lab's mark in the
+// environment they were started with.
+func markedProcesses(id string) ([]process.Identity, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("look for the lab's processes: %w", err)
+	}
+	mark := []byte(Marker + "=" + id)
+	var found []process.Identity
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue // not a process
+		}
+		before, err := process.Identify(pid)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		environ, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if err != nil {
+			continue // another user's, or gone: not of this lab
+		}
+		for v := range bytes.SplitSeq(environ, []byte{0}) {
+			if bytes.Equal(v, mark) {
+				found = append(found, before)
+				break
+			}
+		}
+	}
+	return found, nil
 }

@@ -3,6 +3,8 @@ package lab
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/lab/process"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
@@ -37,8 +39,8 @@ type Event struct {
 	// Name is the component, step, program or extra.
 	Name string `json:"name,omitempty"`
 	// Took is how long it took from the start of the lab, for KindReady, or from its own start.
-	Took    time.Duration `json:"took,omitempty"`
-	Message string        `json:"message,omitempty"`
+	Took    metav1.Duration `json:"took,omitzero"`
+	Message string          `json:"message,omitempty"`
 	// Component is the change itself, for KindComponent.
 	Component *process.Event `json:"component,omitempty"`
 	// Build is how far a build is, for KindBuild.
@@ -56,11 +58,11 @@ func (l *Lab) componentChanged(p process.Event) {
 	e := Event{Kind: KindComponent, Name: p.Name, Took: p.Took, Component: &p}
 	switch {
 	case p.State == process.Waiting && p.Exit != nil:
-		e.Message = "died (" + p.Exit.Status + "), restarting in " + p.Next.String()
-		log.Warn("component died", "status", p.Exit.Status, "uptime", p.Exit.Uptime.String(),
-			"next", p.Next.String(), "lastLines", p.Exit.LastLines)
+		e.Message = "died (" + p.Exit.Status + "), restarting in " + p.Next.Duration.String()
+		log.Warn("component died", "status", p.Exit.Status, "uptime", p.Exit.Uptime.Duration.String(),
+			"next", p.Next.Duration.String(), "lastLines", p.Exit.LastLines)
 	case p.State == process.Ready:
-		log.Info("component ready", "took", p.Took.String(), "pid", p.PID)
+		log.Info("component ready", "took", p.Took.Duration.String(), "pid", p.PID)
 	default:
 		log.Debug("component changed", "pid", p.PID)
 	}

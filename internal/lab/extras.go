@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
@@ -86,7 +87,7 @@ func (l *Lab) gain(ctx context.Context, name string) error {
 	l.mu.Lock()
 	l.conf.With = conf.With
 	l.mu.Unlock()
-	l.event(Event{Kind: KindExtra, Name: name, Took: l.opts.Clock.Since(begin)})
+	l.event(Event{Kind: KindExtra, Name: name, Took: metav1.Duration{Duration: l.opts.Clock.Since(begin)}})
 	return nil
 }
 

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // SetNoGangScheduler takes native gang scheduling out of the API server and
@@ -161,18 +164,18 @@ func (l *Lab) awaitGangAPI(ctx context.Context, want bool) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	return poll(ctx, "the API server to change its kinds", func(context.Context) (bool, error) {
+	const version = "scheduling.k8s.io/v1alpha2"
+	return poll.Until(ctx, pollInterval, fmt.Sprintf("API version %s to be served: %t", version, want), func(context.Context) error {
 		groups, err := client.ServerGroups()
 		if err != nil {
-			return false, err
+			return err
 		}
-		for _, g := range groups.Groups {
-			for _, v := range g.Versions {
-				if v.GroupVersion == "scheduling.k8s.io/v1alpha2" {
-					return want, nil
-				}
-			}
+		served := slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool {
+			return slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
+		})
+		if served != want {
+			return fmt.Errorf("served: %t", served)
 		}
-		return !want, nil
+		return nil
 	})
 }

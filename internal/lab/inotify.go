@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // inotifyNeed is how many inotify instances the programs of a lab have open, with every
@@ -40,10 +42,7 @@ func (l *Lab) awaitInotify(ctx context.Context) error {
 	l.event(Event{Kind: KindWaiting, Message: short.Error()})
 	ctx, cancel := context.WithTimeout(ctx, inotifyPatience)
 	defer cancel()
-	err := poll(ctx, "inotify instances", func(context.Context) (bool, error) {
-		err := checkInotify()
-		return err == nil, err
-	})
+	err := poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error { return checkInotify() })
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
+const pollInterval = 50 * time.Millisecond
+
 // Options say what lab to run.
 type Options struct {
 	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
@@ -67,7 +69,8 @@ type Lab struct {
 	up, stopping chan struct{}
 	stopOnce     sync.Once
 	// building ends the builds of programs that the lab has not got yet.
-	building context.CancelFunc
+	building   context.CancelFunc
+	background sync.WaitGroup
 
 	mu       sync.Mutex
 	conf     component.Config
@@ -77,6 +80,8 @@ type Lab struct {
 	ready    time.Time
 	// launched are the components as they were last started, by name.
 	launched map[string]component.Component
+	// stopBackground ends the goroutines of background.
+	stopBackground context.CancelFunc
 	// shared leads to both Prometheus, where there are two.
 	shared *turns
 }
@@ -132,7 +137,7 @@ func New(opts Options) (*Lab, error) {
 	l := &Lab{
 		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
 		gaining: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
-		launched: map[string]component.Component{}, building: func() {},
+		launched: map[string]component.Component{}, building: func() {}, stopBackground: func() {},
 	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})
 	return l, nil
@@ -163,8 +168,10 @@ func (l *Lab) Stop(context.Context) error {
 	l.sup.Close()
 	l.share(nil)
 	l.mu.Lock()
-	net, programs, stopBuilding := l.net, l.programs, l.building
+	net, programs, stopBuilding, stopBackground := l.net, l.programs, l.building, l.stopBackground
 	l.mu.Unlock()
+	stopBackground()
+	l.background.Wait()
 	stopBuilding()
 	programs.Ended()
 	if net != nil {

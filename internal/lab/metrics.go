@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 const (
@@ -70,18 +72,18 @@ func (l *Lab) leadOne(ctx context.Context, client dynamic.Interface, s *unstruct
 		return err
 	}
 	var touched time.Time
-	return poll(ctx, "APIService "+s.GetName()+" to be available: "+want, func(ctx context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, "APIService "+s.GetName()+" to have condition Available="+want, func(ctx context.Context) error {
 		now := l.opts.Clock.Now()
 		if now.Sub(touched) < lookEvery {
 			got, err := r.Get(ctx, s.GetName(), metav1.GetOptions{})
 			if err != nil {
-				return false, err
+				return err
 			}
 			status, message := conditionOf(got, "Available")
 			if status == want {
-				return true, nil
+				return nil
 			}
-			return false, fmt.Errorf("it is %q: %s", status, message)
+			return fmt.Errorf("Available=%q: %s", status, message)
 		}
 		touched = now
 		patch, err := json.Marshal(map[string]any{
@@ -89,10 +91,12 @@ func (l *Lab) leadOne(ctx context.Context, client dynamic.Interface, s *unstruct
 			"spec":     s.Object["spec"],
 		})
 		if err != nil {
-			return false, err
+			return poll.Stop(err)
 		}
-		_, err = r.Patch(ctx, s.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
-		return false, err
+		if _, err = r.Patch(ctx, s.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+		return errors.New("patched a moment ago")
 	})
 }
 

@@ -180,7 +180,7 @@ func freeEverywhere(ctx context.Context) (int, error) {
 
 func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	var c net.ListenConfig
-	return c.Listen(ctx, "tcp4", hostPort(host, port)) //nolint:wrapcheck // callers say what for
+	return c.Listen(ctx, "tcp4", hostPort(host, port))
 }
 
 // release frees ports for the component that is about to bind them, and returns

@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
 	"github.com/firstlight/firstlight/internal/lab/pki"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // resources are those of the kinds that a lab creates. A discovery of the API
@@ -61,12 +62,11 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 			if err != nil {
 				return err
 			}
-			return poll(ctx, "creating "+obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) (bool, error) {
-				err := createOne(ctx, r, obj)
-				if err == nil || apierrors.IsAlreadyExists(err) {
-					return true, nil
+			return poll.Until(ctx, pollInterval, obj.GetKind()+" "+obj.GetName()+" to be created", func(ctx context.Context) error {
+				if err := createOne(ctx, r, obj); !apierrors.IsAlreadyExists(err) {
+					return err
 				}
-				return false, err
+				return nil
 			})
 		})
 	}
@@ -154,15 +154,14 @@ func awaitCondition(ctx context.Context, client dynamic.Interface, obj *unstruct
 	if err != nil {
 		return err
 	}
-	return poll(ctx, obj.GetKind()+" "+obj.GetName()+" to be "+kind, func(ctx context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, obj.GetKind()+" "+obj.GetName()+" to be "+kind, func(ctx context.Context) error {
 		got, err := r.Get(ctx, obj.GetName(), metav1.GetOptions{})
 		if err != nil {
-			return false, err
+			return err
 		}
-		status, message := conditionOf(got, kind)
-		if status == "True" || status == "" {
-			return status == "True", nil
+		if status, message := conditionOf(got, kind); status != "True" {
+			return fmt.Errorf("%s=%q: %s", kind, status, message)
 		}
-		return false, fmt.Errorf("%s is %s: %s", kind, status, message)
+		return nil
 	})
 }

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // trainerWebhooks is the configuration that has Kubeflow Trainer's validating webhooks.
@@ -50,27 +53,29 @@ func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 // it started again as ever. It returns, with 0, when the program runs.
 func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 	before := l.faults()
-	if before.TrainerDown == wait {
+	if before.TrainerDown.Duration == wait {
 		return nil
 	}
-	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown = wait }); err != nil {
+	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown.Duration = wait }); err != nil {
 		return err
 	}
-	l.sup.Forsake(component.KubeflowTrainer, wait)
+	l.sup.HoldDown(component.KubeflowTrainer, wait)
 	if wait > 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("%s did not run after %s", component.KubeflowTrainer, noticedWithin))
 	defer cancel()
-	return poll(ctx, component.KubeflowTrainer+" to run again", func(context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, component.KubeflowTrainer+" to run again", func(context.Context) error {
 		for _, s := range l.sup.Status() {
 			if s.Name == component.KubeflowTrainer && s.State != process.Ready {
-				return false, fmt.Errorf("it is %s", s.State)
+				return fmt.Errorf("state %s", s.State)
 			}
 		}
-		return true, nil
+		return nil
 	})
 }
+
+var errAdmitted = errors.New("it was admitted")
 
 func (l *Lab) faults() component.Faults {
 	l.mu.Lock()
@@ -126,11 +131,18 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 // awaitAdmitted sends a TrainJob that the webhook denies, not to be kept, until it is
 // admitted, or is not.
 func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) error {
-	wrong := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
+	invalid := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
 	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the API server had not noticed after %s", noticedWithin))
 	defer cancel()
-	return poll(ctx, fmt.Sprintf("a wrong TrainJob to be admitted: %v", want), func(ctx context.Context) (bool, error) {
-		err := sendSample(ctx, client, wrong)
-		return want && err == nil || !want && apierrors.IsForbidden(err), err
+	return poll.Until(ctx, pollInterval, fmt.Sprintf("an invalid TrainJob to be admitted: %t", want), func(ctx context.Context) error {
+		err := sendSample(ctx, client, invalid)
+		switch {
+		case want:
+			return err
+		case apierrors.IsForbidden(err):
+			return nil
+		default:
+			return fmt.Errorf("the webhook did not deny it: %w", cmp.Or(err, errAdmitted))
+		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/proctree"
 )
 
@@ -90,14 +92,17 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 		case <-waitCtx.Done():
 		}
 	}()
-	err = poll(waitCtx, "the lab's process to answer", func(ctx context.Context) (bool, error) {
+	err = poll.Until(waitCtx, pollInterval, "the lab's process to answer", func(ctx context.Context) error {
 		s, err := readState(opts.Dir)
-		if err != nil || s.Supervisor.PID != cmd.Process.Pid {
-			return false, err
+		if err != nil {
+			return err
+		}
+		if s.Supervisor.PID != cmd.Process.Pid {
+			return fmt.Errorf("the state file names process %d, want %d", s.Supervisor.PID, cmd.Process.Pid)
 		}
 		h.Supervisor = s.Supervisor
 		_, err = h.Status(ctx)
-		return err == nil, err
+		return err
 	})
 	if err != nil {
 		_ = owner.Close()
@@ -163,3 +168,10 @@ func (h *Handle) Exited() <-chan struct{} { return h.exited }
 
 // alive says whether the lab's process still runs.
 func alive(id process.Identity) bool { return id.PID != 0 && id.Alive() }
+
+// OwnerPipe is the end of the owner's pipe that this process was given as a
+// file descriptor. No child of this process gets it.
+func OwnerPipe(fd int) io.Reader {
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "owner")
+}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
@@ -32,6 +34,8 @@ const (
 	stepMetrics = "metrics-apis"
 	stepWorld   = "world"
 	stepCanary  = "canary"
+
+	stepKwokRetrier = "kwok-retrier"
 )
 
 // Start brings the lab up and returns when it is ready. After an error, Stop
@@ -46,7 +50,7 @@ func (l *Lab) Start(ctx context.Context) error {
 	took := l.ready.Sub(l.started)
 	l.mu.Unlock()
 	close(l.up)
-	l.event(Event{Kind: KindReady, Took: took})
+	l.event(Event{Kind: KindReady, Took: metav1.Duration{Duration: took}})
 	l.opts.Log.Info("lab ready", "took", took.String())
 	return nil
 }
@@ -167,7 +171,11 @@ func (l *Lab) steps() []step {
 		}))
 	}
 	if l.conf.Purpose == component.Everything {
-		steps = append(steps, l.own(StepCluster, clusterNeeds, func(context.Context) error { return nil }))
+		steps = append(steps,
+			l.own(StepCluster, clusterNeeds, func(context.Context) error { return nil }),
+			// After the canary: kwok processes pods.
+			step{name: stepKwokRetrier, needs: []string{stepCanary}, run: l.startKwokRetrier},
+		)
 	}
 	return steps
 }
@@ -181,7 +189,7 @@ func (l *Lab) own(name string, needs []string, run func(context.Context) error) 
 		if err := run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		l.event(Event{Kind: KindStep, Name: name, Took: l.opts.Clock.Since(begin)})
+		l.event(Event{Kind: KindStep, Name: name, Took: metav1.Duration{Duration: l.opts.Clock.Since(begin)}})
 		return nil
 	}}
 }
@@ -263,12 +271,12 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 func copyFile(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err //nolint:wrapcheck // names the directory
+		return err
 	}
-	return os.WriteFile(to, content, 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(to, content, 0o600)
 }
 
 // LogPath is the log file of a component.

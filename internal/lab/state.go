@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
@@ -45,19 +46,7 @@ func writeState(dir string, s stateFile) error {
 	if err != nil {
 		return fmt.Errorf("write lab state: %w", err)
 	}
-	tmp, err := os.CreateTemp(dir, ".lab.json-*")
-	if err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append(raw, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), statePath(dir)); err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	return nil
+	return atomicfile.Write(statePath(dir), append(raw, '\n'), 0o600)
 }
 
 // readState reads the state file; fs.ErrNotExist means that no lab is recorded.

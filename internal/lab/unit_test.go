@@ -146,18 +146,6 @@ func TestStepsRunAfterWhatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestPollSaysWhatItSawLast(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	err := poll(ctx, "the moon", func(context.Context) (bool, error) {
-		cancel(errors.New("dawn"))
-		return false, nil
-	})
-	if err == nil || !strings.Contains(err.Error(), "the moon") || !strings.Contains(err.Error(), "dawn") {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -78,7 +78,7 @@ func start(tree *exec.Cmd, says *os.File) error {
 	err := tree.Start()
 	_ = says.Close() // the subreaper has its own
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names the program
+		return err
 	}
-	return tree.Wait() //nolint:wrapcheck // the caller names the program
+	return tree.Wait()
 }

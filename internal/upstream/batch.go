@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // batch are programs of one group that one run of go build makes: what they share
@@ -106,7 +108,7 @@ func (j *build) foundMeanwhile() error {
 		if err := verify(path); err != nil {
 			return fmt.Errorf("build %s: %w", p.Name, err)
 		}
-		j.events(Event{Program: p.Name, State: Cached, Elapsed: j.elapsed()})
+		j.events(Event{Program: p.Name, State: Cached, Elapsed: metav1.Duration{Duration: j.elapsed()}})
 		j.programs.files[p.Name].finish(path, nil)
 	}
 	j.batch.programs = left
@@ -131,7 +133,7 @@ func (j *build) take(scratch string) error {
 			errs = append(errs, fmt.Errorf("build %s: %w", p.Name, err))
 			continue
 		}
-		j.events(Event{Program: p.Name, State: Built, Done: j.done, Total: j.total, Elapsed: j.elapsed()})
+		j.events(Event{Program: p.Name, State: Built, Done: j.done, Total: j.total, Elapsed: metav1.Duration{Duration: j.elapsed()}})
 		f.finish(to, nil)
 	}
 	return errors.Join(errs...)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // build is the build of a batch.
@@ -72,10 +74,10 @@ func (j *build) run(ctx context.Context) (err error) {
 
 // tell reports progress in the name of the program that is next.
 func (j *build) tell(detail string) {
-	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: j.elapsed(), Detail: detail}
+	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: metav1.Duration{Duration: j.elapsed()}, Detail: detail}
 	if j.done >= minSample && j.done < j.total {
 		spent := j.builder.Clock.Since(j.compiling)
-		e.Remaining = time.Duration(float64(spent) / float64(j.done) * float64(j.total-j.done)).Round(time.Second)
+		e.Remaining.Duration = time.Duration(float64(spent) / float64(j.done) * float64(j.total-j.done)).Round(time.Second)
 	}
 	j.events(e)
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // digestSuffix ends the name of the file beside a program that has its digest, as
@@ -65,19 +67,11 @@ func verify(path string) error {
 // program is never beside the digest of another.
 func place(from, to, digest string) error {
 	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
-	note, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
-	if err != nil {
-		return err //nolint:wrapcheck // names the file
+	line := fmt.Sprintf("%s  %s\n", digest, filepath.Base(to))
+	if err := atomicfile.Write(to+digestSuffix, []byte(line), 0o644); err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(note, "%s  %s\n", digest, filepath.Base(to))
-	// As readable as the program.
-	if err = errors.Join(err, note.Chmod(0o644), note.Sync(), note.Close()); err == nil {
-		err = os.Rename(note.Name(), to+digestSuffix)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(note.Name()))
-	}
-	return os.Rename(from, to) //nolint:wrapcheck // names the files
+	return os.Rename(from, to)
 }

@@ -1,6 +1,8 @@
 package upstream
 
-import "time"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // State is how far a program is.
 type State string
@@ -24,8 +26,8 @@ type Event struct {
 	Total int `json:"total"`
 	// Elapsed is the time since the compilation began. Remaining is an estimate from
 	// the packages that are left and the speed so far; 0: not known yet.
-	Elapsed   time.Duration `json:"elapsed"`
-	Remaining time.Duration `json:"remaining,omitempty"`
+	Elapsed   metav1.Duration `json:"elapsed"`
+	Remaining metav1.Duration `json:"remaining,omitzero"`
 	// Detail says what goes on: "downloading k8s.io/api v0.36.3", "linking".
 	Detail string `json:"detail,omitempty"`
 }

@@ -16,7 +16,7 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 	for _, n := range spec.GPUNodes {
 		hosts = append(hosts, n.Name)
 	}
-	return fabric.Build(fabric.Shape{ //nolint:wrapcheck // says what it can't lay out
+	return fabric.Build(fabric.Shape{
 		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
 		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
 		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,

@@ -100,9 +100,9 @@ func nodeMakingFaults() []FaultKind {
 		},
 		{
 			Kind: "bound-elsewhere", Gate: autoscale, Hop: "bound", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `elsewhere-`,
+			Summary: "the new pods find room on nodes that were not made for them, while theirs boot", Suspect: `spare-`,
 			apply: func(d *draft, _ target, _ Fault) {
-				d.Autoscale.Elsewhere = true
+				d.Autoscale.SpareNodes = true
 				// Long enough for the scheduler on a busy machine: a pod that has failed
 				// often waits 10 s for its next attempt.
 				d.Autoscale.Boot = 20 * time.Second
@@ -120,8 +120,8 @@ func nodeRemovalFaults() []FaultKind {
 		}),
 		{
 			Kind: "do-not-disrupt", Gate: autoscale, Hop: "nodes-gone", Needs: "karpenter", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "somebody's pod on each new node must not be disrupted", Suspect: `keepers/keeper-`,
-			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.Keepers = true },
+			Summary: "somebody's pod on each new node must not be disrupted", Suspect: `blockers/blocker-`,
+			apply: func(d *draft, _ target, _ Fault) { d.Autoscale.BlockerPods = true },
 		},
 	}
 }

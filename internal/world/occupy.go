@@ -46,7 +46,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	}
 	c := claim{pod: pod, node: node, given: slices.Clone(given), load: load}
 	for _, g := range given {
-		if err := w.giveable(on, g); err != nil {
+		if err := w.allocatable(on, g); err != nil {
 			return nil, fmt.Errorf("occupy GPUs: pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
@@ -64,8 +64,8 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	return slices.Clone(c.plugged), nil
 }
 
-// giveable says nil when a pod of the claim can have the GPU; w.mu is held.
-func (w *World) giveable(on Node, g Given) error {
+// allocatable says nil when a pod of the claim can have the GPU; w.mu is held.
+func (w *World) allocatable(on Node, g Given) error {
 	i := slices.IndexFunc(on.GPUs, func(have GPU) bool { return have.Index == g.Index })
 	if i < 0 || !on.GPUs[i].Usable() {
 		return fmt.Errorf("GPU %d of %s is not there", g.Index, on.Name)

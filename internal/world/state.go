@@ -95,9 +95,9 @@ type Autoscale struct {
 	Boot time.Duration
 	// Elsewhere: a free node of the same pool appears beside each instance that
 	// is on its way, but for the pool's first.
-	Elsewhere bool
+	SpareNodes bool
 	// Keepers: on each node that was made for a run sits a pod that must not be disrupted.
-	Keepers bool
+	BlockerPods bool
 }
 
 // Policy is one that is in force.

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
@@ -158,7 +160,7 @@ type Faults struct {
 	WebhookFailsOpen bool `json:"webhookFailsOpen,omitempty"`
 	// TrainerDown is how long Kubeflow Trainer stays ended when it has died; 0 is
 	// healthy.
-	TrainerDown time.Duration `json:"trainerDown,omitempty"`
+	TrainerDown metav1.Duration `json:"trainerDown,omitzero"`
 }
 
 // All returns every component of a lab, in the order in which they are listed:

@@ -10,8 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// KwokSelector is the annotation of the nodes that kwok plays the kubelet of.
-const KwokSelector = "kwok.x-k8s.io/node=fake"
+// KwokAnnotation and its value select the nodes that kwok manages.
+const (
+	KwokAnnotation      = "kwok.x-k8s.io/node"
+	KwokAnnotationValue = "fake"
+)
 
 // PodCIDR is where KWOK pods that are not on the host's network get addresses
 // from. Nothing routes it; the lab's Prometheus has a way there (Config.PodNetwork).
@@ -43,7 +46,7 @@ func (c Config) Kwok() Component {
 			"--config=" + config,
 			"--kubeconfig=" + c.Kubeconfig(pki.Kwok),
 			"--manage-all-nodes=false",
-			"--manage-nodes-with-annotation-selector=" + KwokSelector,
+			"--manage-nodes-with-annotation-selector=" + KwokAnnotation + "=" + KwokAnnotationValue,
 			"--cidr=" + PodCIDR,
 			"--node-ip=" + c.Address,
 			"--node-port=" + strconv.Itoa(c.Ports.Kwok),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/policy"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -131,7 +132,7 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 	}
 	for _, k := range world.Catalogue() {
 		if k.Kind == kind && k.Needs != "" {
-			return control.Ensure(ctx, []string{k.Needs}) //nolint:wrapcheck // says what it gives
+			return control.Ensure(ctx, []string{k.Needs})
 		}
 	}
 	return nil
@@ -150,7 +151,7 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 	}
 	s := e.world.State()
 	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
-		return err //nolint:wrapcheck // says what it does
+		return err
 	}
 	if err := e.writeSite(); err != nil {
 		return err
@@ -185,17 +186,5 @@ func wantedOf(policies []world.Policy) []policy.Wanted {
 // settleMirror returns when the processes' objects show them as they are.
 func (e *embedded) settleMirror(ctx context.Context) error {
 	m := e.mirror.Load()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := m.settled(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the view of the processes: %w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+	return poll.Until(ctx, 50*time.Millisecond, "the mirror of the processes", m.settled)
 }

@@ -2,13 +2,13 @@ package embedded
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
@@ -146,26 +146,7 @@ func writeSite(dir string, s *site.Site) error {
 		return fmt.Errorf("encode the lab's site: %w", err)
 	}
 	header := "# The lab's site, rewritten by the lab. firstlight accept uses it when no other site is given.\n"
-	path := filepath.Join(dir, SiteFile)
-	f, err := os.CreateTemp(dir, ".site-*")
-	if err != nil {
-		return fmt.Errorf("write the lab's site: %w", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
-	_, err = f.WriteString(header + string(data))
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the lab's site: %w", err)
-	}
-	return nil
+	return atomicfile.Write(filepath.Join(dir, SiteFile), []byte(header+string(data)), 0o600)
 }
 
 // SpecOf is the World that a site declares: its nodes, its HCAs and as many

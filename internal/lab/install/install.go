@@ -88,7 +88,7 @@ func create(ctx context.Context, client kubernetes.Interface, component string, 
 	default:
 		return fmt.Errorf("no lab makes pods of kind %s", w.Kind)
 	}
-	return err //nolint:wrapcheck // the caller says what for
+	return err
 }
 
 // template is a pod of the workload. Priority classes and schedulers of a cluster's

@@ -17,6 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -65,7 +66,7 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 		default:
 		}
 		l.handle, err = lab.AttachDir(t.Context(), name, dir)
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 	if err := l.handle.WaitReady(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -109,22 +110,13 @@ func (l *Lab) RequireClean(t *testing.T, run string) {
 	}
 }
 
-// Until asks until there is no error, for three minutes.
-func Until(t *testing.T, what string, ok func() error) {
+// Until calls cond until it returns nil and fails the test after three minutes.
+func Until(t *testing.T, what string, cond func() error) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(3 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
-		case <-tick.C:
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := poll.Until(ctx, 50*time.Millisecond, what, func(context.Context) error { return cond() }); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -159,4 +151,13 @@ func (r *Recorder) Observations() []check.Observation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]check.Observation(nil), r.obs...)
+}
+
+// Kill kills a program of the lab, which is started again, and says what it killed.
+func (l *Lab) Kill(ctx context.Context, program string) (string, error) {
+	id, err := l.handle.Kill(ctx, program)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("program %s, process %d", program, id.PID), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/world"
 )
@@ -81,26 +82,21 @@ func claim(t *testing.T, home, shape string) (name string, lock *flock.Flock) {
 	if err := os.MkdirAll(filepath.Join(home, "labs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err := poll.Until(t.Context(), 100*time.Millisecond, "another test package to return a lab", func(context.Context) error {
 		for i := 1; i <= poolSize; i++ {
-			name := shape + "-" + strconv.Itoa(i)
-			lock := flock.New(filepath.Join(home, name+".lock"))
+			name = shape + "-" + strconv.Itoa(i)
+			lock = flock.New(filepath.Join(home, name+".lock"))
 			ok, err := lock.TryLock()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ok {
-				return name, lock
+			if ok || err != nil {
+				return poll.Stop(err)
 			}
 		}
-		select {
-		case <-tick.C: // another test package has them
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		}
+		return fmt.Errorf("%d labs are in use", poolSize)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return name, lock
 }
 
 // lend notes that a test has the lab. One that another test had, which could not give it

@@ -67,7 +67,7 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 		if err == nil {
 			pod = made
 		}
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 	t.Cleanup(func() {
 		if err := pods.Delete(context.WithoutCancel(t.Context()), pod.Name, metav1.DeleteOptions{}); err != nil {
@@ -79,6 +79,6 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 		if err == nil && got.Status.Phase != corev1.PodRunning {
 			err = fmt.Errorf("it is %s: %s", got.Status.Phase, got.Status.Message)
 		}
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 }

@@ -10,13 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // run is the label of firstlight's objects.
 const run = "firstlight.dev/run"
 
-// tryEvery is the pause between two samples.
-const tryEvery = 50 * time.Millisecond
+const sampleInterval = 50 * time.Millisecond
 
 // put creates a policy and waits until it is applied, also to what is there
 // already: that is updated with itself.
@@ -65,26 +66,18 @@ func (e *Engine) remove(ctx context.Context, name string) error {
 
 // await sends samples until they come back changed, or unchanged.
 func (e *Engine) await(ctx context.Context, name string, p policy, want bool) error {
-	tick := time.NewTicker(tryEvery)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, sampleInterval, fmt.Sprintf("policy %s to be applied: %t", name, want), func(ctx context.Context) error {
 		answer, err := e.of(p, p.sample().GetNamespace()).Create(ctx, p.sample(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
-		case err == nil && p.changed(answer) == want:
+		case apierrors.IsNotFound(err) && !want: // the kind does not exist
 			return nil
-		case apierrors.IsNotFound(err) && !want:
-			return nil // there is no such kind, so nothing of it is changed
 		case apierrors.IsNotFound(err):
-			return fmt.Errorf("policy %s: %w", name, err)
-		case err == nil:
-			err = fmt.Errorf("a sample comes back changed: %v", !want)
+			return poll.Stop(err)
+		case err == nil && p.changed(answer) != want:
+			return fmt.Errorf("the policy changes a sample: %t", !want)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for policy %s to be applied (%v): %w: %w", name, want, context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
 // touch updates firstlight's objects with themselves.

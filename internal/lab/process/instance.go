@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // instance is one process of a Spec, from its start to its end.
@@ -56,7 +58,7 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 		err := cmd.Wait()
 		at := now()
 		inst.exit = Exit{
-			PID: inst.id.PID, At: at, Status: exitStatus(cmd, err), Uptime: at.Sub(inst.started),
+			PID: inst.id.PID, At: at, Status: exitStatus(cmd, err), Uptime: metav1.Duration{Duration: at.Sub(inst.started)},
 			LastLines: Tail(spec.LogPath, offset),
 		}
 	}()

@@ -38,7 +38,7 @@ func rotate(path string, limit int64) error {
 	defer log.Close()
 	info, err := log.Stat()
 	if err != nil || info.Size() <= limit {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	if _, err := log.Seek(-limit, io.SeekEnd); err != nil {
 		return fmt.Errorf("rotate log: %w", err)

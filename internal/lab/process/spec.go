@@ -3,6 +3,8 @@ package process
 import (
 	"context"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Spec says how to run one program.
@@ -60,8 +62,8 @@ type Exit struct {
 	PID int       `json:"pid"`
 	At  time.Time `json:"at"`
 	// Status is the exit status in words: "exit status 1", "signal: killed".
-	Status string        `json:"status"`
-	Uptime time.Duration `json:"uptime"`
+	Status string          `json:"status"`
+	Uptime metav1.Duration `json:"uptime"`
 	// Asked: the supervisor ended it on purpose.
 	Asked bool `json:"asked,omitempty"`
 	// LastLines are the last lines that it logged.
@@ -75,9 +77,9 @@ type Event struct {
 	At    time.Time `json:"at"`
 	PID   int       `json:"pid,omitempty"`
 	// Took is the time from start to ready, for Ready.
-	Took time.Duration `json:"took,omitempty"`
+	Took metav1.Duration `json:"took,omitzero"`
 	// Exit is set when a process ended.
 	Exit *Exit `json:"exit,omitempty"`
 	// Next is how long until the next start, for Waiting.
-	Next time.Duration `json:"next,omitempty"`
+	Next metav1.Duration `json:"next,omitzero"`
 }

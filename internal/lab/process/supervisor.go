@@ -63,13 +63,13 @@ type Supervisor struct {
 	closed bool
 	// units are in the order of their start.
 	units []*unit
-	// forsaken are the programs that are not started again at once.
-	forsaken map[string]forsaken
+	// holdDown are the programs that are not started again at once.
+	holds map[string]holdDown
 }
 
 // New makes a Supervisor; Close ends it.
 func New(opts Options) *Supervisor {
-	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), forsaken: map[string]forsaken{}}
+	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), holds: map[string]holdDown{}}
 }
 
 // Start runs the program and returns when its probe answers. When it dies
@@ -155,33 +155,33 @@ func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration
 	return nil
 }
 
-// forsaken is for how long a program stays ended when it dies.
-type forsaken struct {
+// holdDown is for how long a program stays ended when it dies.
+type holdDown struct {
 	wait time.Duration
 	// over is closed when it does so no more.
 	over chan struct{}
 }
 
-// Forsake leaves the program of that name ended for so long when it dies; 0 has it
+// HoldDown leaves the program of that name ended for so long when it dies; 0 has it
 // started again as ever, at once where it has died meanwhile. It may be called before
 // the program's start.
-func (s *Supervisor) Forsake(name string, wait time.Duration) {
+func (s *Supervisor) HoldDown(name string, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f, have := s.forsaken[name]; have {
+	if f, have := s.holds[name]; have {
 		close(f.over)
-		delete(s.forsaken, name)
+		delete(s.holds, name)
 	}
 	if wait > 0 {
-		s.forsaken[name] = forsaken{wait: wait, over: make(chan struct{})}
+		s.holds[name] = holdDown{wait: wait, over: make(chan struct{})}
 	}
 }
 
-// ofForsaken is what Forsake was told of the program of that name.
-func (s *Supervisor) ofForsaken(name string) (forsaken, bool) {
+// heldDown is what HoldDown was told of the program of that name.
+func (s *Supervisor) heldDown(name string) (holdDown, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.forsaken[name]
+	f, ok := s.holds[name]
 	return f, ok
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // unit is one program under supervision: a process, and the next one when it dies.
@@ -49,7 +51,7 @@ func (u *unit) run() {
 		if wasReady {
 			backoff = u.sup.opts.FirstBackoff
 		}
-		u.set(Waiting, Event{Exit: exit, Next: backoff})
+		u.set(Waiting, Event{Exit: exit, Next: metav1.Duration{Duration: backoff}})
 		if !u.isEverReady() {
 			select {
 			case u.early <- *exit:
@@ -69,7 +71,7 @@ func (u *unit) run() {
 
 // await returns when the next process may be started; false when there is to be none.
 func (u *unit) await(backoff time.Duration) bool {
-	if f, ok := u.sup.ofForsaken(u.spec.Name); ok {
+	if f, ok := u.sup.heldDown(u.spec.Name); ok {
 		select {
 		case <-u.stopping:
 			return false
@@ -116,7 +118,7 @@ func (u *unit) once() (exit *Exit, wasReady, asked bool) {
 		case <-ready:
 			ready = nil
 			wasReady = true
-			u.set(Ready, Event{PID: inst.id.PID, Took: clk.Since(inst.started)})
+			u.set(Ready, Event{PID: inst.id.PID, Took: metav1.Duration{Duration: clk.Since(inst.started)}})
 			u.markReady()
 		case <-inst.ended:
 			u.record(&inst.exit)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -22,7 +23,7 @@ func (w *worker) occupy() (held, error) {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, deviceDeadline)
 	defer cancel()
-	err = poll(ctx, 50*time.Millisecond, func() (err error) {
+	err = poll.Until(ctx, 50*time.Millisecond, "devices", func(context.Context) (err error) {
 		have.plugged, err = w.runtime.world.Take(w.identity(), w.pod.Spec.NodeName, have.given, n, idleLoad())
 		return err
 	})

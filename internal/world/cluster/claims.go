@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -53,19 +54,15 @@ func (w *worker) readClaims() (held, error) {
 // getClaim asks until the API server answers.
 func (w *worker) getClaim(name string) (*resourcev1.ResourceClaim, error) {
 	var claim *resourcev1.ResourceClaim
-	var final error
-	err := poll(w.ctx, 200*time.Millisecond, func() (err error) {
-		ctx, cancel := context.WithTimeout(w.ctx, goodbye)
+	err := poll.Until(w.ctx, 200*time.Millisecond, "ResourceClaim "+name, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 		defer cancel()
 		claim, err = w.runtime.client.ResourceV1().ResourceClaims(w.pod.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			final, err = err, nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare dynamic resources: %w", err)
 	}

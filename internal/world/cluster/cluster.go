@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
 	"github.com/firstlight/firstlight/internal/world/gateway"
@@ -53,7 +54,7 @@ type Cluster struct {
 
 	nodes     *nodes
 	runtime   *runtime
-	front     *front
+	logProxy  *logProxy
 	network   *podNetwork
 	instances *instances
 	driver    *driver
@@ -115,10 +116,10 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.network = servePods(c.config.Pods, c.runtime, c.log)
 	}
 	if k := c.config.Kubelet; k != nil {
-		if c.front, err = startFront(life, *k, c.runtime, c.log); err != nil {
+		if c.logProxy, err = startLogProxy(life, *k, c.runtime, c.log); err != nil {
 			return err
 		}
-		c.nodes.kubeletPort = c.front.port
+		c.nodes.kubeletPort = c.logProxy.port
 	}
 	for _, i := range []cache.SharedIndexInformer{nodeInformer, podInformer, c.driver.slices} {
 		c.wg.Go(func() { i.RunWithContext(life) })
@@ -151,26 +152,25 @@ func (c *Cluster) start(ctx context.Context) error {
 // with its resources and devices, every exporter up or down, the operator's verdict in, the
 // gateways right or wrong, and the instances that an autoscaler orders as they are to be.
 func (c *Cluster) Settle(ctx context.Context) error {
-	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
-		return fmt.Errorf("wait for nodes: %w", err)
-	}
-	if err := poll(ctx, 50*time.Millisecond, c.driver.settled); err != nil {
-		return fmt.Errorf("wait for the DRA driver: %w", err)
-	}
-	if err := poll(ctx, 50*time.Millisecond, func() error { return c.exporters.Settle(ctx) }); err != nil {
-		return fmt.Errorf("wait for exporters: %w", err)
-	}
-	if err := c.operator.Settle(ctx); err != nil {
-		return fmt.Errorf("wait for the GPU operator: %w", err)
-	}
-	if err := c.gateways.Settle(ctx); err != nil {
-		return fmt.Errorf("wait for the gateways: %w", err)
-	}
-	if err := poll(ctx, 100*time.Millisecond, func() error { _, err := c.instances.sync(ctx); return err }); err != nil {
-		return fmt.Errorf("wait for the instances of autoscalers: %w", err)
+	for _, part := range []struct {
+		name    string
+		settled func(ctx context.Context) error
+	}{
+		{"the nodes", func(context.Context) error { return c.nodes.settled() }},
+		{"the DRA driver", func(context.Context) error { return c.driver.settled() }},
+		{"the exporters", c.exporters.Settle},
+		{"the GPU operator", c.operator.Settled},
+		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
+		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
+	} {
+		if err := poll.Until(ctx, settleInterval, part.name, part.settled); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+const settleInterval = 50 * time.Millisecond
 
 // Stop ends everything and waits for it until ctx ends. Objects stay in the API.
 func (c *Cluster) Stop(ctx context.Context) error {
@@ -197,8 +197,8 @@ func (c *Cluster) stop() {
 	if c.gateways != nil {
 		c.gateways.Stop()
 	}
-	if c.front != nil {
-		c.front.stop()
+	if c.logProxy != nil {
+		c.logProxy.stop()
 	}
 	if c.network != nil {
 		c.network.close()
@@ -210,21 +210,4 @@ func (c *Cluster) stop() {
 		c.exporters.Stop()
 	}
 	c.wg.Wait()
-}
-
-// poll calls ok until it says yes or ctx ends; then the error says why not.
-func poll(ctx context.Context, every time.Duration, ok func() error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		err := ok()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 func logsResource() schema.GroupVersionResource {
@@ -67,25 +69,17 @@ func debugObject(kind, name string, pod *corev1.Pod, spec map[string]any) *unstr
 // whose namespace is on its way out is not put.
 func put(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, obj *unstructured.Unstructured) error {
 	api := client.Resource(resource).Namespace(obj.GetNamespace())
-	var final error
-	err := poll(ctx, 100*time.Millisecond, func() error {
+	what := fmt.Sprintf("%s %s/%s to be written", obj.GetKind(), obj.GetNamespace(), obj.GetName())
+	return poll.Until(ctx, 100*time.Millisecond, what, func(ctx context.Context) error {
 		_, err := api.Create(ctx, obj, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			err = replace(ctx, api, obj)
 		}
 		if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsInvalid(err) {
-			final = err
-			return nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
-	if err != nil {
-		return fmt.Errorf("put %s %s/%s: %w", obj.GetKind(), obj.GetNamespace(), obj.GetName(), err)
-	}
-	return nil
 }
 
 func replace(ctx context.Context, api dynamic.ResourceInterface, obj *unstructured.Unstructured) error {

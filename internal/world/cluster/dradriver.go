@@ -27,7 +27,7 @@ type driver struct {
 	world   *world.World
 	nodes   cache.SharedIndexInformer
 	slices  cache.SharedIndexInformer
-	changed *bell
+	changed *broadcast
 	log     *slog.Logger
 }
 
@@ -35,11 +35,11 @@ func newDriver(client kubernetes.Interface, w *world.World, nodes cache.SharedIn
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = "spec.driver=" + draDriver
 	}))
-	d := &driver{client: client, world: w, nodes: nodes, slices: factory.Resource().V1().ResourceSlices().Informer(), changed: newBell(), log: log}
+	d := &driver{client: client, world: w, nodes: nodes, slices: factory.Resource().V1().ResourceSlices().Informer(), changed: newBroadcast(), log: log}
 	ring := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { d.changed.ring() },
-		UpdateFunc: func(_, _ any) { d.changed.ring() },
-		DeleteFunc: func(any) { d.changed.ring() },
+		AddFunc:    func(any) { d.changed.notify() },
+		UpdateFunc: func(_, _ any) { d.changed.notify() },
+		DeleteFunc: func(any) { d.changed.notify() },
 	}
 	// Adding a handler fails only on an informer that has stopped.
 	_, _ = d.slices.AddEventHandler(ring)
@@ -88,7 +88,7 @@ func (d *driver) syncSlices(ctx context.Context) error {
 			group.Go(func() error { return d.put(ctx, have, want) })
 		}
 	}
-	return group.Wait() //nolint:wrapcheck // says which slice
+	return group.Wait()
 }
 
 func (d *driver) syncClass(ctx context.Context) error {

@@ -23,7 +23,7 @@ type member struct {
 type gang struct {
 	mu      sync.Mutex
 	members map[int]member
-	changed *bell
+	changed *broadcast
 	over    bool // rank 0 has ended
 }
 
@@ -41,13 +41,13 @@ func (g *gangs) join(key string, m member) (joined *gang, leave func()) {
 	defer g.mu.Unlock()
 	one := g.all[key]
 	if one == nil {
-		one = &gang{members: map[int]member{}, changed: newBell()}
+		one = &gang{members: map[int]member{}, changed: newBroadcast()}
 		g.all[key] = one
 	}
 	one.mu.Lock()
 	one.members[m.index] = m
 	one.mu.Unlock()
-	one.changed.ring()
+	one.changed.notify()
 	return one, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -94,7 +94,7 @@ func (g *gang) end() {
 	g.mu.Lock()
 	g.over = true
 	g.mu.Unlock()
-	g.changed.ring()
+	g.changed.notify()
 }
 
 // ended waits for rank 0.

@@ -41,7 +41,7 @@ type instances struct {
 	// boots are the delays that node classes had before a fault.
 	boots map[string]string
 	// elsewhere and keepers say that there may be such.
-	elsewhere, keepers bool
+	spareNodes, blockerPods bool
 	// sweepUntil is when the last of the instances that boot now has come.
 	sweepUntil time.Time
 }
@@ -87,14 +87,14 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	a := state.Autoscale
 	sweeping, err := i.syncBoots(ctx, a.Boot, state.Now)
 	errs := []error{err}
-	if a.Elsewhere || i.elsewhere {
-		errs = append(errs, i.syncElsewhere(ctx, a.Elsewhere))
+	if a.SpareNodes || i.spareNodes {
+		errs = append(errs, i.syncSpareNodes(ctx, a.SpareNodes))
 	}
-	if a.Keepers || i.keepers {
-		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
+	if a.BlockerPods || i.blockerPods {
+		errs = append(errs, i.syncBlockerPods(ctx, a.BlockerPods))
 	}
-	wrong := a.Boot > 0 || a.Elsewhere || a.Keepers
-	return wrong || sweeping || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
+	wrong := a.Boot > 0 || a.SpareNodes || a.BlockerPods
+	return wrong || sweeping || len(i.boots) > 0 || i.spareNodes || i.blockerPods, errors.Join(errs...)
 }
 
 // syncBoots makes the class's boots what the world says, and removes what was left

@@ -37,7 +37,7 @@ type Kubelet struct {
 }
 
 // front is the server before kwok's.
-type front struct {
+type logProxy struct {
 	runtime *runtime
 	log     *slog.Logger
 	pass    *httputil.ReverseProxy
@@ -48,7 +48,7 @@ type front struct {
 	cancel  context.CancelFunc
 }
 
-func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*front, error) {
+func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*logProxy, error) {
 	pair, err := tls.LoadX509KeyPair(k.Cert, k.Key)
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
@@ -70,7 +70,7 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
 	}
-	f := &front{runtime: r, log: log}
+	f := &logProxy{runtime: r, log: log}
 	f.life, f.cancel = context.WithCancel(ctx)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		f.port = int32(a.Port) //nolint:gosec // a port
@@ -98,9 +98,9 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 	return f, nil
 }
 
-func (f *front) stop() {
+func (f *logProxy) stop() {
 	f.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), goodbye)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), cleanupTimeout)
 	defer cancel()
 	if err := f.http.Shutdown(ctx); err != nil {
 		_ = f.http.Close() // what is left of the connections is cut off
@@ -116,7 +116,7 @@ func (f *front) stop() {
 const administrators = "system:masters"
 
 // rename puts the name that a pod of the world has for kwok in the place of its own.
-func (f *front) rename(u *url.URL) {
+func (f *logProxy) rename(u *url.URL) {
 	parts := splitPath(u.Path)
 	const pod = 2 // containerLogs/NAMESPACE/POD/CONTAINER, portForward/NAMESPACE/POD
 	if len(parts) <= pod || !f.runtime.has(parts[1], parts[pod]) {
@@ -126,7 +126,7 @@ func (f *front) rename(u *url.URL) {
 	u.Path, u.RawPath = "/"+strings.Join(parts, "/"), ""
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(r.TLS.PeerCertificates[0].Subject.Organization, administrators) {
 		http.Error(w, "certificate is not of group "+administrators, http.StatusForbidden)
 		return
@@ -149,7 +149,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // follow sends a container's log until the container, as it runs now, ends.
-func (f *front) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
+func (f *logProxy) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
 	attempt := of.attempt()
 	out := flusher{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -197,5 +197,5 @@ func (f flusher) Write(p []byte) (int, error) {
 	if err == nil {
 		_ = f.rc.Flush()
 	}
-	return n, err //nolint:wrapcheck // an io.Writer's
+	return n, err
 }

@@ -13,7 +13,7 @@ import (
 // to follow the log of the running container.
 func logOptions(q url.Values, now time.Time) (*crilogs.LogOptions, error) {
 	if q.Get("follow") != "true" || q.Get("previous") == "true" {
-		return nil, nil //nolint:nilnil // nothing to follow is no error
+		return nil, nil
 	}
 	o := &crilogs.LogOptions{Follow: true, Timestamp: q.Get("timestamps") == "true"}
 	for name, field := range map[string]**int64{"tailLines": &o.TailLines, "limitBytes": &o.LimitBytes} {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -28,7 +29,7 @@ type nodes struct {
 	client   kubernetes.Interface
 	world    *world.World
 	informer cache.SharedIndexInformer
-	changed  *bell
+	changed  *broadcast
 	log      *slog.Logger
 	// kubeletPort is where the API server finds the nodes' kubelets; 0 leaves
 	// what kwok sets.
@@ -36,12 +37,12 @@ type nodes struct {
 }
 
 func newNodes(client kubernetes.Interface, w *world.World, informer cache.SharedIndexInformer, log *slog.Logger) *nodes {
-	n := &nodes{client: client, world: w, informer: informer, changed: newBell(), log: log}
+	n := &nodes{client: client, world: w, informer: informer, changed: newBroadcast(), log: log}
 	// Adding a handler fails only on an informer that has stopped.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { n.changed.ring() },
-		UpdateFunc: func(_, _ any) { n.changed.ring() },
-		DeleteFunc: func(any) { n.changed.ring() },
+		AddFunc:    func(any) { n.changed.notify() },
+		UpdateFunc: func(_, _ any) { n.changed.notify() },
+		DeleteFunc: func(any) { n.changed.notify() },
 	})
 	return n
 }
@@ -54,13 +55,12 @@ func (n *nodes) register(ctx context.Context) error {
 	group.SetLimit(16)
 	for i := range state.Nodes {
 		group.Go(func() error {
-			return poll(ctx, 200*time.Millisecond, func() error { return n.registerOne(ctx, state, state.Nodes[i]) })
+			return poll.Until(ctx, 200*time.Millisecond, "node "+state.Nodes[i].Name+" to be registered", func(ctx context.Context) error {
+				return n.registerOne(ctx, state, state.Nodes[i])
+			})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("register nodes: %w", err)
-	}
-	return nil
+	return group.Wait()
 }
 
 func (n *nodes) registerOne(ctx context.Context, state world.State, host world.Node) error {

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // statusPatch is what a container runtime has to say of a pod.
@@ -98,25 +100,16 @@ func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.P
 	if err != nil {
 		return fmt.Errorf("encode status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	var final error
-	err = poll(ctx, 200*time.Millisecond, func() error {
+	return poll.Until(ctx, 200*time.Millisecond, fmt.Sprintf("the status of pod %s/%s to be patched", pod.Namespace, pod.Name), func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another of its name
 			return nil
 		case apierrors.IsInvalid(err):
-			final = err
-			return nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
-	if err != nil {
-		return fmt.Errorf("patch status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return nil
 }
 
 // annotateHold keeps kwok's stages from making a pod ready, or lets them.
@@ -126,15 +119,11 @@ func annotateHold(ctx context.Context, client kubernetes.Interface, pod *corev1.
 		value = `"ready"`
 	}
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, pod.UID, holdAnnotation, value)
-	err := poll(ctx, 200*time.Millisecond, func() error {
+	return poll.Until(ctx, 200*time.Millisecond, fmt.Sprintf("the hold of pod %s/%s to be patched", pod.Namespace, pod.Name), func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("hold pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/inference"
 )
@@ -69,7 +70,7 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	defer closed()
 	defer cancel()
 	wg.Go(func() { server.Run(ctx) })
-	if err := poll(ctx, 20*time.Millisecond, func() error {
+	if err := poll.Until(ctx, 20*time.Millisecond, "the server", func(context.Context) error {
 		if !server.Ready() {
 			return errors.New("loading")
 		}

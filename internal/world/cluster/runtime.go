@@ -116,7 +116,7 @@ func (r *runtime) find(namespace, pod, container string) logged {
 		if w.container.Name == container {
 			return w
 		}
-		for _, s := range w.sides {
+		for _, s := range w.sidecars {
 			if s.container.Name == container {
 				return s
 			}

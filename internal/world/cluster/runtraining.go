@@ -77,7 +77,7 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 			}
 		}
 	}
-	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state)) //nolint:wrapcheck // says what
+	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state))
 }
 
 // speed is the slowest GPU's of a pod.

@@ -20,8 +20,8 @@ const (
 	maxBackOff   = 30 * time.Second
 )
 
-// goodbye bounds what is cleaned up in the API after a pod is gone.
-const goodbye = 30 * time.Second
+// cleanupTimeout bounds what is cleaned up in the API after a pod is gone.
+const cleanupTimeout = 30 * time.Second
 
 // worker runs one pod.
 type worker struct {
@@ -29,13 +29,13 @@ type worker struct {
 	container corev1.Container
 	kind      kind
 	env       environment
-	sides     []*side
+	sidecars  []*sidecar
 	dir       string
 
 	ctx    context.Context //nolint:containedctx // the pod's life
 	cancel context.CancelFunc
 
-	changed *bell
+	changed *broadcast
 	// pod as it was first seen: who it is and what it asks for never change.
 	pod *corev1.Pod
 
@@ -49,13 +49,13 @@ type worker struct {
 func newWorker(r *runtime, pod *corev1.Pod) *worker {
 	ctx, cancel := context.WithCancel(r.life)
 	w := &worker{
-		runtime: r, pod: pod, last: pod, changed: newBell(), ctx: ctx, cancel: cancel, ended: -1,
+		runtime: r, pod: pod, last: pod, changed: newBroadcast(), ctx: ctx, cancel: cancel, ended: -1,
 		dir: filepath.Join(r.dir, pod.Namespace+"_"+pod.Name+"_"+string(pod.UID)),
 	}
 	if len(pod.Spec.Containers) > 0 {
 		w.container = pod.Spec.Containers[0]
 	}
-	w.kind, w.env, w.sides = recognise(w.container), environmentOf(w.container), sidesOf(w)
+	w.kind, w.env, w.sidecars = recognise(w.container), environmentOf(w.container), sidecarsOf(w)
 	return w
 }
 
@@ -67,7 +67,7 @@ func (w *worker) update(pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil {
 		w.cancel()
 	}
-	w.changed.ring()
+	w.changed.notify()
 }
 
 func (w *worker) podName() string { return w.pod.Name }
@@ -101,7 +101,7 @@ func (w *worker) end(attempt int) {
 // endAll says that no container will ever run.
 func (w *worker) endAll() {
 	w.end(0)
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		close(s.done)
 	}
 }
@@ -129,7 +129,7 @@ func (w *worker) live() error {
 	}
 	// Empty until the container runs, but there: whoever asks for logs early gets none, and no error.
 	logs := []string{w.logPath(0)}
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		logs = append(logs, s.logPath(0))
 	}
 	for _, path := range logs {
@@ -149,7 +149,7 @@ func (w *worker) live() error {
 		return w.refuse(err)
 	}
 	var beside sync.WaitGroup
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		beside.Go(func() { s.run(have) })
 	}
 	defer beside.Wait()
@@ -167,7 +167,7 @@ func (w *worker) putLogs(current, previous int) error {
 		before = w.logPath(previous)
 	}
 	files := []logFile{{container: w.container.Name, current: w.logPath(current), previous: before}}
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		files = append(files, logFile{container: s.container.Name, current: s.logPath(0)})
 	}
 	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.runtime.names.ofPod(w.pod), w.pod, files...))
@@ -218,7 +218,7 @@ func (w *worker) attempts(have held) error {
 
 // awaitSides waits for the other containers; false when the pod is gone before.
 func (w *worker) awaitSides() bool {
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		select {
 		case <-s.done:
 		case <-w.ctx.Done():
@@ -272,7 +272,7 @@ func (w *worker) backOff(attempt, exit int, pause time.Duration, started, finish
 // whole runtime stops.
 func (w *worker) cleanUp() {
 	if w.runtime.life.Err() == nil {
-		ctx, cancel := context.WithTimeout(w.runtime.life, goodbye)
+		ctx, cancel := context.WithTimeout(w.runtime.life, cleanupTimeout)
 		defer cancel()
 		name := w.runtime.names.ofPod(w.pod)
 		err := errors.Join(

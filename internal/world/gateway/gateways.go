@@ -49,12 +49,12 @@ type Gateways struct {
 	classes, gateways, routes, services, forwards cache.SharedIndexInformer
 
 	// mu guards what follows; a look holds it.
-	mu    sync.Mutex
-	doors map[types.UID]*door
-	rules map[types.UID]map[string]*rule
+	mu        sync.Mutex
+	listeners map[types.UID]*listener
+	rules     map[types.UID]map[string]*rule
 	// running: the API is there, and what is of it known.
 	running bool
-	shown   world.Gateway // the faults that the doors have
+	shown   world.Gateway // the faults that the listeners have
 	wrong   error         // of the last look
 
 	cancel context.CancelFunc
@@ -88,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	g := &Gateways{
 		config: cfg, hosts: hosts, transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}, poke: make(chan struct{}, 1),
-		doors: map[types.UID]*door{}, rules: map[types.UID]map[string]*rule{}, cancel: cancel,
+		listeners: map[types.UID]*listener{}, rules: map[types.UID]map[string]*rule{}, cancel: cancel,
 	}
 	g.follow()
 	g.wg.Go(func() {
@@ -105,9 +105,9 @@ func (g *Gateways) Stop() {
 	g.wg.Wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for id, d := range g.doors {
+	for id, d := range g.listeners {
 		d.close()
-		delete(g.doors, id)
+		delete(g.listeners, id)
 	}
 	g.transport.CloseIdleConnections()
 }
@@ -198,29 +198,13 @@ func (g *Gateways) run(life context.Context) {
 	}
 }
 
-// Settle returns when every Gateway shows the faults that the world has now.
-func (g *Gateways) Settle(ctx context.Context) error {
-	tick := time.NewTicker(again / 10)
-	defer tick.Stop()
-	for {
-		err := g.settled()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
-}
-
-func (g *Gateways) settled() error {
+// Settled returns nil when every Gateway has the faults of the world's current state.
+func (g *Gateways) Settled() error {
 	want := g.config.World.State().Gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running && g.wrong == nil && g.shown != want {
-		return errors.New("the gateways do not show what the world has")
+		return errors.New("the gateways do not have the world's faults yet")
 	}
 	return g.wrong
 }

@@ -115,14 +115,14 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 		g.shut(gw.UID)
 		return programmed{reason: gwv1.GatewayReasonInvalid, why: "no listener can be served"}
 	}
-	d := g.doors[gw.UID]
+	d := g.listeners[gw.UID]
 	if d == nil || !d.has(ports) {
 		g.shut(gw.UID)
 		var err error
 		if d, err = open(ctx, g.hosts, ports, func() *proxy { return newProxy(g.backends, g.transport, g.config.Log) }); err != nil {
 			return programmed{reason: gwv1.GatewayReasonInvalid, why: err.Error()}
 		}
-		g.doors[gw.UID] = d
+		g.listeners[gw.UID] = d
 	}
 	g.rules[gw.UID] = rules
 	for port, t := range served {
@@ -133,16 +133,16 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 }
 
 func (g *Gateways) shut(id types.UID) {
-	if d := g.doors[id]; d != nil {
+	if d := g.listeners[id]; d != nil {
 		d.close()
 	}
-	delete(g.doors, id)
+	delete(g.listeners, id)
 	delete(g.rules, id)
 }
 
 // closeGone shuts the doors of Gateways that are no more.
 func (g *Gateways) closeGone(gateways []*gwv1.Gateway) {
-	for id := range g.doors {
+	for id := range g.listeners {
 		if !slices.ContainsFunc(gateways, func(gw *gwv1.Gateway) bool { return gw.UID == id }) {
 			g.shut(id)
 		}

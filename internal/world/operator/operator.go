@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
 )
@@ -109,7 +110,7 @@ func (o *Operator) install(ctx context.Context) error {
 		if err := yaml.Unmarshal([]byte(doc), &obj.Object); err != nil {
 			return fmt.Errorf("decode manifest: %w", err)
 		}
-		if err := untilDone(ctx, func() error {
+		if err := create(ctx, obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) error {
 			r := o.config.Dynamic.Resource(resources[obj.GetKind()])
 			if obj.GetKind() == "ClusterPolicy" {
 				// Of a kind that is new, an API server delays what is created by two seconds
@@ -120,39 +121,33 @@ func (o *Operator) install(ctx context.Context) error {
 			_, err := r.Create(ctx, obj, metav1.CreateOptions{})
 			return err
 		}); err != nil {
-			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
+			return err
 		}
 	}
 	for _, op := range o.operands {
 		ds := op.daemonSet(o.config.ExporterPort)
-		if err := untilDone(ctx, func() error {
+		if err := create(ctx, "DaemonSet "+ds.Name, func(ctx context.Context) error {
 			_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
 			return err
 		}); err != nil {
-			return fmt.Errorf("create DaemonSet %s: %w", ds.Name, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// untilDone creates something, again and again until it is there or ctx ends.
-func untilDone(ctx context.Context, create func() error) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := create()
-		if err == nil || apierrors.IsAlreadyExists(err) {
+// create retries attempt until the object exists, the API server calls it invalid or ctx ends.
+func create(ctx context.Context, object string, attempt func(context.Context) error) error {
+	return poll.Until(ctx, 100*time.Millisecond, object+" to be created", func(ctx context.Context) error {
+		err := attempt(ctx)
+		switch {
+		case apierrors.IsAlreadyExists(err):
 			return nil
+		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+			return poll.Stop(err)
 		}
-		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-			return err // will not get better
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
 // watch starts the informers and waits for their first lists.
@@ -249,23 +244,7 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 
 // Settle returns when the policy's status tells of the world as it is: not
 // ready while an operand is held back, ready (for whatever reason) otherwise.
-func (o *Operator) Settle(ctx context.Context) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := o.settled(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
-}
-
-func (o *Operator) settled(ctx context.Context) error {
+func (o *Operator) Settled(ctx context.Context) error {
 	state := o.config.World.State()
 	want := StateReady
 	for _, n := range state.GPUNodes() {

@@ -53,7 +53,7 @@ func run(to string, names []string) error {
 func add(w *zip.Writer, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	f, err := w.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(path), Method: zip.Deflate})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // door is where a Gateway listens: one address, a port for each of its listeners'.
-type door struct {
+type listener struct {
 	host  string
 	ports map[int32]*proxy
 
@@ -24,7 +24,7 @@ type door struct {
 }
 
 // has says that the door is of these ports.
-func (d *door) has(ports []int32) bool {
+func (d *listener) has(ports []int32) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(d.ports)), ports)
 }
 
@@ -32,7 +32,7 @@ func (d *door) has(ports []int32) bool {
 var errTaken = errors.New("taken")
 
 // open listens on the first of the hosts that has all ports free.
-func open(ctx context.Context, hosts []string, ports []int32, serve func() *proxy) (*door, error) {
+func open(ctx context.Context, hosts []string, ports []int32, serve func() *proxy) (*listener, error) {
 	for _, host := range hosts {
 		d, err := openAt(ctx, host, ports, serve)
 		if err == nil {
@@ -45,7 +45,7 @@ func open(ctx context.Context, hosts []string, ports []int32, serve func() *prox
 	return nil, fmt.Errorf("listen on ports %v: %w on all of %d addresses", ports, errTaken, len(hosts))
 }
 
-func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy) (*door, error) {
+func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy) (*listener, error) {
 	var listeners []net.Listener
 	for _, port := range ports {
 		var c net.ListenConfig
@@ -61,7 +61,7 @@ func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy
 		}
 		listeners = append(listeners, l)
 	}
-	d := &door{host: host, ports: map[int32]*proxy{}}
+	d := &listener{host: host, ports: map[int32]*proxy{}}
 	for i, port := range ports {
 		p := serve()
 		d.ports[port] = p
@@ -73,7 +73,7 @@ func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy
 }
 
 // close ends what the door serves, requests under way too, and waits.
-func (d *door) close() {
+func (d *listener) close() {
 	for _, s := range d.servers {
 		_ = s.Close()
 	}

@@ -19,28 +19,28 @@ func nodeClaims() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 }
 
-// labelElsewhere is on the nodes that no claim made; its value is the claim
+// labelSpareNode is on the nodes that no claim made; its value is the claim
 // beside which it appeared.
-const labelElsewhere = "firstlight.dev/spare-node-for"
+const labelSpareNode = "firstlight.dev/spare-node-for"
 
-// syncElsewhere has a free node of a run's pool beside each of its claims that
+// syncSpareNodes has a free node of a run's pool beside each of its claims that
 // has no node yet, once the pool has a node: whoever waits for the claim's finds
 // room there first. Without a claim, or the fault, the node goes.
-func (i *instances) syncElsewhere(ctx context.Context, wanted bool) error {
+func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
 		return wrap(err, "list node claims")
 	}
-	have, err := i.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelElsewhere})
+	have, err := i.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelSpareNode})
 	if err != nil {
 		return wrap(err, "list nodes")
 	}
-	i.elsewhere = true
+	i.spareNodes = true
 	var errs []error
 	if wanted {
 		for _, c := range list.Items {
 			if awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
-				_, err := i.client.CoreV1().Nodes().Create(ctx, elsewhere(c, time.Now()), metav1.CreateOptions{})
+				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, time.Now()), metav1.CreateOptions{})
 				if err != nil && !apierrors.IsAlreadyExists(err) {
 					errs = append(errs, wrap(err, "create node beside %s", c.GetName()))
 				}
@@ -55,7 +55,7 @@ func (i *instances) syncElsewhere(ctx context.Context, wanted bool) error {
 			errs = append(errs, wrap(err, "delete node %s", n.Name))
 		}
 	}
-	i.elsewhere = wanted || len(errs) > 0
+	i.spareNodes = wanted || len(errs) > 0
 	return errors.Join(errs...)
 }
 
@@ -74,12 +74,12 @@ func nodeOf(c unstructured.Unstructured) string {
 }
 
 func hasNode(nodes []corev1.Node, claim string) bool {
-	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelElsewhere] == claim })
+	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelSpareNode] == claim })
 }
 
 // elsewhere is a free GPU node of a claim's pool, Ready from the first.
-func elsewhere(c unstructured.Unstructured, now time.Time) *corev1.Node {
-	name := "elsewhere-" + c.GetName()
+func spareNode(c unstructured.Unstructured, now time.Time) *corev1.Node {
+	name := "spare-" + c.GetName()
 	room := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("192"), corev1.ResourceMemory: resource.MustParse("2Ti"),
 		corev1.ResourcePods: resource.MustParse("110"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
@@ -90,7 +90,7 @@ func elsewhere(c unstructured.Unstructured, now time.Time) *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name,
 			Labels: map[string]string{
-				labelElsewhere: c.GetName(), labelPool: poolOf(c), corev1.LabelHostname: name,
+				labelSpareNode: c.GetName(), labelPool: poolOf(c), corev1.LabelHostname: name,
 				corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 			},
 			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
