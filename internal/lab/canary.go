@@ -15,14 +15,12 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// canaryName is that of the canary's node and of its pod; canaryMark its label and taint.
 const (
 	canaryName      = "firstlight-canary"
 	canaryNamespace = "default"
 	canaryMark      = "firstlight.dev/lab-canary"
 )
 
-// canaryNeeds are the components that the canary needs.
 func (l *Lab) canaryNeeds() []string {
 	needs := []string{component.ControllerManager, component.Scheduler}
 	if l.opts.Purpose == component.Scheduling {
@@ -31,9 +29,8 @@ func (l *Lab) canaryNeeds() []string {
 	return append(needs, component.Kwok)
 }
 
-// canary proves the control plane as a whole: a pod is admitted, scheduled to
-// a KWOK node of its own, and, where there is kwok, reported Running; then both are
-// taken away, so that nothing that counts nodes meets them.
+// canary proves the control plane end to end: a pod is admitted, scheduled to its own KWOK node
+// and, in labs with kwok, reported Running. It deletes both, so that node counts are not affected.
 func (l *Lab) canary(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(l.rest)
 	if err != nil {
@@ -43,7 +40,7 @@ func (l *Lab) canary(ctx context.Context) error {
 		return fmt.Errorf("create the canary's node: %w", err)
 	}
 	pods := client.CoreV1().Pods(canaryNamespace)
-	// A namespace's service account takes a moment: until then no pod is admitted.
+	// No pod is admitted before the namespace's service account exists.
 	err = poll.Until(ctx, pollInterval, "the canary pod to be admitted", func(ctx context.Context) error {
 		if _, err := pods.Create(ctx, canaryPod(), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 			return err
@@ -55,7 +52,7 @@ func (l *Lab) canary(ctx context.Context) error {
 	}
 	phase := corev1.PodRunning
 	if l.opts.Purpose == component.Scheduling {
-		phase = corev1.PodPending // there is no kubelet
+		phase = corev1.PodPending // no kubelet
 	}
 	err = poll.Until(ctx, pollInterval, "the canary pod to be bound and "+string(phase), func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, canaryName, metav1.GetOptions{})

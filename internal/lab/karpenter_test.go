@@ -67,7 +67,6 @@ func orderingPod(name, instanceType string) *corev1.Pod {
 	return pod
 }
 
-
 // testKarpenter lets a lab that is up gain Karpenter, which then orders a node of
 // every instance type for pods that nothing else has room for, and takes them
 // away when the pods are gone.

@@ -28,8 +28,8 @@ const (
 	kwokRetryAnnotation = "firstlight.dev/kwok-retry"
 )
 
-// kwokRetrier mends a race of kwok: a pod that is bound while its node appears can be missing
-// from kwok's first list of the node's pods and is then Pending until its next update.
+// kwokRetrier works around a race in kwok: a pod that is bound while its node appears can be
+// missing from kwok's first list of the node's pods. It then stays Pending until its next update.
 type kwokRetrier struct {
 	client kubernetes.Interface
 	clock  clock.Clock
@@ -115,8 +115,8 @@ func (k *kwokRetrier) retry(ctx context.Context, pod *corev1.Pod, count int) err
 	return nil
 }
 
-// boundAt is when the pod was bound; a pod that was created with its node has no PodScheduled
-// condition.
+// boundAt returns the time of the binding. A pod that was created with a node name has no
+// PodScheduled condition.
 func boundAt(pod *corev1.Pod) time.Time {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {

@@ -21,16 +21,16 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// trainerWebhooks is the configuration that has Kubeflow Trainer's validating webhooks.
+// trainerWebhooks is the configuration with Kubeflow Trainer's validating webhooks.
 const trainerWebhooks = "validator.trainer.kubeflow.org"
 
-// noticedWithin is how long the API server may take until it heeds another
-// configuration; it is a matter of a second.
-const noticedWithin = 3 * time.Minute
+// propagationTimeout bounds how long the API server takes to use a changed configuration, usually
+// a second.
+const propagationTimeout = 3 * time.Minute
 
-// SetWebhookFailsOpen leads Kubeflow Trainer's validating webhooks to a port where
-// nobody listens and has what could not be asked admitted, or makes them what they
-// were. It returns when the API server does so. The lab must have the extra trainer.
+// SetWebhookFailsOpen points Kubeflow Trainer's validating webhooks at a closed port with
+// failurePolicy Ignore, or restores them. It returns when the API server uses the configuration.
+// The lab must have the extra trainer.
 func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 	before := l.faults()
 	if err := l.change(ctx, func(f *component.Faults) { f.WebhookFailsOpen = on }); err != nil {
@@ -43,14 +43,14 @@ func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := l.leadWebhooks(ctx, client, on); err != nil {
+	if err := l.updateWebhooks(ctx, client, on); err != nil {
 		return err
 	}
 	return awaitAdmitted(ctx, client, on)
 }
 
-// SetTrainerDown leaves Kubeflow Trainer ended for so long when it dies, or, with 0, has
-// it started again as ever. It returns, with 0, when the program runs.
+// SetTrainerDown delays restarts of Kubeflow Trainer by wait; 0 restores immediate restarts and
+// returns when the program runs.
 func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 	before := l.faults()
 	if before.TrainerDown.Duration == wait {
@@ -63,7 +63,7 @@ func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 	if wait > 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("%s did not run after %s", component.KubeflowTrainer, noticedWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("%s not running after %s", component.KubeflowTrainer, propagationTimeout))
 	defer cancel()
 	return poll.Until(ctx, pollInterval, component.KubeflowTrainer+" to run again", func(context.Context) error {
 		for _, s := range l.sup.Status() {
@@ -83,13 +83,13 @@ func (l *Lab) faults() component.Faults {
 	return l.conf.Faults
 }
 
-// leadWebhooks gives the configuration the webhooks that it is to have.
-func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {
+// updateWebhooks patches the webhook configuration.
+func (l *Lab) updateWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {
 	l.mu.Lock()
 	conf := l.conf
 	l.mu.Unlock()
 	if open {
-		conf.Ports.TrainerWebhook = nobodyListens
+		conf.Ports.TrainerWebhook = closedPort
 	}
 	values, err := extraValues(conf)
 	if err != nil {
@@ -103,11 +103,11 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 		return o.GetKind() == "ValidatingWebhookConfiguration" && o.GetName() == trainerWebhooks
 	})
 	if i < 0 {
-		return fmt.Errorf("lead webhooks: there is no %s", trainerWebhooks)
+		return fmt.Errorf("update webhooks: %s not found", trainerWebhooks)
 	}
 	hooks, _, err := unstructured.NestedSlice(objects[i].Object, "webhooks")
 	if err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	for _, h := range hooks {
 		if m, ok := h.(map[string]any); ok && open {
@@ -116,23 +116,22 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 	}
 	patch, err := json.Marshal(map[string]any{"webhooks": hooks})
 	if err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	r, err := resourceOf(client, objects[i])
 	if err != nil {
 		return err
 	}
 	if _, err := r.Patch(ctx, trainerWebhooks, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	return nil
 }
 
-// awaitAdmitted sends a TrainJob that the webhook denies, not to be kept, until it is
-// admitted, or is not.
+// awaitAdmitted dry-runs an invalid TrainJob until it is admitted, or until the webhook denies it.
 func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) error {
 	invalid := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the API server had not noticed after %s", noticedWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("not in effect after %s", propagationTimeout))
 	defer cancel()
 	return poll.Until(ctx, pollInterval, fmt.Sprintf("an invalid TrainJob to be admitted: %t", want), func(ctx context.Context) error {
 		err := sendSample(ctx, client, invalid)

@@ -8,12 +8,12 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// Status is how a lab does.
+// Status of a lab.
 type Status struct {
 	Info Info `json:"info"`
-	// State is "starting", "ready" or "degraded" (a component is not ready).
+	// State is one of the State constants.
 	State string `json:"state"`
-	// Owned: the lab belongs to a process and ends with it.
+	// Owned labs stop when their owner process ends.
 	Owned      bool              `json:"owned"`
 	Started    time.Time         `json:"started"`
 	Ready      time.Time         `json:"ready"`
@@ -21,14 +21,14 @@ type Status struct {
 	Components []ComponentStatus `json:"components"`
 }
 
-// ComponentStatus is how one component does.
+// ComponentStatus is the status of one component.
 type ComponentStatus struct {
 	process.Status
-	// Address is where it listens.
+	// Address is its host:port.
 	Address string `json:"address"`
 }
 
-// The states of a lab.
+// Lab states.
 const (
 	StateStarting = "starting"
 	StateReady    = "ready"
@@ -37,7 +37,7 @@ const (
 	StateStopping = "stopping"
 )
 
-// Status tells how every component does, in the order of their start.
+// Status returns the lab's status; components are in start order.
 func (l *Lab) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,16 +67,14 @@ func (l *Lab) addressOf(name string) string {
 	return hostPort(l.conf.Address, ports[0])
 }
 
-// Running is a component as it was last started, and how it does.
+// Running is a component as last started and its status.
 type Running struct {
 	process.Status
-	// Args are its arguments, without the program; Env is what its environment has
-	// of its own, as NAME=value.
+	// Args excludes the program; Env has the component's own variables as NAME=value.
 	Args, Env []string
 }
 
-// Components tells of every component that the lab was told to run, in the order
-// of their start. Options.Events tells when one of them changed.
+// Components returns every component in start order. Options.Events reports changes.
 func (l *Lab) Components() []Running {
 	status := l.sup.Status()
 	l.mu.Lock()

@@ -14,8 +14,7 @@ import (
 
 var trainJobKind = schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}
 
-// sampleJob is a TrainJob of the runtime that a lab has, with these environment
-// variables; it is only ever sent not to be kept.
+// sampleJob returns a TrainJob of the lab's runtime for dry runs.
 func sampleJob(env ...any) *unstructured.Unstructured {
 	trainer := map[string]any{"numNodes": int64(1), "numProcPerNode": "auto"}
 	if len(env) > 0 {
@@ -33,10 +32,10 @@ func sendSample(ctx context.Context, client dynamic.Interface, job *unstructured
 	return err
 }
 
-// awaitRuntimes waits until Kubeflow Trainer's webhook admits a TrainJob of the runtime
-// that was just made: it looks for the runtime in a copy of its own, which comes later.
+// awaitRuntimes waits until Kubeflow Trainer's webhook admits a TrainJob of the new runtime, which
+// the webhook reads from its own cache.
 func awaitRuntimes(ctx context.Context, client dynamic.Interface) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the webhook had not noticed after %s", noticedWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("not in effect after %s", propagationTimeout))
 	defer cancel()
 	return poll.Until(ctx, pollInterval, "the webhook to admit a TrainJob of the lab's runtime", func(ctx context.Context) error {
 		return sendSample(ctx, client, sampleJob())

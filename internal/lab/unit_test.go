@@ -61,7 +61,7 @@ func TestDirectoryOfSomebodyElseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.sup.Close()
-	if err := l.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "directory of its own") {
+	if err := l.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "is not a lab's") {
 		t.Errorf("start in somebody's directory: %v", err)
 	}
 	if _, err := os.Stat(precious); err != nil {
