@@ -1,7 +1,6 @@
-// Package labtest gives tests a whole lab: a control plane of the upstream programs with
-// a simulated cluster, as its kubeconfig and its site file show it. Where the run has a
-// pool of labs (PoolEnv) it is one of these, else one in the test's own process. Only
-// tests import it.
+// Package labtest provides labs for tests: a control plane of the upstream programs with a
+// simulated cluster, its kubeconfig and its site file. It borrows a lab of the run's pool
+// (PoolEnv) or starts one in the test's process. Only tests import it.
 package labtest
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Lab is one that is up.
+// Lab is a running lab.
 type Lab struct {
 	handle  *lab.Handle
 	pooled  *pooled
@@ -33,7 +32,7 @@ type Lab struct {
 	Profile *profile.Profile
 }
 
-// Start gives the test a lab of its own until it ends, with these extras at least.
+// Start returns a lab with at least these extras for exclusive use until the test ends.
 func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	t.Helper()
 	if p := borrow(t, spec, extras); p != nil {
@@ -62,7 +61,7 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 		select {
 		case err := <-ended:
 			ended <- err
-			t.Fatal(errors.Join(errors.New("the lab has ended"), err))
+			t.Fatal(errors.Join(errors.New("the lab stopped"), err))
 		default:
 		}
 		l.handle, err = lab.AttachDir(t.Context(), name, dir)
@@ -75,15 +74,14 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	return l
 }
 
-// Retire keeps the lab from being given to another test: what this one does to it
-// outlasts the test, such as series in Prometheus. It does nothing outside a pool.
+// Retire prevents reuse of the lab by other tests, for changes that outlast the test, such as
+// series in Prometheus. It does nothing outside a pool.
 func (l *Lab) Retire() {
 	if l.pooled != nil {
 		l.pooled.retired = true
 	}
 }
 
-// open reads the lab's site and opens its cluster.
 func (l *Lab) open(t *testing.T) {
 	t.Helper()
 	var err error
@@ -98,15 +96,15 @@ func (l *Lab) open(t *testing.T) {
 	}
 }
 
-// Open is the lab's cluster as a check's Deps want it.
+// Open returns the cluster; it has the signature of a check's dependencies.
 func (l *Lab) Open(context.Context) (*kube.Cluster, error) { return l.Cluster, nil }
 
-// RequireClean fails the test when anything carries the run's label still.
+// RequireClean fails the test if an object has the run's label.
 func (l *Lab) RequireClean(t *testing.T, run string) {
 	t.Helper()
 	left, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left of %s: %+v, %v", run, left, err)
+		t.Errorf("objects of run %s remain: %+v, %v", run, left, err)
 	}
 }
 
@@ -146,14 +144,14 @@ func (r *Recorder) Progress(format string, args ...any) {
 	}
 }
 
-// Observations are those so far, in order.
+// Observations returns the recorded observations in order.
 func (r *Recorder) Observations() []check.Observation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]check.Observation(nil), r.obs...)
 }
 
-// Kill kills a program of the lab, which is started again, and says what it killed.
+// Kill kills a program of the lab, which restarts it, and returns a description of it.
 func (l *Lab) Kill(ctx context.Context, program string) (string, error) {
 	id, err := l.handle.Kill(ctx, program)
 	if err != nil {

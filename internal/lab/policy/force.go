@@ -14,19 +14,18 @@ import (
 	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// run is the label of firstlight's objects.
 const run = "firstlight.dev/run"
 
 const sampleInterval = 50 * time.Millisecond
 
-// put creates a policy and waits until it is applied, also to what is there
-// already: that is updated with itself.
+// put creates a policy, waits until it is applied and updates existing objects so that it applies
+// to them.
 func (e *Engine) put(ctx context.Context, name string) error {
 	p, err := find(name)
 	if err != nil {
 		return err
 	}
-	e.force[name] = true // or half of it: to be removed in any case
+	e.force[name] = true // set before creation, so that a partial policy is removed
 	object, binding := p.objects(name)
 	api := e.client.AdmissionregistrationV1()
 	if _, err := api.MutatingAdmissionPolicies().Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -39,12 +38,12 @@ func (e *Engine) put(ctx context.Context, name string) error {
 		return err
 	}
 	if p.Resource.schema() == corev1.SchemeGroupVersion.WithResource("pods") {
-		return nil // a pod stays what it was made
+		return nil // pods are immutable
 	}
 	return e.touch(ctx, name, p)
 }
 
-// remove deletes a policy and waits until it is not applied any more.
+// remove deletes a policy and waits until it is no longer applied.
 func (e *Engine) remove(ctx context.Context, name string) error {
 	p, err := find(name)
 	if err != nil {
@@ -64,7 +63,7 @@ func (e *Engine) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// await sends samples until they come back changed, or unchanged.
+// await dry-runs samples until they are changed, or unchanged.
 func (e *Engine) await(ctx context.Context, name string, p policy, want bool) error {
 	return poll.Until(ctx, sampleInterval, fmt.Sprintf("policy %s to be applied: %t", name, want), func(ctx context.Context) error {
 		answer, err := e.of(p, p.sample().GetNamespace()).Create(ctx, p.sample(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -80,11 +79,11 @@ func (e *Engine) await(ctx context.Context, name string, p policy, want bool) er
 	})
 }
 
-// touch updates firstlight's objects with themselves.
+// touch updates firstlight's objects without a change.
 func (e *Engine) touch(ctx context.Context, name string, p policy) error {
 	list, err := e.of(p, "").List(ctx, metav1.ListOptions{LabelSelector: run})
 	if err != nil {
-		return fmt.Errorf("apply policy %s to what is there: %w", name, err)
+		return fmt.Errorf("apply policy %s to existing objects: %w", name, err)
 	}
 	for _, o := range list.Items {
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
