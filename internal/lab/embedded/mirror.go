@@ -44,7 +44,7 @@ func newMirror(client kubernetes.Interface, node string, processes func() []lab.
 	m := &mirror{client: client, node: node, processes: processes, log: log, changed: make(chan struct{}, 1), had: map[string]corev1.PodTemplateSpec{}}
 	own := informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = labelProcess })
 	m.pods = informers.NewSharedInformerFactoryWithOptions(client, 0, own).Core().V1().Pods().Informer()
-	// Adding a handler fails only on an informer that has stopped.
+	// AddEventHandler fails only on a stopped informer.
 	_, _ = m.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.wake() }, UpdateFunc: func(_, _ any) { m.wake() }, DeleteFunc: func(any) { m.wake() },
 	})

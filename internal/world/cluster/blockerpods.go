@@ -9,11 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// blockersNamespace is somebody else's.
 const blockersNamespace = "blockers"
 
-// syncBlockerPods puts a pod that must not be disrupted on every node that was made
-// for a run, or takes all of them away.
+// syncBlockerPods creates a pod that must not be disrupted on every node of a run, or deletes them
+// all.
 func (i *instances) syncBlockerPods(ctx context.Context, wanted bool) error {
 	if !wanted {
 		err := i.client.CoreV1().Namespaces().Delete(ctx, blockersNamespace, metav1.DeleteOptions{})
@@ -49,16 +48,15 @@ func (i *instances) syncBlockerPods(ctx context.Context, wanted bool) error {
 		}
 		_, err := i.client.CoreV1().Pods(blockersNamespace).Create(ctx, blockerPod(n.Name), metav1.CreateOptions{})
 		if apierrors.IsNotFound(err) {
-			i.blockerPods = false // the namespace was on its way out: make it again
+			i.blockerPods = false // the namespace was terminating: create it again
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			errs = append(errs, wrap(err, "create keeper on %s", n.Name))
+			errs = append(errs, wrap(err, "create blocker pod on %s", n.Name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// keeper is a pod that is where it is for good.
 func blockerPod(node string) *corev1.Pod {
 	no, grace := false, int64(0)
 	return &corev1.Pod{

@@ -2,7 +2,7 @@ package cluster
 
 import "sync"
 
-// bell wakes everybody who waits for something to change.
+// broadcast wakes all waiters.
 type broadcast struct {
 	mu sync.Mutex
 	ch chan struct{}
@@ -10,7 +10,7 @@ type broadcast struct {
 
 func newBroadcast() *broadcast { return &broadcast{ch: make(chan struct{})} }
 
-// wait returns a channel that closes at the next ring. Take it before looking.
+// wait returns a channel that the next notify closes. Call it before reading the state.
 func (b *broadcast) wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,27 +25,25 @@ import (
 	"github.com/firstlight/firstlight/internal/world/operator"
 )
 
-// Config of Start.
 type Config struct {
 	RestConfig *rest.Config
 	World      *world.World
-	// Dir takes the pods' log files, in a directory of their own in it.
+	// Dir is the parent of the directory for pod logs.
 	Dir string
-	// ExporterPort on the nodes' addresses; 0 means the exporter's own.
+	// ExporterPort on the nodes' addresses; 0: the exporter's default.
 	ExporterPort int
-	// Kubelet is kwok's server; without it, a followed log doesn't end.
+	// Kubelet is kwok's server; without it, following a log does not end.
 	Kubelet *Kubelet
-	// Pods is where the way to pods by their own addresses is served, as an HTTP proxy;
-	// nil: nowhere. Stop closes it.
+	// Pods serves the HTTP proxy to pod addresses; nil: none. Stop closes it.
 	Pods net.Listener
-	// Log takes what a person debugging the lab wants to read; nil: nothing.
+	// Log is for debugging; nil discards it.
 	Log *slog.Logger
 }
 
-// podsDir is the runtime's own directory in Config.Dir.
+// podsDir is the directory for pod logs in Config.Dir.
 const podsDir = "pods"
 
-// Cluster is the world's side of one API server, until Stop.
+// Cluster is the world's side of one API server.
 type Cluster struct {
 	config Config
 	client kubernetes.Interface
@@ -66,12 +64,11 @@ type Cluster struct {
 	wg     sync.WaitGroup
 }
 
-// Start registers the nodes, starts everything and returns when every node is
-// registered with its resources. It bounds starting by ctx; what it started
-// runs until Stop.
+// Start returns when every node is registered with its resources. ctx bounds the start; the
+// Cluster runs until Stop.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.RestConfig == nil || cfg.World == nil || cfg.Dir == "" {
-		return nil, errors.New("start the world's cluster: rest config, world and directory must be given")
+		return nil, errors.New("start the world's cluster: RestConfig, World and Dir are required")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -148,9 +145,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Settle returns when the API shows the world as it is now: every node Ready
-// with its resources and devices, every exporter up or down, the operator's verdict in, the
-// gateways right or wrong, and the instances that an autoscaler orders as they are to be.
+// Settle returns when the API matches the world: nodes Ready with their resources and devices,
+// exporters, the operator's status, gateways and the autoscaler's instances.
 func (c *Cluster) Settle(ctx context.Context) error {
 	for _, part := range []struct {
 		name    string
@@ -172,7 +168,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 
 const settleInterval = 50 * time.Millisecond
 
-// Stop ends everything and waits for it until ctx ends. Objects stay in the API.
+// Stop stops everything and waits until ctx ends. API objects remain.
 func (c *Cluster) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

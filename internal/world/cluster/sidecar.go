@@ -7,15 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// side is a container beside the first of its pod: it runs its program once.
+// sidecar is a container other than its pod's first; it runs its program once.
 type sidecar struct {
 	worker    *worker
 	container corev1.Container
 	done      chan struct{} // closed when its log is complete
 }
 
-// sidecarsOf are the containers after the first that have a program: of those, the
-// world plays only what looks for devices, since that is each container's own.
+// sidecarsOf returns the containers after the first that list devices, the only program that is
+// simulated there.
 func sidecarsOf(w *worker) []*sidecar {
 	var out []*sidecar
 	for i, c := range w.pod.Spec.Containers {
@@ -44,7 +44,7 @@ func (s *sidecar) over(int) bool {
 	}
 }
 
-// run plays the program; what keeps it from its log is the world's own trouble.
+// run runs the program. Errors are failures of the simulation.
 func (s *sidecar) run(h held) {
 	defer close(s.done)
 	out, err := createPodLog(s.logPath(0), time.Now)

@@ -14,18 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// nodeClaims are what Karpenter has ordered.
 func nodeClaims() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 }
 
-// labelSpareNode is on the nodes that no claim made; its value is the claim
-// beside which it appeared.
+// labelSpareNode is on spare nodes; its value is the claim that the node was created for.
 const labelSpareNode = "firstlight.dev/spare-node-for"
 
-// syncSpareNodes has a free node of a run's pool beside each of its claims that
-// has no node yet, once the pool has a node: whoever waits for the claim's finds
-// room there first. Without a claim, or the fault, the node goes.
+// syncSpareNodes creates a free node of the same pool for each claim of a run without a node, once
+// the pool has a node. Pods that wait for the claim's node are bound to the spare node first. The
+// node is deleted with the claim or the fault.
 func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
@@ -42,7 +40,7 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 			if awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
 				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, time.Now()), metav1.CreateOptions{})
 				if err != nil && !apierrors.IsAlreadyExists(err) {
-					errs = append(errs, wrap(err, "create node beside %s", c.GetName()))
+					errs = append(errs, wrap(err, "create spare node for %s", c.GetName()))
 				}
 			}
 		}
@@ -59,7 +57,7 @@ func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 	return errors.Join(errs...)
 }
 
-// awaited says that a claim has no node, and another of its pool has one.
+// awaited reports whether a claim has no node while another claim of its pool has one.
 func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool {
 	return nodeOf(c) == "" && slices.ContainsFunc(all, func(other unstructured.Unstructured) bool {
 		return poolOf(other) == poolOf(c) && nodeOf(other) != ""
@@ -69,7 +67,7 @@ func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool 
 func poolOf(c unstructured.Unstructured) string { return c.GetLabels()[labelPool] }
 
 func nodeOf(c unstructured.Unstructured) string {
-	name, _, _ := unstructured.NestedString(c.Object, "status", "nodeName") // no string is no node
+	name, _, _ := unstructured.NestedString(c.Object, "status", "nodeName") // not a string: no node
 	return name
 }
 
@@ -77,7 +75,7 @@ func hasNode(nodes []corev1.Node, claim string) bool {
 	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelSpareNode] == claim })
 }
 
-// elsewhere is a free GPU node of a claim's pool, Ready from the first.
+// spareNode is a free, Ready GPU node of a claim's pool.
 func spareNode(c unstructured.Unstructured, now time.Time) *corev1.Node {
 	name := "spare-" + c.GetName()
 	room := corev1.ResourceList{

@@ -145,7 +145,7 @@ func (g *Gateways) follow() {
 	g.services = informers.NewSharedInformerFactory(g.config.Client, 0).Core().V1().Services().Informer()
 	g.backends = &backends{services: g.services.GetStore(), pods: g.config.Pods.GetStore(), forwards: g.forwards.GetStore()}
 	for _, i := range []cache.SharedIndexInformer{g.classes, g.gateways, g.routes, g.services} {
-		// Adding a handler fails only on an informer that has stopped.
+		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { g.signal() }, UpdateFunc: func(_, _ any) { g.signal() }, DeleteFunc: func(any) { g.signal() },
 		})

@@ -31,7 +31,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/exporter"
 )
 
-// Names of what the operator owns.
+// Names of the operator's objects.
 const (
 	Namespace  = "gpu-operator"
 	PolicyName = "cluster-policy"
@@ -40,16 +40,15 @@ const (
 //go:embed manifests.yaml
 var manifests string
 
-// Config of Start.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
 	World   *world.World
-	// ExporterPort that the exporter's pods announce; 0 means its usual one.
+	// ExporterPort of the exporter's pods; 0: the default.
 	ExporterPort int
 }
 
-// Operator runs until Stop.
+// Operator is the simulated GPU Operator.
 type Operator struct {
 	config   Config
 	log      *slog.Logger
@@ -65,8 +64,8 @@ type Operator struct {
 	wg     sync.WaitGroup
 }
 
-// Start creates the definition, the policy and the operands, and follows them.
-// It bounds starting by ctx; what it started runs until Stop.
+// Start creates the definition, the policy and the operands. ctx bounds the start; the Operator
+// runs until Stop.
 func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	if cfg.ExporterPort == 0 {
 		cfg.ExporterPort = exporter.Port
@@ -92,13 +91,13 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error)
 	return o, nil
 }
 
-// Stop ends it and waits. Objects stay.
+// Stop stops the Operator. Objects remain.
 func (o *Operator) Stop() {
 	o.cancel()
 	o.wg.Wait()
 }
 
-// install creates what isn't there, trying again what isn't possible yet.
+// install creates missing objects.
 func (o *Operator) install(ctx context.Context) error {
 	resources := map[string]schema.GroupVersionResource{
 		"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
@@ -113,8 +112,8 @@ func (o *Operator) install(ctx context.Context) error {
 		if err := create(ctx, obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) error {
 			r := o.config.Dynamic.Resource(resources[obj.GetKind()])
 			if obj.GetKind() == "ClusterPolicy" {
-				// Of a kind that is new, an API server delays what is created by two seconds
-				// (for others that may not know the kind yet), and not what is applied.
+				// The API server delays create requests of a new kind by two seconds (other API
+				// servers may not serve it yet), but not apply requests.
 				_, err := r.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "firstlight-world"})
 				return err
 			}
@@ -136,7 +135,8 @@ func (o *Operator) install(ctx context.Context) error {
 	return nil
 }
 
-// create retries attempt until the object exists, the API server calls it invalid or ctx ends.
+// create retries attempt until the object exists, the API server rejects it as invalid or ctx
+// ends.
 func create(ctx context.Context, object string, attempt func(context.Context) error) error {
 	return poll.Until(ctx, 100*time.Millisecond, object+" to be created", func(ctx context.Context) error {
 		err := attempt(ctx)
@@ -150,7 +150,7 @@ func create(ctx context.Context, object string, attempt func(context.Context) er
 	})
 }
 
-// watch starts the informers and waits for their first lists.
+// watch starts the informers and waits until they are synced.
 func (o *Operator) watch(ctx, life context.Context) error {
 	all := informers.NewSharedInformerFactory(o.config.Client, 0)
 	own := informers.NewSharedInformerFactoryWithOptions(o.config.Client, 0, informers.WithNamespace(Namespace))
@@ -164,7 +164,7 @@ func (o *Operator) watch(ctx, life context.Context) error {
 	}
 	var synced []cache.InformerSynced
 	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), pods.Informer(), sets.Informer()} {
-		// Adding a handler fails only on an informer that has stopped.
+		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
 		})
@@ -180,11 +180,11 @@ func (o *Operator) watch(ctx, life context.Context) error {
 func (o *Operator) run(ctx context.Context) {
 	notices, cancel := o.config.World.Subscribe()
 	defer cancel()
-	tick := time.NewTicker(5 * time.Second) // the real one looks again every 5 s while not ready
+	tick := time.NewTicker(5 * time.Second) // the resync interval of the real operator while not ready
 	defer tick.Stop()
 	for {
 		if err := errors.Join(o.hold(ctx), o.images(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
-			o.log.Warn("GPU operator", "err", err)
+			o.log.Warn("cannot sync GPU operator", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -196,7 +196,7 @@ func (o *Operator) run(ctx context.Context) {
 	}
 }
 
-// updateStatus writes the policy's status when it differs.
+// updateStatus writes a changed status.
 func (o *Operator) updateStatus(ctx context.Context) error {
 	policy, have, next, err := o.computed(ctx)
 	if err != nil {
@@ -212,7 +212,7 @@ func (o *Operator) updateStatus(ctx context.Context) error {
 	policy.Object["status"] = raw
 	_, err = o.policies.UpdateStatus(ctx, policy, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
-		return nil // somebody was faster; the next look will tell
+		return nil // a concurrent update; the next sync retries
 	}
 	if err != nil {
 		return fmt.Errorf("update status of the policy: %w", err)
@@ -220,7 +220,7 @@ func (o *Operator) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// computed is the policy, the status that it has and the one that it should have.
+// computed returns the policy, its current and its desired status.
 func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructured, have, next Status, err error) {
 	policy, err = o.policies.Get(ctx, PolicyName, metav1.GetOptions{})
 	if err != nil {
@@ -242,8 +242,8 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 	return policy, have, nextStatus(have.Conditions, o.operands, nodes, sets), nil
 }
 
-// Settle returns when the policy's status tells of the world as it is: not
-// ready while an operand is held back, ready (for whatever reason) otherwise.
+// Settled returns nil when the policy's status matches the world: not ready while an operand is
+// held, else ready.
 func (o *Operator) Settled(ctx context.Context) error {
 	state := o.config.World.State()
 	want := StateReady
@@ -260,7 +260,7 @@ func (o *Operator) Settled(ctx context.Context) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("pod %s does not say yet which image it runs", wrong[0].Name)
+		return fmt.Errorf("pod %s does not have its image ID yet", wrong[0].Name)
 	}
 	_, have, next, err := o.computed(ctx)
 	if err != nil {
@@ -276,7 +276,7 @@ func (o *Operator) Settled(ctx context.Context) error {
 	return nil
 }
 
-// spread says nil when every operand's DaemonSet covers the nodes with its label.
+// spread returns nil when every operand's DaemonSet covers the nodes with its label.
 func (o *Operator) spread() error {
 	for _, op := range o.operands {
 		nodes, err := o.nodes.List(labels.SelectorFromSet(labels.Set{op.Label: "true"}))
