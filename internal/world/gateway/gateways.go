@@ -22,23 +22,22 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// ControllerName is that of the classes whose Gateways the world plays.
+// ControllerName of the classes that this package implements.
 const ControllerName = "firstlight.dev/world-gateway"
 
-// again is the pause before something is tried again that went wrong.
+// again is the retry interval.
 const again = time.Second
 
-// Config of Start.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
 	World   *world.World
-	// Pods of the cluster; whoever gives it runs it.
+	// Pods of the cluster; the caller runs the informer.
 	Pods cache.SharedIndexInformer
 	Log  *slog.Logger
 }
 
-// Gateways run until Stop.
+// Gateways is the simulated gateway controller.
 type Gateways struct {
 	config    Config
 	hosts     []string
@@ -48,14 +47,14 @@ type Gateways struct {
 
 	classes, gateways, routes, services, forwards cache.SharedIndexInformer
 
-	// mu guards what follows; a look holds it.
+	// mu guards the fields below; sync holds it.
 	mu        sync.Mutex
 	listeners map[types.UID]*listener
 	rules     map[types.UID]map[string]*rule
-	// running: the API is there, and what is of it known.
+	// running: the API exists and the informers are synced.
 	running bool
-	shown   world.Gateway // the faults that the listeners have
-	wrong   error         // of the last look
+	shown   world.Gateway // the listeners' faults
+	wrong   error         // of the last sync
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -77,9 +76,8 @@ func routeResource() schema.GroupVersionResource {
 	return resource("v1", gwv1.GroupName, "httproutes")
 }
 
-// Start follows what is of the world's classes, from when the API server has the
-// Gateway API on; until then, which may be for ever, there is nothing to play. What it
-// started runs until Stop.
+// Start waits in the background until the API server serves the Gateway API, which may be never,
+// and then reconciles the world's classes until Stop.
 func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	hosts, err := hostsOf(cfg.World.State())
 	if err != nil {
@@ -99,7 +97,7 @@ func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	return g, nil
 }
 
-// Stop ends everything that listens, and waits. Objects stay.
+// Stop closes all listeners and waits. Objects remain.
 func (g *Gateways) Stop() {
 	g.cancel()
 	g.wg.Wait()
@@ -112,7 +110,7 @@ func (g *Gateways) Stop() {
 	g.transport.CloseIdleConnections()
 }
 
-// awaitAPI returns true once the API server has what is followed, and false when life ends.
+// awaitAPI returns true when the API server serves the Gateway API and false when life ends.
 func (g *Gateways) awaitAPI(life context.Context) bool {
 	const often, seldom, soon = 500 * time.Millisecond, 5 * time.Second, 120
 	tick := time.NewTicker(often)
@@ -127,7 +125,7 @@ func (g *Gateways) awaitAPI(life context.Context) bool {
 			return true
 		}
 		if n == soon {
-			tick.Reset(seldom) // an API server that has none is unlikely to get one
+			tick.Reset(seldom) // a later installation is unlikely
 		}
 		select {
 		case <-life.Done():
@@ -137,7 +135,7 @@ func (g *Gateways) awaitAPI(life context.Context) bool {
 	}
 }
 
-// follow has noticed what decides; pods and where they listen are looked up as requests come.
+// follow creates the informers. Pods and their addresses are resolved per request.
 func (g *Gateways) follow() {
 	dyn := dynamicinformer.NewDynamicSharedInformerFactory(g.config.Dynamic, 0)
 	g.classes, g.gateways, g.routes = dyn.ForResource(classResource()).Informer(), dyn.ForResource(gatewayResource()).Informer(), dyn.ForResource(routeResource()).Informer()
@@ -180,7 +178,7 @@ func (g *Gateways) run(life context.Context) {
 	g.running = true
 	g.mu.Unlock()
 	for {
-		err := g.look(life)
+		err := g.sync(life)
 		if err != nil && life.Err() == nil {
 			g.config.Log.Warn("gateways", "err", err)
 		}
@@ -209,7 +207,7 @@ func (g *Gateways) Settled() error {
 	return g.wrong
 }
 
-// hostsOf are the addresses that Gateways may have: beside those of the world's hosts.
+// hostsOf returns the addresses for Gateways in the subnet of the world's hosts.
 func hostsOf(s world.State) ([]string, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("the world has no hosts")
