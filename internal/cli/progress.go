@@ -56,14 +56,14 @@ func showLabEvent(board *display.Board, e lab.Event) {
 		}
 		board.Set(boardLab, e.Name, state, e.Message)
 	case lab.KindStep:
-		board.Set(boardLab, e.Name, display.Done, display.Seconds(e.Took))
+		board.Set(boardLab, e.Name, display.Done, display.Seconds(e.Took.Duration))
 	case lab.KindWaiting:
 		board.Set(boardLab, "lab", display.Running, e.Message)
 	case lab.KindExtra:
-		board.Set(boardLab, e.Name, display.Done, "ready after "+display.Seconds(e.Took))
+		board.Set(boardLab, e.Name, display.Done, "ready after "+display.Seconds(e.Took.Duration))
 		board.Fold(boardLab)
 	case lab.KindReady:
-		board.Set(boardLab, "lab", display.Done, "ready after "+display.Seconds(e.Took))
+		board.Set(boardLab, "lab", display.Done, "ready after "+display.Seconds(e.Took.Duration))
 		board.Fold(boardLab)
 	case lab.KindFailed:
 		board.Set(boardLab, "lab", display.Failed, e.Message)
@@ -78,8 +78,8 @@ func showBuild(board *display.Board, e lab.Event) {
 	if b.Total > 0 {
 		detail = fmt.Sprintf("%d of %d packages  %s", b.Done, b.Total, b.Detail)
 	}
-	if b.Remaining > 0 {
-		detail = fmt.Sprintf("%d of %d packages, about %s left  %s", b.Done, b.Total, roughly(b.Remaining), b.Detail)
+	if b.Remaining.Duration > 0 {
+		detail = fmt.Sprintf("%d of %d packages, about %s left  %s", b.Done, b.Total, roughly(b.Remaining.Duration), b.Detail)
 	}
 	switch b.State {
 	case upstream.Building:

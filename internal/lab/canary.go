@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,16 +12,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// canaryName is that of the canary's node and of its pod; canaryMark its label and taint.
 const (
 	canaryName      = "firstlight-canary"
 	canaryNamespace = "default"
 	canaryMark      = "firstlight.dev/lab-canary"
 )
 
-// canaryNeeds are the components that the canary needs.
 func (l *Lab) canaryNeeds() []string {
 	needs := []string{component.ControllerManager, component.Scheduler}
 	if l.opts.Purpose == component.Scheduling {
@@ -29,9 +29,8 @@ func (l *Lab) canaryNeeds() []string {
 	return append(needs, component.Kwok)
 }
 
-// canary proves the control plane as a whole: a pod is admitted, scheduled to
-// a KWOK node of its own, and, where there is kwok, reported Running; then both are
-// taken away, so that nothing that counts nodes meets them.
+// canary proves the control plane end to end: a pod is admitted, scheduled to its own KWOK node
+// and, in labs with kwok, reported Running. It deletes both, so that node counts are not affected.
 func (l *Lab) canary(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(l.rest)
 	if err != nil {
@@ -41,27 +40,29 @@ func (l *Lab) canary(ctx context.Context) error {
 		return fmt.Errorf("create the canary's node: %w", err)
 	}
 	pods := client.CoreV1().Pods(canaryNamespace)
-	// A namespace's service account takes a moment: until then no pod is admitted.
-	err = poll(ctx, "the canary pod to be admitted", func(ctx context.Context) (bool, error) {
-		_, err := pods.Create(ctx, canaryPod(), metav1.CreateOptions{})
-		return err == nil || apierrors.IsAlreadyExists(err), err
+	// No pod is admitted before the namespace's service account exists.
+	err = poll.Until(ctx, pollInterval, "the canary pod to be admitted", func(ctx context.Context) error {
+		if _, err := pods.Create(ctx, canaryPod(), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	phase := corev1.PodRunning
 	if l.opts.Purpose == component.Scheduling {
-		phase = corev1.PodPending // there is no kubelet
+		phase = corev1.PodPending // no kubelet
 	}
-	err = poll(ctx, "the canary pod to be bound, and "+string(phase), func(ctx context.Context) (bool, error) {
+	err = poll.Until(ctx, pollInterval, "the canary pod to be bound and "+string(phase), func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, canaryName, metav1.GetOptions{})
 		if err != nil {
-			return false, err
+			return err
 		}
 		if pod.Status.Phase == phase && pod.Spec.NodeName == canaryName {
-			return true, nil
+			return nil
 		}
-		return false, fmt.Errorf("it is %s on node %q: %s", pod.Status.Phase, pod.Spec.NodeName, whyNotScheduled(pod))
+		return fmt.Errorf("phase %s on node %q: %s", pod.Status.Phase, pod.Spec.NodeName, schedulingMessage(pod))
 	})
 	if err != nil {
 		return err
@@ -78,10 +79,13 @@ func (l *Lab) removeCanary(ctx context.Context, client kubernetes.Interface) err
 	if err := client.CoreV1().Nodes().Delete(ctx, canaryName, del); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the canary's node: %w", err)
 	}
-	return poll(ctx, "the canary to be gone", func(ctx context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, "the canary to be deleted", func(ctx context.Context) error {
 		_, podErr := client.CoreV1().Pods(canaryNamespace).Get(ctx, canaryName, metav1.GetOptions{})
 		_, nodeErr := client.CoreV1().Nodes().Get(ctx, canaryName, metav1.GetOptions{})
-		return apierrors.IsNotFound(podErr) && apierrors.IsNotFound(nodeErr), nil
+		if apierrors.IsNotFound(podErr) && apierrors.IsNotFound(nodeErr) {
+			return nil
+		}
+		return errors.New("pod or node exists")
 	})
 }
 
@@ -119,7 +123,7 @@ func canaryPod() *corev1.Pod {
 	}
 }
 
-func whyNotScheduled(pod *corev1.Pod) string {
+func schedulingMessage(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue {
 			return c.Message

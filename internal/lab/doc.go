@@ -1,28 +1,26 @@
-// Package lab runs a whole Kubernetes control plane on one machine: etcd,
-// kube-apiserver, kube-controller-manager, kube-scheduler, kwok, Prometheus,
-// Alertmanager and prometheus-adapter, unmodified upstream programs, as
-// supervised child processes; and, when they are asked for, extras: Karpenter,
-// the KAI scheduler, Kubeflow Trainer with JobSet, the MPI Operator. No Docker,
-// no root. What is below the kubelet is the world's, which the caller brings.
+// Package lab runs a Kubernetes control plane on one machine: etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler, kwok, Prometheus, Alertmanager and prometheus-adapter
+// as supervised child processes. All are unmodified upstream programs. Extras are added on
+// request: Karpenter, the KAI scheduler, Kubeflow Trainer with JobSet, the MPI Operator. It needs
+// neither Docker nor root. The caller brings the world, which simulates everything below the
+// kubelet.
 //
-// It owns: the lab's directory (certificates, configuration, data, logs,
-// kubeconfig), its loopback subnet and ports, its processes, and their order.
+// The package owns the lab's directory (certificates, configuration, data, logs, kubeconfig), its
+// loopback subnet and ports, its processes and their order.
 //
 // Invariants:
-//   - Ready means that every component answered its health endpoint and a
-//     canary pod was scheduled and reported Running.
-//   - Everything listens on loopback and demands a certificate of this lab,
-//     where the program can (kwok's kubelet side cannot demand one, nor can the
-//     extras' health and metrics; Karpenter's and the MPI Operator's are on every
-//     address).
-//   - Nothing outlives the lab: its processes die with their supervisor, and
-//     Down ends what a dead supervisor recorded, by id and start time.
-//   - Two labs share nothing; the MPI Operator needs a port that only one of them
-//     can have.
+//   - Ready means that every component's health endpoint answered and that a canary pod was
+//     scheduled and reported Running.
+//   - Every component listens on loopback and requires a certificate of this lab, with two
+//     exceptions that the programs do not support: kwok's kubelet server and the health and
+//     metrics ports of the extras. Karpenter and the MPI Operator listen on all addresses.
+//   - No process outlives the lab: processes die with their supervisor, and Down kills what a
+//     dead supervisor recorded, by PID and start time.
+//   - Two labs share nothing. The MPI Operator has a fixed port, so only one lab at a time can
+//     have it.
 //
-// It never reads or writes the user's kubeconfig, and judges nothing: no gate
-// knows of it.
+// The package never reads or writes the user's kubeconfig and judges nothing; no gate imports it.
 //
-// Environment: FIRSTLIGHT_HOME, XDG_STATE_HOME. Linux only: it relies on /proc,
-// on parent-death signals and on 127.0.0.0/8 being loopback.
+// Environment: FIRSTLIGHT_HOME, XDG_STATE_HOME. Linux only: it relies on /proc, on parent-death
+// signals and on 127.0.0.0/8 being loopback.
 package lab

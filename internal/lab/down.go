@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,20 +10,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// stopTimeout bounds an orderly stop, before what is left is killed. Every
-// component has its own grace period within it.
+// stopTimeout bounds an orderly stop; processes that remain are then killed. Each component has
+// its own, shorter grace period.
 const stopTimeout = 2 * time.Minute
 
-// Down ends the lab of that name, whatever state it is in, and returns when no
-// process of it is left. A lab that is not up is ErrNotRunning.
+// Down stops the named lab in any state and returns when all its processes have ended. The error
+// is ErrNotRunning when the lab is not up.
 func Down(ctx context.Context, name string) error {
 	dir, err := DirOf(name)
 	if err != nil {
@@ -31,7 +34,7 @@ func Down(ctx context.Context, name string) error {
 	return DownDir(ctx, name, dir)
 }
 
-// DownDir ends the lab in a directory.
+// DownDir is Down for the lab in dir.
 func DownDir(ctx context.Context, name, dir string) error {
 	s, err := readState(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,48 +59,57 @@ func DownDir(ctx context.Context, name, dir string) error {
 	return errors.Join(endLeftovers(dir), lock.Close())
 }
 
-// Stop ends the lab in order and returns when its process is gone.
+// Stop stops the lab in order and returns when its process has ended.
 func (h *Handle) Stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("it did not stop within %s", stopTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf("not stopped after %s", stopTimeout))
 	defer cancel()
 	if resp, err := h.Do(ctx, http.MethodPost, "/stop", nil); err == nil {
 		_ = resp.Body.Close()
 	} else if alive(h.Supervisor) {
 		return err
 	}
-	return poll(ctx, "lab "+h.Name+" to stop", func(context.Context) (bool, error) {
-		return !alive(h.Supervisor), nil
+	return poll.Until(ctx, pollInterval, "lab "+h.Name+" to stop", func(context.Context) error {
+		return requireExited(h.Supervisor)
 	})
 }
 
-// WaitGone waits until no process runs the lab of that name. It ends nothing.
+// WaitGone waits until no process runs the named lab. It stops nothing.
 func WaitGone(ctx context.Context, name string) error {
 	dir, err := DirOf(name)
 	if err != nil {
 		return err
 	}
-	return poll(ctx, "lab "+name+" to end", func(context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, "lab "+name+" to stop", func(context.Context) error {
 		s, err := readState(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			return true, nil
+			return nil
 		}
-		return err == nil && !alive(s.Supervisor), err
+		if err != nil {
+			return err
+		}
+		return requireExited(s.Supervisor)
 	})
 }
 
-// awaitLock takes the directory of a lab whose process has just ended.
+func requireExited(id process.Identity) error {
+	if alive(id) {
+		return fmt.Errorf("process %d is running", id.PID)
+	}
+	return nil
+}
+
+// awaitLock locks the directory of a lab whose process has just ended.
 func awaitLock(ctx context.Context, dir string) (lock *flock.Flock, err error) {
-	err = poll(ctx, "the lab's directory", func(context.Context) (bool, error) {
+	err = poll.Until(ctx, pollInterval, "the lock of the lab's directory", func(context.Context) error {
 		lock, err = lockDir(dir)
-		return err == nil, err
+		return err
 	})
 	return lock, err
 }
 
-// endLeftovers ends what a lab without a supervisor has left: the processes
-// that its state file names, by id and start time, and those that carry its
-// mark; then its files. The caller holds the directory's lock, so no
-// supervisor of it is alive.
+// endLeftovers kills the processes of a lab without a supervisor (those in its state file, by PID
+// and start time, and those with its marker) and deletes its files. The caller holds the
+// directory's lock, so no supervisor is alive.
 func endLeftovers(dir string) error {
 	s, err := readState(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,10 +127,41 @@ func endLeftovers(dir string) error {
 		return err
 	}
 	if err := process.Kill(append(ids, marked...)); err != nil {
-		return fmt.Errorf("end what lab %s left: %w", s.Name, err)
+		return fmt.Errorf("stop leftover processes of lab %s: %w", s.Name, err)
 	}
 	if err := os.Remove(filepath.Join(dir, socketName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clean the lab's directory: %w", err)
 	}
 	return errors.Join(discardIn(dir), removeState(dir))
+}
+
+// markedProcesses returns the processes whose initial environment has the lab's marker.
+func markedProcesses(id string) ([]process.Identity, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	mark := []byte(Marker + "=" + id)
+	var found []process.Identity
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue // not a process
+		}
+		before, err := process.Identify(pid)
+		if err != nil {
+			continue // ended
+		}
+		environ, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if err != nil {
+			continue // another user's, or ended
+		}
+		for v := range bytes.SplitSeq(environ, []byte{0}) {
+			if bytes.Equal(v, mark) {
+				found = append(found, before)
+				break
+			}
+		}
+	}
+	return found, nil
 }

@@ -12,30 +12,27 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// ensureRequest asks a lab to have extras.
 type ensureRequest struct {
 	With []string `json:"with"`
 }
 
-// ensureLine is a line of the answer: an event, or the end.
+// ensureLine is one line of the response: an event or the result.
 type ensureLine struct {
 	Event *Event `json:"event,omitempty"`
-	// Done is the last line; Error says why the lab does not have them.
+	// Done marks the last line. Error is empty on success.
 	Done  bool   `json:"done,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// maxRequest bounds a request's body.
 const maxRequest = 1 << 20
 
-// serveEnsure makes the lab have extras, telling what happens meanwhile. Whoever
-// asked and went away wants them no more.
+// serveEnsure adds extras and streams events. It cancels when the client disconnects.
 func (s *supervisor) serveEnsure(w http.ResponseWriter, r *http.Request) {
 	var req ensureRequest
 	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&req); err != nil {
-		http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "invalid request:  "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	if err := component.CheckExtras(req.With); err != nil {
@@ -44,19 +41,19 @@ func (s *supervisor) serveEnsure(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	told := s.events.count()
+	sent := s.events.count()
 	result := make(chan error, 1)
 	go func() { result <- s.lab.Ensure(ctx, req.With) }()
 
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
-	tell := func() <-chan struct{} {
-		events, more, done := s.events.from(told)
+	send := func() <-chan struct{} {
+		events, more, done := s.events.from(sent)
 		for i := range events {
-			_ = enc.Encode(ensureLine{Event: &events[i]}) // the request's context tells who went away
+			_ = enc.Encode(ensureLine{Event: &events[i]}) // a disconnect ends the request's context
 		}
-		told += len(events)
-		_ = flush.Flush() // likewise
+		sent += len(events)
+		_ = flush.Flush()
 		if done {
 			return nil
 		}
@@ -65,31 +62,31 @@ func (s *supervisor) serveEnsure(w http.ResponseWriter, r *http.Request) {
 	ending := s.ending
 	for {
 		select {
-		case <-tell():
+		case <-send():
 		case <-ending:
 			cancel(errAskedToStop)
 			ending = nil
 		case err := <-result:
-			tell()
+			send()
 			last := ensureLine{Done: true}
 			if err != nil {
 				last.Error = err.Error()
 			}
-			_ = enc.Encode(last) // likewise
+			_ = enc.Encode(last)
 			return
 		}
 	}
 }
 
-// Ensure makes the lab have these extras, and returns when they are ready. It
-// tells events as they happen; events may be nil.
+// Ensure adds extras to the lab and returns when they are ready. It calls events, which may be
+// nil, for each event.
 func (h *Handle) Ensure(ctx context.Context, extras []string, events func(Event)) error {
 	if len(extras) == 0 {
 		return nil
 	}
 	body, err := json.Marshal(ensureRequest{With: extras})
 	if err != nil {
-		return fmt.Errorf("ask lab %s: %w", h.Name, err)
+		return fmt.Errorf("request to lab %s: %w", h.Name, err)
 	}
 	resp, err := h.Do(ctx, http.MethodPost, "/ensure", bytes.NewReader(body))
 	if err != nil {
@@ -101,7 +98,7 @@ func (h *Handle) Ensure(ctx context.Context, extras []string, events func(Event)
 	for lines.Scan() {
 		var l ensureLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return fmt.Errorf("read the answer of lab %s: %w", h.Name, err)
+			return fmt.Errorf("invalid response of lab %s: %w", h.Name, err)
 		}
 		switch {
 		case l.Done && l.Error != "":
@@ -113,10 +110,9 @@ func (h *Handle) Ensure(ctx context.Context, extras []string, events func(Event)
 		}
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("ask lab %s: %w", h.Name, context.Cause(ctx))
+		return fmt.Errorf("request to lab %s: %w", h.Name, context.Cause(ctx))
 	}
-	return fmt.Errorf("lab %s: %w", h.Name, errors.Join(lines.Err(), errGone))
+	return fmt.Errorf("lab %s: %w", h.Name, errors.Join(lines.Err(), errStoppedEarly))
 }
 
-// errGone says that a lab ended while it was asked for something.
-var errGone = errors.New("it ended before it had answered")
+var errStoppedEarly = errors.New("the lab stopped before it responded")

@@ -6,25 +6,24 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
 )
 
-// errStopped says that a lab ended before it could gain something.
 var errStopped = errors.New("the lab is stopping")
 
-// Ensure makes the lab have these extras besides what it has: it builds their
-// programs where they are not built, creates their objects, starts their
-// components and returns when they are ready. A lab that is still starting is
-// waited for. After an error it is what it was before, but for objects.
+// Ensure adds the extras that the lab does not have: it builds missing programs, creates their
+// objects, starts their components and returns when they are ready. It waits for a lab that is
+// starting. After an error the lab is unchanged, except for created objects.
 func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 	if err := component.CheckExtras(extras); err != nil {
 		return err
 	}
 	if !l.opts.Purpose.Extendable() && len(extras) > 0 {
-		return fmt.Errorf("a lab for %s has no extras, and %v was asked for", l.opts.Purpose, extras)
+		return fmt.Errorf("a lab for %s has no extras: cannot add %v", l.opts.Purpose, extras)
 	}
 	select {
 	case <-l.up:
@@ -39,27 +38,26 @@ func (l *Lab) Ensure(ctx context.Context, extras []string) error {
 	case <-l.stopping:
 		return errStopped
 	case <-ctx.Done():
-		return fmt.Errorf("wait for another who changes the lab: %w", context.Cause(ctx))
+		return fmt.Errorf("wait for another change of the lab: %w", context.Cause(ctx))
 	}
 	for _, name := range extras {
 		if slices.Contains(l.With(), name) {
 			continue
 		}
 		if err := l.gain(ctx, name); err != nil {
-			return fmt.Errorf("give the lab %s: %w", name, err)
+			return fmt.Errorf("add %s to the lab: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// With are the extras that the lab has.
+// With returns the extras of the lab.
 func (l *Lab) With() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.conf.With)
 }
 
-// gain adds one extra.
 func (l *Lab) gain(ctx context.Context, name string) error {
 	begin := l.opts.Clock.Now()
 	programs, err := l.opts.Programs(ctx, namesOf(component.Config{}.Extra(name)))
@@ -76,7 +74,7 @@ func (l *Lab) gain(ctx context.Context, name string) error {
 	l.mu.Unlock()
 	conf.With = append(slices.Clone(conf.With), name)
 
-	steps := append([]step{there(component.APIServer), there(component.Prometheus)}, l.extraSteps(conf, name)...)
+	steps := append([]step{completed(component.APIServer), completed(component.Prometheus)}, l.extraSteps(conf, name)...)
 	if err := runSteps(ctx, steps); err != nil {
 		for _, c := range slices.Backward(conf.Extra(name)) {
 			l.sup.Remove(c.Name)
@@ -86,16 +84,16 @@ func (l *Lab) gain(ctx context.Context, name string) error {
 	l.mu.Lock()
 	l.conf.With = conf.With
 	l.mu.Unlock()
-	l.event(Event{Kind: KindExtra, Name: name, Took: l.opts.Clock.Since(begin)})
+	l.event(Event{Kind: KindExtra, Name: name, Took: metav1.Duration{Duration: l.opts.Clock.Since(begin)}})
 	return nil
 }
 
-// there is a step that was done long ago.
-func there(name string) step {
+// completed returns a step that is already done.
+func completed(name string) step {
 	return step{name: name, run: func(context.Context) error { return nil }}
 }
 
-// extraSteps are what adds an extra: its objects, then its components, then what
+// extraSteps create the objects of an extra, start its components and create the objects that
 // these admit.
 func (l *Lab) extraSteps(conf component.Config, name string) []step {
 	steps := []step{l.own(component.ObjectsOf(name), []string{component.APIServer}, func(ctx context.Context) error {
@@ -115,7 +113,7 @@ func (l *Lab) extraSteps(conf component.Config, name string) []step {
 	return steps
 }
 
-// createExtra makes the objects that an extra needs of the API.
+// createExtra creates the objects that an extra needs before its components start.
 func (l *Lab) createExtra(ctx context.Context, conf component.Config, name string) error {
 	values, err := extraValues(conf)
 	if err != nil {
@@ -140,7 +138,7 @@ func (l *Lab) createExtra(ctx context.Context, conf component.Config, name strin
 	return create(ctx, client, objects)
 }
 
-// createAfter makes the objects that an extra's programs admit.
+// createAfter creates the objects that the webhooks of an extra's programs admit.
 func (l *Lab) createAfter(ctx context.Context, name string) error {
 	objects, err := manifest.After(name)
 	if err != nil || len(objects) == 0 {
@@ -156,7 +154,7 @@ func (l *Lab) createAfter(ctx context.Context, name string) error {
 	return awaitRuntimes(ctx, client)
 }
 
-// namesOf are the programs of components: each is named as its component.
+// namesOf returns program names; a component has the name of its program.
 func namesOf(components []component.Component) []string {
 	names := make([]string, 0, len(components))
 	for _, c := range components {
@@ -165,7 +163,7 @@ func namesOf(components []component.Component) []string {
 	return names
 }
 
-// withoutRepeats are the names, each once, in the order of their first mention.
+// withoutRepeats removes duplicates and keeps the order.
 func withoutRepeats(names []string) []string {
 	var once []string
 	for _, n := range names {

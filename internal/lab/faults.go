@@ -5,84 +5,85 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// SetNoGangScheduler takes native gang scheduling out of the API server and
-// the scheduler, or puts it back. It returns when both are ready again.
+// SetNoGangScheduler removes native gang scheduling from the API server and the scheduler, or
+// restores it. It returns when both are ready.
 func (l *Lab) SetNoGangScheduler(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.NoGangScheduler = on }, component.APIServer, component.Scheduler)
 }
 
-// SetHalfGang makes the scheduler ignore gangs that the API still has, or heed
-// them again. It returns when the scheduler is ready again.
+// SetHalfGang makes the scheduler ignore gangs while the API server serves them, or restores it.
+// It returns when the scheduler is ready.
 func (l *Lab) SetHalfGang(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.HalfGang = on }, component.Scheduler)
 }
 
-// SetAlertRouteMissing makes Alertmanager's only receiver tell nobody, or the
-// webhook again. It returns when Alertmanager is ready again.
+// SetAlertRouteMissing gives Alertmanager a receiver without a notifier, or restores the webhook.
+// It returns when Alertmanager is ready.
 func (l *Lab) SetAlertRouteMissing(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AlertRouteMissing = on }, component.Alertmanager)
 }
 
-// SetOnCallSilent leads the webhook of the receiver on-call to a closed port and has
-// another receiver notified every second, or makes both what they were. It returns when
-// Prometheus has its rules and Alertmanager is ready again.
+// SetOnCallSilent points the webhook of the receiver on-call at a closed port and notifies another
+// receiver every second, or restores both. It returns when Prometheus has its rules and
+// Alertmanager is ready.
 func (l *Lab) SetOnCallSilent(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.OnCallSilent = on }, component.Prometheus, component.Alertmanager)
 }
 
-// SetNodeLabelOff takes the label with the node from Prometheus' targets, or gives it back.
-// It returns when Prometheus scrapes so; the series that it had end within three scrapes.
+// SetNodeLabelOff removes the node label from Prometheus' targets, or restores it. It returns when
+// Prometheus scrapes without it; existing series end within three scrapes.
 func (l *Lab) SetNodeLabelOff(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.NodeLabelOff = on }, component.Prometheus)
 }
 
-// SetAdapterDown ends prometheus-adapter and leaves it ended, or starts it again.
-// It returns when the API server has noticed.
+// SetAdapterDown stops prometheus-adapter, or starts it. It returns when the APIServices have the
+// matching condition.
 func (l *Lab) SetAdapterDown(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AdapterDown = on }, component.Adapter)
 }
 
-// SetAdapterRuleWrong makes prometheus-adapter's power rules ask for a series
-// that is not there, or the right one again. It returns when the adapter is
-// ready again, if it is to run at all.
+// SetAdapterRuleWrong makes prometheus-adapter's power rules query a series that does not exist,
+// or restores them. It returns when the adapter is ready, unless it is stopped.
 func (l *Lab) SetAdapterRuleWrong(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.AdapterRuleWrong = on }, component.Adapter)
 }
 
-// SetServiceRuleWrong makes prometheus-adapter's rules for inference servers ask for
-// series that no server has, or the right ones again. It returns when the adapter is
-// ready again, if it is to run at all.
+// SetServiceRuleWrong makes prometheus-adapter's inference rules query series that no server
+// exports, or restores them. It returns when the adapter is ready, unless it is stopped.
 func (l *Lab) SetServiceRuleWrong(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.ServiceRuleWrong = on }, component.Adapter)
 }
 
-// SetAPIServiceUnavailable leads the metrics APIs to a port where nobody
-// listens, or to prometheus-adapter again. It returns when the API server has noticed.
+// SetAPIServiceUnavailable points the metrics APIServices at a closed port, or at
+// prometheus-adapter. It returns when the APIServices have the matching condition.
 func (l *Lab) SetAPIServiceUnavailable(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.APIServiceUnavailable = on })
 }
 
-// SetHonorLabelsOff makes Prometheus put the labels of the pod that it scrapes
-// before those that the pod's series have, or after them again. It returns when
-// Prometheus scrapes so; the series that it had end within three scrapes.
+// SetHonorLabelsOff makes target labels override the labels of scraped series, or restores
+// honor_labels. It returns when Prometheus scrapes that way; existing series end within three
+// scrapes.
 func (l *Lab) SetHonorLabelsOff(ctx context.Context, on bool) error {
 	return l.change(ctx, func(f *component.Faults) { f.HonorLabelsOff = on }, component.Prometheus)
 }
 
-// changeGrace is shorter than a component's own: its clients stay, and an API
-// server that drains their watches first would take a minute. None of those
-// that a fault restarts has a state of its own to lose.
+// changeGrace is shorter than a component's own grace period: the clients stay connected, and an
+// API server would drain their watches for a minute. No component that a fault restarts has state
+// to lose.
 const changeGrace = time.Second
 
-// change sets faults and restarts the components they concern, in this order,
-// each ready before the next. Nothing restarts when nothing changes.
+// change sets faults and restarts the components that they affect in the given order, each ready
+// before the next. It restarts nothing when no fault changes.
 func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...string) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -100,7 +101,7 @@ func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...
 				continue
 			}
 			if err := l.restart(ctx, c, conf.Faults); err != nil {
-				return fmt.Errorf("restart %s with other settings: %w", name, err)
+				return fmt.Errorf("restart %s: %w", name, err)
 			}
 		}
 	}
@@ -108,13 +109,12 @@ func (l *Lab) change(ctx context.Context, set func(*component.Faults), names ...
 		return l.awaitGangAPI(ctx, !conf.Faults.NoGangScheduler)
 	}
 	if before.AdapterDown != conf.Faults.AdapterDown || before.APIServiceUnavailable != conf.Faults.APIServiceUnavailable {
-		return l.leadMetrics(ctx, conf.Faults)
+		return l.updateMetrics(ctx, conf.Faults)
 	}
 	return nil
 }
 
-// restart runs a component as it is to be run now, or not at all; one that can
-// changes while it runs.
+// restart applies a component's configuration: it stops, reloads or replaces the process.
 func (l *Lab) restart(ctx context.Context, c component.Component, f component.Faults) error {
 	if c.Name == component.Adapter && f.AdapterDown {
 		l.sup.Halt(c.Name, changeGrace)
@@ -130,9 +130,8 @@ func (l *Lab) restart(ctx context.Context, c component.Component, f component.Fa
 	return l.sup.Replace(ctx, spec, changeGrace)
 }
 
-// reload makes a component read its files again, which are written. Prometheus
-// must not be restarted for it: it would not end the series that it has, and
-// show their last samples for minutes.
+// reload makes a component reread its files. A restarted Prometheus would not mark its series as
+// stale and would return their last samples for minutes.
 func (l *Lab) reload(ctx context.Context, c component.Component) error {
 	tlsConfig, err := clientTLS(c.Probe.CA, c.Probe.Cert, c.Probe.Key)
 	if err != nil {
@@ -149,30 +148,30 @@ func (l *Lab) reload(ctx context.Context, c component.Component) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what there is of an explanation
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // best effort
 		return fmt.Errorf("reload %s: %s: %s", c.Name, resp.Status, text)
 	}
 	return nil
 }
 
-// awaitGangAPI waits until the API server serves pod groups, or does not.
+// awaitGangAPI waits until the API server serves pod groups, or no longer serves them.
 func (l *Lab) awaitGangAPI(ctx context.Context, want bool) error {
 	client, err := discovery.NewDiscoveryClientForConfig(l.rest)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	return poll(ctx, "the API server to change its kinds", func(context.Context) (bool, error) {
+	const version = "scheduling.k8s.io/v1alpha2"
+	return poll.Until(ctx, pollInterval, fmt.Sprintf("API version %s to be served: %t", version, want), func(context.Context) error {
 		groups, err := client.ServerGroups()
 		if err != nil {
-			return false, err
+			return err
 		}
-		for _, g := range groups.Groups {
-			for _, v := range g.Versions {
-				if v.GroupVersion == "scheduling.k8s.io/v1alpha2" {
-					return want, nil
-				}
-			}
+		served := slices.ContainsFunc(groups.Groups, func(g metav1.APIGroup) bool {
+			return slices.ContainsFunc(g.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
+		})
+		if served != want {
+			return fmt.Errorf("served: %t", served)
 		}
-		return !want, nil
+		return nil
 	})
 }

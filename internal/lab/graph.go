@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// step is one thing to do at start, after others.
+// step is one action of a start; it runs after the steps that it needs.
 type step struct {
 	name  string
 	needs []string
 	run   func(ctx context.Context) error
 }
 
-// runSteps does every step as soon as what it needs is done. The first error
-// ends all; a need that is no step is an error before anything runs.
+// runSteps runs each step as soon as its needs are done and returns the first error. An unknown
+// need is an error before any step runs.
 func runSteps(ctx context.Context, steps []step) error {
 	done := make(map[string]chan struct{}, len(steps))
 	for _, s := range steps {
@@ -24,7 +24,7 @@ func runSteps(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		for _, n := range s.needs {
 			if done[n] == nil {
-				return fmt.Errorf("step %s needs %s, which is no step", s.name, n)
+				return fmt.Errorf("step %s needs %s, which is not a step", s.name, n)
 			}
 		}
 	}

@@ -15,21 +15,21 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// ErrNotRunning says that there is no lab of that name.
-var ErrNotRunning = errors.New("no such lab is up")
+// ErrNotRunning is returned for a lab that is not up.
+var ErrNotRunning = errors.New("lab is not running")
 
-// Handle reaches a lab that runs in another process.
+// Handle controls a lab that runs in another process.
 type Handle struct {
 	Name, Dir string
 	// Supervisor is the process that runs the lab.
 	Supervisor process.Identity
 
 	client *http.Client
-	// exited, for a lab that this process spawned, is closed when it ended.
+	// exited is closed when a lab that this process spawned has ended; otherwise nil.
 	exited <-chan struct{}
 }
 
-// Attach finds the lab of that name.
+// Attach returns a Handle for the named lab.
 func Attach(ctx context.Context, name string) (*Handle, error) {
 	dir, err := DirOf(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func Attach(ctx context.Context, name string) (*Handle, error) {
 	return AttachDir(ctx, name, dir)
 }
 
-// AttachDir finds the lab in a directory.
+// AttachDir returns a Handle for the lab in dir.
 func AttachDir(ctx context.Context, name, dir string) (*Handle, error) {
 	s, err := readState(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func AttachDir(ctx context.Context, name, dir string) (*Handle, error) {
 	return h, nil
 }
 
-// Status asks how the lab does.
+// Status returns the lab's current status.
 func (h *Handle) Status(ctx context.Context) (Status, error) {
 	resp, err := h.Do(ctx, http.MethodGet, "/status", nil)
 	if err != nil {
@@ -66,32 +66,32 @@ func (h *Handle) Status(ctx context.Context) (Status, error) {
 	defer resp.Body.Close()
 	var st Status
 	if err := json.NewDecoder(resp.Body).Decode(&st); err != nil {
-		return Status{}, fmt.Errorf("read status of lab %s: %w", h.Name, err)
+		return Status{}, fmt.Errorf("invalid status of lab %s: %w", h.Name, err)
 	}
 	return st, nil
 }
 
-// Do makes a request to the lab's control socket; below /world/ it reaches the
-// world. An answer that is not of the 200s is an error with its text.
+// Do sends a request to the lab's control socket; paths below /world/ reach the world. A status
+// other than 2xx is an error with the response text.
 func (h *Handle) Do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://lab"+path, body)
 	if err != nil {
-		return nil, fmt.Errorf("ask lab %s: %w", h.Name, err)
+		return nil, fmt.Errorf("request to lab %s: %w", h.Name, err)
 	}
 	resp, err := h.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask lab %s: %w", h.Name, err)
+		return nil, fmt.Errorf("request to lab %s: %w", h.Name, err)
 	}
 	if resp.StatusCode/100 != 2 {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what there is of an explanation
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // best effort
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("ask lab %s: %s %s: %s: %s", h.Name, method, path, resp.Status, text)
+		return nil, fmt.Errorf("request to lab %s: %s %s: %s: %s", h.Name, method, path, resp.Status, text)
 	}
 	return resp, nil
 }
 
-// Events calls f for every event since the lab's start, and then for each as
-// it comes, until f answers false, the lab ends (nil) or ctx does.
+// Events calls f for each event since the lab's start and then for each new event until f returns
+// false, the lab stops (nil) or ctx ends.
 func (h *Handle) Events(ctx context.Context, f func(Event) bool) error {
 	resp, err := h.Do(ctx, http.MethodGet, "/events", nil)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *Handle) Events(ctx context.Context, f func(Event) bool) error {
 	return ctx.Err()
 }
 
-// WaitReady waits until the lab is ready, telling each event on the way; f may be nil.
+// WaitReady waits until the lab is ready and calls f, which may be nil, for each event.
 func (h *Handle) WaitReady(ctx context.Context, f func(Event)) error {
 	result := errEnded
 	err := h.Events(ctx, func(e Event) bool {
@@ -139,22 +139,21 @@ func (h *Handle) WaitReady(ctx context.Context, f func(Event)) error {
 	if result == nil {
 		return nil
 	}
-	h.awaitLastWords(ctx)
+	h.awaitExit(ctx)
 	return fmt.Errorf("start lab %s: %w%s", h.Name, errors.Join(err, result), supervisorLog(h.Dir))
 }
 
-var errEnded = errors.New("it ended before it was ready")
+var errEnded = errors.New("the lab stopped before it was ready")
 
-// lastWords bounds the wait for a process that no longer answers to say why.
-const lastWords = 10 * time.Second
+// exitTimeout bounds the wait for a process that no longer responds to end.
+const exitTimeout = 10 * time.Second
 
-// awaitLastWords waits for the end of a lab's process: it stops answering
-// before it writes why it ended.
-func (h *Handle) awaitLastWords(ctx context.Context) {
+// awaitExit waits for the lab's process to end: it stops responding before it logs the reason.
+func (h *Handle) awaitExit(ctx context.Context) {
 	if h.exited == nil {
-		return // another process's child
+		return // not spawned by this process
 	}
-	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 	defer cancel()
 	select {
 	case <-h.exited:
@@ -162,7 +161,7 @@ func (h *Handle) awaitLastWords(ctx context.Context) {
 	}
 }
 
-// supervisorLog is what the lab's process last wrote, for an error.
+// supervisorLog returns the last log lines of the lab's process for an error.
 func supervisorLog(dir string) string {
 	path := LogPathIn(dir, supervisorName)
 	lines := process.Tail(path, 0)
@@ -175,4 +174,26 @@ func supervisorLog(dir string) string {
 		text.WriteString("\n  " + l)
 	}
 	return text.String()
+}
+
+// Kill sends SIGKILL to one component's process and returns its identity. The lab restarts the
+// component.
+func (h *Handle) Kill(ctx context.Context, component string) (process.Identity, error) {
+	st, err := h.Status(ctx)
+	if err != nil {
+		return process.Identity{}, err
+	}
+	for _, c := range st.Components {
+		if c.Name != component {
+			continue
+		}
+		if c.Identity.PID == 0 {
+			return c.Identity, fmt.Errorf("kill %s of lab %s: it is not running", component, h.Name)
+		}
+		if err := process.Kill([]process.Identity{c.Identity}); err != nil {
+			return c.Identity, fmt.Errorf("kill %s of lab %s: %w", component, h.Name, err)
+		}
+		return c.Identity, nil
+	}
+	return process.Identity{}, fmt.Errorf("kill %s of lab %s: unknown component", component, h.Name)
 }

@@ -7,20 +7,20 @@ import (
 	"regexp"
 )
 
-// DefaultName is the lab that commands mean when none is named.
+// DefaultName is the lab of commands without --name.
 const DefaultName = "lab"
 
 var nameRE = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 
-// CheckName says whether a lab may be called that.
+// CheckName returns an error for an invalid lab name.
 func CheckName(name string) error {
 	if !nameRE.MatchString(name) {
-		return fmt.Errorf("lab name %q: want lower-case letters, digits and dashes, at most 32", name)
+		return fmt.Errorf("invalid lab name %q: must be at most 32 lower-case letters, digits and dashes", name)
 	}
 	return nil
 }
 
-// Home is where labs live: $FIRSTLIGHT_HOME, else firstlight in the XDG state directory.
+// Home is the directory of labs: $FIRSTLIGHT_HOME, or firstlight in the XDG state directory.
 func Home() (string, error) {
 	if dir := os.Getenv("FIRSTLIGHT_HOME"); dir != "" {
 		return filepath.Abs(dir)
@@ -30,21 +30,21 @@ func Home() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find a place for labs: %w (set FIRSTLIGHT_HOME)", err)
+		return "", fmt.Errorf("cannot find a directory for labs: %w (set FIRSTLIGHT_HOME)", err)
 	}
 	return filepath.Join(home, ".local", "state", "firstlight"), nil
 }
 
-// ownMark is the file that makes a directory a lab's.
-const ownMark = ".firstlight-lab"
+// markerFile identifies a directory as a lab's.
+const markerFile = ".firstlight-lab"
 
-// ownDir makes the directory a lab's, so that what it holds may be deleted. A
-// directory with anything in it that is no lab's is refused: it would lose it.
+// ownDir creates or claims the lab's directory. It refuses a non-empty directory without the
+// marker file, because the lab deletes its directory's content.
 func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the lab's directory: %w", err)
 	}
-	mark := filepath.Join(dir, ownMark)
+	mark := filepath.Join(dir, markerFile)
 	if _, err := os.Stat(mark); err == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func ownDir(dir string) error {
 		return fmt.Errorf("make the lab's directory: %w", err)
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("directory %s holds %s, which is no lab's: give the lab a directory of its own", dir, entries[0].Name())
+		return fmt.Errorf("directory %s has %s and is not a lab's: use an empty directory", dir, entries[0].Name())
 	}
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return fmt.Errorf("make the lab's directory: %w", err)
@@ -61,7 +61,7 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// DirOf is the directory of the lab of that name.
+// DirOf returns the directory of the named lab.
 func DirOf(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

@@ -13,48 +13,45 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Info says how to reach a lab.
+// Info has the endpoints and credentials of a lab.
 type Info struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
-	// With are the extras that the lab has, or starts with.
+	// With lists the extras of the lab.
 	With []string `json:"with,omitempty"`
-	// Kubeconfig is the file of the lab's administrator. It holds its
-	// certificates itself: copied elsewhere, it still works.
+	// Kubeconfig is the administrator's file. It embeds its certificates.
 	Kubeconfig string `json:"kubeconfig"`
-	// RestConfig is the same, for client-go; nil until the certificates are made.
+	// RestConfig has the same credentials; nil until the certificates exist.
 	RestConfig *rest.Config `json:"-"`
-	// Address is where the control plane listens. Subnet is the first three
-	// octets of the lab's own loopback /24: .2 to .252 are for the world's hosts.
+	// Address is the address of the control plane. Subnet is the first three octets of the lab's
+	// loopback /24; .2 to .252 are for the world's hosts.
 	Address string `json:"address"`
 	Subnet  string `json:"subnet"`
 
 	PrometheusURL   string `json:"prometheusURL"`
 	AlertmanagerURL string `json:"alertmanagerURL"`
-	// AlertWebhook is where Alertmanager sends (any path). AlertListener is
-	// that address, listening: who takes it serves it and closes it.
+	// AlertWebhook is the URL that Alertmanager notifies (any path). AlertListener is its
+	// listener; the server that takes it closes it.
 	AlertWebhook  string       `json:"alertWebhook"`
 	AlertListener net.Listener `json:"-"`
 
-	// PodListener is the address of the proxy to pods, listening: who takes it serves
-	// it and closes it.
+	// PodListener is the listener of the proxy to pods; the server that takes it closes it.
 	PodListener net.Listener `json:"-"`
 
-	// CA, ClientCert and ClientKey are files: whom to trust and what to show
-	// to Prometheus and Alertmanager (the API server takes them too).
+	// CA, ClientCert and ClientKey are files with the credentials for Prometheus, Alertmanager and
+	// the API server.
 	CA         string `json:"ca"`
 	ClientCert string `json:"clientCert"`
 	ClientKey  string `json:"clientKey"`
 
-	// Kubelet is where kwok serves the nodes' kubelets; KubeletCert and
-	// KubeletKey are its pair, for who stands before it.
+	// Kubelet is the address of kwok's kubelet server. KubeletCert and KubeletKey are its pair,
+	// for a proxy in front of it.
 	Kubelet     string `json:"kubelet"`
 	KubeletCert string `json:"kubeletCert"`
 	KubeletKey  string `json:"kubeletKey"`
 }
 
-// info computes Info from the configuration of the components.
 func (l *Lab) info() Info {
 	p := l.conf.PKI()
 	return Info{
@@ -69,8 +66,7 @@ func (l *Lab) info() Info {
 	}
 }
 
-// restConfig reads the administrator's kubeconfig. The lab's own client is
-// not held back by client-side rate limits.
+// restConfig reads the administrator's kubeconfig, without client-side rate limits.
 func restConfig(c component.Config) (*rest.Config, error) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", c.AdminKubeconfig())
 	if err != nil {

@@ -9,52 +9,50 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// inotifyNeed is how many inotify instances the programs of a lab have open, with every
-// extra and a few to spare: the API server 6, the controller manager 2, the scheduler 1,
-// Karpenter, Trainer and JobSet up to 3 each.
+// inotifyNeed is the number of inotify instances of a lab with all extras, with some spare: API
+// server 6, controller manager 2, scheduler 1, Karpenter, Trainer and JobSet up to 3 each.
 const inotifyNeed = 20
 
-// inotifyLimit is the file of the kernel that has the limit of a user's instances.
+// inotifyLimit has the kernel's limit of instances per user.
 const inotifyLimit = "/proc/sys/fs/inotify/max_user_instances"
 
-// inotifyPatience is how long a lab waits for other labs to end.
-const inotifyPatience = 5 * time.Minute
+// inotifyTimeout is how long a lab waits for other labs to stop.
+const inotifyTimeout = 5 * time.Minute
 
-// inotifyError says that this user can not open as many inotify instances as a lab needs.
+// inotifyError is returned when the user has too few free inotify instances.
 type inotifyError struct{ used, limit int }
 
 func (e *inotifyError) Error() string {
-	return fmt.Sprintf("this user has %d of %d inotify instances open, and a lab needs up to %d: "+
-		"end another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024", e.used, e.limit, inotifyNeed)
+	return fmt.Sprintf("this user has %d of %d inotify instances open, and a lab needs %d: "+
+		"stop another lab (firstlight lab down --name NAME), or raise the limit with: sysctl fs.inotify.max_user_instances=1024", e.used, e.limit, inotifyNeed)
 }
 
-// awaitInotify waits until this user can open as many inotify instances as a lab needs. A
-// program that gets none dies, some of them without a word why.
+// awaitInotify waits until the user has enough free inotify instances. Some programs end without
+// an error message when they get none.
 func (l *Lab) awaitInotify(ctx context.Context) error {
 	short := checkInotify()
 	if short == nil {
 		return nil
 	}
 	l.event(Event{Kind: KindWaiting, Message: short.Error()})
-	ctx, cancel := context.WithTimeout(ctx, inotifyPatience)
+	ctx, cancel := context.WithTimeout(ctx, inotifyTimeout)
 	defer cancel()
-	err := poll(ctx, "inotify instances", func(context.Context) (bool, error) {
-		err := checkInotify()
-		return err == nil, err
-	})
+	err := poll.Until(ctx, pollInterval, "inotify instances", func(context.Context) error { return checkInotify() })
 	if err != nil {
 		return err
 	}
-	l.event(Event{Kind: KindWaiting, Message: "there are enough inotify instances now"})
+	l.event(Event{Kind: KindWaiting, Message: "enough inotify instances are free"})
 	return nil
 }
 
 func checkInotify() error {
 	raw, err := os.ReadFile(inotifyLimit)
 	if err != nil {
-		return nil //nolint:nilerr // not Linux, or no /proc: nothing is known, and the programs say it themselves
+		return nil //nolint:nilerr // not Linux or no /proc: the limit is unknown
 	}
 	limit, err := strconv.Atoi(string(bytes.TrimSpace(raw)))
 	if err != nil {
@@ -66,15 +64,14 @@ func checkInotify() error {
 	return nil
 }
 
-// inotifyUsed counts the inotify instances that are open in processes of a user, as far as
-// /proc shows them.
+// inotifyUsed counts a user's open inotify instances that /proc shows.
 func inotifyUsed(proc string, uid int) int {
 	dirs, _ := filepath.Glob(filepath.Join(proc, "[0-9]*"))
 	used := 0
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err != nil {
-			continue // it has ended
+			continue // ended
 		}
 		if sys, ok := info.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != uid {
 			continue

@@ -2,12 +2,11 @@ package lab
 
 import "sync"
 
-// journal keeps every event since the start and hands them to any number of
-// readers, each from the first.
+// journal keeps all events since the start for any number of readers.
 type journal struct {
 	mu     sync.Mutex
 	events []Event
-	// changed is closed, and replaced, when there is more.
+	// changed is closed and replaced when an event is added.
 	changed chan struct{}
 	closed  bool
 }
@@ -25,7 +24,7 @@ func (j *journal) add(e Event) {
 	j.changed = make(chan struct{})
 }
 
-// close says that no event follows.
+// close marks the journal as complete.
 func (j *journal) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -35,15 +34,14 @@ func (j *journal) close() {
 	}
 }
 
-// count is how many events there are.
 func (j *journal) count() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.events)
 }
 
-// from returns the events after the first n, and a channel that is closed when
-// there are more; done says that there will be none.
+// from returns the events after the first n and a channel that is closed when more exist; done
+// reports that the journal is complete.
 func (j *journal) from(n int) (events []Event, more <-chan struct{}, done bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apitypes "k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
@@ -68,32 +67,6 @@ func orderingPod(name, instanceType string) *corev1.Pod {
 	return pod
 }
 
-// missedAfter is how long kwok may take with a pod that is bound.
-const missedAfter = 20 * time.Second
-
-// playedByKwok says that a pod runs. kwok may miss a pod that is bound in the moment in which
-// its node appears (two of many runs waited for minutes): any change of the pod has it look
-// again, and the test's log says that it was needed.
-func (r *running) playedByKwok(t *testing.T, p *corev1.Pod) bool {
-	t.Helper()
-	const looked = "firstlight.dev/looked-again"
-	if p.Status.Phase == corev1.PodRunning {
-		return true
-	}
-	bound := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && time.Since(c.LastTransitionTime.Time) > missedAfter
-	})
-	if !bound || p.Annotations[looked] != "" {
-		return false
-	}
-	t.Logf("kwok does not play pod %s, bound to %s: changing it", p.Name, p.Spec.NodeName)
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}}}`, looked)
-	if _, err := r.client.CoreV1().Pods(p.Namespace).Patch(t.Context(), p.Name, apitypes.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		t.Logf("change pod %s: %v", p.Name, err)
-	}
-	return false
-}
-
 // testKarpenter lets a lab that is up gain Karpenter, which then orders a node of
 // every instance type for pods that nothing else has room for, and takes them
 // away when the pods are gone.
@@ -130,7 +103,7 @@ func testKarpenter(t *testing.T, r *running) {
 	}
 	nodes := map[string]string{} // to their UIDs
 	for _, it := range types {
-		pod := r.awaitPod(t, podOf(it), "running", func(p *corev1.Pod) bool { return r.playedByKwok(t, p) })
+		pod := r.awaitPod(t, podOf(it), "running", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning })
 		node, err := r.client.CoreV1().Nodes().Get(t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

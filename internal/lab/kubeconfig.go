@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// writeKubeconfigs writes one for each identity that talks to the API server.
+// writeKubeconfigs writes a kubeconfig for each identity.
 func writeKubeconfigs(name string, c component.Config) error {
 	for _, identity := range []string{
 		pki.ControllerManager, pki.Scheduler, pki.Kwok, pki.Adapter,
@@ -33,7 +33,7 @@ func writeKubeconfig(name string, c component.Config, identity, path string) err
 	read := func(file string) []byte {
 		raw, err := os.ReadFile(file)
 		if err != nil {
-			return nil // an empty field; the check below names the file
+			return nil // the check below names the file
 		}
 		return raw
 	}
@@ -63,13 +63,13 @@ func writeKubeconfig(name string, c component.Config, identity, path string) err
 	return nil
 }
 
-// tokensFor makes a secret for each identity.
+// tokensFor generates a random token for each identity.
 func tokensFor(identities []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, identity := range identities {
 		secret := make([]byte, 16)
 		if _, err := rand.Read(secret); err != nil {
-			return nil, fmt.Errorf("make a token: %w", err)
+			return nil, fmt.Errorf("generate token: %w", err)
 		}
 		out[identity] = hex.EncodeToString(secret)
 	}

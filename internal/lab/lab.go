@@ -20,35 +20,35 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// Options say what lab to run.
+const pollInterval = 50 * time.Millisecond
+
+// Options configure a lab.
 type Options struct {
-	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
+	// Name and Dir identify the lab; an empty Dir is the default directory of the name.
 	Name, Dir string
-	// Purpose is what the lab is for; only one for everything has extras.
+	// Purpose selects the components; only a lab for everything can have extras.
 	Purpose component.Purpose
-	// Profiling makes the components of a lab for scheduling serve profiles.
+	// Profiling enables the profiling endpoints of a lab for scheduling.
 	Profiling bool
-	// With are the extras that the lab starts with; see component.Extras.
+	// With lists the initial extras; see component.Extras.
 	With []string
-	// Programs brings the upstream programs of these names, which may still be being
-	// built: each is waited for when it is to be started. Progress goes to Lab.Tell.
-	// Without it, those that are missing are built first.
+	// Programs returns the named upstream programs. It may return while they are being built; each
+	// is awaited before its start. nil builds missing programs first.
 	Programs func(ctx context.Context, names []string) (upstream.Programs, error)
-	// NetworkReady, if set, is called as soon as the lab's addresses are known,
-	// before and while anything is built or started. Info has no RestConfig yet.
+	// NetworkReady, if set, is called when the lab's addresses are known, before programs are
+	// built or started. Info has no RestConfig yet.
 	NetworkReady func(ctx context.Context, info Info) error
-	// WorldReady, if set, is called when the API server answers and knows the
-	// kinds of kwok, while the rest still starts; the lab is ready when it returned.
+	// WorldReady, if set, is called when the API server serves kwok's kinds, while other
+	// components start. The lab is ready after it has returned.
 	WorldReady func(ctx context.Context, info Info) error
-	// Log takes what a person debugging the lab wants to read; nil: nothing.
+	// Log is for debugging; nil discards it.
 	Log *slog.Logger
-	// Events takes what a person waiting for the lab wants to see; nil: nothing.
-	// It is called from many goroutines and must not block.
+	// Events receives the progress of the lab. It is called concurrently and must not block.
 	Events func(Event)
-	// StartTimeout bounds Start, programs not counted (5 minutes: a busy
-	// machine can take twenty times as long as an idle one).
+	// StartTimeout bounds Start without builds. Default 5 minutes: a busy machine can take twenty
+	// times as long as an idle one.
 	StartTimeout time.Duration
-	// Clock is time; nil means the real one.
+	// Clock defaults to the real clock.
 	Clock clock.Clock
 }
 
@@ -59,15 +59,16 @@ type Lab struct {
 	net  *network
 	sup  *process.Supervisor
 
-	// changing serializes what restarts components; gaining holds one token, of
-	// whoever adds extras.
+	// changing serializes restarts of components; gaining has one token and serializes additions
+	// of extras.
 	changing sync.Mutex
 	gaining  chan struct{}
-	// up is closed when the lab is ready, stopping when it is told to end.
+	// up is closed when the lab is ready, stopping when it is asked to stop.
 	up, stopping chan struct{}
 	stopOnce     sync.Once
-	// building ends the builds of programs that the lab has not got yet.
-	building context.CancelFunc
+	// building cancels builds of programs.
+	building   context.CancelFunc
+	background sync.WaitGroup
 
 	mu       sync.Mutex
 	conf     component.Config
@@ -75,13 +76,15 @@ type Lab struct {
 	rest     *rest.Config
 	started  time.Time
 	ready    time.Time
-	// launched are the components as they were last started, by name.
+	// launched has the components as last started, by name.
 	launched map[string]component.Component
-	// shared leads to both Prometheus, where there are two.
+	// stopBackground cancels background.
+	stopBackground context.CancelFunc
+	// shared is the address of both Prometheus replicas, if there are two.
 	shared *turns
 }
 
-// New makes a lab that Start starts.
+// New returns a lab; Start starts it.
 func New(opts Options) (*Lab, error) {
 	if opts.Name == "" {
 		opts.Name = DefaultName
@@ -98,7 +101,7 @@ func New(opts Options) (*Lab, error) {
 		return nil, fmt.Errorf("make lab: %w", err)
 	}
 	if !opts.Purpose.Extendable() && len(opts.With) > 0 {
-		return nil, fmt.Errorf("make lab: one for %s has no extras, and %v was asked for", opts.Purpose, opts.With)
+		return nil, fmt.Errorf("make lab: a lab for %s has no extras: cannot add %v", opts.Purpose, opts.With)
 	}
 	opts.With = withoutRepeats(opts.With)
 	if opts.Dir == "" {
@@ -132,17 +135,16 @@ func New(opts Options) (*Lab, error) {
 	l := &Lab{
 		opts: opts, id: opts.Name + "-" + hex.EncodeToString(id),
 		gaining: make(chan struct{}, 1), up: make(chan struct{}), stopping: make(chan struct{}),
-		launched: map[string]component.Component{}, building: func() {},
+		launched: map[string]component.Component{}, building: func() {}, stopBackground: func() {},
 	}
 	l.sup = process.New(process.Options{Clock: opts.Clock, Notify: l.componentChanged})
 	return l, nil
 }
 
-// ID is the lab's own mark: every process of it has it in its environment, as Marker.
+// ID is the value of Marker in the environment of the lab's processes.
 func (l *Lab) ID() string { return l.id }
 
-// RestConfig reaches the API server as the lab's administrator; nil until Start has
-// made the certificates.
+// RestConfig has the administrator's credentials; nil until Start has created the certificates.
 func (l *Lab) RestConfig() *rest.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,19 +154,21 @@ func (l *Lab) RestConfig() *rest.Config {
 	return rest.CopyConfig(l.rest)
 }
 
-// Marker is the environment variable that a lab's processes carry.
+// Marker is the environment variable that identifies a lab's processes.
 const Marker = "FIRSTLIGHT_LAB"
 
-// Stop ends every component in reverse order, each with its grace period, and
-// gives the lab's addresses back. It is right after a failed Start, too.
+// Stop stops every component in reverse order, each with its grace period, and releases the lab's
+// addresses. Call it after a failed Start too.
 func (l *Lab) Stop(context.Context) error {
 	l.stopOnce.Do(func() { close(l.stopping) })
 	l.event(Event{Kind: KindStopping})
 	l.sup.Close()
 	l.share(nil)
 	l.mu.Lock()
-	net, programs, stopBuilding := l.net, l.programs, l.building
+	net, programs, stopBuilding, stopBackground := l.net, l.programs, l.building, l.stopBackground
 	l.mu.Unlock()
+	stopBackground()
+	l.background.Wait()
 	stopBuilding()
 	programs.Ended()
 	if net != nil {
@@ -177,7 +181,7 @@ func (l *Lab) Stop(context.Context) error {
 	return nil
 }
 
-// discard deletes what only a running lab needs. Logs stay: they say why it ended.
+// discard deletes the files of a running lab. Logs are kept.
 func (l *Lab) discard() error {
 	return discardIn(l.opts.Dir)
 }
@@ -186,7 +190,7 @@ func discardIn(dir string) error {
 	var errs []error
 	for _, part := range []string{
 		"data", "pki", "conf", "kubeconfig", "tmp", "kubeconfig.yaml",
-		"world", "site.yaml", // what the world that was built on it keeps there
+		"world", "site.yaml", // files of the world
 	} {
 		if err := os.RemoveAll(filepath.Join(dir, part)); err != nil {
 			errs = append(errs, fmt.Errorf("clean the lab's directory: %w", err))
@@ -195,5 +199,5 @@ func discardIn(dir string) error {
 	return errors.Join(errs...)
 }
 
-// Tell adds an event to the lab's own, such as the progress of a build.
+// Tell adds an event, such as build progress.
 func (l *Lab) Tell(e Event) { l.event(e) }

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,6 +27,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // running is a lab in this process, with one KWOK node.
@@ -91,11 +94,20 @@ func (r *running) world(ctx context.Context, info Info) (err error) {
 	return err
 }
 
+var errNotYet = errors.New("not yet")
+
 func (r *running) await(t *testing.T, what string, cond func(ctx context.Context) (bool, error)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	if err := poll(ctx, what, cond); err != nil {
+	err := poll.Until(ctx, pollInterval, what, func(ctx context.Context) error {
+		ok, err := cond(ctx)
+		if ok {
+			return nil
+		}
+		return cmp.Or(err, errNotYet)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrRunning says that a lab of that name is up already.
-var ErrRunning = errors.New("the lab is up already")
+// ErrRunning is returned when a lab of the name is up.
+var ErrRunning = errors.New("lab is already running")
 
-// lockDir takes the lab's directory for this process, for as long as it lives:
-// the kernel lets go of the lock when the process ends, however it ends.
+// lockDir locks the lab's directory until the lock is closed or the process ends.
 func lockDir(dir string) (*flock.Flock, error) {
 	if err := ownDir(dir); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,19 +14,19 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 const (
-	// nobodyListens is a port that needs rights which no program of a lab has.
-	nobodyListens = 1
-	// lookAgain makes the API server look at an APIService; it does by itself
-	// every half minute.
-	lookAgain = "firstlight.dev/rescan"
-	// lookEvery is how often it is made to.
-	lookEvery = time.Second
+	// closedPort is a privileged port, which no program of a lab can bind.
+	closedPort = 1
+	// rescanAnnotation makes the API server check an APIService at once instead of after half a
+	// minute.
+	rescanAnnotation = "firstlight.dev/rescan"
+	rescanInterval   = time.Second
 )
 
-// metricsServices are the registrations of the metrics APIs.
+// metricsServices returns the APIServices of the metrics APIs.
 func (l *Lab) metricsServices(f component.Faults) ([]*unstructured.Unstructured, error) {
 	l.mu.Lock()
 	conf := l.conf
@@ -35,14 +36,14 @@ func (l *Lab) metricsServices(f component.Faults) ([]*unstructured.Unstructured,
 		return nil, fmt.Errorf("register metrics APIs: %w", err)
 	}
 	if f.APIServiceUnavailable {
-		v.AdapterPort = nobodyListens
+		v.AdapterPort = closedPort
 	}
 	return manifest.APIServices(v)
 }
 
-// leadMetrics points the metrics APIs to where they lead under the faults, and
-// waits until the API server knows whether somebody answers there.
-func (l *Lab) leadMetrics(ctx context.Context, f component.Faults) error {
+// updateMetrics points the metrics APIServices at their backend under the faults and waits until
+// their availability matches.
+func (l *Lab) updateMetrics(ctx context.Context, f component.Faults) error {
 	services, err := l.metricsServices(f)
 	if err != nil {
 		return err
@@ -56,48 +57,49 @@ func (l *Lab) leadMetrics(ctx context.Context, f component.Faults) error {
 		want = "False"
 	}
 	for _, s := range services {
-		if err := l.leadOne(ctx, client, s, want); err != nil {
+		if err := l.updateService(ctx, client, s, want); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leadOne gives one registration its spec and waits for its availability.
-func (l *Lab) leadOne(ctx context.Context, client dynamic.Interface, s *unstructured.Unstructured, want string) error {
+// updateService patches one APIService and waits for its availability.
+func (l *Lab) updateService(ctx context.Context, client dynamic.Interface, s *unstructured.Unstructured, want string) error {
 	r, err := resourceOf(client, s)
 	if err != nil {
 		return err
 	}
-	var touched time.Time
-	return poll(ctx, "APIService "+s.GetName()+" to be available: "+want, func(ctx context.Context) (bool, error) {
+	var patched time.Time
+	return poll.Until(ctx, pollInterval, "APIService "+s.GetName()+" to have condition Available="+want, func(ctx context.Context) error {
 		now := l.opts.Clock.Now()
-		if now.Sub(touched) < lookEvery {
+		if now.Sub(patched) < rescanInterval {
 			got, err := r.Get(ctx, s.GetName(), metav1.GetOptions{})
 			if err != nil {
-				return false, err
+				return err
 			}
 			status, message := conditionOf(got, "Available")
 			if status == want {
-				return true, nil
+				return nil
 			}
-			return false, fmt.Errorf("it is %q: %s", status, message)
+			return fmt.Errorf("Available=%q: %s", status, message)
 		}
-		touched = now
+		patched = now
 		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"annotations": map[string]any{lookAgain: now.Format(time.RFC3339Nano)}},
+			"metadata": map[string]any{"annotations": map[string]any{rescanAnnotation: now.Format(time.RFC3339Nano)}},
 			"spec":     s.Object["spec"],
 		})
 		if err != nil {
-			return false, err
+			return poll.Stop(err)
 		}
-		_, err = r.Patch(ctx, s.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
-		return false, err
+		if _, err = r.Patch(ctx, s.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+		return errors.New("just patched")
 	})
 }
 
-// conditionOf finds a condition of an object's status: its own status and
-// message, empty where there is none.
+// conditionOf returns status and message of a condition; both are empty if it does not exist.
 func conditionOf(obj *unstructured.Unstructured, kind string) (status, message string) {
 	conditions, _, err := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	if err != nil {

@@ -14,15 +14,14 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// guardPort is bound on the last address of a lab's subnet for as long as the
-// lab lives. Binding it is how a subnet is claimed: the kernel gives it to one
-// lab only, whoever runs it, and takes it back when the lab's process ends.
+// guardPort is bound on the last address of a lab's subnet while the lab runs. Binding it claims
+// the subnet: the kernel allows one lab and releases the port when its process ends.
 const guardPort = 20_000
 
-// subnetAttempts bounds the search: 65,000 subnets make a miss rare.
+// subnetAttempts bounds the search; 50,000 subnets make a collision rare.
 const subnetAttempts = 256
 
-// network is a lab's claim on loopback: a /24 of 127/8, and ports on its first address.
+// network is a lab's loopback /24 and its ports on the first address.
 type network struct {
 	subnet string // "127.a.b"
 	ports  component.Ports
@@ -32,14 +31,13 @@ type network struct {
 	held map[int]net.Listener
 }
 
-// address is where the control plane listens.
 func (n *network) address() string { return n.subnet + ".1" }
 
-// claimNetwork finds a subnet that no other lab has, and free ports in it, also
-// for these extras. Each port stays bound until release hands it to its component.
+// claimNetwork claims a free subnet and ports, including those of the extras. Each port stays
+// bound until release.
 func claimNetwork(ctx context.Context, extras ...string) (*network, error) {
 	for range subnetAttempts {
-		// 127.0 is everybody's; the rest of 127/8 nobody uses but for tests and resolvers.
+		// 127.0 is shared; tests and resolvers use little of the rest of 127/8.
 		subnet := fmt.Sprintf("127.%d.%d", 16+rand.IntN(224), rand.IntN(256)) //nolint:gosec // spreads labs; no secret
 		guard, err := listen(ctx, subnet+".254", guardPort)
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -59,19 +57,19 @@ func claimNetwork(ctx context.Context, extras ...string) (*network, error) {
 		}
 		return n, nil
 	}
-	return nil, fmt.Errorf("claim a loopback subnet: %d tries, all taken", subnetAttempts)
+	return nil, fmt.Errorf("claim a loopback subnet: no free one in %d attempts", subnetAttempts)
 }
 
-// wanted is a port to claim, and where it is put.
+// wanted is a port to claim and its destination.
 type wanted struct {
 	port *int
-	// usual is the one to try first; 0: any.
+	// usual is the preferred port; 0: any.
 	usual int
-	// everywhere: its program listens on all addresses of the machine.
+	// everywhere: the program listens on all addresses.
 	everywhere bool
 }
 
-// claimPorts takes the ports of what every lab has.
+// claimPorts claims the ports of the components of every lab.
 func (n *network) claimPorts(ctx context.Context) error {
 	p := &n.ports
 	return n.claim(ctx,
@@ -83,7 +81,7 @@ func (n *network) claimPorts(ctx context.Context) error {
 	)
 }
 
-// claimExtra takes the ports of an extra, others than before when it is asked again.
+// claimExtra claims the ports of an extra. A second call replaces them.
 func (n *network) claimExtra(ctx context.Context, name string) error {
 	p := &n.ports
 	switch name {
@@ -101,12 +99,12 @@ func (n *network) claimExtra(ctx context.Context, name string) error {
 	return nil
 }
 
-// claimReplica takes the ports of a second Prometheus.
+// claimReplica claims the ports of a second Prometheus.
 func (n *network) claimReplica(ctx context.Context) error {
 	return n.claim(ctx, wanted{port: &n.ports.PrometheusReplica}, wanted{port: &n.ports.PrometheusShared})
 }
 
-// claim takes each port's usual number, or any free one where that is taken.
+// claim binds each port's preferred number, or a free one if it is taken.
 func (n *network) claim(ctx context.Context, ports ...wanted) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -130,7 +128,7 @@ func (n *network) claim(ctx context.Context, ports ...wanted) error {
 			return fmt.Errorf("reserve a port on %s: unexpected address %v", n.address(), l.Addr())
 		}
 		if old, ok := n.held[*want.port]; ok {
-			_ = old.Close() // of an extra that could not be started
+			_ = old.Close() // of an extra whose start failed
 			delete(n.held, *want.port)
 		}
 		*want.port = addr.Port
@@ -139,55 +137,52 @@ func (n *network) claim(ctx context.Context, ports ...wanted) error {
 	return nil
 }
 
-// claimOnly takes a port that a program can't do without, on every address.
+// claimOnly binds a fixed port on all addresses.
 func (n *network) claimOnly(ctx context.Context, port *int, number int, program string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if old, ok := n.held[number]; ok {
-		_ = old.Close() // of an extra that could not be started
+		_ = old.Close() // of an extra whose start failed
 		delete(n.held, number)
 	}
 	var c net.ListenConfig
 	l, err := c.Listen(ctx, "tcp", hostPort("", number))
 	if err != nil {
-		return fmt.Errorf("%s needs port %d of every address, and has no setting for another: end what has it (another lab?): %w", program, number, err)
+		return fmt.Errorf("%s needs port %d on all addresses and has no setting for it: stop the program that has it (another lab?): %w", program, number, err)
 	}
 	*port = number
 	n.held[number] = l
 	return nil
 }
 
-// The ports that programs get which listen on all addresses: below those that
-// the kernel gives to outgoing connections.
+// Port range of programs that listen on all addresses, below the kernel's ephemeral ports.
 const lowestEverywhere, highestEverywhere = 21_000, 31_000
 
-// freeEverywhere finds a port that is free on every address of the machine.
+// freeEverywhere returns a port that is free on all addresses.
 func freeEverywhere(ctx context.Context) (int, error) {
 	for range subnetAttempts {
 		port := lowestEverywhere + rand.IntN(highestEverywhere-lowestEverywhere) //nolint:gosec // spreads labs; no secret
 		var c net.ListenConfig
 		l, err := c.Listen(ctx, "tcp", hostPort("", port))
 		if err == nil {
-			_ = l.Close() // nobody connected to it
+			_ = l.Close() // no connections
 			return port, nil
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return 0, fmt.Errorf("reserve a port: %w", err)
 		}
 	}
-	return 0, fmt.Errorf("reserve a port: %d tries, all taken", subnetAttempts)
+	return 0, fmt.Errorf("reserve a port: no free one in %d attempts", subnetAttempts)
 }
 
 func listen(ctx context.Context, host string, port int) (net.Listener, error) {
 	var c net.ListenConfig
-	return c.Listen(ctx, "tcp4", hostPort(host, port)) //nolint:wrapcheck // callers say what for
+	return c.Listen(ctx, "tcp4", hostPort(host, port))
 }
 
-// release frees ports for the component that is about to bind them, and returns
-// when they can be bound. A child that is being started has a copy of every open
-// socket until the kernel closes them at its exec, shortly after the fork returns:
-// a port closed in between stays taken for that long. The fork lock keeps new
-// children away meanwhile.
+// release frees ports for a component and returns when they can be bound. A child process that is
+// being started inherits every open socket until its exec, shortly after the fork returns, and
+// keeps a port taken that was closed in between. The fork lock prevents new children meanwhile.
 func (n *network) release(ctx context.Context, ports ...int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -195,15 +190,15 @@ func (n *network) release(ctx context.Context, ports ...int) {
 	defer syscall.ForkLock.RUnlock()
 	for _, p := range ports {
 		if l, ok := n.held[p]; ok {
-			_ = l.Close() // a listener that nobody connected to
+			_ = l.Close() // no connections
 			delete(n.held, p)
 			awaitFree(ctx, n.address(), p)
 		}
 	}
 }
 
-// awaitFree returns when the port can be bound, or after a second: who binds it
-// then says what is wrong.
+// awaitFree returns when the port can be bound, or after a second: the component's own bind then
+// reports the error.
 func awaitFree(ctx context.Context, host string, port int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -222,14 +217,14 @@ func awaitFree(ctx context.Context, host string, port int) {
 	}
 }
 
-// listener is the one that keeps a port, for who serves it in this process.
+// listener returns the claimed listener of a port, for a server in this process.
 func (n *network) listener(port int) net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.held[port]
 }
 
-// close gives everything back.
+// close releases all ports.
 func (n *network) close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -240,7 +235,7 @@ func (n *network) close() {
 	_ = n.guard.Close()
 }
 
-// portsOf are the ports that a component binds.
+// portsOf returns the ports that a component binds.
 func portsOf(p component.Ports, name string) []int {
 	switch name {
 	case component.Etcd:

@@ -15,10 +15,10 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
 	"github.com/firstlight/firstlight/internal/lab/pki"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// resources are those of the kinds that a lab creates. A discovery of the API
-// would tell the same, later.
+// resources are the resource names of the kinds that a lab creates, known before discovery.
 var resources = map[string]string{
 	"CustomResourceDefinition": "customresourcedefinitions",
 	"ClusterRole":              "clusterroles",
@@ -42,7 +42,7 @@ func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynam
 	gvk := obj.GroupVersionKind()
 	name, ok := resources[gvk.Kind]
 	if !ok {
-		return nil, fmt.Errorf("create %s %s: the lab creates no such kind", gvk.Kind, obj.GetName())
+		return nil, fmt.Errorf("create %s %s: unknown kind", gvk.Kind, obj.GetName())
 	}
 	r := client.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: name})
 	if ns := obj.GetNamespace(); ns != "" {
@@ -51,8 +51,8 @@ func resourceOf(client dynamic.Interface, obj *unstructured.Unstructured) (dynam
 	return r, nil
 }
 
-// create makes the objects in parallel. What cannot be made yet (its namespace
-// is a moment away) is tried again until ctx ends; what is there stays.
+// create creates the objects in parallel. It retries until ctx ends, for example until a namespace
+// exists. Existing objects are kept.
 func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.Unstructured) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, obj := range objs {
@@ -61,24 +61,22 @@ func create(ctx context.Context, client dynamic.Interface, objs []*unstructured.
 			if err != nil {
 				return err
 			}
-			return poll(ctx, "creating "+obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) (bool, error) {
-				err := createOne(ctx, r, obj)
-				if err == nil || apierrors.IsAlreadyExists(err) {
-					return true, nil
+			return poll.Until(ctx, pollInterval, obj.GetKind()+" "+obj.GetName()+" to be created", func(ctx context.Context) error {
+				if err := createOne(ctx, r, obj); !apierrors.IsAlreadyExists(err) {
+					return err
 				}
-				return false, err
+				return nil
 			})
 		})
 	}
 	return group.Wait()
 }
 
-// custom are the kinds of resources that are the lab's own definitions.
+// custom are the kinds that the lab's own CustomResourceDefinitions define.
 var custom = map[string]bool{"KWOKNodeClass": true, "GatewayClass": true, "Queue": true, "ClusterTrainingRuntime": true}
 
-// createOne creates an object. Of a kind that is new, an API server delays what is
-// created by two seconds (for others that may not know the kind yet), and not what is
-// applied.
+// createOne creates an object. The API server delays create requests of a new kind by two seconds
+// (other API servers may not serve it yet), but not apply requests.
 func createOne(ctx context.Context, r dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 	if custom[obj.GetKind()] {
 		_, err := r.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "firstlight-lab"})
@@ -88,8 +86,8 @@ func createOne(ctx context.Context, r dynamic.ResourceInterface, obj *unstructur
 	return err
 }
 
-// createObjects is the step component.Objects: all that kwok and Prometheus need of
-// the API before they start.
+// createObjects is the step component.Objects: the objects that kwok and Prometheus need before
+// they start.
 func (l *Lab) createObjects(ctx context.Context) error {
 	crds, err := manifest.CRDs()
 	if err != nil {
@@ -114,8 +112,8 @@ func (l *Lab) createObjects(ctx context.Context) error {
 	return nil
 }
 
-// registerMetrics hands the metrics APIs to the adapter, which answers by now,
-// and waits until the API server says so.
+// registerMetrics creates the metrics APIServices when the adapter serves and waits until they are
+// available.
 func (l *Lab) registerMetrics(ctx context.Context) error {
 	services, err := l.metricsServices(component.Faults{})
 	if err != nil {
@@ -136,33 +134,32 @@ func (l *Lab) registerMetrics(ctx context.Context) error {
 	return nil
 }
 
-// extraValues are what the objects of extras are filled with, under a configuration
-// that may be ahead of the lab's.
+// extraValues returns the template values of extras for conf, which can have ports that l.conf
+// does not have yet.
 func extraValues(conf component.Config) (manifest.Values, error) {
 	ca, err := os.ReadFile(conf.PKI().Cert(pki.CA))
 	if err != nil {
-		return manifest.Values{}, fmt.Errorf("read the lab's authority: %w", err)
+		return manifest.Values{}, fmt.Errorf("read the lab's CA: %w", err)
 	}
 	return manifest.Values{
 		Address: conf.Address, CA: ca, AdapterPort: conf.Ports.Adapter, JobSetWebhookPort: conf.Ports.JobSetWebhook, TrainerWebhookPort: conf.Ports.TrainerWebhook,
 	}, nil
 }
 
-// awaitCondition waits until a condition of the object is True.
+// awaitCondition waits until the condition is True.
 func awaitCondition(ctx context.Context, client dynamic.Interface, obj *unstructured.Unstructured, kind string) error {
 	r, err := resourceOf(client, obj)
 	if err != nil {
 		return err
 	}
-	return poll(ctx, obj.GetKind()+" "+obj.GetName()+" to be "+kind, func(ctx context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, obj.GetKind()+" "+obj.GetName()+" to be "+kind, func(ctx context.Context) error {
 		got, err := r.Get(ctx, obj.GetName(), metav1.GetOptions{})
 		if err != nil {
-			return false, err
+			return err
 		}
-		status, message := conditionOf(got, kind)
-		if status == "True" || status == "" {
-			return status == "True", nil
+		if status, message := conditionOf(got, kind); status != "True" {
+			return fmt.Errorf("%s=%q: %s", kind, status, message)
 		}
-		return false, fmt.Errorf("%s is %s: %s", kind, status, message)
+		return nil
 	})
 }

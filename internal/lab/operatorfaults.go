@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,18 +18,19 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/manifest"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// trainerWebhooks is the configuration that has Kubeflow Trainer's validating webhooks.
+// trainerWebhooks is the configuration with Kubeflow Trainer's validating webhooks.
 const trainerWebhooks = "validator.trainer.kubeflow.org"
 
-// noticedWithin is how long the API server may take until it heeds another
-// configuration; it is a matter of a second.
-const noticedWithin = 3 * time.Minute
+// propagationTimeout bounds how long the API server takes to use a changed configuration, usually
+// a second.
+const propagationTimeout = 3 * time.Minute
 
-// SetWebhookFailsOpen leads Kubeflow Trainer's validating webhooks to a port where
-// nobody listens and has what could not be asked admitted, or makes them what they
-// were. It returns when the API server does so. The lab must have the extra trainer.
+// SetWebhookFailsOpen points Kubeflow Trainer's validating webhooks at a closed port with
+// failurePolicy Ignore, or restores them. It returns when the API server uses the configuration.
+// The lab must have the extra trainer.
 func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 	before := l.faults()
 	if err := l.change(ctx, func(f *component.Faults) { f.WebhookFailsOpen = on }); err != nil {
@@ -40,37 +43,39 @@ func (l *Lab) SetWebhookFailsOpen(ctx context.Context, on bool) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	if err := l.leadWebhooks(ctx, client, on); err != nil {
+	if err := l.updateWebhooks(ctx, client, on); err != nil {
 		return err
 	}
 	return awaitAdmitted(ctx, client, on)
 }
 
-// SetTrainerDown leaves Kubeflow Trainer ended for so long when it dies, or, with 0, has
-// it started again as ever. It returns, with 0, when the program runs.
+// SetTrainerDown delays restarts of Kubeflow Trainer by wait; 0 restores immediate restarts and
+// returns when the program runs.
 func (l *Lab) SetTrainerDown(ctx context.Context, wait time.Duration) error {
 	before := l.faults()
-	if before.TrainerDown == wait {
+	if before.TrainerDown.Duration == wait {
 		return nil
 	}
-	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown = wait }); err != nil {
+	if err := l.change(ctx, func(f *component.Faults) { f.TrainerDown.Duration = wait }); err != nil {
 		return err
 	}
-	l.sup.Forsake(component.KubeflowTrainer, wait)
+	l.sup.HoldDown(component.KubeflowTrainer, wait)
 	if wait > 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("%s did not run after %s", component.KubeflowTrainer, noticedWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("%s not running after %s", component.KubeflowTrainer, propagationTimeout))
 	defer cancel()
-	return poll(ctx, component.KubeflowTrainer+" to run again", func(context.Context) (bool, error) {
+	return poll.Until(ctx, pollInterval, component.KubeflowTrainer+" to run again", func(context.Context) error {
 		for _, s := range l.sup.Status() {
 			if s.Name == component.KubeflowTrainer && s.State != process.Ready {
-				return false, fmt.Errorf("it is %s", s.State)
+				return fmt.Errorf("state %s", s.State)
 			}
 		}
-		return true, nil
+		return nil
 	})
 }
+
+var errAdmitted = errors.New("it was admitted")
 
 func (l *Lab) faults() component.Faults {
 	l.mu.Lock()
@@ -78,13 +83,13 @@ func (l *Lab) faults() component.Faults {
 	return l.conf.Faults
 }
 
-// leadWebhooks gives the configuration the webhooks that it is to have.
-func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {
+// updateWebhooks patches the webhook configuration.
+func (l *Lab) updateWebhooks(ctx context.Context, client dynamic.Interface, open bool) error {
 	l.mu.Lock()
 	conf := l.conf
 	l.mu.Unlock()
 	if open {
-		conf.Ports.TrainerWebhook = nobodyListens
+		conf.Ports.TrainerWebhook = closedPort
 	}
 	values, err := extraValues(conf)
 	if err != nil {
@@ -98,11 +103,11 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 		return o.GetKind() == "ValidatingWebhookConfiguration" && o.GetName() == trainerWebhooks
 	})
 	if i < 0 {
-		return fmt.Errorf("lead webhooks: there is no %s", trainerWebhooks)
+		return fmt.Errorf("update webhooks: %s not found", trainerWebhooks)
 	}
 	hooks, _, err := unstructured.NestedSlice(objects[i].Object, "webhooks")
 	if err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	for _, h := range hooks {
 		if m, ok := h.(map[string]any); ok && open {
@@ -111,26 +116,32 @@ func (l *Lab) leadWebhooks(ctx context.Context, client dynamic.Interface, open b
 	}
 	patch, err := json.Marshal(map[string]any{"webhooks": hooks})
 	if err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	r, err := resourceOf(client, objects[i])
 	if err != nil {
 		return err
 	}
 	if _, err := r.Patch(ctx, trainerWebhooks, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		return fmt.Errorf("lead webhooks of %s: %w", trainerWebhooks, err)
+		return fmt.Errorf("update webhooks of %s: %w", trainerWebhooks, err)
 	}
 	return nil
 }
 
-// awaitAdmitted sends a TrainJob that the webhook denies, not to be kept, until it is
-// admitted, or is not.
+// awaitAdmitted dry-runs an invalid TrainJob until it is admitted, or until the webhook denies it.
 func awaitAdmitted(ctx context.Context, client dynamic.Interface, want bool) error {
-	wrong := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the API server had not noticed after %s", noticedWithin))
+	invalid := sampleJob(map[string]any{"name": "PET_NNODES", "value": "7"})
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("not in effect after %s", propagationTimeout))
 	defer cancel()
-	return poll(ctx, fmt.Sprintf("a wrong TrainJob to be admitted: %v", want), func(ctx context.Context) (bool, error) {
-		err := sendSample(ctx, client, wrong)
-		return want && err == nil || !want && apierrors.IsForbidden(err), err
+	return poll.Until(ctx, pollInterval, fmt.Sprintf("an invalid TrainJob to be admitted: %t", want), func(ctx context.Context) error {
+		err := sendSample(ctx, client, invalid)
+		switch {
+		case want:
+			return err
+		case apierrors.IsForbidden(err):
+			return nil
+		default:
+			return fmt.Errorf("the webhook did not deny it: %w", cmp.Or(err, errAdmitted))
+		}
 	})
 }

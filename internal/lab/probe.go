@@ -13,9 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// prober makes a readiness question of a component's probe. The certificates
-// are read once; each question is a connection of its own, so that none is
-// left to an instance that is gone.
+// prober returns a readiness check for a probe. It reads the certificates once and opens a new
+// connection for each check, so that no connection to a previous process is reused.
 func prober(p component.Probe) (func(ctx context.Context) error, error) {
 	tlsConfig, err := clientTLS(p.CA, p.Cert, p.Key)
 	if err != nil {
@@ -45,12 +44,12 @@ func get(ctx context.Context, client *http.Client, url, contains string) error {
 		return fmt.Errorf("probe %s: %s", url, resp.Status)
 	}
 	if !strings.Contains(string(body), contains) {
-		return fmt.Errorf("probe %s: answer lacks %s", url, contains)
+		return fmt.Errorf("probe %s: response lacks %s", url, contains)
 	}
 	return nil
 }
 
-// clientTLS trusts one authority and shows one certificate.
+// clientTLS returns a client configuration with one CA and one client certificate.
 func clientTLS(ca, cert, key string) (*tls.Config, error) {
 	caPEM, err := os.ReadFile(ca)
 	if err != nil {
@@ -58,7 +57,7 @@ func clientTLS(ca, cert, key string) (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(caPEM) {
-		return nil, fmt.Errorf("read the lab's certificates: %s holds none", ca)
+		return nil, fmt.Errorf("read the lab's certificates: no certificate in %s", ca)
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// SetPrometheusReplicaStale starts a second Prometheus, which scrapes nothing, and an address
-// at which it and the lab's answer in turns, or ends both. It returns when the second one is
-// ready.
+// SetPrometheusReplicaStale starts a second Prometheus that scrapes nothing and an address that
+// alternates between both, or stops both. It returns when the second Prometheus is ready.
 func (l *Lab) SetPrometheusReplicaStale(ctx context.Context, on bool) error {
 	if l.faults().PrometheusReplicaStale == on {
 		return nil
@@ -43,7 +42,7 @@ func (l *Lab) SetPrometheusReplicaStale(ctx context.Context, on bool) error {
 	return nil
 }
 
-// share ends the address of both Prometheus that there was, and keeps the next, which may be nil.
+// share replaces the shared address of both Prometheus replicas; next may be nil.
 func (l *Lab) share(next *turns) {
 	l.mu.Lock()
 	was := l.shared
@@ -52,7 +51,7 @@ func (l *Lab) share(next *turns) {
 	was.close()
 }
 
-// SharedPrometheusURL is the address at which two Prometheus answer in turns, while there are two.
+// SharedPrometheusURL alternates between two Prometheus replicas; empty if there is one.
 func (l *Lab) SharedPrometheusURL() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

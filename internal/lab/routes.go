@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// routes are what the control socket answers.
+// routes is the control socket's API.
 func (s *supervisor) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", s.serveStatus)
@@ -28,10 +28,10 @@ func (s *supervisor) serveStatus(w http.ResponseWriter, _ *http.Request) {
 		st.State = current
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(st) // a client that went away needs no status
+	_ = json.NewEncoder(w).Encode(st) // the client disconnected
 }
 
-// serveEvents writes one event a line, from the first, until there are no more.
+// serveEvents writes one event per line until the journal is complete.
 func (s *supervisor) serveEvents(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w)

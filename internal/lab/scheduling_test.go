@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // A lab for scheduling has four components, and makes and places the pods of
@@ -78,12 +80,15 @@ func placeOne(t *testing.T, client kubernetes.Interface) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := poll(ctx, "both pods to be bound", func(ctx context.Context) (bool, error) {
+	if err := poll.Until(ctx, pollInterval, "both pods to be bound", func(ctx context.Context) error {
 		pods, err := client.CoreV1().Pods("one").List(ctx, metav1.ListOptions{})
-		if err != nil || len(pods.Items) != 2 {
-			return false, err
+		if err != nil {
+			return err
 		}
-		return !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != "one" }), nil
+		if len(pods.Items) != 2 || slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName != "one" }) {
+			return fmt.Errorf("%d pods, want 2, each bound", len(pods.Items))
+		}
+		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,10 @@ import (
 	"path/filepath"
 )
 
-// socketName is the supervisor's control socket, in the lab's directory.
 const socketName = "control.sock"
 
-// throughDir calls f with a short path of the socket: the address of a Unix
-// socket holds about 100 bytes, a lab's directory may be longer.
+// throughDir calls f with a short path of the socket: a Unix socket address has at most about 100
+// bytes.
 func throughDir(dir string, f func(path string) error) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -25,8 +24,8 @@ func throughDir(dir string, f func(path string) error) error {
 	return f(fmt.Sprintf("/proc/self/fd/%d/%s", d.Fd(), socketName))
 }
 
-// listenControl makes the control socket, for this user alone. The caller
-// holds the directory's lock, so a socket that is there is a dead lab's.
+// listenControl creates the control socket with mode 0600. The caller holds the directory's lock,
+// so an existing socket belongs to a dead lab.
 func listenControl(dir string) (net.Listener, error) {
 	path := filepath.Join(dir, socketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -40,14 +39,14 @@ func listenControl(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the control socket: %w", err)
 	}
-	l.SetUnlinkOnClose(false) // its short path is gone by then
+	l.SetUnlinkOnClose(false) // its short path is no longer valid
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("make the control socket: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-// controlClient talks to the supervisor of the lab in dir.
+// controlClient returns a client for the supervisor of the lab in dir.
 func controlClient(dir string) *http.Client {
 	dialer := &net.Dialer{}
 	return &http.Client{Transport: &http.Transport{

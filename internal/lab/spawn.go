@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,31 +12,29 @@ import (
 	"syscall"
 
 	"github.com/firstlight/firstlight/internal/lab/process"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/proctree"
 )
 
-// supervisorName is the name of the supervisor's own log.
 const supervisorName = "supervisor"
 
-// SpawnOptions say what process to run a lab in.
+// SpawnOptions configure the process of a lab.
 type SpawnOptions struct {
-	// Name and Dir identify the lab; an empty Dir means the usual one of the name.
+	// Name and Dir identify the lab; an empty Dir is the default directory of the name.
 	Name, Dir string
-	// Owned: the lab stops when this process dies or closes the handle.
+	// Owned stops the lab when this process ends or closes the Owner.
 	Owned bool
-	// OwnerFile, if set, is read by the lab's process in place of a pipe of this one:
-	// the lab stops when it reaches EOF. Not with Owned.
+	// OwnerFile, if set, stops the lab at its EOF. It replaces the pipe of Owned.
 	OwnerFile *os.File
-	// Command is what to run, before the flags --name, --dir and --owner-fd;
-	// empty means this program's own "lab supervise".
+	// Command precedes the flags --name, --dir and --owner-fd; the default is this program's "lab
+	// supervise".
 	Command []string
-	// Args follow the flags.
-	Args []string
-	// Env is added to this process's environment.
+	Args    []string
+	// Env extends this process's environment.
 	Env []string
 }
 
-// Owner keeps an owned lab up; closing it lets the lab stop.
+// Owner keeps an owned lab running until Close.
 type Owner struct{ pipe *os.File }
 
 // Close lets the lab stop.
@@ -46,10 +45,9 @@ func (o *Owner) Close() error {
 	return o.pipe.Close()
 }
 
-// Spawn runs a lab in a process of its own, in a session of its own, so that
-// neither a signal from the terminal nor the end of this process reaches it.
-// It returns as soon as the lab can be asked; WaitReady tells the rest. The
-// Owner is nil unless Owned.
+// Spawn runs a lab in a process and session of its own, so that terminal signals and the end of
+// this process do not reach it. It returns when the lab responds; use WaitReady to wait for
+// readiness. The Owner is nil unless Owned.
 func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 	if opts.Name == "" {
 		opts.Name = DefaultName
@@ -86,18 +84,21 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 	go func() {
 		select {
 		case <-exited:
-			cancel(fmt.Errorf("its process ended: %w", errors.Join(exitErr, errEnded)))
+			cancel(fmt.Errorf("the process ended: %w", errors.Join(exitErr, errEnded)))
 		case <-waitCtx.Done():
 		}
 	}()
-	err = poll(waitCtx, "the lab's process to answer", func(ctx context.Context) (bool, error) {
+	err = poll.Until(waitCtx, pollInterval, "the lab's process to answer", func(ctx context.Context) error {
 		s, err := readState(opts.Dir)
-		if err != nil || s.Supervisor.PID != cmd.Process.Pid {
-			return false, err
+		if err != nil {
+			return err
+		}
+		if s.Supervisor.PID != cmd.Process.Pid {
+			return fmt.Errorf("the state file names process %d, want %d", s.Supervisor.PID, cmd.Process.Pid)
 		}
 		h.Supervisor = s.Supervisor
 		_, err = h.Status(ctx)
-		return err == nil, err
+		return err
 	})
 	if err != nil {
 		_ = owner.Close()
@@ -106,7 +107,8 @@ func Spawn(ctx context.Context, opts SpawnOptions) (*Handle, *Owner, error) {
 	return h, owner, nil
 }
 
-// supervisorCommand is the supervisor's process, and what to close here once it runs.
+// supervisorCommand returns the supervisor's command and a function that closes its files in this
+// process.
 func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFiles func(), err error) {
 	argv := opts.Command
 	if len(argv) == 0 {
@@ -144,7 +146,7 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 		argv = append(argv, "--owner-fd="+strconv.Itoa(firstExtraFD))
 	}
 	argv = append(argv, opts.Args...)
-	cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the context, and this process
+	cmd = exec.Command(argv[0], argv[1:]...) //nolint:noctx // outlives the context and this process
 	cmd.Env = append(os.Environ(), opts.Env...)
 	if !opts.Owned && opts.OwnerFile == nil {
 		cmd.Env = append(cmd.Env, proctree.Outlives)
@@ -153,7 +155,7 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd, owner, func() {
 		for _, f := range files {
-			_ = f.Close() // the child has its own
+			_ = f.Close() // the child has a copy
 		}
 	}, nil
 }
@@ -161,5 +163,11 @@ func supervisorCommand(opts SpawnOptions) (cmd *exec.Cmd, owner *Owner, closeFil
 // Exited is closed when a lab that this process spawned has ended.
 func (h *Handle) Exited() <-chan struct{} { return h.exited }
 
-// alive says whether the lab's process still runs.
 func alive(id process.Identity) bool { return id.PID != 0 && id.Alive() }
+
+// OwnerPipe opens the inherited file descriptor of the owner's pipe and hides it from child
+// processes.
+func OwnerPipe(fd int) io.Reader {
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "owner")
+}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 func tryListen(addr string) error {
@@ -53,13 +55,13 @@ func awaitGone(t *testing.T, h *Handle, st Status) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	err := poll(ctx, "the lab's processes to end", func(context.Context) (bool, error) {
+	err := poll.Until(ctx, pollInterval, "the lab's processes to end", func(context.Context) error {
 		for _, p := range append(pids(st), h.Supervisor) {
-			if p.Alive() {
-				return false, nil
+			if err := requireExited(p); err != nil {
+				return err
 			}
 		}
-		return true, nil
+		return nil
 	})
 	if err != nil {
 		t.Error(err)

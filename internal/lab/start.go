@@ -8,34 +8,36 @@ import (
 	"path/filepath"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/instances"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// StepHosts is the step after which the world's hosts can be reached and the
-// lab's site is written, long before the lab is ready.
+// StepHosts is the step after which the world's hosts are reachable and the site file exists. The
+// lab is not ready yet.
 const StepHosts = "hosts"
 
-// StepCluster is the step after which the control plane works and shows the world's
-// nodes. What watches the cluster (Prometheus, Alertmanager) may still be coming up,
-// or being built.
+// StepCluster is the step after which the control plane works and has the world's nodes.
+// Prometheus and Alertmanager may still be starting or being built.
 const StepCluster = "cluster"
 
-// startLate are the components whose programs may still be being built when the lab
-// starts. The others start together: a control plane that had nodes, and for a minute no
-// kwok that keeps them, did not get the world's DaemonSets ready.
+// startLate are components that may start after the others, while their programs are built. The
+// others start together: when kwok started a minute after the nodes existed, the world's
+// DaemonSets did not become ready.
 var startLate = []string{component.Prometheus, component.Alertmanager}
 
-// Names of the steps of a start that are no component.
+// Start steps other than components.
 const (
 	stepMetrics = "metrics-apis"
 	stepWorld   = "world"
 	stepCanary  = "canary"
+
+	stepKwokRetrier = "kwok-retrier"
 )
 
-// Start brings the lab up and returns when it is ready. After an error, Stop
-// ends what was started.
+// Start starts the lab and returns when it is ready. After an error, call Stop.
 func (l *Lab) Start(ctx context.Context) error {
 	if err := l.start(ctx); err != nil {
 		l.event(Event{Kind: KindFailed, Message: err.Error()})
@@ -46,7 +48,7 @@ func (l *Lab) Start(ctx context.Context) error {
 	took := l.ready.Sub(l.started)
 	l.mu.Unlock()
 	close(l.up)
-	l.event(Event{Kind: KindReady, Took: took})
+	l.event(Event{Kind: KindReady, Took: metav1.Duration{Duration: took}})
 	l.opts.Log.Info("lab ready", "took", took.String())
 	return nil
 }
@@ -86,8 +88,7 @@ func (l *Lab) start(ctx context.Context) error {
 	return runSteps(ctx, l.steps())
 }
 
-// prepare makes everything that needs no program: directory, addresses,
-// certificates, kubeconfigs.
+// prepare creates what needs no program: directory, addresses, certificates, kubeconfigs.
 func (l *Lab) prepare(ctx context.Context) error {
 	if err := l.awaitInotify(ctx); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 			return fmt.Errorf("make the lab's directory: %w", err)
 		}
 	}
-	types, err := orderable()
+	types, err := instanceTypesFile()
 	if err != nil {
 		return err
 	}
@@ -133,8 +134,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	return err
 }
 
-// steps are the whole start: each component after what it needs, and what the
-// lab itself does between.
+// steps returns all start steps: the components and the lab's own steps between them.
 func (l *Lab) steps() []step {
 	var steps []step
 	everyLabs := l.conf
@@ -147,7 +147,7 @@ func (l *Lab) steps() []step {
 	for _, name := range l.conf.With {
 		steps = append(steps, l.extraSteps(l.conf, name)...)
 	}
-	if l.conf.Purpose != component.Store { // which has nothing that would place it
+	if l.conf.Purpose != component.Store { // a lab without a scheduler
 		steps = append(steps, l.own(stepCanary, l.canaryNeeds(), l.canary))
 	}
 	worldNeeds := component.APIServer
@@ -167,12 +167,16 @@ func (l *Lab) steps() []step {
 		}))
 	}
 	if l.conf.Purpose == component.Everything {
-		steps = append(steps, l.own(StepCluster, clusterNeeds, func(context.Context) error { return nil }))
+		steps = append(steps,
+			l.own(StepCluster, clusterNeeds, func(context.Context) error { return nil }),
+			// kwok processes pods after the canary step.
+			step{name: stepKwokRetrier, needs: []string{stepCanary}, run: l.startKwokRetrier},
+		)
 	}
 	return steps
 }
 
-// own is a step that is no component: it is told when it was done.
+// own returns a step of the lab itself, which reports an event when it is done.
 func (l *Lab) own(name string, needs []string, run func(context.Context) error) step {
 	return step{name: name, needs: needs, run: func(ctx context.Context) error {
 		begin := l.opts.Clock.Now()
@@ -181,15 +185,14 @@ func (l *Lab) own(name string, needs []string, run func(context.Context) error) 
 		if err := run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		l.event(Event{Kind: KindStep, Name: name, Took: l.opts.Clock.Since(begin)})
+		l.event(Event{Kind: KindStep, Name: name, Took: metav1.Duration{Duration: l.opts.Clock.Since(begin)}})
 		return nil
 	}}
 }
 
-// bounded is the context of one step of a start. The time that its program takes to
-// be built is not counted.
+// bounded limits one start step. Build time is not counted.
 func (l *Lab) bounded(ctx context.Context, step string) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, l.opts.StartTimeout, fmt.Errorf("%s was not ready within %s", step, l.opts.StartTimeout))
+	return context.WithTimeoutCause(ctx, l.opts.StartTimeout, fmt.Errorf("%s not ready after %s", step, l.opts.StartTimeout))
 }
 
 // startComponent starts a component as soon as its program is built.
@@ -207,8 +210,8 @@ func (l *Lab) startComponent(ctx context.Context, c component.Component) error {
 	return l.sup.Start(ctx, spec)
 }
 
-// orderable is the file of what a lab's Karpenter can order.
-func orderable() (string, error) {
+// instanceTypesFile is the file of instance types that the lab's Karpenter can create.
+func instanceTypesFile() (string, error) {
 	types, err := instances.Load()
 	if err != nil {
 		return "", err
@@ -217,7 +220,7 @@ func orderable() (string, error) {
 	return string(raw), err
 }
 
-// spec writes a component's files, says how to run it, and notes that it is.
+// spec writes a component's files, returns its process specification and records it as launched.
 func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, error) {
 	l.mu.Lock()
 	programs := l.programs
@@ -245,7 +248,7 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 	}
 	return process.Spec{
 		Name: c.Name, Path: path, Args: slices.Clone(c.Argv),
-		// Nothing of the user's environment: proxies, KUBECONFIG, HOME.
+		// The user's environment is not inherited: proxies, KUBECONFIG, HOME.
 		Env: append([]string{
 			Marker + "=" + l.id,
 			"PATH=/usr/local/bin:/usr/bin:/bin",
@@ -259,16 +262,15 @@ func (l *Lab) spec(ctx context.Context, c component.Component) (process.Spec, er
 	}, nil
 }
 
-// copyFile puts a copy where it is wanted, for this user alone.
 func copyFile(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err //nolint:wrapcheck // names the directory
+		return err
 	}
-	return os.WriteFile(to, content, 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(to, content, 0o600)
 }
 
 // LogPath is the log file of a component.

@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// stateFile is what is known of a lab without asking it: what to end when its
-// supervisor is dead.
+// stateFile describes a lab on disk, so that its processes can be stopped after its supervisor
+// died.
 type stateFile struct {
 	Version    int              `json:"version"`
 	ID         string           `json:"id"`
@@ -38,29 +39,17 @@ const stateVersion = 1
 
 func statePath(dir string) string { return filepath.Join(dir, "lab.json") }
 
-// writeState replaces the state file: a reader sees the old one or the new one.
+// writeState replaces the state file atomically.
 func writeState(dir string, s stateFile) error {
 	s.Version = stateVersion
 	raw, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write lab state: %w", err)
 	}
-	tmp, err := os.CreateTemp(dir, ".lab.json-*")
-	if err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append(raw, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), statePath(dir)); err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	return nil
+	return atomicfile.Write(statePath(dir), append(raw, '\n'), 0o600)
 }
 
-// readState reads the state file; fs.ErrNotExist means that no lab is recorded.
+// readState reads the state file. The error is fs.ErrNotExist when no lab is recorded.
 func readState(dir string) (stateFile, error) {
 	raw, err := os.ReadFile(statePath(dir))
 	if err != nil {
@@ -68,10 +57,10 @@ func readState(dir string) (stateFile, error) {
 	}
 	var s stateFile
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return stateFile{}, fmt.Errorf("read lab state %s: %w (delete the file when no process of the lab runs)", statePath(dir), err)
+		return stateFile{}, fmt.Errorf("read lab state %s: %w (if no process of the lab is running, delete the file)", statePath(dir), err)
 	}
 	if s.Version != stateVersion {
-		return stateFile{}, fmt.Errorf("read lab state %s: version %d, this firstlight knows %d", statePath(dir), s.Version, stateVersion)
+		return stateFile{}, fmt.Errorf("read lab state %s: unsupported version %d: want %d", statePath(dir), s.Version, stateVersion)
 	}
 	return s, nil
 }
@@ -83,7 +72,6 @@ func removeState(dir string) error {
 	return nil
 }
 
-// snapshot is the lab's state for the state file.
 func (l *Lab) snapshot(state string) stateFile {
 	st := l.Status()
 	s := stateFile{

@@ -1,18 +1,19 @@
 package lab
 
 import (
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// Status is how a lab does.
+// Status of a lab.
 type Status struct {
 	Info Info `json:"info"`
-	// State is "starting", "ready" or "degraded" (a component is not ready).
+	// State is one of the State constants.
 	State string `json:"state"`
-	// Owned: the lab belongs to a process and ends with it.
+	// Owned labs stop when their owner process ends.
 	Owned      bool              `json:"owned"`
 	Started    time.Time         `json:"started"`
 	Ready      time.Time         `json:"ready"`
@@ -20,14 +21,14 @@ type Status struct {
 	Components []ComponentStatus `json:"components"`
 }
 
-// ComponentStatus is how one component does.
+// ComponentStatus is the status of one component.
 type ComponentStatus struct {
 	process.Status
-	// Address is where it listens.
+	// Address is its host:port.
 	Address string `json:"address"`
 }
 
-// The states of a lab.
+// Lab states.
 const (
 	StateStarting = "starting"
 	StateReady    = "ready"
@@ -36,7 +37,7 @@ const (
 	StateStopping = "stopping"
 )
 
-// Status tells how every component does, in the order of their start.
+// Status returns the lab's status; components are in start order.
 func (l *Lab) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,4 +65,24 @@ func (l *Lab) addressOf(name string) string {
 		return ""
 	}
 	return hostPort(l.conf.Address, ports[0])
+}
+
+// Running is a component as last started and its status.
+type Running struct {
+	process.Status
+	// Args excludes the program; Env has the component's own variables as NAME=value.
+	Args, Env []string
+}
+
+// Components returns every component in start order. Options.Events reports changes.
+func (l *Lab) Components() []Running {
+	status := l.sup.Status()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]Running, 0, len(status))
+	for _, s := range status {
+		c := l.launched[s.Name]
+		all = append(all, Running{Status: s, Args: slices.Clone(c.Argv), Env: slices.Clone(c.Env)})
+	}
+	return all
 }

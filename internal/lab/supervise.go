@@ -12,27 +12,24 @@ import (
 	"time"
 )
 
-// SuperviseOptions say how a lab's own process runs it.
+// SuperviseOptions configure Supervise.
 type SuperviseOptions struct {
 	Options
-	// Owner, if set, is a pipe from the process that the lab belongs to: when
-	// it ends, that process is dead, and the lab stops.
+	// Owner, if set, is a pipe from the process that owns the lab; its EOF stops the lab.
 	Owner io.Reader
-	// World, if set, answers below /world/ on the control socket, once the
-	// lab was made: it is how faults are set from another process.
+	// World, if set, serves requests below /world/ on the control socket, for example to set
+	// faults.
 	World func(l *Lab) http.Handler
-	// StopWorld, if set, is called before the components are stopped.
+	// StopWorld, if set, is called before the components stop.
 	StopWorld func(ctx context.Context) error
-	// StopTimeout bounds an orderly stop of the world (30 s).
+	// StopTimeout bounds an orderly stop of the world. Default 30 s.
 	StopTimeout time.Duration
 }
 
-// errAskedToStop is the cause of an orderly stop.
 var errAskedToStop = errors.New("asked to stop")
 
-// Supervise runs a lab until it is asked to stop, its owner dies or ctx ends,
-// and then stops it. Why a lab could not be started is its last event, and the
-// error of Supervise.
+// Supervise runs a lab until it is asked to stop, its owner ends or ctx ends, and then stops it. A
+// failed start is the lab's last event and the returned error.
 func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 	if opts.StopTimeout == 0 {
 		opts.StopTimeout = 30 * time.Second
@@ -44,7 +41,7 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 		events.add(e)
 		select {
 		case s.changed <- struct{}{}:
-		default: // a change is noted already
+		default: // a change is already pending
 		}
 		if tell != nil {
 			tell(e)
@@ -77,8 +74,8 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 	s.stop, s.ending = func() { cancel(errAskedToStop) }, ctx.Done()
 	if opts.Owner != nil {
 		go func() {
-			_, _ = io.Copy(io.Discard, opts.Owner) // ends when the owner does
-			cancel(errors.New("its owner is gone"))
+			_, _ = io.Copy(io.Discard, opts.Owner) // until the owner ends
+			cancel(errors.New("the owner ended"))
 		}()
 	}
 	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
@@ -95,41 +92,39 @@ func Supervise(ctx context.Context, opts SuperviseOptions) (err error) {
 	<-saved
 	shutdown, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer done()
-	events.close() // ends the event streams, and with them their requests
+	events.close() // ends the event streams and their requests
 	if err := server.Shutdown(shutdown); err != nil {
-		_ = server.Close() // whoever still reads has had his time
+		_ = server.Close() // grace period over: close remaining connections
 	}
 	<-served
 	return errors.Join(runErr, os.Remove(filepath.Join(dir, socketName)), removeState(dir))
 }
 
-// supervisor is the process that a lab lives in.
 type supervisor struct {
 	opts   SuperviseOptions
 	lab    *Lab
 	events *journal
 	stop   func()
-	// ending is closed when the lab is to end.
+	// ending is closed when the lab stops.
 	ending <-chan struct{}
-	// changed says that the state file is behind.
+	// changed signals that the state file is out of date.
 	changed chan struct{}
 
 	mu    sync.Mutex
 	state string
 }
 
-// run starts the lab, waits for its end and stops it.
 func (s *supervisor) run(ctx context.Context) error {
 	startErr := s.lab.Start(ctx)
 	if startErr != nil && ctx.Err() != nil {
-		startErr = nil // it was stopped while it started, which is no failure
+		startErr = nil // a stop during the start is not a failure
 	}
 	if startErr == nil && ctx.Err() == nil {
 		startErr = s.save(StateReady)
 	}
 	if startErr == nil {
 		<-ctx.Done()
-		s.lab.opts.Log.Info("lab stops", "why", context.Cause(ctx).Error())
+		s.lab.opts.Log.Info("lab stopping", "reason", context.Cause(ctx).Error())
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.StopTimeout)
 	defer cancel()
@@ -140,7 +135,7 @@ func (s *supervisor) run(ctx context.Context) error {
 	return errors.Join(append(errs, s.lab.Stop(stop))...)
 }
 
-// save writes the state file, with another state.
+// save writes the state file with a new state.
 func (s *supervisor) save(state string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,12 +155,11 @@ func (s *supervisor) keepState(ctx context.Context) {
 		err := writeState(s.lab.opts.Dir, s.lab.snapshot(s.state))
 		s.mu.Unlock()
 		if err != nil {
-			s.lab.opts.Log.Error("state file is behind", "err", err)
+			s.lab.opts.Log.Error("cannot write state file", "err", err)
 		}
 	}
 }
 
-// current is the lab's state as the supervisor has it.
 func (s *supervisor) current() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,13 +10,12 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// throwawayDir, below the labs' home, has the labs that nobody names.
+// throwawayDir, below Home, has unnamed labs.
 const throwawayDir = "throwaway"
 
-// StartThrowaway starts a lab for scheduling in a directory of its own, for as long
-// as this process has use for it: end stops it and deletes the directory. What
-// processes that were killed left of theirs is deleted first. Name, Dir and Purpose of
-// the options are set here.
+// StartThrowaway starts a lab for scheduling in a temporary directory; end stops it and deletes
+// the directory. It first deletes directories of killed processes. It sets Name, Dir and Purpose
+// of opts.
 func StartThrowaway(ctx context.Context, opts Options) (l *Lab, end func(context.Context) error, err error) {
 	home, err := Home()
 	if err != nil {
@@ -24,14 +23,14 @@ func StartThrowaway(ctx context.Context, opts Options) (l *Lab, end func(context
 	}
 	parent := filepath.Join(home, throwawayDir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("make a place for a control plane: %w", err)
+		return nil, nil, fmt.Errorf("create control plane directory: %w", err)
 	}
 	if err := removeAbandoned(parent); err != nil {
 		return nil, nil, err
 	}
 	dir, err := os.MkdirTemp(parent, "plane-")
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a place for a control plane: %w", err)
+		return nil, nil, fmt.Errorf("create control plane directory: %w", err)
 	}
 	lock, err := lockDir(dir)
 	if err != nil {
@@ -51,12 +50,12 @@ func StartThrowaway(ctx context.Context, opts Options) (l *Lab, end func(context
 	return l, end, nil
 }
 
-// removeAbandoned deletes the directories whose owners are dead: their locks can be
-// taken. One that was made a moment ago and is not locked yet has no mark, and stays.
+// removeAbandoned deletes directories whose lock is free: their owners have ended. A directory
+// without a lock file was created a moment ago and is kept.
 func removeAbandoned(parent string) error {
 	dirs, err := filepath.Glob(filepath.Join(parent, "plane-*"))
 	if err != nil {
-		return fmt.Errorf("look for what killed processes left: %w", err)
+		return fmt.Errorf("list abandoned labs: %w", err)
 	}
 	for _, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(dir, "lock")); err != nil {
@@ -64,10 +63,10 @@ func removeAbandoned(parent string) error {
 		}
 		lock, err := lockDir(dir)
 		if err != nil {
-			continue // it is in use, or being deleted
+			continue // in use, or being deleted
 		}
 		if err := errors.Join(os.RemoveAll(dir), lock.Close()); err != nil {
-			return fmt.Errorf("delete what a killed process left: %w", err)
+			return fmt.Errorf("delete abandoned lab: %w", err)
 		}
 	}
 	return nil

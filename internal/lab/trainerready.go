@@ -8,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 var trainJobKind = schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}
 
-// sampleJob is a TrainJob of the runtime that a lab has, with these environment
-// variables; it is only ever sent not to be kept.
+// sampleJob returns a TrainJob of the lab's runtime for dry runs.
 func sampleJob(env ...any) *unstructured.Unstructured {
 	trainer := map[string]any{"numNodes": int64(1), "numProcPerNode": "auto"}
 	if len(env) > 0 {
@@ -28,16 +29,15 @@ func sampleJob(env ...any) *unstructured.Unstructured {
 
 func sendSample(ctx context.Context, client dynamic.Interface, job *unstructured.Unstructured) error {
 	_, err := client.Resource(trainJobKind).Namespace(metav1.NamespaceDefault).Create(ctx, job, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	return err //nolint:wrapcheck // its callers look at what it is
+	return err
 }
 
-// awaitRuntimes waits until Kubeflow Trainer's webhook admits a TrainJob of the runtime
-// that was just made: it looks for the runtime in a copy of its own, which comes later.
+// awaitRuntimes waits until Kubeflow Trainer's webhook admits a TrainJob of the new runtime, which
+// the webhook reads from its own cache.
 func awaitRuntimes(ctx context.Context, client dynamic.Interface) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, noticedWithin, fmt.Errorf("the webhook had not noticed after %s", noticedWithin))
+	ctx, cancel := context.WithTimeoutCause(ctx, propagationTimeout, fmt.Errorf("not in effect after %s", propagationTimeout))
 	defer cancel()
-	return poll(ctx, "a TrainJob of the lab's runtime to be admitted", func(ctx context.Context) (bool, error) {
-		err := sendSample(ctx, client, sampleJob())
-		return err == nil, err
+	return poll.Until(ctx, pollInterval, "the webhook to admit a TrainJob of the lab's runtime", func(ctx context.Context) error {
+		return sendSample(ctx, client, sampleJob())
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// turns leads each connection to the next of several addresses, as a Service does.
+// turns forwards connections to several addresses in turn, as a Service does.
 type turns struct {
 	listener  net.Listener
 	addresses []string
@@ -18,8 +18,7 @@ type turns struct {
 	open   map[net.Conn]bool
 }
 
-// dialWithin bounds the connection to an address.
-const dialWithin = 10 * time.Second
+const dialTimeout = 10 * time.Second
 
 func takeTurns(l net.Listener, addresses ...string) *turns {
 	t := &turns{listener: l, addresses: addresses, open: map[net.Conn]bool{}}
@@ -27,7 +26,7 @@ func takeTurns(l net.Listener, addresses ...string) *turns {
 	return t
 }
 
-// serve takes connections until the listener is closed.
+// serve accepts connections until the listener is closed.
 func (t *turns) serve() {
 	for i := 0; ; i++ {
 		conn, err := t.listener.Accept()
@@ -35,16 +34,16 @@ func (t *turns) serve() {
 			return
 		}
 		address := t.addresses[i%len(t.addresses)]
-		t.wg.Go(func() { t.lead(conn, address) })
+		t.wg.Go(func() { t.forward(conn, address) })
 	}
 }
 
-// lead passes a connection on until either side ends it.
-func (t *turns) lead(conn net.Conn, address string) {
+// forward copies a connection in both directions until either side closes.
+func (t *turns) forward(conn net.Conn, address string) {
 	defer t.forget(conn)
-	to, err := net.DialTimeout("tcp", address, dialWithin) //nolint:noctx // bounded, and its end is the listener's
+	to, err := net.DialTimeout("tcp", address, dialTimeout) //nolint:noctx // bounded; ends with the listener
 	if err != nil {
-		return // the client's connection ends
+		return // the client's connection is closed
 	}
 	defer t.forget(to)
 	if !t.keep(conn) || !t.keep(to) {
@@ -55,7 +54,7 @@ func (t *turns) lead(conn net.Conn, address string) {
 		_, _ = io.Copy(conn, to) // ends with either side
 		_ = conn.Close()
 	})
-	_, _ = io.Copy(to, conn) // likewise
+	_, _ = io.Copy(to, conn)
 	_ = to.Close()
 	back.Wait()
 }
@@ -74,7 +73,7 @@ func (t *turns) forget(c net.Conn) {
 	delete(t.open, c)
 }
 
-// close ends it with its connections; none is fine.
+// close ends the listener and its connections; t may be nil.
 func (t *turns) close() {
 	if t == nil {
 		return

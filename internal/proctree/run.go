@@ -14,26 +14,25 @@ import (
 	"time"
 )
 
-// backstop is how long the subreaper itself has, beyond the grace, before it is killed.
+// backstop is the subreaper's time after the grace period before it is killed.
 const backstop = 30 * time.Second
 
-// Outlives is in the environment of a process that is meant to outlive the program that
-// starts it: a lab, and the store of reservations, stay up.
+// Outlives marks the environment of a process that outlives the program that starts it, for
+// example a lab or the reservation store.
 const Outlives = "FIRSTLIGHT_OUTLIVES=true"
 
-// report is what a subreaper says beside the exit status of its program.
+// report is the result of a subreaper besides the exit status.
 type report struct {
-	// Error says why the program could not be started.
+	// Error is set if the program could not be started.
 	Error string `json:"error,omitempty"`
-	// Held: the program ended, and something that it started held its output open until it
-	// was killed.
+	// Held: after the program ended, a descendant held its output open until it was killed.
 	Held bool `json:"held,omitempty"`
 }
 
-// Run runs cmd, which is made by exec.Command and not started, to its end, as cmd.Run does;
-// cmd.ProcessState stays nil. When ctx ends, the program's process group gets SIGTERM, and after
-// the grace all that it started gets SIGKILL. What is left when the program has ended is
-// killed: at once, or after the grace where it holds the program's output open, which is
+// Run runs cmd, created by exec.Command and not started, as cmd.Run does; cmd.ProcessState stays
+// nil. When ctx ends, the program's process group gets SIGTERM and, after the grace period, all
+// descendants get SIGKILL. Descendants that remain when the program has ended are killed at once.
+// If one holds the program's output open, it is killed after the grace period, and the error is
 // exec.ErrWaitDelay as with cmd.Run.
 func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	if cmd.Err != nil {
@@ -53,11 +52,11 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	tree.Cancel = func() error { return tree.Process.Signal(syscall.SIGTERM) }
 	tree.WaitDelay = grace + backstop
 	err = start(tree, says)
-	raw, _ := io.ReadAll(said) // a subreaper that was killed says nothing
+	raw, _ := io.ReadAll(said) // empty if the subreaper was killed
 	var r report
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if bad := json.Unmarshal(raw, &r); bad != nil {
-			return errors.Join(err, fmt.Errorf("run %s: read what its subreaper says: %w", cmd.Path, bad))
+			return errors.Join(err, fmt.Errorf("run %s: read report of the subreaper: %w", cmd.Path, bad))
 		}
 	}
 	switch {
@@ -70,15 +69,15 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	}
 }
 
-// start runs a subreaper to its end. The thread is held: the parent-death signal is that of
-// the thread that started it.
+// start runs a subreaper to its end. It locks the thread, because the parent-death signal is bound
+// to the thread that starts the process.
 func start(tree *exec.Cmd, says *os.File) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := tree.Start()
-	_ = says.Close() // the subreaper has its own
+	_ = says.Close() // the subreaper has a copy
 	if err != nil {
-		return err //nolint:wrapcheck // the caller names the program
+		return err
 	}
-	return tree.Wait() //nolint:wrapcheck // the caller names the program
+	return tree.Wait()
 }

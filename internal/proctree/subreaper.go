@@ -15,34 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// subreaper is the name, argument 0, of a process of this binary that is one.
+// subreaper is argv[0] of a subreaper process.
 const subreaper = "firstlight-subreaper"
 
 // failed is the exit status of a subreaper that could not start its program.
 const failed = 127
 
-// look is how often the children are looked at while some have to end.
-const look = 20 * time.Millisecond
+// killInterval is the interval of kills while children remain.
+const killInterval = 20 * time.Millisecond
 
-// Any binary of firstlight, tests too, becomes a subreaper before anything else of it runs.
-func init() { //nolint:gochecknoinits // the processes that Run starts are of this binary, whatever its main is
+// Every firstlight binary, including tests, becomes a subreaper before its main function runs.
+func init() { //nolint:gochecknoinits // Run starts this binary, whatever its main is
 	if len(os.Args) > 3 && os.Args[0] == subreaper {
 		os.Exit(reap(os.Args[1], os.Args[2], os.Args[3:]))
 	}
 }
 
-// tree is a program and what it started.
+// tree is a program and its descendants.
 type tree struct {
 	pid    int
 	grace  time.Duration
-	output map[string]bool // what the program's standard output and error are
+	output map[string]bool // targets of the program's standard output and error
 	status *syscall.WaitStatus
-	left   map[int]bool // children that can not be killed
+	left   map[int]bool // children that cannot be killed
 	says   *os.File
 }
 
-// reap runs a program to its end and that of all it started, and returns, or dies of, what
-// the program did.
+// reap runs a program and its descendants to their end and exits like the program.
 func reap(grace, path string, argv []string) int {
 	t := &tree{says: os.NewFile(3, "report"), output: map[string]bool{}, left: map[int]bool{}}
 	syscall.CloseOnExec(3)
@@ -76,11 +75,11 @@ func (t *tree) fail(err error) int {
 	return failed
 }
 
-func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // who asked may have gone
+func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // the caller may have ended
 
-// run returns when no process is left.
+// run returns when no process remains.
 func (t *tree) run(signals <-chan os.Signal) {
-	var over, tick <-chan time.Time // over: the grace; tick: while something has to end
+	var over, tick <-chan time.Time // over: end of the grace period; tick: set while processes remain
 	kill, held := false, false
 	for !t.wait() && (t.status == nil || len(t.children()) > 0) {
 		if t.status != nil && !kill {
@@ -93,12 +92,12 @@ func (t *tree) run(signals <-chan os.Signal) {
 		if kill {
 			for _, pid := range t.children() {
 				if syscall.Kill(pid, syscall.SIGKILL) == syscall.EPERM {
-					t.left[pid] = true // it acts as another user
+					t.left[pid] = true // a process of another user
 				}
 			}
 		}
 		if tick = nil; t.status != nil || kill {
-			tick = time.After(look)
+			tick = time.After(killInterval)
 		}
 		select {
 		case s := <-signals:
@@ -108,7 +107,7 @@ func (t *tree) run(signals <-chan os.Signal) {
 				if over == nil {
 					over = time.After(t.grace)
 				}
-			case syscall.SIGHUP: // who asked has died
+			case syscall.SIGHUP: // the caller has died
 				kill = true
 			}
 		case <-over:
@@ -121,7 +120,7 @@ func (t *tree) run(signals <-chan os.Signal) {
 	}
 }
 
-// wait reaps what has ended; true: nothing is left.
+// wait reaps exited children; true: none remains.
 func (t *tree) wait() bool {
 	for {
 		var status syscall.WaitStatus
@@ -138,13 +137,13 @@ func (t *tree) wait() bool {
 	}
 }
 
-// holdsOutput tells that something that is left may still write to the program's output.
+// holdsOutput reports whether a remaining process can write to the program's output.
 func (t *tree) holdsOutput() bool {
 	if len(t.output) == 0 {
 		return false
 	}
 	for _, pid := range t.descendants() {
-		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // it may have ended
+		fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)) // the process may have ended
 		for _, fd := range fds {
 			if to, err := os.Readlink(fd); err == nil && t.output[to] {
 				return true
@@ -154,7 +153,7 @@ func (t *tree) holdsOutput() bool {
 	return false
 }
 
-// end is the exit status of the program; where it died of a signal, so does this process.
+// end returns the program's exit status, or raises the signal that killed it.
 func (t *tree) end() int {
 	if t.status == nil {
 		return failed
@@ -162,21 +161,21 @@ func (t *tree) end() int {
 	if !t.status.Signaled() {
 		return t.status.ExitStatus()
 	}
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // the program's core is enough
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // only the program writes a core
 	signal.Reset(t.status.Signal())
 	if syscall.Kill(os.Getpid(), t.status.Signal()) == nil {
-		<-time.After(time.Second) // it is delivered to any thread
+		<-time.After(time.Second) // the signal is delivered to any thread
 	}
 	return 128 + int(t.status.Signal())
 }
 
-// children are this process's that have to end, those that it has adopted too. They are killed
-// one generation after the other, and only here are they reaped: no id is another process's.
+// children returns the children that must end, including adopted ones. They are killed one
+// generation after the other and reaped only here, so a PID is not reused.
 func (t *tree) children() []int {
 	return slices.DeleteFunc(parents()[os.Getpid()], func(pid int) bool { return t.left[pid] || pid != t.pid && outlives(pid) })
 }
 
-// outlives tells that a process has Outlives in its environment.
+// outlives reports whether a process has Outlives in its environment.
 func outlives(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && slices.Contains(strings.Split(string(raw), "\x00"), Outlives)
@@ -191,16 +190,16 @@ func (t *tree) descendants() []int {
 	return all
 }
 
-// parents are the processes of the machine by their parents.
+// parents maps PIDs to the PIDs of their children.
 func parents() map[int][]int {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is right
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	out := map[int][]int{}
 	for _, path := range stats {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // ended
 		}
-		// "PID (NAME) STATE PPID ...": a name may have anything in it.
+		// "PID (NAME) STATE PPID ...": NAME can contain anything.
 		fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 		pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if bad != nil || len(fields) < 2 {

@@ -10,17 +10,19 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// batch are programs of one group that one run of go build makes: what they share
-// is compiled once, and a program is linked while the next is compiled.
+// batch is a set of programs of one group that one go build compiles: shared packages are compiled
+// once, and a program is linked while the next one is compiled.
 type batch struct {
 	group
 	programs []program
 }
 
-// batches divides a group so that no two programs of a batch get the same file
-// name from go build, which names them after their packages.
+// batches splits a group so that go build, which names programs after their packages, gives no two
+// programs of a batch the same file name.
 func batches(g group) []batch {
 	var all []batch
 	for _, p := range g.Programs {
@@ -50,8 +52,8 @@ func (b batch) writes(binary string) bool {
 
 var majorVersion = regexp.MustCompile(`^v[2-9][0-9]*$`)
 
-// binary is the file name that go build -o DIR/ gives the program: the last element
-// of its package's path, or the one before a major version.
+// binary is the file name of go build -o DIR/: the last element of the package path, or the one
+// before a major version.
 func (p program) binary() string {
 	dir, last := path.Split(p.Package)
 	if majorVersion.MatchString(last) {
@@ -60,7 +62,7 @@ func (p program) binary() string {
 	return last
 }
 
-// build builds a batch, and makes each program available as soon as it is linked.
+// build builds a batch and makes each program available as soon as it is linked.
 func (b Builder) build(ctx context.Context, m batch, programs Programs, events func(Event)) (err error) {
 	job := build{builder: b, batch: m, programs: programs, begin: b.Clock.Now(), events: events}
 	defer func() {
@@ -82,7 +84,7 @@ func (b Builder) build(ctx context.Context, m batch, programs Programs, events f
 	if err := os.MkdirAll(job.dir, 0o750); err != nil {
 		return fmt.Errorf("build %s: make cache directory: %w", m.Name, err)
 	}
-	unlock, err := lock(ctx, job.dir+".lock", func() { job.tell("waiting for another firstlight that builds it") })
+	unlock, err := lock(ctx, job.dir+".lock", func() { job.tell("waiting for another firstlight to build it") })
 	if err != nil {
 		return fmt.Errorf("build %s: %w", m.Name, err)
 	}
@@ -93,8 +95,7 @@ func (b Builder) build(ctx context.Context, m batch, programs Programs, events f
 	return job.run(ctx)
 }
 
-// foundMeanwhile takes those programs that another firstlight built while this one
-// waited for its turn.
+// foundMeanwhile uses programs that another firstlight built while this one waited for the lock.
 func (j *build) foundMeanwhile() error {
 	left := j.batch.programs[:0:0]
 	for _, p := range j.batch.programs {
@@ -106,15 +107,15 @@ func (j *build) foundMeanwhile() error {
 		if err := verify(path); err != nil {
 			return fmt.Errorf("build %s: %w", p.Name, err)
 		}
-		j.events(Event{Program: p.Name, State: Cached, Elapsed: j.elapsed()})
+		j.events(Event{Program: p.Name, State: Cached, Elapsed: metav1.Duration{Duration: j.elapsed()}})
 		j.programs.files[p.Name].finish(path, nil)
 	}
 	j.batch.programs = left
 	return nil
 }
 
-// take moves what go build has linked so far from the scratch directory to the
-// cache, with its digest. go build renames a program into place when it is whole.
+// take moves linked programs from the scratch directory to the cache with their digests. go build
+// renames complete programs only.
 func (j *build) take(scratch string) error {
 	var errs []error
 	for _, p := range j.batch.programs {
@@ -131,13 +132,13 @@ func (j *build) take(scratch string) error {
 			errs = append(errs, fmt.Errorf("build %s: %w", p.Name, err))
 			continue
 		}
-		j.events(Event{Program: p.Name, State: Built, Done: j.done, Total: j.total, Elapsed: j.elapsed()})
+		j.events(Event{Program: p.Name, State: Built, Done: j.done, Total: j.total, Elapsed: metav1.Duration{Duration: j.elapsed()}})
 		f.finish(to, nil)
 	}
 	return errors.Join(errs...)
 }
 
-// next is the first program that is not there yet, in whose name progress is reported.
+// next is the first missing program, for progress events.
 func (j *build) next() string {
 	for _, p := range j.batch.programs {
 		if !j.programs.files[p.Name].finished() {

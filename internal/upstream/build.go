@@ -13,9 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// build is the build of a batch.
+// build is the build of one batch.
 type build struct {
 	builder  Builder
 	batch    batch
@@ -29,15 +31,15 @@ type build struct {
 	done, total int
 }
 
-// outDir is where go build puts programs, in the scratch directory.
+// outDir is go build's output directory in the scratch directory.
 const outDir = "out"
 
-// takeInterval is the pause between two looks for programs that are linked.
+// takeInterval is the interval of checks for linked programs.
 const takeInterval = 200 * time.Millisecond
 
 // run builds the batch in a scratch module.
 func (j *build) run(ctx context.Context) (err error) {
-	// The lock is held: what is there already was left by one that was killed.
+	// The lock is held, so an existing scratch directory belongs to a killed process.
 	prefix := ".build-" + filepath.Base(j.dir) + "-"
 	stale, err := filepath.Glob(filepath.Join(j.builder.root(), prefix+"*"))
 	for _, dir := range stale {
@@ -56,10 +58,10 @@ func (j *build) run(ctx context.Context) (err error) {
 			return fmt.Errorf("build %s: %w", j.names(), err)
 		}
 	}
-	// The linker's directory is beside the programs': go build can rename them.
+	// The linker's directory is next to the output directory, so that go build can rename.
 	for _, dir := range []string{outDir, "tmp"} {
 		path := filepath.Join(scratch, dir)
-		// Without the set-group-ID bit that a directory inherits: go build would copy into it.
+		// Without an inherited set-group-ID bit, with which go build would copy instead.
 		if err := errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o700)); err != nil { //nolint:gosec // a directory
 			return fmt.Errorf("build %s: %w", j.names(), err)
 		}
@@ -70,22 +72,21 @@ func (j *build) run(ctx context.Context) (err error) {
 	return j.compile(ctx, scratch)
 }
 
-// tell reports progress in the name of the program that is next.
+// tell reports progress for the next program.
 func (j *build) tell(detail string) {
-	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: j.elapsed(), Detail: detail}
+	e := Event{Program: j.next(), State: Building, Done: j.done, Total: j.total, Elapsed: metav1.Duration{Duration: j.elapsed()}, Detail: detail}
 	if j.done >= minSample && j.done < j.total {
 		spent := j.builder.Clock.Since(j.compiling)
-		e.Remaining = time.Duration(float64(spent) / float64(j.done) * float64(j.total-j.done)).Round(time.Second)
+		e.Remaining.Duration = time.Duration(float64(spent) / float64(j.done) * float64(j.total-j.done)).Round(time.Second)
 	}
 	j.events(e)
 }
 
-// minSample are the packages after which the speed is taken as known: the standard
-// library's come first and are small.
+// minSample is the number of packages before the first estimate: the standard library's packages
+// come first and are small.
 const minSample = 50
 
-// count asks how many packages are to be compiled: those that Go's build cache
-// does not have. It downloads the modules on the way.
+// count counts the packages that are not in Go's build cache. It downloads the modules.
 func (j *build) count(ctx context.Context, dir string) error {
 	j.tell("reading the module")
 	args := append([]string{"list", "-deps", "-f", `{{if .Stale}}{{.StaleReason}}{{"\n"}}{{end}}`}, j.flags...)
@@ -108,7 +109,7 @@ func (j *build) count(ctx context.Context, dir string) error {
 	return nil
 }
 
-// compile runs go build; -v makes it name each package as it compiles it.
+// compile runs go build; with -v it prints each package.
 func (j *build) compile(ctx context.Context, dir string) error {
 	j.compiling = j.builder.Clock.Now()
 	args := append([]string{"build", "-v", "-o", filepath.Join(dir, outDir) + string(filepath.Separator)}, j.flags...)
@@ -155,7 +156,7 @@ func (j *build) compile(ctx context.Context, dir string) error {
 	return nil
 }
 
-// namesPackage: go build -v names each package that it compiles on a line of its own.
+// namesPackage reports whether a line of go build -v is a package.
 func namesPackage(line string) bool { return line != "" && !strings.ContainsAny(line, ": \t") }
 
 func (j *build) doing() string {
@@ -173,26 +174,24 @@ func (j *build) packages() []string {
 	return packages
 }
 
-// compilerGC makes the compiler collect garbage a quarter as often: a fifth less CPU
-// time for about 200 MiB more memory (measured on k8s.io/client-go/kubernetes).
+// compilerGC reduces garbage collection of the compiler to a quarter: a fifth less CPU time for
+// about 200 MiB more memory (measured on k8s.io/client-go/kubernetes).
 const compilerGC = "GOGC=400"
 
-// command is a go command in the scratch module, without the user's settings
-// of how to build.
+// command returns a go command in the scratch module, without the user's build settings.
 func (j *build) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, j.builder.Go, args...)
 	cmd.Dir = dir
 	cmd.Env = append(goEnv(), "PWD="+dir, "GOTMPDIR="+filepath.Join(dir, "tmp"), compilerGC)
-	// The compilers are children of the go command: they end with it.
+	// The compilers are children of the go command and end with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }
 
-// follow runs the command, calling line for each line of its standard error,
-// and returns the last of
-// them that are no names of packages.
+// follow runs the command, calls line for each line of standard error and returns the last lines
+// that are not packages.
 func (j *build) follow(cmd *exec.Cmd, line func(string)) (tail []string, err error) {
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -206,18 +205,18 @@ func (j *build) follow(cmd *exec.Cmd, line func(string)) (tail []string, err err
 	for lines.Scan() {
 		line(lines.Text())
 		if namesPackage(lines.Text()) {
-			continue // progress, which would push the error out
+			continue // progress, not part of the error
 		}
 		const keep = 15
 		if tail = append(tail, lines.Text()); len(tail) > keep {
 			tail = tail[1:]
 		}
 	}
-	_, _ = io.Copy(io.Discard, stderr) // what a line too long has left: the command must not block
+	_, _ = io.Copy(io.Discard, stderr) // the command must not block on the rest of a long line
 	return tail, cmd.Wait()
 }
 
-// failed is the error of a build, with what the compiler said and what to do.
+// failed returns the error of a build with the compiler's output and a remedy.
 func (j *build) failed(ctx context.Context, what string, err error, tail []string) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("build %s: %s: %w", j.next(), what, context.Cause(ctx))

@@ -14,29 +14,27 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Builder builds the pinned programs, or finds them built.
+// Builder builds the pinned programs or finds them in its cache.
 type Builder struct {
-	// CacheDir is where built programs are kept; empty means $FIRSTLIGHT_CACHE,
-	// else firstlight in the user's cache directory.
+	// CacheDir is the cache directory; empty: $FIRSTLIGHT_CACHE, or firstlight in the user's cache
+	// directory.
 	CacheDir string
-	// Go is the go command; empty means the one in PATH.
+	// Go is the go command; empty: the one in PATH.
 	Go string
-	// Clock is time; nil means the real one.
+	// Clock defaults to the real clock.
 	Clock clock.WithTicker
 
-	// toolchain names the Go version and the platform that it builds for; empty where
-	// there is no Go.
+	// toolchain is the Go version and its target platform; empty without Go.
 	toolchain string
 }
 
-// ErrNoGo says that there is no Go to build with.
+// ErrNoGo is returned if programs are missing and no go command exists.
 var ErrNoGo = errors.New("no go command found: the pinned upstream programs are built from source with it; " +
 	"install Go 1.26 or newer (https://go.dev/dl) and put it in PATH, or import programs that were built elsewhere " +
 	"(firstlight lab programs import FILE)")
 
-// Ensure returns the programs that are asked for, by their names or by those of
-// their groups, building those that are not in the cache. It reports each step to
-// events, one call at a time; events may be nil.
+// Ensure returns the programs of the given program or group names and builds missing ones. It
+// calls events, which may be nil, sequentially.
 func (b Builder) Ensure(ctx context.Context, names []string, events func(Event)) (Programs, error) {
 	programs, err := b.Begin(ctx, names, events)
 	if err != nil {
@@ -47,8 +45,8 @@ func (b Builder) Ensure(ctx context.Context, names []string, events func(Event))
 	return programs, err
 }
 
-// Begin is Ensure that does not wait: each program can be had as soon as it is
-// built, in the order of the table (Programs.Path). The builds end with ctx.
+// Begin is Ensure without waiting: each program is available as soon as it is built, in table
+// order (Programs.Path). The builds end with ctx.
 func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) (Programs, error) {
 	if events == nil {
 		events = func(Event) {}
@@ -104,16 +102,16 @@ func (b Builder) Begin(ctx context.Context, names []string, events func(Event)) 
 	return programs, nil
 }
 
-// builtProgram is a program that was found built.
+// builtProgram is a program in the cache.
 type builtProgram struct{ name, path string }
 
-// verify holds programs against their digests, and makes each available that is as it was
-// built. The programs of a lab without extras are 526 MB, 0.45 s of CPU time with the
-// processor's instructions for SHA-256: nothing is remembered from one start to the next.
+// verify compares programs with their digests and makes the unchanged ones available. The programs
+// of a lab without extras are 526 MB and take 0.45 s of CPU time with SHA-256 instructions, so
+// results are not cached.
 func (p Programs) verify(programs []builtProgram, events func(Event)) {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	var one sync.Mutex // at a time calls events
+	var one sync.Mutex // serializes calls of events
 	for _, c := range programs {
 		all.Go(func() error {
 			path, err := c.path, verify(c.path)
@@ -126,7 +124,7 @@ func (p Programs) verify(programs []builtProgram, events func(Event)) {
 			events(e)
 			one.Unlock()
 			p.files[c.name].finish(path, err)
-			return nil // Path has it
+			return nil // Path returns the error
 		})
 	}
 	_ = all.Wait()
@@ -141,7 +139,7 @@ func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
 		if err != nil && !errors.Is(err, exec.ErrNotFound) {
 			return b, fmt.Errorf("find the go command: %w", err)
 		}
-		b.Go = path // empty: what was imported can still be used
+		b.Go = path // empty: imported programs can still be used
 	}
 	if b.Go != "" {
 		var err error
@@ -167,8 +165,8 @@ func (b Builder) withDefaults(ctx context.Context) (Builder, error) {
 	return b, nil
 }
 
-// find returns the files of those programs of a group that are built already, by
-// this Go or elsewhere (imported).
+// find returns the files of those programs of a group that are built, by this Go or elsewhere
+// (imported).
 func (b Builder) find(g group) (map[string]string, error) {
 	dirs, err := b.imported(g)
 	if err != nil {
@@ -192,7 +190,7 @@ func (b Builder) find(g group) (map[string]string, error) {
 	return found, nil
 }
 
-// dir is where the programs of a group are, when this Go builds them.
+// dir is the directory of a group's programs built by this Go.
 func (b Builder) dir(g group) (string, error) {
 	k, err := g.key()
 	if err != nil {
@@ -204,10 +202,10 @@ func (b Builder) dir(g group) (string, error) {
 // root is the directory of all built programs.
 func (b Builder) root() string { return filepath.Join(b.CacheDir, "upstream") }
 
-// usable says whether a built program is there with its digest, against which it is not held.
+// usable reports whether a program and its digest file exist; it does not compare them.
 func usable(path string) bool { return runnable(path) && recorded(path) != "" }
 
-// runnable says whether a file is there that can be run.
+// runnable reports whether an executable file exists.
 func runnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Mode()&0o100 != 0

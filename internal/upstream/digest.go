@@ -9,17 +9,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
-// digestSuffix ends the name of the file beside a program that has its digest, as
-// sha256sum -c reads it. It is written before the program is put in its place, when it is
-// built or imported, and never after.
+// digestSuffix is the suffix of a program's digest file in the format of sha256sum -c. The file is
+// written before the program is installed and never changed.
 const digestSuffix = ".sha256sum"
 
-// ErrChanged says that a program is not the one that was built or imported.
-var ErrChanged = errors.New("the program is not the one that was built or imported")
+// ErrChanged is returned for a program that does not match its digest.
+var ErrChanged = errors.New("the program was changed after it was built or imported")
 
-// Digest is the SHA-256 of a file, in hex.
+// Digest returns the SHA-256 of a file in hex.
 func Digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -33,8 +34,7 @@ func Digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// recorded is the digest that was written when the program was built or imported; empty when
-// there is none.
+// recorded returns the digest of a program's digest file; empty if there is none.
 func recorded(path string) string {
 	raw, err := os.ReadFile(path + digestSuffix)
 	if err != nil {
@@ -47,8 +47,8 @@ func recorded(path string) string {
 	return digest
 }
 
-// verify holds a program against its recorded digest, reading all of it: the size and the times
-// of a changed file can be those of before.
+// verify compares a program with its digest. It reads the whole file, because a changed file can
+// have the same size and times.
 func verify(path string) error {
 	digest, err := Digest(path)
 	if err != nil {
@@ -61,23 +61,15 @@ func verify(path string) error {
 	return nil
 }
 
-// place puts a program and its digest where they are looked for. What is there goes first: a
-// program is never beside the digest of another.
+// place installs a program and its digest. It removes an existing program first, so that a program
+// never has another program's digest.
 func place(from, to, digest string) error {
 	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
-	note, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+".*")
-	if err != nil {
-		return err //nolint:wrapcheck // names the file
+	line := fmt.Sprintf("%s  %s\n", digest, filepath.Base(to))
+	if err := atomicfile.Write(to+digestSuffix, []byte(line), 0o644); err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(note, "%s  %s\n", digest, filepath.Base(to))
-	// As readable as the program.
-	if err = errors.Join(err, note.Chmod(0o644), note.Sync(), note.Close()); err == nil {
-		err = os.Rename(note.Name(), to+digestSuffix)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(note.Name()))
-	}
-	return os.Rename(from, to) //nolint:wrapcheck // names the files
+	return os.Rename(from, to)
 }

@@ -1,21 +1,20 @@
 // Package upstream builds the pinned upstream programs of a lab.
 //
-// The pins are Go modules in components/: nothing but tool directives and
-// checksums. Copies of them are embedded (go generate; a test fails when they
-// differ), so that the firstlight binary alone can build what it was pinned to.
+// The pins are Go modules in components/ with tool directives and checksums only. They are
+// embedded as copies (go generate; a test compares them), so that the firstlight binary can build
+// its programs on its own.
 //
 // Invariants:
-//   - A program is what its pin, its flags and the Go version say, nothing
-//     else: the cache is keyed by a hash of all of them.
-//   - A file in the cache is whole: it is built elsewhere and renamed.
-//   - A program is given out only after all of it was held against the digest that was
-//     recorded when it was built or imported. Who can write both can change both: the
-//     cache is its user's.
-//   - Two builders do not build the same program at once.
-//   - The user's go.mod, GOFLAGS and workspace have no say.
+//   - A program depends only on its pin, its flags and the Go version: the cache key is a hash of
+//     these.
+//   - A file in the cache is complete: it is built elsewhere and renamed.
+//   - A program is returned only if it matches the digest recorded at build or import. A process
+//     that can write both can change both: the cache must only be writable by its user.
+//   - A program is not built twice at the same time.
+//   - The user's go.mod, GOFLAGS and workspace are ignored.
 //
-// Environment: FIRSTLIGHT_CACHE, else the user's cache directory; and what the
-// go command itself reads (GOPROXY, GOMODCACHE, GOCACHE, ...).
+// Environment: FIRSTLIGHT_CACHE or the user's cache directory, and the go command's own (GOPROXY,
+// GOMODCACHE, GOCACHE, ...).
 package upstream
 
 //go:generate go run ./internal/copypins -from ../../components -to pins

@@ -1,11 +1,13 @@
 package upstream
 
-import "time"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
-// State is how far a program is.
+// State of a program's build.
 type State string
 
-// The states of a program.
+// States.
 const (
 	Queued   State = "queued"
 	Building State = "building"
@@ -14,18 +16,18 @@ const (
 	Failed   State = "failed"
 )
 
-// Event reports how far the build of a program is.
+// Event is the build progress of a program.
 type Event struct {
 	Program string `json:"program"`
 	State   State  `json:"state"`
-	// Done and Total count packages compiled, of this program and of those that are
-	// compiled together with it. Total is 0 until it is known.
+	// Done and Total count compiled packages of the program and of those in its batch. Total is 0
+	// until it is known.
 	Done  int `json:"done"`
 	Total int `json:"total"`
-	// Elapsed is the time since the compilation began. Remaining is an estimate from
-	// the packages that are left and the speed so far; 0: not known yet.
-	Elapsed   time.Duration `json:"elapsed"`
-	Remaining time.Duration `json:"remaining,omitempty"`
-	// Detail says what goes on: "downloading k8s.io/api v0.36.3", "linking".
+	// Elapsed is the time since the start of the compilation. Remaining is an estimate; 0:
+	// unknown.
+	Elapsed   metav1.Duration `json:"elapsed"`
+	Remaining metav1.Duration `json:"remaining,omitzero"`
+	// Detail is the current activity: "downloading k8s.io/api v0.36.3", "linking".
 	Detail string `json:"detail,omitempty"`
 }

@@ -12,25 +12,23 @@ import (
 	"runtime"
 )
 
-// An archive of built programs is a tar file, packed with gzip: manifest.json first,
-// then each program under its name, in the manifest's order.
+// An archive of built programs is a gzipped tar file: manifest.json, then each program under its
+// name in manifest order.
 const (
 	archiveManifest = "manifest.json"
 	archiveSchema   = "firstlight.dev/programs/v1"
-	// maxManifest and maxProgram bound what is read of an archive, in bytes.
-	// kube-apiserver, the largest, has about 110 MB.
+	// Read limits in bytes. kube-apiserver, the largest program, has about 110 MB.
 	maxManifest = 1 << 20
 	maxProgram  = 1 << 30
 )
 
-// ErrArchive says that a file is not an archive of programs that this firstlight can use.
+// ErrArchive is returned for a file that is not a usable archive.
 var ErrArchive = errors.New("not a usable archive of programs")
 
-// Manifest says what an archive of built programs has.
+// Manifest describes an archive of built programs.
 type Manifest struct {
 	Schema string `json:"schema"`
-	// Toolchain is the Go version and platform that built the programs, OS and
-	// Arch the platform alone.
+	// Toolchain is the Go version and platform of the build; OS and Arch are the platform.
 	Toolchain string          `json:"toolchain"`
 	OS        string          `json:"os"`
 	Arch      string          `json:"arch"`
@@ -41,14 +39,13 @@ type Manifest struct {
 type ManifestEntry struct {
 	Pin
 	Group string `json:"group"`
-	// Key is a hash of the group's pins and flags: a firstlight with other pins
-	// does not use the program.
+	// Key is a hash of the group's pins and flags; firstlight rejects programs of other keys.
 	Key    string `json:"key"`
 	Size   int64  `json:"sizeBytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Export writes an archive of the programs named, building those that are missing.
+// Export writes an archive of the named programs and builds missing ones.
 func (b Builder) Export(ctx context.Context, names []string, to io.Writer, events func(Event)) (Manifest, error) {
 	programs, err := b.Ensure(ctx, names, events)
 	if err != nil {
@@ -82,7 +79,7 @@ func (b Builder) Export(ctx context.Context, names []string, to io.Writer, event
 	return m, writeArchive(to, m, paths)
 }
 
-// entry is the program's line of a manifest.
+// entry returns the program's manifest entry.
 func (g group) entry(p program, path string) (ManifestEntry, error) {
 	e := ManifestEntry{Group: g.Name}
 	var err error

@@ -14,9 +14,9 @@ import (
 	"slices"
 )
 
-// Import puts the programs of an archive into the cache, where a later Ensure finds
-// them, with Go or without it. Nothing is imported unless the whole archive is as its
-// manifest says, for this platform, and built from the pins of this firstlight.
+// Import installs the programs of an archive in the cache, where Ensure finds them without Go. It
+// imports nothing unless the whole archive matches its manifest, this platform and this
+// firstlight's pins.
 func (b Builder) Import(ctx context.Context, from io.Reader) (Manifest, error) {
 	b, err := b.withDefaults(ctx)
 	if err != nil {
@@ -41,14 +41,14 @@ func (b Builder) Import(ctx context.Context, from io.Reader) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, fmt.Errorf("import programs: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // a scratch directory
+	defer func() { _ = os.RemoveAll(scratch) }()
 	for _, e := range m.Programs {
 		if err := unpackProgram(archive, e, filepath.Join(scratch, e.Program)); err != nil {
 			return Manifest{}, fmt.Errorf("import %s: %w: %w", e.Program, ErrArchive, err)
 		}
 	}
 	if _, err := archive.Next(); !errors.Is(err, io.EOF) {
-		return Manifest{}, fmt.Errorf("import programs: %w: more in it than its manifest says", ErrArchive)
+		return Manifest{}, fmt.Errorf("import programs: %w: more files than in the manifest", ErrArchive)
 	}
 	return m, b.install(m, scratch)
 }
@@ -59,7 +59,7 @@ func readManifest(archive *tar.Reader) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if header.Name != archiveManifest || header.Size > maxManifest {
-		return Manifest{}, fmt.Errorf("its first file must be %s", archiveManifest)
+		return Manifest{}, fmt.Errorf("the first file must be %s", archiveManifest)
 	}
 	dec := json.NewDecoder(io.LimitReader(archive, maxManifest))
 	dec.DisallowUnknownFields()
@@ -70,16 +70,16 @@ func readManifest(archive *tar.Reader) (Manifest, error) {
 	return m, nil
 }
 
-// check refuses an archive of another platform or of other pins.
+// check rejects an archive of another platform or of other pins.
 func (m Manifest) check() error {
 	if m.Schema != archiveSchema {
-		return fmt.Errorf("schema %q: must be %s", m.Schema, archiveSchema)
+		return fmt.Errorf("invalid schema %q: must be %s", m.Schema, archiveSchema)
 	}
 	if m.OS != runtime.GOOS || m.Arch != runtime.GOARCH {
-		return fmt.Errorf("its programs are for %s/%s, this machine is %s/%s", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
+		return fmt.Errorf("unsupported platform %s/%s: must be %s/%s", m.OS, m.Arch, runtime.GOOS, runtime.GOARCH)
 	}
 	if len(m.Programs) == 0 {
-		return errors.New("it has no programs")
+		return errors.New("no programs")
 	}
 	t, err := loadTable()
 	if err != nil {
@@ -90,13 +90,13 @@ func (m Manifest) check() error {
 	for _, e := range m.Programs {
 		g, ok := t.groupOf(e.Program)
 		if !ok || g.Name != e.Group || seen[e.Program] {
-			errs = append(errs, fmt.Errorf("unknown program %q of group %q, or one that is there twice", e.Program, e.Group))
+			errs = append(errs, fmt.Errorf("unknown or duplicate program %q of group %q", e.Program, e.Group))
 			continue
 		}
 		seen[e.Program] = true
 		want, err := g.key()
 		if err == nil && e.Key != want {
-			err = fmt.Errorf("%s %s is built from pins %s, this firstlight has %s: export it with the same version of firstlight", e.Program, e.Version, e.Key, want)
+			err = fmt.Errorf("%s %s has pins %s, this firstlight has %s: export with the same version of firstlight", e.Program, e.Version, e.Key, want)
 		}
 		if err == nil && (e.Size <= 0 || e.Size > maxProgram) {
 			err = fmt.Errorf("%s has an invalid size of %d bytes", e.Program, e.Size)
@@ -106,15 +106,14 @@ func (m Manifest) check() error {
 	return errors.Join(errs...)
 }
 
-// unpackProgram writes the archive's next file, which must be the program that the
-// manifest has there.
+// unpackProgram writes the archive's next file, which must match the manifest entry.
 func unpackProgram(archive *tar.Reader, e ManifestEntry, to string) error {
 	header, err := archive.Next()
 	if err != nil {
 		return err
 	}
 	if header.Name != e.Program || header.Typeflag != tar.TypeReg || header.Size != e.Size {
-		return fmt.Errorf("the file at its place is %q of %d bytes", header.Name, header.Size)
+		return fmt.Errorf("unexpected file %q of %d bytes", header.Name, header.Size)
 	}
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700) //nolint:gosec // a program
 	if err != nil {
@@ -129,12 +128,12 @@ func unpackProgram(archive *tar.Reader, e ManifestEntry, to string) error {
 		return err
 	}
 	if got != e.SHA256 {
-		return fmt.Errorf("its SHA-256 is %s, the manifest says %s", got, e.SHA256)
+		return fmt.Errorf("SHA-256 mismatch: got %s, the manifest has %s", got, e.SHA256)
 	}
 	return nil
 }
 
-// install moves unpacked programs to where Ensure looks for imported ones.
+// install moves unpacked programs to the directory of imported programs.
 func (b Builder) install(m Manifest, scratch string) error {
 	for _, e := range m.Programs {
 		dir := filepath.Join(b.root(), e.Group+"-"+e.Key+"-"+importedSuffix)
@@ -152,11 +151,11 @@ func (b Builder) install(m Manifest, scratch string) error {
 	return nil
 }
 
-// importedSuffix ends the name of a directory of imported programs, where others have
-// the hash of a toolchain. Machines of several platforms may share a cache.
+// importedSuffix is the directory suffix of imported programs, instead of the hash of a toolchain.
+// Machines of different platforms can share a cache.
 const importedSuffix = "imported-" + runtime.GOOS + "-" + runtime.GOARCH
 
-// imported are the directories of a group's imported programs that are there.
+// imported returns the existing directories of a group's imported programs.
 func (b Builder) imported(g group) ([]string, error) {
 	k, err := g.key()
 	if err != nil {
@@ -166,12 +165,12 @@ func (b Builder) imported(g group) ([]string, error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("look for imported programs: %w", err)
+		return nil, fmt.Errorf("list imported programs: %w", err)
 	}
 	return []string{dir}, nil
 }
 
-// groupOf is the group that has the program.
+// groupOf returns the group of the program.
 func (t table) groupOf(name string) (group, bool) {
 	i := slices.IndexFunc(t.Groups, func(g group) bool {
 		return slices.ContainsFunc(g.all, func(p program) bool { return p.Name == name })

@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// key names what the programs of a group are built from: pins and the flags of all. The Go
-// version comes on top of it, see Builder.dir.
+// key hashes pins and flags of a group. Builder.dir adds the Go version.
 func (g group) key() (string, error) {
 	flags, err := g.flags(g.all)
 	if err != nil {
@@ -22,7 +21,7 @@ func (g group) key() (string, error) {
 	return short(string(g.mod), string(g.sum), strings.Join(flags, "\x00")), nil
 }
 
-// short is a hash of texts; no two lists of texts read the same.
+// short is an unambiguous hash of a list of texts.
 func short(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -31,23 +30,22 @@ func short(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// goEnv is the environment of every go command: of the user's settings, none that says
-// what is built or how, for this machine.
+// goEnv is the environment of go commands, without the user's build settings, for this machine.
 func goEnv() []string {
 	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GO111MODULE=on", "GOFLAGS=-mod=readonly",
 		"GOEXPERIMENT=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 }
 
-// toolchain names the Go version and the platform it builds for.
+// toolchain returns the Go version and target platform.
 func toolchain(ctx context.Context, goCommand string) (string, error) {
 	cmd := exec.CommandContext(ctx, goCommand, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64")
-	cmd.Dir, cmd.Env = "/", append(goEnv(), "PWD=/") // a go.mod of the user's could name another toolchain
+	cmd.Dir, cmd.Env = "/", append(goEnv(), "PWD=/") // a go.mod of the user could select another toolchain
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", goCommand, err)
+		return "", fmt.Errorf("get version of %s: %w", goCommand, err)
 	}
 	return strings.Join(strings.Fields(string(out)), " "), nil
 }

@@ -2,15 +2,15 @@ package upstream
 
 import "context"
 
-// Status is a pinned program, and where it is built.
+// Status is a pinned program and its file.
 type Status struct {
 	Pin
 	Group string `json:"group"`
-	// Path is its file; empty: not built yet.
+	// Path is its file; empty: not built.
 	Path string `json:"path,omitempty"`
 }
 
-// List returns all pinned programs in the order in which they are built.
+// List returns all pinned programs in build order.
 func (b Builder) List(ctx context.Context) ([]Status, error) {
 	b, err := b.withDefaults(ctx)
 	if err != nil {

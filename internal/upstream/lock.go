@@ -8,11 +8,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockEvery is the pause between two tries of a lock that somebody else holds.
+// lockEvery is the retry interval of a held lock.
 const lockEvery = 250 * time.Millisecond
 
-// lock takes a file lock, calling waiting when somebody else holds it. The kernel
-// frees it when the holder dies, so a dead builder blocks nobody.
+// lock locks a file and calls waiting if another process holds the lock. The kernel releases it
+// when the holder dies.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	held := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := held.TryLock()

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Programs are built programs, or such as are being built, by name.
+// Programs are programs by name, built or being built.
 type Programs struct {
 	files map[string]*file
-	// ended is closed when no build runs any more; nil where none ever did.
+	// ended is closed when all builds have ended; nil without builds.
 	ended chan struct{}
 }
 
-// file is one program's file, once done is closed.
+// file is a program's file; it is set when done is closed.
 type file struct {
 	done chan struct{}
 	path string
@@ -37,7 +37,7 @@ func (f *file) finished() bool {
 	}
 }
 
-// NewPrograms makes Programs of files that exist already.
+// NewPrograms returns Programs of existing files.
 func NewPrograms(paths map[string]string) Programs {
 	p := Programs{files: map[string]*file{}}
 	for name, path := range paths {
@@ -47,7 +47,7 @@ func NewPrograms(paths map[string]string) Programs {
 	return p
 }
 
-// With are these programs and others.
+// With returns the union of both.
 func (p Programs) With(others Programs) Programs {
 	all := maps.Clone(p.files)
 	if all == nil {
@@ -57,24 +57,24 @@ func (p Programs) With(others Programs) Programs {
 	return Programs{files: all}
 }
 
-// Path is a program's file. It waits until the program is built.
+// Path returns a program's file. It waits until the program is built.
 func (p Programs) Path(ctx context.Context, name string) (string, error) {
 	f, ok := p.files[name]
 	if !ok {
-		return "", fmt.Errorf("program %q is not among the pinned ones", name)
+		return "", fmt.Errorf("unknown program %q", name)
 	}
 	select {
 	case <-f.done:
 		return f.path, f.err
 	case <-ctx.Done():
-		if f.finished() { // both: what failed says more than that it ended
+		if f.finished() { // prefer the build's error
 			return f.path, f.err
 		}
 		return "", fmt.Errorf("build %s: %w", name, context.Cause(ctx))
 	}
 }
 
-// Wait waits until every program is built, and returns the first error.
+// Wait waits until every program is built and returns the first error.
 func (p Programs) Wait(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if _, err := p.Path(ctx, name); err != nil {
@@ -84,15 +84,14 @@ func (p Programs) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Ended waits until no build of these programs runs any more: it was finished, or ended
-// with its context. Scratch files are deleted then.
+// Ended waits until all builds have ended and their scratch files are deleted.
 func (p Programs) Ended() {
 	if p.ended != nil {
 		<-p.ended
 	}
 }
 
-// fail ends the wait for those of these programs that are not built.
+// fail sets the error of the programs that are not built.
 func (p Programs) fail(programs []program, err error) {
 	for _, q := range programs {
 		if f := p.files[q.Name]; !f.finished() {

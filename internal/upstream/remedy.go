@@ -2,7 +2,7 @@ package upstream
 
 import "strings"
 
-// remedy says what to do about the usual reasons.
+// remedy suggests an action for common build errors.
 func remedy(output string) string {
 	has := func(signs ...string) bool {
 		for _, s := range signs {
@@ -14,13 +14,13 @@ func remedy(output string) string {
 	}
 	switch {
 	case has("dial tcp", "i/o timeout", "no such host", "connection refused", "TLS handshake", "403 Forbidden", "502 Bad Gateway"):
-		return "The Go module proxy could not be reached: check the network and GOPROXY, then run the command again; what was downloaded is kept."
+		return "The Go module proxy is unreachable: check the network and GOPROXY, then run the command again; finished downloads are kept."
 	case has("no space left on device"):
 		return "The disk is full: Go's build cache needs about 5 GiB (go env GOCACHE GOMODCACHE), then run the command again."
 	case has("signal: killed", "cannot allocate memory"):
 		return "The machine ran out of memory: linking kube-apiserver takes about 3 GiB; free some and run the command again."
 	case has("checksum mismatch", "SECURITY ERROR"):
-		return "A module is not the one that was pinned: do not go on; check GOPROXY and any proxy between."
+		return "A module does not match its pinned checksum: do not continue; check GOPROXY and any proxy."
 	case has("requires go >=", "toolchain not available"):
 		return "This Go is too old: install Go 1.26 or newer (https://go.dev/dl)."
 	}

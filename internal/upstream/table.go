@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// embedded are the table of programs and the pins that they are built from.
+// embedded has the program table and the pins.
 //
 //go:embed programs.yaml pins/*.mod pins/*.sum
 var embedded embed.FS
@@ -20,13 +20,13 @@ type table struct {
 	Groups []group `yaml:"groups"`
 }
 
-// group is a module of pins, and the programs that are built from it.
+// group is a module of pins and its programs.
 type group struct {
 	Name     string    `yaml:"name"`
 	Tags     []string  `yaml:"tags"`
 	Programs []program `yaml:"programs"`
 
-	// all are the programs of the table, also where Programs are only some of them.
+	// all has the whole group's programs if Programs is a subset.
 	all      []program
 	mod, sum []byte
 }
@@ -62,15 +62,14 @@ func loadTable() (table, error) {
 	return t, nil
 }
 
-// only is the table with the programs of these names, or of the groups of these
-// names, and no others. A name that there is not is an error.
+// only returns the table with the given programs or groups. An unknown name is an error.
 func (t table) only(names []string) (table, error) {
-	wanted := map[string]bool{} // to whether it was found
+	wanted := map[string]bool{} // value: found
 	for _, n := range names {
 		wanted[n] = false
 	}
 	var out table
-	var there []string
+	var known []string
 	for _, g := range t.Groups {
 		_, whole := wanted[g.Name]
 		if whole {
@@ -79,7 +78,7 @@ func (t table) only(names []string) (table, error) {
 		kept := g
 		kept.Programs = nil
 		for _, p := range g.Programs {
-			there = append(there, p.Name)
+			known = append(known, p.Name)
 			_, one := wanted[p.Name]
 			if one {
 				wanted[p.Name] = true
@@ -94,20 +93,20 @@ func (t table) only(names []string) (table, error) {
 	}
 	for _, n := range names {
 		if !wanted[n] {
-			return table{}, fmt.Errorf("program %q is not among the pinned ones: there are %s", n, strings.Join(there, ", "))
+			return table{}, fmt.Errorf("unknown program %q: want one of %s", n, strings.Join(known, ", "))
 		}
 	}
 	return out, nil
 }
 
-// Pin is the version that a program is built from.
+// Pin is the module version of a program.
 type Pin struct {
 	Program string `json:"program"`
 	Module  string `json:"module"`
 	Version string `json:"version"`
 }
 
-// Pins are all programs with their versions, in the order in which they are built.
+// Pins returns all programs with their versions in build order.
 func Pins() ([]Pin, error) {
 	t, err := loadTable()
 	if err != nil {
@@ -126,8 +125,8 @@ func Pins() ([]Pin, error) {
 	return pins, nil
 }
 
-// pin finds the module that has the program's package: the longest path that
-// the go.mod requires and the package begins with.
+// pin returns the module of the program's package: the longest required module path that is a
+// prefix of it.
 func (g group) pin(p program) (Pin, error) {
 	best := Pin{Program: p.Name}
 	for line := range strings.SplitSeq(string(g.mod), "\n") {
@@ -142,14 +141,14 @@ func (g group) pin(p program) (Pin, error) {
 		}
 	}
 	if best.Module == "" {
-		return Pin{}, fmt.Errorf("program %s: components/%s/go.mod requires no module that has %s", p.Name, g.Name, p.Package)
+		return Pin{}, fmt.Errorf("program %s: components/%s/go.mod requires no module with package %s", p.Name, g.Name, p.Package)
 	}
 	return best, nil
 }
 
-// flags are those of go build for these programs of the group.
+// flags returns go build's flags for these programs of the group.
 func (g group) flags(programs []program) ([]string, error) {
-	// What a debugger needs is not written: a tenth of the compilers' time.
+	// Without debug information: a tenth of the compile time.
 	flags := []string{"-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}
 	if len(g.Tags) > 0 {
 		flags = append(flags, "-tags="+strings.Join(g.Tags, ","))
@@ -168,7 +167,7 @@ func (g group) flags(programs []program) ([]string, error) {
 	return flags, nil
 }
 
-// versions fills ${VERSION}, ${MAJOR} and ${MINOR} of the pinned module that has the program.
+// versions expands ${VERSION}, ${MAJOR} and ${MINOR} of the program's pinned module.
 func (g group) versions(p program) (*strings.Replacer, error) {
 	pin, err := g.pin(p)
 	if err != nil {
@@ -176,12 +175,12 @@ func (g group) versions(p program) (*strings.Replacer, error) {
 	}
 	numbers := strings.SplitN(strings.TrimPrefix(pin.Version, "v"), ".", 3)
 	if len(numbers) < 3 {
-		return nil, fmt.Errorf("program %s: version %q is not semantic", p.Name, pin.Version)
+		return nil, fmt.Errorf("program %s: invalid version %q: must be semantic", p.Name, pin.Version)
 	}
 	return strings.NewReplacer("${VERSION}", pin.Version, "${MAJOR}", numbers[0], "${MINOR}", numbers[1]), nil
 }
 
-// without are those programs of the group that are not found.
+// without returns the group without the found programs.
 func (g group) without(found map[string]string) group {
 	var left []program
 	for _, p := range g.Programs {
@@ -193,7 +192,7 @@ func (g group) without(found map[string]string) group {
 	return g
 }
 
-// CheckNames refuses names that are of no pinned program or group.
+// CheckNames returns an error for unknown program or group names.
 func CheckNames(names []string) error {
 	t, err := loadTable()
 	if err != nil {

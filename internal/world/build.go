@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// buildFabric lays out the compute fabric; hardware without one has none.
+// buildFabric returns the compute fabric; empty for hardware without one.
 func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 	if hw.Node.HCAs == 0 {
 		return fabric.Topology{}, nil
@@ -16,7 +16,7 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 	for _, n := range spec.GPUNodes {
 		hosts = append(hosts, n.Name)
 	}
-	return fabric.Build(fabric.Shape{ //nolint:wrapcheck // says what it can't lay out
+	return fabric.Build(fabric.Shape{
 		Seed: spec.Seed, Nodes: hosts, HCAs: spec.HCAs, Spines: spec.Spines,
 		NodesSU: hw.Fabric.NodesPerLeaf, Ports: hw.Fabric.SwitchPorts,
 		Lane: hw.Fabric.Lane, Width: hw.Fabric.Width,
@@ -24,9 +24,9 @@ func buildFabric(spec Spec, hw Hardware) (fabric.Topology, error) {
 	})
 }
 
-// buildNodes makes the hosts as they are at rest and healthy.
+// buildNodes returns idle, healthy hosts.
 func buildNodes(spec Spec, hw Hardware, topo fabric.Topology) []Node {
-	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b)) //nolint:gosec // figures of a simulation, not secrets
+	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b)) //nolint:gosec // simulation, not secrets
 	major := spec.DCGMMajor
 	if major == 0 {
 		major = 4

@@ -1,15 +1,11 @@
-// Package world is the simulated hardware below the kubelet: GPU nodes, their
-// GPUs and HCAs, the fabric between them and the building around them, with
-// faults that can be put into it on purpose.
+// Package world simulates the hardware below the kubelet: GPU nodes, their GPUs and HCAs, the
+// fabric, the facility, and faults that can be injected.
 //
-// A World owns three things that change: the active faults, which pods occupy
-// which GPUs, and its clock. State is a pure function of those and the Spec, and
-// every State is a snapshot of its own that nothing alters afterwards. What
-// reaches the world from outside (shells, exporters, logs) prints a State; it
-// never keeps figures of its own.
+// A World has three mutable parts: active faults, GPU occupancy and its clock. State is a pure
+// function of these and the Spec, and each State is an immutable snapshot. Everything visible from
+// outside (shells, exporters, logs) prints a State and keeps no figures of its own.
 //
-// Clearing a fault is a repair: what it left behind (counters, log lines,
-// remapped rows) goes with it.
+// Clearing a fault is a repair: its traces (counters, log lines, remapped rows) are removed too.
 //
-// The package never imports anything that checks.
+// The package never imports a package that checks.
 package world

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Fault is one defect, active from Since until it is cleared.
+// Fault is one injected defect, active from Since until it is cleared.
 type Fault struct {
 	ID      string            `json:"id"`
 	Kind    string            `json:"kind"`
@@ -19,41 +19,38 @@ type Fault struct {
 	Since   time.Time         `json:"since"`
 }
 
-// FaultKind describes one row of the catalogue.
+// FaultKind is one row of the catalogue.
 type FaultKind struct {
 	Kind string `json:"kind"`
 	// Gate is the first gate that must fail; empty for a variation.
 	Gate string `json:"gate,omitempty"`
-	// Hop is the first hop of the autoscaling chain that must fail; empty where
-	// the chain is not concerned.
+	// Hop is the first hop of the autoscaling chain that must fail, if any.
 	Hop string `json:"hop,omitempty"`
-	// Requirement is the conformance requirement whose check must fail; empty where
-	// none is concerned.
+	// Requirement is the conformance requirement whose check must fail, if any.
 	Requirement string `json:"requirement,omitempty"`
 	Summary     string `json:"summary"`
-	// TargetForm says what a target looks like; see the Form constants.
+	// TargetForm is one of the Form constants.
 	TargetForm string `json:"targetForm"`
-	// DefaultTarget is taken when none is given; in a world that doesn't have it,
-	// the first thing of that form.
+	// DefaultTarget is used without a target. If the world does not have it, the default is the
+	// first target of the form.
 	DefaultTarget string        `json:"defaultTarget"`
 	Options       []FaultOption `json:"options,omitempty"`
-	// Suspect is a regular expression, with {node}, {gpu}, {hca}, {switch}, {port},
-	// {link} and {pdu} taken from the target, that a finding must match: its suspect,
-	// or, at a hop of the chain, its message.
+	// Suspect is a regular expression for a finding's suspect or, at a hop of the chain, its
+	// message. {node}, {gpu}, {hca}, {switch}, {port}, {link} and {pdu} are replaced by the
+	// target's.
 	Suspect string `json:"suspect,omitempty"`
-	// Needs is what the lab must have beyond what every lab has: adapter, gateway, karpenter, kai, trainer.
+	// Needs is the extra that the lab must have: adapter, gateway, karpenter, kai or trainer.
 	Needs string `json:"needs,omitempty"`
-	// Variation: not a defect.
+	// Variation marks a kind that is not a defect.
 	Variation bool `json:"variation,omitempty"`
-	// Expect is the verdict that a variation must give, and that a fault's gate must give
-	// where it is not failed: what hides errors can only be unobserved.
+	// Expect is the required verdict of a variation, or of a fault's gate if it is not failed: a
+	// fault that hides errors can only be unobserved.
 	Expect string `json:"expect,omitempty"`
 
 	apply func(*draft, target, Fault)
 }
 
-// FaultOption is a setting of a kind. With Values it is one of them, with Max
-// above 0 a number in Min..Max.
+// FaultOption is an option of a kind: one of Values, or with Max above 0 a number in Min..Max.
 type FaultOption struct {
 	Name    string   `json:"name"`
 	Default string   `json:"default"`
@@ -63,19 +60,19 @@ type FaultOption struct {
 	Max     float64  `json:"max,omitempty"`
 }
 
-// ErrNoSuchFault says that no active fault has an ID.
-var ErrNoSuchFault = errors.New("no such fault")
+// ErrNoSuchFault is returned for an unknown fault ID.
+var ErrNoSuchFault = errors.New("fault not found")
 
-// AddFault puts a defect into the world and returns it with its ID, target and
-// options filled in. Anything unknown is an error that lists what there is.
+// AddFault injects a fault and returns it with ID, target and options. Errors list the valid
+// values.
 func (w *World) AddFault(f Fault) (Fault, error) {
 	kind, ok := findKind(f.Kind)
 	if !ok {
-		return Fault{}, fmt.Errorf("no fault %q: there are %s", f.Kind, strings.Join(kindNames(), ", "))
+		return Fault{}, fmt.Errorf("unknown fault %q: want one of %s", f.Kind, strings.Join(kindNames(), ", "))
 	}
 	state := w.State()
 	if what := state.lacks(kind); what != "" {
-		return Fault{}, fmt.Errorf("fault %s: this world (%s) has no %s", f.Kind, w.spec.Hardware, what)
+		return Fault{}, fmt.Errorf("fault %s: hardware %s has no %s", f.Kind, w.spec.Hardware, what)
 	}
 	if f.Target == "" {
 		f.Target = state.defaultTarget(kind)
@@ -92,7 +89,7 @@ func (w *World) AddFault(f Fault) (Fault, error) {
 	defer w.mu.Unlock()
 	for _, have := range w.faults {
 		if have.Kind == f.Kind && have.Target == f.Target {
-			return Fault{}, fmt.Errorf("fault %s is already on %s as %s: clear it first", f.Kind, f.Target, have.ID)
+			return Fault{}, fmt.Errorf("fault %s is already active on %s as %s: clear it first", f.Kind, f.Target, have.ID)
 		}
 	}
 	w.nextID++
@@ -102,7 +99,7 @@ func (w *World) AddFault(f Fault) (Fault, error) {
 	return f.clone(), nil
 }
 
-// ClearFault repairs one defect.
+// ClearFault removes one fault.
 func (w *World) ClearFault(id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +113,7 @@ func (w *World) ClearFault(id string) error {
 	return fmt.Errorf("clear fault %q: %w", id, ErrNoSuchFault)
 }
 
-// ClearAll repairs everything.
+// ClearAll removes all faults.
 func (w *World) ClearAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +123,7 @@ func (w *World) ClearAll() {
 	}
 }
 
-// Faults lists the active ones, oldest first.
+// Faults returns the active faults, oldest first.
 func (w *World) Faults() []Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +139,7 @@ func (f Fault) clone() Fault {
 	return f
 }
 
-// number reads a numeric option; fill has checked it.
+// number returns a numeric option that fill has validated.
 func (f Fault) number(name string) float64 {
 	v, err := strconv.ParseFloat(f.Options[name], 64)
 	if err != nil {
@@ -151,7 +148,7 @@ func (f Fault) number(name string) float64 {
 	return v
 }
 
-// fill checks options and adds the defaults.
+// fill validates options and adds defaults.
 func (k FaultKind) fill(given map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	var names []string
@@ -163,9 +160,9 @@ func (k FaultKind) fill(given map[string]string) (map[string]string, error) {
 		i := slices.IndexFunc(k.Options, func(o FaultOption) bool { return o.Name == name })
 		if i < 0 {
 			if len(names) == 0 {
-				return nil, fmt.Errorf("no option %q: it has none", name)
+				return nil, fmt.Errorf("unknown option %q: the kind has no options", name)
 			}
-			return nil, fmt.Errorf("no option %q: there are %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("unknown option %q: want one of %s", name, strings.Join(names, ", "))
 		}
 		if err := k.Options[i].check(given[name]); err != nil {
 			return nil, err
@@ -178,13 +175,13 @@ func (k FaultKind) fill(given map[string]string) (map[string]string, error) {
 func (o FaultOption) check(v string) error {
 	if len(o.Values) > 0 {
 		if !slices.Contains(o.Values, v) {
-			return fmt.Errorf("option %s=%q: must be one of %s", o.Name, v, strings.Join(o.Values, ", "))
+			return fmt.Errorf("invalid option %s=%q: must be one of %s", o.Name, v, strings.Join(o.Values, ", "))
 		}
 		return nil
 	}
 	n, err := strconv.ParseFloat(v, 64)
 	if err != nil || n < o.Min || n > o.Max {
-		return fmt.Errorf("option %s=%q: must be a number from %g to %g", o.Name, v, o.Min, o.Max)
+		return fmt.Errorf("invalid option %s=%q: must be a number from %g to %g", o.Name, v, o.Min, o.Max)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestAddFaultRefusesWhatItDoesntKnow(t *testing.T) {
 		"pdu":             {Fault{Kind: "pdu-off", Target: "pdu-x"}, []string{"pdu-x", "pdu-r1-a"}},
 		"cluster":         {Fault{Kind: "mfu-low", Target: "gpu-01"}, []string{"cluster"}},
 		"option":          {Fault{Kind: "mfu-low", Options: map[string]string{"by": "2"}}, []string{`"by"`, "factor"}},
-		"option of none":  {Fault{Kind: "wrong-tokens", Options: map[string]string{"by": "2"}}, []string{"it has none"}},
+		"option of none":  {Fault{Kind: "wrong-tokens", Options: map[string]string{"by": "2"}}, []string{"the kind has no options"}},
 		"option's word":   {Fault{Kind: "link-degraded", Options: map[string]string{"how": "both"}}, []string{"rate, width"}},
 		"option's number": {Fault{Kind: "mfu-low", Options: map[string]string{"factor": "x"}}, []string{"0.01 to 0.99"}},
 		"option's range":  {Fault{Kind: "mfu-low", Options: map[string]string{"factor": "1.5"}}, []string{"0.01 to 0.99"}},

@@ -14,7 +14,7 @@ import (
 //go:embed hardware.yaml
 var hardwareYAML []byte
 
-// Hardware holds the physical figures of one kind of machine and fabric.
+// Hardware has the physical figures of one kind of machine and fabric.
 type Hardware struct {
 	GPU       HardwareGPU       `yaml:"gpu"`
 	Node      HardwareNode      `yaml:"node"`
@@ -24,7 +24,7 @@ type Hardware struct {
 	Inference HardwareInference `yaml:"inference"`
 }
 
-// HardwareGPU is one accelerator.
+// HardwareGPU has the figures of one GPU.
 type HardwareGPU struct {
 	Product            string   `yaml:"product"`
 	Architecture       string   `yaml:"architecture"`
@@ -45,7 +45,7 @@ type HardwareGPU struct {
 	IdleSMClock        int      `yaml:"idleSMClock"`
 	MaxSMClock         int      `yaml:"maxSMClock"`
 	LoadSMClock        int      `yaml:"loadSMClock"`
-	MatmulTFLOPS       float64  `yaml:"matmulTFLOPS"` // large BF16 products, one after another
+	MatmulTFLOPS       float64  `yaml:"matmulTFLOPS"` // sustained, large BF16 matrix products
 	MemClock           int      `yaml:"memClock"`
 	VideoClock         int      `yaml:"videoClock"`
 	NVLinks            int      `yaml:"nvlinks"`
@@ -56,23 +56,23 @@ type HardwareGPU struct {
 	BusIDs             []string `yaml:"busIDs"`
 }
 
-// HardwareNode is one server.
+// HardwareNode has the figures of one server.
 type HardwareNode struct {
 	GPUs           int     `yaml:"gpus"`
-	HCAs           int     `yaml:"hcas"`           // ports of the compute fabric; none without such a fabric
-	BasePowerWatts float64 `yaml:"basePowerWatts"` // everything but the GPUs
+	HCAs           int     `yaml:"hcas"`           // compute fabric ports; 0 without a compute fabric
+	BasePowerWatts float64 `yaml:"basePowerWatts"` // without GPUs
 	MaxPowerWatts  float64 `yaml:"maxPowerWatts"`
-	StandbyWatts   float64 `yaml:"standbyWatts"` // with its host off
+	StandbyWatts   float64 `yaml:"standbyWatts"` // host powered off
 	WeightKg       float64 `yaml:"weightKg"`
 	InletTemp      float64 `yaml:"inletTemp"`
 	CPUs           int     `yaml:"cpus"`
 	Sockets        int     `yaml:"sockets"` // NUMA nodes
 	MemoryGiB      int     `yaml:"memoryGiB"`
-	HugePages      int     `yaml:"hugePages"` // of 2 MiB, reserved at boot
-	Governor       string  `yaml:"governor"`  // of the CPU frequencies; empty where the machine has none to set
+	HugePages      int     `yaml:"hugePages"` // 2 MiB pages reserved at boot
+	Governor       string  `yaml:"governor"`  // CPU frequency governor; empty without frequency scaling
 }
 
-// HardwareSoftware is what is installed on a node.
+// HardwareSoftware has the software versions of a node.
 type HardwareSoftware struct {
 	Driver      string `yaml:"driver"`
 	OtherDriver string `yaml:"otherDriver"`
@@ -84,7 +84,7 @@ type HardwareSoftware struct {
 	BoardID     string `yaml:"boardID"`
 }
 
-// HardwareFabric is the network and what collectives reach on it.
+// HardwareFabric has the figures of the network and its collectives.
 type HardwareFabric struct {
 	NodesPerLeaf      int      `yaml:"nodesPerLeaf"`
 	SwitchPorts       int      `yaml:"switchPorts"`
@@ -97,7 +97,7 @@ type HardwareFabric struct {
 	Board             string   `yaml:"board"`
 	MTU               int      `yaml:"mtu"`     // bytes
 	PKeys             []uint16 `yaml:"pkeys"`   // P_Key table of each port
-	PCIeGTs           float64  `yaml:"pcieGTs"` // a lane of an adapter's own link
+	PCIeGTs           float64  `yaml:"pcieGTs"` // per lane of an adapter's link
 	PCIeWidth         int      `yaml:"pcieWidth"`
 	RDMAResource      string   `yaml:"rdmaResource"`
 	BusIDs            []string `yaml:"busIDs"`
@@ -114,7 +114,7 @@ type HardwareFabric struct {
 
 // HardwareTraining is the step-time model.
 type HardwareTraining struct {
-	// Model is what the figures are of, by the name of its training configuration.
+	// Model is the training configuration that the figures are for.
 	Model                 string  `yaml:"model"`
 	TokensPerGPUPerSecond float64 `yaml:"tokensPerGPUPerSecond"`
 	FlopsPerToken         float64 `yaml:"flopsPerToken"`
@@ -140,7 +140,7 @@ type HardwareInference struct {
 	MaxNumSeqs             int     `yaml:"maxNumSeqs"`
 }
 
-// HardwareKinds are the kinds of machine that there are figures of, by name.
+// HardwareKinds returns the names of all kinds of hardware.
 func HardwareKinds() []string {
 	all, err := hardware()
 	if err != nil {
@@ -149,7 +149,7 @@ func HardwareKinds() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// LoadHardware returns the figures of a kind by name.
+// LoadHardware returns the figures of a kind.
 func LoadHardware(name string) (Hardware, error) {
 	all, err := hardware()
 	if err != nil {
@@ -157,7 +157,7 @@ func LoadHardware(name string) (Hardware, error) {
 	}
 	hw, ok := all[name]
 	if !ok {
-		return Hardware{}, fmt.Errorf("no hardware %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		return Hardware{}, fmt.Errorf("unknown hardware %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
 	return hw, nil
 }

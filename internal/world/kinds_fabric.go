@@ -36,8 +36,8 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "link-flapping", Gate: "fabric", TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "a link goes down and up again and again; its counters grow",
-			Options: []FaultOption{{Name: "per-second", Default: "8", Min: 0.1, Max: 1000, Summary: "how often it goes down"}},
+			Summary: "a link flaps; its counters grow",
+			Options: []FaultOption{{Name: "per-second", Default: "8", Min: 0.1, Max: 1000, Summary: "times per second that it goes down"}},
 			Suspect: `{link}`,
 			apply: func(d *draft, t target, f Fault) {
 				d.flaps[t.link] = flap{since: f.Since, perSecond: f.number("per-second")}
@@ -45,10 +45,10 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "link-ber", Gate: "fabric", TargetForm: FormLink, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "a transceiver or cable with a high bit error rate: the link stays up, and an error counter grows",
+			Summary: "a transceiver or cable has a high bit error rate: the link stays up and an error counter grows",
 			Options: []FaultOption{
-				{Name: "counter", Default: "PortRcvRemotePhysicalErrors", Values: slices.Sorted(maps.Keys(berCounters)), Summary: "which counter grows, at both ends"},
-				{Name: "per-second", Default: "400", Min: 0.1, Max: 100000, Summary: "how much a second"},
+				{Name: "counter", Default: "PortRcvRemotePhysicalErrors", Values: slices.Sorted(maps.Keys(berCounters)), Summary: "error counter that grows at both ends"},
+				{Name: "per-second", Default: "400", Min: 0.1, Max: 100000, Summary: "errors per second"},
 			},
 			Suspect: `{link}`,
 			apply: func(d *draft, t target, f Fault) {
@@ -66,12 +66,12 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "cables-swapped", Gate: "fabric", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "the cable of a node's first adapter and that of the next node's second one are exchanged: each switch has as many links as before", Suspect: `^{node}/`,
+			Summary: "the cables of a node's first adapter and the next node's second adapter are swapped: each switch keeps its number of links", Suspect: `^{node}/`,
 			apply: func(d *draft, t target, _ Fault) { d.swapCables(t.node, 0, (t.node+1)%len(d.GPUNodes()), 1) },
 		},
 		{
 			Kind: "nic-firmware-mixed", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "an adapter has another firmware than the others of its type", Suspect: `^{target}$`,
+			Summary: "an adapter has a different firmware from the others of its type", Suspect: `^{target}$`,
 			apply: func(d *draft, t target, _ Fault) { d.hca(t).Firmware = d.Hardware.Fabric.OtherFirmware },
 		},
 		{
@@ -83,7 +83,7 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "pkey-missing", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "the subnet manager gave a port no key of the compute fabric's partition", Suspect: `^{target}$`,
+			Summary: "the subnet manager did not give a port the compute fabric's partition key", Suspect: `^{target}$`,
 			apply: func(d *draft, t target, _ Fault) {
 				h := d.hca(t)
 				h.PKeys = h.PKeys[:len(h.PKeys)-1]
@@ -91,36 +91,36 @@ func fabricFaults() []FaultKind {
 		},
 		{
 			Kind: "guid-duplicate", Gate: "fabric", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "an adapter has the GUID of another: the one of its name on another node, or the next of its own node", Suspect: `^{target}$`,
+			Summary: "an adapter has the GUID of another adapter, of the same name on another node or the next one of its node", Suspect: `^{target}$`,
 			apply: func(d *draft, t target, _ Fault) { d.hca(t).GUID = d.other(t).GUID },
 		},
 		{
 			Kind: "sm-dead", Gate: "fabric", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "no subnet manager is at work",
-			Options: []FaultOption{{Name: "how", Default: "silent", Values: []string{"silent", "frozen", "uninitialised"}, Summary: "it doesn't answer; it answers, but its activity stands still; it doesn't answer and the links came up after it died"}},
+			Summary: "no subnet manager is working",
+			Options: []FaultOption{{Name: "how", Default: "silent", Values: []string{"silent", "frozen", "uninitialised"}, Summary: "silent: it does not respond; frozen: its activity count does not change; uninitialised: it does not respond, and the links came up after it died"}},
 			Suspect: `(?i)subnet manager|\bSM\b`,
 			apply:   deadSM,
 		},
 		{
 			Kind: "sm-two-masters", Gate: "fabric", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "two subnet managers both think they are master; half the rails follow the second",
+			Summary: "two subnet managers both act as master; half the rails follow the second",
 			Suspect: `(?i)subnet manager|\bSM\b`,
 			apply:   twoMasters,
 		},
 	}
 }
 
-// berCounters are those that errors on a link raise while it stays up.
+// berCounters are the error counters that can grow while a link stays up.
 var berCounters = map[string]func(*fabric.Counters) *uint64{
 	"PortRcvRemotePhysicalErrors":  func(c *fabric.Counters) *uint64 { return &c.PortRcvRemotePhysicalErrors },
 	"LocalLinkIntegrityErrors":     func(c *fabric.Counters) *uint64 { return &c.LocalLinkIntegrityErrors },
 	"ExcessiveBufferOverrunErrors": func(c *fabric.Counters) *uint64 { return &c.ExcessiveBufferOverrunErrors },
 }
 
-// hca is the HCA of a target.
 func (d *draft) hca(t target) *fabric.HCA { return &d.Nodes[t.node].HCAs[t.hca] }
 
-// other is the HCA of the target's name on the first other node, or another of its node.
+// other returns the HCA with the target's name on the first other node, or another HCA of its
+// node.
 func (d *draft) other(t target) *fabric.HCA {
 	k := t.hca
 	for n := range d.GPUNodes() {
@@ -132,8 +132,7 @@ func (d *draft) other(t target) *fabric.HCA {
 	return &hcas[(k+1)%len(hcas)]
 }
 
-// swapCables exchanges the switch ports that two HCAs are cabled to; the ports keep their
-// counters.
+// swapCables swaps the switch ports of two HCAs; the ports keep their counters.
 func (d *draft) swapCables(nodeA, hcaA, nodeB, hcaB int) {
 	per := len(d.Nodes[nodeA].HCAs)
 	hcaA, hcaB = hcaA%per, hcaB%per
@@ -145,7 +144,7 @@ func (d *draft) swapCables(nodeA, hcaA, nodeB, hcaB int) {
 
 func deadSM(d *draft, _ target, f Fault) {
 	if f.Options["how"] == "frozen" {
-		d.frozenSM = true // still says MASTER, no longer counts
+		d.frozenSM = true // reports MASTER with a constant activity count
 		return
 	}
 	for i := range d.SMs {
@@ -162,7 +161,7 @@ func deadSM(d *draft, _ target, f Fault) {
 
 func twoMasters(d *draft, _ target, _ Fault) {
 	if len(d.SMs) < 2 {
-		// a fabric of one spine: the second opensm runs on the first leaf
+		// With one spine, the second opensm runs on the first leaf.
 		leaf := d.Switches[len(d.Switches)-1]
 		d.SMs = append(d.SMs, fabric.SM{Node: leaf.Name, GUID: leaf.GUID, LID: leaf.LID, Activity: 777})
 	}

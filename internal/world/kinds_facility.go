@@ -7,7 +7,7 @@ func facilityFaults() []FaultKind {
 		{
 			Kind: "facility-unsigned", Gate: "facility", TargetForm: FormCluster, DefaultTarget: FormCluster,
 			Summary: "the facility's sign-off is missing, or has expired",
-			Options: []FaultOption{{Name: "how", Default: "missing", Values: []string{"missing", "expired"}, Summary: "what is wrong with it"}},
+			Options: []FaultOption{{Name: "how", Default: "missing", Values: []string{"missing", "expired"}, Summary: "defect of the sign-off"}},
 			Suspect: `(?i)sign-?off`,
 			apply: func(d *draft, _ target, f Fault) {
 				if f.Options["how"] == "expired" {
@@ -22,10 +22,10 @@ func facilityFaults() []FaultKind {
 		},
 		{
 			Kind: "facility-over-budget", Gate: "facility", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the building provides less than the nodes demand",
+			Summary: "the facility's budget is less than the nodes' demand",
 			Options: []FaultOption{
-				{Name: "resource", Default: "power", Values: []string{"power", "cooling", "weight"}, Summary: "what there is too little of"},
-				{Name: "factor", Default: "0.5", Min: 0.01, Max: 0.79, Summary: "what is left of the budget"},
+				{Name: "resource", Default: "power", Values: []string{"power", "cooling", "weight"}, Summary: "the resource"},
+				{Name: "factor", Default: "0.5", Min: 0.01, Max: 0.79, Summary: "fraction of the budget"},
 			},
 			Suspect: `(?i)power|cooling|weight`,
 			apply: func(d *draft, _ target, f Fault) {
@@ -46,7 +46,7 @@ func facilityFaults() []FaultKind {
 		},
 		{
 			Kind: "chassis-on-standby", Gate: "facility", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "a node's host is off; its controller has standby power", Suspect: `{node}`,
+			Summary: "a node's host is off; its BMC has standby power", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Standby, d.Nodes[t.node].Unreachable = true, true },
 		},
 	}

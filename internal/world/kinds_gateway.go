@@ -1,6 +1,6 @@
 package world
 
-// gatewayFaults are those of the gateways that the world plays.
+// gatewayFaults returns the faults of simulated gateways.
 func gatewayFaults() []FaultKind {
 	gateway := func(k FaultKind, set func(*Gateway, Fault)) FaultKind {
 		k.Gate, k.Requirement, k.Needs, k.TargetForm, k.DefaultTarget = conformance, "ai_inference", "gateway", FormCluster, FormCluster
@@ -10,10 +10,10 @@ func gatewayFaults() []FaultKind {
 	return []FaultKind{
 		gateway(FaultKind{
 			Kind: "gateway-not-programmed", Suspect: `(?i)^gateway `,
-			Summary: "Gateways are accepted and get no address: nothing listens",
+			Summary: "Gateways are accepted and get neither address nor listener",
 			Options: []FaultOption{{
 				Name: "reason", Default: "AddressNotAssigned", Values: []string{"AddressNotAssigned", "AddressNotUsable"},
-				Summary: "what they say: as one without a load balancer, which might still come, or that none will",
+				Summary: "condition reason: an address may still be assigned, or never will be",
 			}},
 		}, func(g *Gateway, f Fault) { g.NotProgrammed = f.Options["reason"] }),
 		gateway(FaultKind{
@@ -22,7 +22,7 @@ func gatewayFaults() []FaultKind {
 		}, func(g *Gateway, _ Fault) { g.IgnoresWeights = true }),
 		gateway(FaultKind{
 			Kind: "route-ignores-headers", Suspect: `(?i)^httproute `,
-			Summary: "a gateway never takes a match that names headers",
+			Summary: "a gateway ignores matches with headers",
 		}, func(g *Gateway, _ Fault) { g.IgnoresHeaders = true }),
 	}
 }

@@ -2,13 +2,13 @@ package world
 
 import "time"
 
-// hostFaults are those of gate node that are not a GPU's own defects: how it is attached,
-// and what is wrong with the host around it.
+// hostFaults returns the faults of gate node that are not defects of a GPU: its attachment and its
+// host.
 func hostFaults() []FaultKind {
 	return []FaultKind{
 		{
 			Kind: "nic-pcie-degraded", Gate: "node", TargetForm: FormHCA, DefaultTarget: "gpu-02/mlx5_3",
-			Summary: "an adapter's PCIe link runs below what the adapter can",
+			Summary: "an adapter's PCIe link runs below the adapter's capability",
 			Options: []FaultOption{{Name: "how", Default: "speed", Values: []string{"speed", "width"}, Summary: "PCIe 3.0 instead of 5.0, or 8 lanes instead of 16"}},
 			Suspect: `{node}.*{hca}`,
 			apply: func(d *draft, t target, f Fault) {
@@ -22,12 +22,12 @@ func hostFaults() []FaultKind {
 		},
 		{
 			Kind: "kernel-log-wrapped", Gate: "node", Expect: "unobserved", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "newer lines have overwritten the beginning of a node's kernel log: errors of before are lost", Suspect: `{node}`,
+			Summary: "a node's kernel log has wrapped: earlier errors are lost", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].LogWrapped = true },
 		},
 		{
 			Kind: "ssh-hosts-swapped", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "the SSH addresses of a node and of the next one are swapped: each leads to the other host", Suspect: `{node}`,
+			Summary: "the SSH addresses of a node and of the next one are swapped", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) {
 				other := (t.node + 1) % len(d.GPUNodes())
 				d.Nodes[t.node].LoginTo, d.Nodes[other].LoginTo = d.Nodes[other].Name, d.Nodes[t.node].Name
@@ -35,18 +35,18 @@ func hostFaults() []FaultKind {
 		},
 		{
 			Kind: "cpu-governor", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "a node's CPUs save power: their frequency governor is powersave", Suspect: `{node}`,
+			Summary: "a node's CPU frequency governor is powersave", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Governor = "powersave" },
 		},
 		{
 			Kind: "memory-short", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "half of a node's memory is gone", Suspect: `{node}`,
+			Summary: "half of a node's memory is missing", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].MemoryGiB /= 2 },
 		},
 		{
 			Kind: "clock-skew", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
 			Summary: "a node's clock is ahead of the others",
-			Options: []FaultOption{{Name: "seconds", Default: "90", Min: -3600, Max: 3600, Summary: "how far ahead; below zero, behind"}},
+			Options: []FaultOption{{Name: "seconds", Default: "90", Min: -3600, Max: 3600, Summary: "seconds ahead; negative: behind"}},
 			Suspect: `{node}`,
 			apply: func(d *draft, t target, f Fault) {
 				d.Nodes[t.node].ClockOffset = time.Duration(f.number("seconds") * float64(time.Second))
@@ -54,12 +54,12 @@ func hostFaults() []FaultKind {
 		},
 		{
 			Kind: "hugepages-missing", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "a node has not reserved the huge pages that the others have", Suspect: `{node}`,
+			Summary: "a node lacks the huge pages that the other nodes reserve", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].HugePages = 0 },
 		},
 		{
 			Kind: "gpu-affinity-wrong", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
-			Summary: "a GPU is attached to the other socket than on the other nodes: far from its adapter and its CPUs",
+			Summary: "a GPU is attached to a different socket than on the other nodes, far from its adapter and CPUs",
 			Suspect: `{node}.*{gpu}`,
 			apply:   func(d *draft, t target, _ Fault) { d.gpu(t).Socket = 1 - d.gpu(t).Socket },
 		},

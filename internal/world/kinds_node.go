@@ -17,8 +17,8 @@ func nodeFaults() []FaultKind {
 			Kind: "ecc-uncorrectable", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
 			Summary: "a GPU's memory has an uncorrectable error (XID 48, 95)",
 			Options: []FaultOption{
-				{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "which memory"},
-				{Name: "count", Default: "1", Min: 1, Max: 1000, Summary: "how many errors"},
+				{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "type of memory"},
+				{Name: "count", Default: "1", Min: 1, Max: 1000, Summary: "number of errors"},
 			},
 			Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
@@ -37,8 +37,8 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "row-remap-pending", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
-			Summary: "a GPU has remapped a memory row and needs a reset (XID 63), or could not (XID 64)",
-			Options: []FaultOption{{Name: "how", Default: "pending", Values: []string{"pending", "failure"}, Summary: "waiting for a reset, or failed"}},
+			Summary: "a GPU has remapped a memory row and needs a reset (XID 63), or the remapping failed (XID 64)",
+			Options: []FaultOption{{Name: "how", Default: "pending", Values: []string{"pending", "failure"}, Summary: "pending reset, or failed"}},
 			Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
 				g := d.gpu(t)
@@ -54,14 +54,14 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "thermal-throttle", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
-			Summary: "a GPU is too hot and slows itself down", Suspect: onGPU,
+			Summary: "a GPU throttles because of its temperature", Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) { d.hot[[2]int{t.node, t.gpu}] = f.Since },
 		},
 		{
 			Kind: "clocks-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
-			Summary: "a GPU's clocks are capped below what the card can",
+			Summary: "a GPU's clocks are capped below the card's maximum",
 			Options: []FaultOption{
-				{Name: "mhz", Default: "1410", Min: 345, Max: 1965, Summary: "the cap"},
+				{Name: "mhz", Default: "1410", Min: 345, Max: 1965, Summary: "maximum clock"},
 				{Name: "by", Default: "firmware", Values: []string{"firmware", "applications"}, Summary: "the card's maximum, or only the applications clocks"},
 			},
 			Suspect: onGPU,
@@ -75,22 +75,22 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "clocks-locked", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
-			Summary: "a GPU's SM clock is locked low (nvidia-smi -lgc): no limit and no reason shows it, only the clock under load",
-			Options: []FaultOption{{Name: "mhz", Default: "1500", Min: 345, Max: 1650, Summary: "the highest clock allowed"}},
+			Summary: "a GPU's SM clock is locked low (nvidia-smi -lgc): it shows only in the clock under load",
+			Options: []FaultOption{{Name: "mhz", Default: "1500", Min: 345, Max: 1650, Summary: "maximum clock"}},
 			Suspect: onGPU,
 			apply:   func(d *draft, t target, f Fault) { d.gpu(t).LockedClock = int(f.number("mhz")) },
 		},
 		{
 			Kind: "power-capped", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-01/gpu6",
 			Summary: "a GPU's power limit is below the card's default",
-			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 690, Summary: "the limit"}},
+			Options: []FaultOption{{Name: "watts", Default: "500", Min: 200, Max: 690, Summary: "power limit"}},
 			Suspect: onGPU,
 			apply:   func(d *draft, t target, f Fault) { d.gpu(t).PowerLimit = f.number("watts") },
 		},
 		{
 			Kind: "driver-mismatch", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "a node has another driver than the rest, or a library that doesn't fit its kernel module",
-			Options: []FaultOption{{Name: "how", Default: "version", Values: []string{"version", "library"}, Summary: "another version, or nvidia-smi can't start"}},
+			Summary: "a node has a different driver, or a library that does not match its kernel module",
+			Options: []FaultOption{{Name: "how", Default: "version", Values: []string{"version", "library"}, Summary: "different driver version, or nvidia-smi fails to start"}},
 			Suspect: `{node}`,
 			apply: func(d *draft, t target, f Fault) {
 				n := &d.Nodes[t.node]
@@ -105,7 +105,7 @@ func nodeFaults() []FaultKind {
 		{
 			Kind: "nvlink-down", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu0",
 			Summary: "NVLinks of a GPU are down",
-			Options: []FaultOption{{Name: "links", Default: "1", Min: 1, Max: 18, Summary: "how many"}},
+			Options: []FaultOption{{Name: "links", Default: "1", Min: 1, Max: 18, Summary: "number of links"}},
 			Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
 				up := d.gpu(t).NVLinkUp
@@ -117,25 +117,26 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "pcie-gen-degraded", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-03/gpu4",
-			Summary: "a GPU's PCIe link has trained at a lower generation than the card and its slot can",
-			Options: []FaultOption{{Name: "generation", Default: "3", Min: 1, Max: 4, Summary: "what it runs at"}},
+			Summary: "a GPU's PCIe link trained at a lower generation than card and slot support",
+			Options: []FaultOption{{Name: "generation", Default: "3", Min: 1, Max: 4, Summary: "PCIe generation"}},
 			Suspect: onGPU,
 			apply:   func(d *draft, t target, f Fault) { d.gpu(t).PCIeGen = int(f.number("generation")) },
 		},
 		{
 			Kind: "throttled-under-load", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu2",
-			Summary: "the power brake slows a GPU down whenever it works; at rest nothing shows it but the counter", Suspect: onGPU,
+			Summary: "the power brake slows a GPU down under load; at idle only its counter shows it", Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
 				g := d.gpu(t)
 				g.BrakesUnderLoad = true
-				// the load of a diagnostic is not played: the brake's time is the fault's own
+				// The load of a diagnostic is not simulated: the braking time is that of the
+				// fault.
 				g.HWPowerBrake += max(0, d.Now.Sub(f.Since)) / 2
 			},
 		},
 		{
 			Kind: "nvlink-errors", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-04/gpu0",
-			Summary: "an NVLink of a GPU is up and repeats packets again and again; its counter grows",
-			Options: []FaultOption{{Name: "per-second", Default: "5000", Min: 1000, Max: 1e6, Summary: "how often"}},
+			Summary: "an NVLink of a GPU is up and retransmits packets continuously; its counter grows",
+			Options: []FaultOption{{Name: "per-second", Default: "5000", Min: 1000, Max: 1e6, Summary: "retransmissions per second"}},
 			Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
 				d.gpu(t).LinkErrors += 1 + uint64(max(0, d.Now.Sub(f.Since).Seconds())*f.number("per-second"))
@@ -144,7 +145,7 @@ func nodeFaults() []FaultKind {
 		{
 			Kind: "ecc-correctable-storm", Gate: "node", TargetForm: FormGPU, DefaultTarget: "gpu-02/gpu1",
 			Summary: "a GPU's memory corrects errors at a high rate (XID 92)",
-			Options: []FaultOption{{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "which memory"}},
+			Options: []FaultOption{{Name: "memory", Default: "dram", Values: []string{"dram", "sram"}, Summary: "type of memory"}},
 			Suspect: onGPU,
 			apply: func(d *draft, t target, f Fault) {
 				for _, e := range []*ECC{&d.gpu(t).Volatile, &d.gpu(t).Aggregate} {
@@ -159,7 +160,7 @@ func nodeFaults() []FaultKind {
 		},
 		{
 			Kind: "gpu-count-short", Gate: "node", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "a node came up with a GPU too few and no error in its log", Suspect: `{node}`,
+			Summary: "a node booted with one GPU missing and no error in its log", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) {
 				gpus := d.Nodes[t.node].GPUs
 				gpus[len(gpus)-1].Present = false
@@ -168,7 +169,7 @@ func nodeFaults() []FaultKind {
 	}
 }
 
-// xid puts a driver error into the node's kernel log.
+// xid adds a driver error to the node's kernel log.
 func (d *draft) xid(t target, f Fault, code int, text string) {
 	n := &d.Nodes[t.node]
 	bus, _, _ := strings.Cut(n.GPUs[t.gpu].BusID, ".")

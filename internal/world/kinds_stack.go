@@ -6,14 +6,14 @@ func stackFaults() []FaultKind {
 	return []FaultKind{
 		{
 			Kind: "rdma-resource-missing", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "the RDMA device plugin offers nothing on a node", Suspect: `{node}`,
+			Summary: "the RDMA device plugin advertises no devices on a node", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].RDMACount = 0 },
 		},
 		{
 			Kind: "operator-operand-not-ready", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
 			Summary: "a pod of one of the GPU Operator's operands is not ready on a node",
 			Options: []FaultOption{{
-				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "which DaemonSet",
+				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "operand's DaemonSet",
 				Values: []string{"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset", "nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator"},
 			}},
 			Suspect: `{node}|state-|daemonset|exporter|discovery|validator`,
@@ -21,9 +21,9 @@ func stackFaults() []FaultKind {
 		},
 		{
 			Kind: "image-digest-mixed", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "a pod of one of the GPU Operator's operands runs another image than the same tag names on the other nodes",
+			Summary: "a pod of one of the GPU Operator's operands runs a different image under the same tag than on the other nodes",
 			Options: []FaultOption{{
-				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "which DaemonSet",
+				Name: "operand", Default: "nvidia-device-plugin-daemonset", Summary: "operand's DaemonSet",
 				Values: []string{"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset", "nvidia-dcgm-exporter", "gpu-feature-discovery", "nvidia-operator-validator"},
 			}},
 			Suspect: `{node}/`,
@@ -31,27 +31,27 @@ func stackFaults() []FaultKind {
 		},
 		{
 			Kind: "disk-pressure", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-04",
-			Summary: "a node's kubelet is short of disk; the control plane taints the node", Suspect: `{node}`,
+			Summary: "a node's kubelet has disk pressure; the control plane taints the node", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].DiskPressure = true },
 		},
 		{
 			Kind: "dns-broken", Gate: "gpustack", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "pods of a node resolve no name: the cluster's DNS is not reached from there", Suspect: `{node}`,
+			Summary: "pods of a node cannot resolve names: the cluster's DNS is unreachable", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].NoDNS = true },
 		},
 		{
 			Kind: "zero-gpu-nodes", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "node feature discovery labels no GPU; the operator is vacuously ready", Suspect: `NoGPUNodes|NFDLabelsMissing|(?i)cluster-?policy`,
+			Summary: "node feature discovery labels no GPU node; the operator is ready without operands", Suspect: `NoGPUNodes|NFDLabelsMissing|(?i)cluster-?policy`,
 			apply: func(d *draft, _ target, _ Fault) { d.ZeroGPUNodes = true },
 		},
 		{
 			Kind: "no-gang-scheduler", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "nothing in the cluster schedules gangs", Suspect: `(?i)gang`,
+			Summary: "the cluster has no gang scheduler", Suspect: `(?i)gang`,
 			apply: func(d *draft, _ target, _ Fault) { d.NoGangScheduler = true },
 		},
 		{
 			Kind: "half-gang", Gate: "gpustack", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the gang API is there, but the scheduler binds part of a gang", Suspect: `(?i)gang`,
+			Summary: "the gang API exists, but the scheduler binds part of a gang", Suspect: `(?i)gang`,
 			apply: func(d *draft, _ target, _ Fault) { d.HalfGang = true },
 		},
 	}
@@ -61,27 +61,27 @@ func telemetryFaults() []FaultKind {
 	return []FaultKind{
 		{
 			Kind: "exporter-down", Gate: "telemetry", Hop: "series", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "a node's dcgm-exporter doesn't answer", Suspect: `{node}`,
+			Summary: "a node's dcgm-exporter does not respond", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Down = true },
 		},
 		{
 			Kind: "stale-series", Gate: "telemetry", Hop: "series", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "a node's dcgm-exporter repeats old samples with their old times", Suspect: `{node}`,
+			Summary: "a node's dcgm-exporter serves old samples with their old timestamps", Suspect: `{node}`,
 			apply: func(d *draft, t target, f Fault) { d.Nodes[t.node].Exporter.StaleSince = f.Since },
 		},
 		{
 			Kind: "host-label-dropped", Gate: "telemetry", TargetForm: FormNodeCluster, DefaultTarget: FormCluster,
-			Summary: "series have lost the label that says which host they are of", Suspect: `(?i)host`,
+			Summary: "series lack the label of their host", Suspect: `(?i)host`,
 			apply: func(d *draft, t target, _ Fault) {
 				d.eachNode(t, func(n *Node) { n.Exporter.HostLabelDropped = true })
 			},
 		},
 		{
 			Kind: "exporter-hosts-swapped", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-02",
-			Summary: "dcgm-exporter of a node and of the next one name each other's node as their host",
+			Summary: "the dcgm-exporters of a node and the next one report each other's host name",
 			Options: []FaultOption{{
 				Name: "scrape", Default: "without-node", Values: []string{"without-node", "with-node"},
-				Summary: "whether Prometheus labels its targets with their node, which shows the swap without a load",
+				Summary: "whether Prometheus labels targets with their node, which shows the swap without a load",
 			}},
 			Suspect: `{node}`,
 			apply: func(d *draft, t target, f Fault) {
@@ -93,28 +93,28 @@ func telemetryFaults() []FaultKind {
 		},
 		{
 			Kind: "exporter-pod-mapping-wrong", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "a node's dcgm-exporter names the pod that uses a GPU on the next GPU's series", Suspect: `{node}`,
+			Summary: "a node's dcgm-exporter attributes a GPU's pod to the next GPU's series", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.PodShift = true },
 		},
 		{
 			Kind: "samples-from-the-future", Gate: "telemetry", TargetForm: FormNode, DefaultTarget: "gpu-04",
-			Summary: "a node's dcgm-exporter gives its samples times of an hour ahead; Prometheus refuses what is more than ten minutes ahead", Suspect: `{node}`,
+			Summary: "a node's dcgm-exporter has timestamps an hour ahead; Prometheus rejects samples more than ten minutes ahead", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].Exporter.Ahead = time.Hour },
 		},
 		{
 			Kind: "prometheus-replica-stale", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "a second Prometheus, which scrapes nothing, answers in turns with the first one, as behind a Service", Suspect: `(?i)prometheus`,
+			Summary: "a second Prometheus, which scrapes nothing, alternates with the first one, as behind a Service", Suspect: `(?i)prometheus`,
 			apply: func(d *draft, _ target, _ Fault) { d.PrometheusReplicaStale = true },
 		},
 		{
 			Kind: "oncall-silent", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "the webhook of the receiver on-call refuses connections, while the webhook of another receiver is notified every second",
+			Summary: "the webhook of the receiver on-call refuses connections, while another receiver is notified every second",
 			Suspect: `receiver on-call`,
 			apply:   func(d *draft, _ target, _ Fault) { d.OnCallSilent = true },
 		},
 		{
 			Kind: "alert-route-missing", Gate: "telemetry", TargetForm: FormCluster, DefaultTarget: FormCluster,
-			Summary: "Alertmanager routes alerts to a receiver that does nothing", Suspect: `(?i)alert|receiver|route`,
+			Summary: "Alertmanager routes alerts to a receiver without a notifier", Suspect: `(?i)alert|receiver|route`,
 			apply: func(d *draft, _ target, _ Fault) { d.AlertRouteMissing = true },
 		},
 	}

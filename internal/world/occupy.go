@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// Given is a GPU that a pod gets by its index, as a DRA driver prepares what the
-// scheduler has allocated to a ResourceClaim.
+// Given is a GPU that a ResourceClaim allocates to a pod, by its index.
 type Given struct {
 	Index int
-	// Claim is the ResourceClaim's UID: the pods of one claim share its GPUs.
+	// Claim is the ResourceClaim's UID; the pods of one claim share its GPUs.
 	Claim string
 }
 
-// Occupy gives n usable, free GPUs of a node to a pod, the lowest indices first,
-// as the device plugin does. A pod that already holds n GPUs of the node keeps them.
+// Occupy allocates n usable, free GPUs of a node to a pod, the lowest indices first, as the device
+// plugin does. A pod that already has n GPUs of the node keeps them.
 func (w *World) Occupy(pod Pod, node string, n int, load Load) ([]int, error) {
 	if n < 1 {
 		return nil, errors.New("occupy GPUs: a pod needs a UID and at least one GPU")
@@ -24,9 +23,9 @@ func (w *World) Occupy(pod Pod, node string, n int, load Load) ([]int, error) {
 	return w.Take(pod, node, nil, n, load)
 }
 
-// Take gives a pod the GPUs of its claims and, as Occupy does, n more; those are
-// what it returns. A GPU that is broken, or that a pod without that claim holds,
-// is an error, and the pod gets nothing.
+// Take allocates a pod the GPUs of its claims and n more, as Occupy does, and returns the latter.
+// If a GPU is broken or held by a pod without that claim, it returns an error and allocates
+// nothing.
 func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]int, error) {
 	if pod.UID == "" || len(given)+n < 1 {
 		return nil, errors.New("occupy GPUs: a pod needs a UID and at least one GPU")
@@ -34,7 +33,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	state := w.State()
 	on, ok := state.Node(node)
 	if !ok {
-		return nil, fmt.Errorf("occupy GPUs: no node %q", node)
+		return nil, fmt.Errorf("occupy GPUs: unknown node %q", node)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +45,7 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 	}
 	c := claim{pod: pod, node: node, given: slices.Clone(given), load: load}
 	for _, g := range given {
-		if err := w.giveable(on, g); err != nil {
+		if err := w.allocatable(on, g); err != nil {
 			return nil, fmt.Errorf("occupy GPUs: pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
@@ -57,18 +56,18 @@ func (w *World) Take(pod Pod, node string, given []Given, n int, load Load) ([]i
 		}
 	}
 	if len(c.plugged) < n {
-		return nil, fmt.Errorf("occupy GPUs: pod %s/%s wants %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(c.plugged))
+		return nil, fmt.Errorf("occupy GPUs: pod %s/%s requests %d GPUs of %s, %d are free", pod.Namespace, pod.Name, n, node, len(c.plugged))
 	}
 	w.claims[pod.UID] = c
 	w.notify()
 	return slices.Clone(c.plugged), nil
 }
 
-// giveable says nil when a pod of the claim can have the GPU; w.mu is held.
-func (w *World) giveable(on Node, g Given) error {
+// allocatable returns nil if a pod of the claim can have the GPU. It requires w.mu.
+func (w *World) allocatable(on Node, g Given) error {
 	i := slices.IndexFunc(on.GPUs, func(have GPU) bool { return have.Index == g.Index })
 	if i < 0 || !on.GPUs[i].Usable() {
-		return fmt.Errorf("GPU %d of %s is not there", g.Index, on.Name)
+		return fmt.Errorf("GPU %d of %s not found", g.Index, on.Name)
 	}
 	for _, holder := range w.holders(on.Name, g.Index) {
 		if !slices.ContainsFunc(holder.given, func(have Given) bool { return have == g }) {
@@ -78,7 +77,7 @@ func (w *World) giveable(on Node, g Given) error {
 	return nil
 }
 
-// holders are who holds a GPU; w.mu is held.
+// holders returns the claims on a GPU. It requires w.mu.
 func (w *World) holders(node string, gpu int) []claim {
 	var out []claim
 	for _, c := range w.claims {
@@ -89,7 +88,7 @@ func (w *World) holders(node string, gpu int) []claim {
 	return out
 }
 
-// SetLoad changes what a pod does to its GPUs; a pod that holds none is an error.
+// SetLoad sets the load of a pod's GPUs. The pod must hold GPUs.
 func (w *World) SetLoad(uid string, load Load) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +102,7 @@ func (w *World) SetLoad(uid string, load Load) error {
 	return nil
 }
 
-// Release frees what a pod holds; a pod that holds nothing is fine.
+// Release frees a pod's GPUs, if any.
 func (w *World) Release(uid string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +112,7 @@ func (w *World) Release(uid string) {
 	}
 }
 
-// Exercised tells that a diagnostic loads the GPUs of a node.
+// Exercised reports whether a diagnostic loads the node's GPUs.
 func (w *World) Exercised(node string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -94,11 +94,11 @@ func TestTakeGivesWhatAClaimHolds(t *testing.T) {
 		"one that the device plugin gave":   {given: of("new", 1), refused: "GPU 1 of gpu-01 is held by ns/plugin"},
 		"one of another claim":              {given: of("new", 3), refused: "GPU 3 of gpu-01 is held by ns/claimant"},
 		"one that is shared":                {given: of("c", 3)},
-		"one that is broken":                {given: of("new", 2), refused: "GPU 2 of gpu-01 is not there"},
-		"one that never was":                {given: of("new", 8), refused: "GPU 8 of gpu-01 is not there"},
+		"one that is broken":                {given: of("new", 2), refused: "GPU 2 of gpu-01 not found"},
+		"one that never was":                {given: of("new", 8), refused: "GPU 8 of gpu-01 not found"},
 		"the plugin hands out no claimed":   {plugged: 4, want: []int{4, 5, 6, 7}},
-		"more than is left":                 {plugged: 5, refused: "wants 5 GPUs of gpu-01, 4 are free"},
-		"a free one, and more than is left": {given: of("new", 4), plugged: 4, refused: "wants 4 GPUs of gpu-01, 3 are free"},
+		"more than is left":                 {plugged: 5, refused: "requests 5 GPUs of gpu-01, 4 are free"},
+		"a free one, and more than is left": {given: of("new", 4), plugged: 4, refused: "requests 4 GPUs of gpu-01, 3 are free"},
 		"nothing at all":                    {refused: "at least one GPU"},
 	}
 	for name, tt := range tests {

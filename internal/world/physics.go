@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// heavyLoad is the part of the power between idle and limit at which a rack's power
-// management steps in.
+// heavyLoad is the fraction of the power range (idle to limit) at which a rack's power management
+// acts.
 const heavyLoad = 0.9
 
-// gpuFigures settles power, temperature, clocks and throttling of every GPU
-// from its load, its limits and the moment.
+// gpuFigures computes power, temperature, clocks and throttling of every GPU from its load, limits
+// and time.
 func (d *draft) gpuFigures() {
 	hw := d.Hardware.GPU
 	for n := range d.Nodes {
@@ -29,7 +29,7 @@ func (d *draft) gpuFigures() {
 				g.PowerLimit = min(g.PowerLimit, g.CapUnderLoad)
 			}
 			want := hw.IdleWatts + (hw.TDPWatts-hw.IdleWatts)*frac
-			if g.LockedClock > 0 { // it draws less than at the clock of others
+			if g.LockedClock > 0 { // a lower clock draws less power
 				f := float64(loadClock(hw, *g)) / float64(hw.LoadSMClock)
 				want = hw.IdleWatts + (want-hw.IdleWatts)*f*f
 			}
@@ -58,14 +58,14 @@ func (d *draft) gpuFigures() {
 	}
 }
 
-// loadClock is the SM clock that a GPU holds under full load.
+// loadClock returns the SM clock that a GPU sustains under full load.
 func loadClock(hw HardwareGPU, g GPU) int {
 	clock := float64(min(hw.LoadSMClock, g.AppSMClock, g.MaxSMClock))
 	if g.LockedClock > 0 {
 		clock = min(clock, float64(g.LockedClock))
 	}
 	if g.PowerLimit < hw.TDPWatts {
-		// power goes with about the square of the clock in this range
+		// Power is about proportional to the square of the clock in this range.
 		clock = min(clock, float64(hw.LoadSMClock)*math.Sqrt(g.PowerLimit/hw.TDPWatts))
 	}
 	if g.Reasons.HWThermal || g.BrakesUnderLoad {
@@ -74,7 +74,7 @@ func loadClock(hw HardwareGPU, g GPU) int {
 	return int(clock/15) * 15
 }
 
-// pduFigures shares each rack's power between its live feeds.
+// pduFigures distributes each rack's power over its live feeds.
 func (d *draft) pduFigures() {
 	for i := range d.Facility.PDUs {
 		p := &d.Facility.PDUs[i]
@@ -97,7 +97,7 @@ func (d *draft) pduFigures() {
 	}
 }
 
-// NodeWatts is what a node draws.
+// NodeWatts returns a node's power.
 func (s State) NodeWatts(n Node) float64 {
 	if n.Standby {
 		return s.Hardware.Node.StandbyWatts
@@ -112,7 +112,7 @@ func (s State) NodeWatts(n Node) float64 {
 	return watts
 }
 
-// wave is a slow, smooth variation in -1..1 of its own for each key.
+// wave returns a slow, smooth variation in -1..1, different for each key.
 func wave(seed uint64, key string, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key)) // never fails

@@ -2,7 +2,7 @@ package world
 
 import "github.com/firstlight/firstlight/internal/world/fabric"
 
-// Node finds a node by name.
+// Node returns the named node.
 func (s State) Node(name string) (Node, bool) {
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == name {
@@ -12,7 +12,7 @@ func (s State) Node(name string) (Node, bool) {
 	return Node{}, false
 }
 
-// GPUNodes are the nodes with GPUs.
+// GPUNodes returns the nodes with GPUs.
 func (s State) GPUNodes() []Node {
 	for i, n := range s.Nodes {
 		if n.System {
@@ -22,10 +22,10 @@ func (s State) GPUNodes() []Node {
 	return s.Nodes
 }
 
-// SystemNodes are the nodes without.
+// SystemNodes returns the nodes without GPUs.
 func (s State) SystemNodes() []Node { return s.Nodes[len(s.GPUNodes()):] }
 
-// LinkAt is the link plugged into an end.
+// LinkAt returns the link at an end.
 func (s State) LinkAt(e fabric.End) (fabric.Link, bool) {
 	for i := range s.Links {
 		if s.Links[i].Touches(e) {
@@ -35,12 +35,12 @@ func (s State) LinkAt(e fabric.End) (fabric.Link, bool) {
 	return fabric.Link{}, false
 }
 
-// HCALink is the link of a node's HCA.
+// HCALink returns the link of a node's HCA.
 func (s State) HCALink(node, hca string) (fabric.Link, bool) {
 	return s.LinkAt(fabric.End{Node: node, Device: hca, Port: 1})
 }
 
-// Switch finds a switch by name.
+// Switch returns the named switch.
 func (s State) Switch(name string) (fabric.Switch, bool) {
 	for _, sw := range s.Switches {
 		if sw.Name == name {
@@ -50,7 +50,7 @@ func (s State) Switch(name string) (fabric.Switch, bool) {
 	return fabric.Switch{}, false
 }
 
-// UsableGPUs counts the GPUs that work can run on: what the device plugin offers.
+// UsableGPUs counts the GPUs that the device plugin advertises.
 func (n Node) UsableGPUs() int {
 	if n.NVMLError != "" {
 		return 0
@@ -64,7 +64,7 @@ func (n Node) UsableGPUs() int {
 	return count
 }
 
-// NVLinkFraction is the share of NVLinks up on the node's worst usable GPU.
+// NVLinkFraction returns the share of NVLinks that are up on the node's worst usable GPU.
 func (n Node) NVLinkFraction() float64 {
 	worst := 1.0
 	for _, g := range n.GPUs {
@@ -82,8 +82,7 @@ func (n Node) NVLinkFraction() float64 {
 	return worst
 }
 
-// ClockFactor is how fast the node's slowest GPU computes under load against a
-// healthy one; 1 is healthy.
+// ClockFactor returns the speed of the node's slowest GPU under load; 1 is healthy.
 func (s State) ClockFactor(n Node) float64 {
 	worst := 1.0
 	hw := s.Hardware.GPU
@@ -97,13 +96,13 @@ func (s State) ClockFactor(n Node) float64 {
 	return worst
 }
 
-// MatmulTFLOPS is what a GPU computes under full load, on its own.
+// MatmulTFLOPS returns a single GPU's throughput under full load.
 func (s State) MatmulTFLOPS(g GPU) float64 {
 	hw := s.Hardware.GPU
 	return hw.MatmulTFLOPS * g.Speed * float64(loadClock(hw, g)) / float64(hw.LoadSMClock)
 }
 
-// RailGBps is the bandwidth of the node's slowest rail in GB/s; 0 with a rail down.
+// RailGBps returns the bandwidth of the node's slowest rail in GB/s; 0 if a rail is down.
 func (s State) RailGBps(n Node) float64 {
 	worst := s.Hardware.Fabric.RailGBps
 	for _, h := range n.HCAs {

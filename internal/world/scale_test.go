@@ -85,14 +85,14 @@ func TestSeedsDiffer(t *testing.T) {
 func TestNewRefusesBadSpecs(t *testing.T) {
 	t.Parallel()
 	for want, alter := range map[string]func(*Spec){
-		"no hardware":     func(s *Spec) { s.Hardware = "abacus" },
-		"no GPU nodes":    func(s *Spec) { s.GPUNodes = nil },
-		"two nodes":       func(s *Spec) { s.SystemNodes[0].Name = "gpu-01" },
-		"no name":         func(s *Spec) { s.GPUNodes[0].Name = "" },
-		"HCAs a node":     func(s *Spec) { s.HCAs = nil },
-		"must be 3 or 4":  func(s *Spec) { s.DCGMMajor = 2 },
-		"hosts, HCAs and": func(s *Spec) { s.Spines = 0 },
-		"don't fit":       func(s *Spec) { s.Spines = 60 },
+		"unknown hardware": func(s *Spec) { s.Hardware = "abacus" },
+		"no GPU nodes":     func(s *Spec) { s.GPUNodes = nil },
+		"duplicate node":   func(s *Spec) { s.SystemNodes[0].Name = "gpu-01" },
+		"no name":          func(s *Spec) { s.GPUNodes[0].Name = "" },
+		"HCAs per node":    func(s *Spec) { s.HCAs = nil },
+		"must be 3 or 4":   func(s *Spec) { s.DCGMMajor = 2 },
+		"hosts, HCAs and":  func(s *Spec) { s.Spines = 0 },
+		"do not fit":        func(s *Spec) { s.Spines = 60 },
 	} {
 		spec := DefaultSpec(2)
 		alter(&spec)

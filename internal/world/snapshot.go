@@ -8,15 +8,14 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// draft is a State being made, with what only its making needs.
+// draft is a State under construction and intermediate data.
 type draft struct {
 	State
-	// hot are GPUs that throttle for heat, since when; by node and GPU index.
+	// hot has the GPUs that throttle because of heat, with the start time; by node and GPU index.
 	hot map[[2]int]time.Time
-	// flaps are links that go down and up, since when and how often a second; by
-	// index in Links.
+	// flaps has the links that flap, with start time and rate per second; by index in Links.
 	flaps map[int]flap
-	// frozenSM: the master's activity stands still.
+	// frozenSM: the master's activity count does not change.
 	frozenSM bool
 }
 
@@ -25,7 +24,7 @@ type flap struct {
 	perSecond float64
 }
 
-// stateAt makes the State of an instant. It reads nothing that changes.
+// stateAt computes the State at a time. It reads no mutable data.
 func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised map[string]int) State {
 	d := &draft{hot: map[[2]int]time.Time{}, flaps: map[int]flap{}, State: State{
 		Name: w.spec.Name, Seed: w.spec.Seed, Now: now, Booted: w.made.Add(-26 * time.Hour), Hardware: w.hw,
@@ -38,11 +37,11 @@ func (w *World) stateAt(now time.Time, faults []Fault, claims []claim, exercised
 	for _, f := range faults {
 		kind, ok := findKind(f.Kind)
 		if !ok {
-			continue // AddFault let it in, so it is there
+			continue // unreachable: AddFault has checked the kind
 		}
 		t, err := d.resolve(kind.TargetForm, f.Target)
 		if err != nil {
-			continue // resolved when it was added, on the same hardware
+			continue // unreachable: AddFault has resolved the target on the same hardware
 		}
 		kind.apply(d, t, f)
 	}
@@ -67,7 +66,7 @@ func cloneNodes(base []Node) []Node {
 	return nodes
 }
 
-// occupy puts pods on their GPUs; a GPU that is gone keeps its occupant but does nothing.
+// occupy applies pods to their GPUs; a lost GPU keeps its occupant without load.
 func (d *draft) occupy(claims []claim) {
 	for _, c := range claims {
 		for n := range d.Nodes {
@@ -77,13 +76,13 @@ func (d *draft) occupy(claims []claim) {
 			for _, i := range c.gpus() {
 				g := &d.Nodes[n].GPUs[i]
 				g.Occupant, g.Util, g.MemUsedMiB = c.pod, c.load.Util, c.load.MemMiB
-				g.Power = c.load.PowerFrac // a fraction until gpuFigures makes watts of it
+				g.Power = c.load.PowerFrac // a fraction until gpuFigures converts it to watts
 			}
 		}
 	}
 }
 
-// exercise loads the GPUs of nodes on which a diagnostic runs.
+// exercise applies the load of diagnostics.
 func (d *draft) exercise(exercised map[string]int) {
 	for n := range d.Nodes {
 		if exercised[d.Nodes[n].Name] == 0 {
@@ -95,7 +94,7 @@ func (d *draft) exercise(exercised map[string]int) {
 	}
 }
 
-// fabricFigures settles counters, HCAs and subnet managers from the links.
+// fabricFigures computes counters, HCAs and subnet managers from the links.
 func (d *draft) fabricFigures(made time.Time) {
 	elapsed := max(0, d.Now.Sub(made).Seconds())
 	for i := range d.Links {
@@ -124,7 +123,7 @@ func (d *draft) fabricFigures(made time.Time) {
 	for n := range d.Nodes {
 		for h := range d.Nodes[n].HCAs {
 			hca := &d.Nodes[n].HCAs[h]
-			// fabric.Build lays the HCAs' links first, in the order of the HCAs
+			// fabric.Build creates the HCAs' links first, in HCA order.
 			settleHCA(hca, d.Links[n*len(d.Nodes[n].HCAs)+h])
 		}
 	}
@@ -135,7 +134,7 @@ func settleHCA(h *fabric.HCA, l fabric.Link) {
 	h.LinkDowned = l.CountersA.LinkDownedCounter
 	h.Rate = fabric.DataRate(l.LaneGbps) * l.Width
 	if l.PhysState != fabric.PhysLinkUp {
-		h.Rate, h.LID, h.SMLID = 10, 65535, 0 // what a port without a link reports
+		h.Rate, h.LID, h.SMLID = 10, 65535, 0 // values of a port without a link
 	}
 }
 

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Spec declares a world. The same Spec always gives the same hardware.
+// Spec declares a world. Equal Specs give equal hardware.
 type Spec struct {
 	Name string
 	Seed uint64
-	// Hardware names a kind in hardware.yaml.
+	// Hardware is a kind in hardware.yaml.
 	Hardware    string
 	GPUNodes    []NodeSpec
 	SystemNodes []NodeSpec
-	// HCAs are the device names a GPU node, one a rail; none where the hardware has
-	// no compute fabric, and then there are no spines either.
+	// HCAs are the device names of a GPU node, one per rail. Hardware without a compute fabric has
+	// neither HCAs nor spines.
 	HCAs   []string
 	Spines int
-	// DCGMMajor is 4 or 3; 0 means 4.
+	// DCGMMajor is 3 or 4; 0 means 4.
 	DCGMMajor int
 	Facility  FacilitySpec
 }
@@ -26,35 +26,35 @@ type Spec struct {
 // NodeSpec is one host.
 type NodeSpec struct {
 	Name string
-	// Address is ip:port of its SSH server.
+	// Address is the ip:port of its SSH server.
 	Address string
 	Rack    string
 }
 
-// FacilitySpec is what the building provides. Zero budgets mean a quarter more
-// than the nodes demand.
+// FacilitySpec is the facility's budgets. A zero budget means a quarter more than the nodes'
+// demand.
 type FacilitySpec struct {
 	SignedBy  string
 	Role      string
 	Reference string
-	SignedAt  time.Time // zero: a week before the world was made
+	SignedAt  time.Time // zero: a week before the world's creation
 	Expires   time.Time // zero: half a year after
 	PowerKW   float64
 	CoolingKW float64
 	WeightKg  float64
 }
 
-// DefaultHardware is the kind of machine that a lab has unless told otherwise.
+// DefaultHardware is the default kind of a lab.
 const DefaultHardware = "h100-sxm-ndr400"
 
-// DefaultSpec is the lab's cluster: nodes GPU nodes of eight GPUs and eight
-// rails, two system nodes, four spines. Addresses are left empty.
+// DefaultSpec is the default cluster: nodes GPU nodes with eight GPUs and eight rails each, two
+// system nodes, four spines. Addresses are empty.
 func DefaultSpec(nodes int) Spec {
 	return specOf(DefaultHardware, nodes, 8)
 }
 
-// SpecOf is a cluster of nodes GPU nodes of a kind of hardware, with two system
-// nodes; where the nodes have rails, four spines. Addresses are left empty.
+// SpecOf is a cluster of nodes GPU nodes of a kind of hardware with two system nodes and, if the
+// nodes have rails, four spines. Addresses are empty.
 func SpecOf(hardware string, nodes int) (Spec, error) {
 	hw, err := LoadHardware(hardware)
 	if err != nil {
@@ -80,7 +80,7 @@ func specOf(hardware string, nodes, hcas int) Spec {
 	return s
 }
 
-// validate reports every problem at once.
+// validate returns all problems.
 func (s Spec) validate(hw Hardware) error {
 	var errs []error
 	if len(s.GPUNodes) == 0 {
@@ -88,19 +88,19 @@ func (s Spec) validate(hw Hardware) error {
 	}
 	switch {
 	case hw.Node.HCAs == 0 && len(s.HCAs)+s.Spines > 0:
-		errs = append(errs, fmt.Errorf("%d HCAs a node and %d spines: %s has no compute fabric", len(s.HCAs), s.Spines, s.Hardware))
+		errs = append(errs, fmt.Errorf("invalid %d HCAs per node and %d spines: %s has no compute fabric", len(s.HCAs), s.Spines, s.Hardware))
 	case hw.Node.HCAs > 0 && (len(s.HCAs) == 0 || len(s.HCAs) > len(hw.Fabric.BusIDs)):
-		errs = append(errs, fmt.Errorf("%d HCAs a node: must be 1 to %d", len(s.HCAs), len(hw.Fabric.BusIDs)))
+		errs = append(errs, fmt.Errorf("invalid %d HCAs per node: must be 1 to %d", len(s.HCAs), len(hw.Fabric.BusIDs)))
 	}
 	if s.DCGMMajor != 0 && s.DCGMMajor != 3 && s.DCGMMajor != 4 {
-		errs = append(errs, fmt.Errorf("DCGM %d: must be 3 or 4", s.DCGMMajor))
+		errs = append(errs, fmt.Errorf("invalid DCGM version %d: must be 3 or 4", s.DCGMMajor))
 	}
 	seen := map[string]bool{}
 	for _, n := range append(append([]NodeSpec{}, s.GPUNodes...), s.SystemNodes...) {
 		if n.Name == "" {
 			errs = append(errs, errors.New("a node has no name"))
 		} else if seen[n.Name] {
-			errs = append(errs, fmt.Errorf("two nodes are named %s", n.Name))
+			errs = append(errs, fmt.Errorf("duplicate node name %s", n.Name))
 		}
 		seen[n.Name] = true
 	}

@@ -12,31 +12,31 @@ const (
 	TransportSocket = "Socket"
 )
 
-// State is the world at one instant. It belongs to whoever asked for it.
+// State is the world at one time. The caller owns it.
 type State struct {
 	Name     string
 	Seed     uint64
 	Now      time.Time
 	Booted   time.Time
 	Hardware Hardware
-	// Nodes are the GPU nodes in order, then the system nodes.
+	// Nodes has the GPU nodes in order, then the system nodes.
 	Nodes    []Node
 	Switches []fabric.Switch
 	Links    []fabric.Link
 	SMs      []fabric.SM
 
-	// ZeroGPUNodes: node feature discovery labels nothing, the operator sees no GPU node.
+	// ZeroGPUNodes: node feature discovery labels no node, so the operator has no GPU node.
 	ZeroGPUNodes bool
-	// NoGangScheduler: no scheduler knows gangs. HalfGang: the gang API is there, nobody honours it.
+	// NoGangScheduler: no scheduler supports gangs. HalfGang: the gang API exists, the scheduler
+	// ignores it.
 	NoGangScheduler bool
 	HalfGang        bool
-	// AlertRouteMissing: alerts are routed to a receiver that does nothing.
+	// AlertRouteMissing: alerts are routed to a receiver without a notifier.
 	AlertRouteMissing bool
-	// OnCallSilent: the webhook of the receiver on-call refuses
-	// connections, while that of another receiver is notified every second.
+	// OnCallSilent: the webhook of receiver on-call refuses connections; another receiver is
+	// notified every second.
 	OnCallSilent bool
-	// PrometheusReplicaStale: a second Prometheus, which has no samples, answers in turns with
-	// the one that has.
+	// PrometheusReplicaStale: a second Prometheus without samples alternates with the first one.
 	PrometheusReplicaStale bool
 	// NodeLabelOff: Prometheus does not label its targets with their node.
 	NodeLabelOff bool
@@ -50,18 +50,17 @@ type State struct {
 	Operator   Operator
 }
 
-// Collective holds what goes wrong with collectives in the whole cluster; nodes
-// have their own modifiers.
+// Collective has cluster-wide faults of collectives; nodes have their own.
 type Collective struct {
-	DataCorruption bool // every run; see also Node.DataCorruption
-	Truncated      bool // the output stops in the middle of the table
+	DataCorruption bool // in every run; see also Node.DataCorruption
+	Truncated      bool // the output ends in the middle of the table
 }
 
 // Training modifies every training job.
 type Training struct {
 	MFUFactor  float64 // 1 is healthy
 	StepJitter float64 // relative amplitude added to step times; 0 is healthy
-	NaNFrom    int     // the loss is no number from this step on; 0 never
+	NaNFrom    int     // first step with a NaN loss; 0: never
 }
 
 // Inference modifies every inference server.
@@ -69,56 +68,55 @@ type Inference struct {
 	MaxModelLenBroken bool
 	TTFTFactor        float64 // 1 is healthy
 	TPOTFactor        float64
-	FailEvery         int // every n-th request fails; 0 none
+	FailEvery         int // every n-th request fails; 0: none
 	WrongTokens       bool
-	// OtherRevision: the weights are of another revision, whose answers begin alike.
+	// OtherRevision: the weights are of another revision, whose answers begin equally.
 	OtherRevision bool
-	// MaxTokens is what the generation config lets any answer have; 0 is no limit.
+	// MaxTokens is the generation config's limit; 0: none.
 	MaxTokens int
-	// MaxNumSeqs is how many requests are decoded at once; 0 is what the figures say.
+	// MaxNumSeqs is the number of requests decoded concurrently; 0: the hardware's.
 	MaxNumSeqs int
-	// Pause is what one step in the middle of each answer takes longer; 0 is healthy.
+	// Pause is an extra delay of one step in the middle of each answer; 0: none.
 	Pause time.Duration
 }
 
-// Autoscale is what goes wrong between the exporters and new nodes.
+// Autoscale has the faults between exporters and new nodes.
 type Autoscale struct {
-	AdapterDown           bool // prometheus-adapter does not run
-	AdapterRuleWrong      bool // its power rules ask for a series that is not there
-	APIServiceUnavailable bool // the metrics APIs lead nowhere
-	HonorLabelsOff        bool // Prometheus puts its target's labels before the exporter's
-	ServiceRuleWrong      bool // the adapter's rules for inference servers ask for series that no server has
-	// Policies change objects as they are created or updated, by name; see lab/policy.
+	AdapterDown           bool // prometheus-adapter is stopped
+	AdapterRuleWrong      bool // its power rules query a series that does not exist
+	APIServiceUnavailable bool // the metrics APIServices point at a closed port
+	HonorLabelsOff        bool // target labels override the exporter's labels
+	ServiceRuleWrong      bool // the inference rules query series that no server exports
+	// Policies change objects when they are created or updated; see lab/policy.
 	Policies []Policy
-	// Boot is how long an instance takes until it registers as a node, but for a
-	// run's first; 0 is healthy.
+	// Boot is the time until an instance registers as a node, except a run's first; 0: at once.
 	Boot time.Duration
-	// Elsewhere: a free node of the same pool appears beside each instance that
-	// is on its way, but for the pool's first.
-	Elsewhere bool
-	// Keepers: on each node that was made for a run sits a pod that must not be disrupted.
-	Keepers bool
+	// SpareNodes: a free node of the same pool appears for each booting instance, except the
+	// pool's first.
+	SpareNodes bool
+	// BlockerPods: each node of a run has a pod that must not be disrupted.
+	BlockerPods bool
 }
 
-// Policy is one that is in force.
+// Policy is an active policy.
 type Policy struct {
 	Name string
-	// Spare leaves alone what comes before a worker runs.
+	// Spare excludes objects created before a worker runs.
 	Spare bool
 }
 
-// Gateway is what goes wrong with the gateways that the world plays.
+// Gateway has the faults of simulated gateways.
 type Gateway struct {
-	// NotProgrammed is the reason for which they are not programmed; empty: they are.
+	// NotProgrammed is the condition reason of gateways without an address; empty: healthy.
 	NotProgrammed  string
-	IgnoresWeights bool // the first backend of a rule gets everything
-	IgnoresHeaders bool // matches with headers are never taken
+	IgnoresWeights bool // the first backend of a rule gets all requests
+	IgnoresHeaders bool // matches with headers never match
 }
 
-// Operator is what goes wrong with the AI operator that the lab has, Kubeflow Trainer.
+// Operator has the faults of the lab's AI operator, Kubeflow Trainer.
 type Operator struct {
-	WebhookFailsOpen bool // its webhook can't be asked, and what it would deny is let through
-	// Down is how long its controller stays ended when it has died; 0 is healthy.
+	WebhookFailsOpen bool // its webhook is unreachable and admits all objects
+	// Down is the restart delay of its controller; 0: none.
 	Down time.Duration
 }
 
@@ -138,31 +136,31 @@ type Facility struct {
 
 // PDU is one rack power distribution unit.
 type PDU struct {
-	ID        string // its Redfish Id
+	ID        string // Redfish Id
 	Rack      string
 	Feed      string // A or B
 	Energised bool
 	Watts     float64
-	// NoMains: its controller has no resource of its incoming circuits.
+	// NoMains: its controller has no resource for its incoming circuits.
 	NoMains bool
 }
 
-// Exporter is what is wrong with a node's dcgm-exporter.
+// Exporter has the faults of a node's dcgm-exporter.
 type Exporter struct {
 	Down             bool
 	StaleSince       time.Time // zero: fresh
 	HostLabelDropped bool
 	// GPULabelDropped: series lack gpu and UUID.
 	GPULabelDropped bool
-	// TempZero: it tells 0 C of every GPU, loaded or not.
+	// TempZero: it reports 0 C for every GPU under any load.
 	TempZero bool
-	// HostName is what it says its host is; empty: the node's name.
+	// HostName is the reported host name; empty: the node's.
 	HostName string
-	// PodShift: the pod that uses a GPU is named on the next GPU's series.
+	// PodShift: a GPU's pod is on the next GPU's series.
 	PodShift bool
-	// Ahead: its samples carry times so far in the future; 0: none of their own.
+	// Ahead is how far its timestamps are in the future; 0: it sends none.
 	Ahead time.Duration
-	// HostLabel is the label's spelling: "Hostname", or "hostname" in newer exporters.
+	// HostLabel is the label's name: "Hostname", or "hostname" in newer exporters.
 	HostLabel string
 }
 
@@ -172,71 +170,71 @@ type Node struct {
 	Address string
 	Rack    string
 	System  bool
-	Index   int // among its kind, from 0
+	Index   int // among nodes of its kind, from 0
 
 	Driver    string
 	CUDA      string
 	VBIOS     string
 	DCGMMajor int
-	// NVMLError is what nvidia-smi says instead of anything else; empty is healthy.
+	// NVMLError replaces all output of nvidia-smi; empty: healthy.
 	NVMLError string
 
 	GPUs []GPU
 	HCAs []fabric.HCA
-	// RDMACount is what the RDMA device plugin finds.
+	// RDMACount is the number of devices of the RDMA device plugin.
 	RDMACount int
 	XIDs      []XID
-	// Unreachable: its SSH server doesn't answer.
+	// Unreachable: its SSH server does not respond.
 	Unreachable bool
-	// Standby: its host is off; only its controller has power.
+	// Standby: the host is powered off; only its BMC has power.
 	Standby bool
-	// LoginTo names the host that answers at its SSH address: itself when healthy.
+	// LoginTo is the host that responds at its SSH address: itself if healthy.
 	LoginTo string
 
 	MemoryGiB int
-	HugePages int    // of 2 MiB, reserved
-	Governor  string // of the CPU frequencies; empty without cpufreq
+	HugePages int    // 2 MiB pages reserved
+	Governor  string // CPU frequency governor; empty without cpufreq
 	// ClockOffset is how far its clock is ahead.
 	ClockOffset time.Duration
-	// LogWrapped: newer lines have overwritten the beginning of its kernel log.
+	// LogWrapped: the beginning of its kernel log is overwritten.
 	LogWrapped bool
-	// HCALinks are the PCIe links of HCAs, in their order.
+	// HCALinks has the PCIe links of HCAs, in HCA order.
 	HCALinks []PCIeLink
 
-	// StepFactor: anything that waits for this node takes so much longer; 1 is healthy.
+	// StepFactor multiplies the time of steps that include this node; 1: healthy.
 	StepFactor float64
 	Transport  string // TransportIB or TransportSocket
 	GPUDirect  bool
 	NVLS       bool
-	// DataCorruption: collectives with this node give wrong results.
+	// DataCorruption: collectives with this node return wrong results.
 	DataCorruption bool
 
 	Exporter Exporter
-	// NoSlice: the DRA driver publishes nothing of this node.
+	// NoSlice: the DRA driver publishes no ResourceSlice for this node.
 	NoSlice bool
-	// EnvLeaks: the container toolkit heeds NVIDIA_VISIBLE_DEVICES of any pod.
+	// EnvLeaks: the container toolkit accepts NVIDIA_VISIBLE_DEVICES from any pod.
 	EnvLeaks bool
-	// ClaimLeaks: what one container of a pod was given, the others get too.
+	// ClaimLeaks: all containers of a pod get the devices of each.
 	ClaimLeaks bool
-	// OperandNotReady names the operator's DaemonSet whose pod isn't ready here; empty is healthy.
+	// OperandNotReady is the operator's DaemonSet whose pod is not ready here; empty: healthy.
 	OperandNotReady string
-	// OperandRepushed names the operator's DaemonSet whose pod here runs what the image's
-	// tag named at another time; empty is healthy.
+	// OperandRepushed is the operator's DaemonSet whose pod here runs an older image of the same
+	// tag; empty: healthy.
 	OperandRepushed string
-	// DiskPressure: its kubelet is short of disk.
+	// DiskPressure: its kubelet reports disk pressure.
 	DiskPressure bool
-	// NoDNS: its pods resolve no name.
+	// NoDNS: its pods cannot resolve names.
 	NoDNS bool
 }
 
-// GPU is one accelerator.
+// GPU is one GPU.
 type GPU struct {
-	Index   int // as the driver numbered it at boot
+	Index   int // driver enumeration at boot
 	UUID    string
 	Serial  string
 	BusID   string // 0000:1B:00.0
 	Present bool   // enumerated at boot
-	Lost    bool   // fell off the bus since
+	Lost    bool   // fell off the bus since boot
 	VBIOS   string
 
 	ECCMode   bool
@@ -244,22 +242,22 @@ type GPU struct {
 	Aggregate ECC
 	Remap     Remap
 
-	MaxSMClock int // MHz, the card's highest
+	MaxSMClock int // MHz, maximum of the card
 	AppSMClock int // applications clock
-	// LockedClock is the highest SM clock that nvidia-smi -lgc allows; 0 unlocked. Nothing
-	// prints it: it shows in SMClock under load.
+	// LockedClock is the limit of nvidia-smi -lgc; 0: none. No tool prints it: it shows in SMClock
+	// under load.
 	LockedClock int
-	SMClock     int // now
+	SMClock     int // current
 	MemClock    int
 	Reasons     ClockReasons
 	// Time spent throttled since boot.
 	HWThermal, SWThermal, SWPower, HWPowerBrake time.Duration
 
-	// Speed is what it computes at any clock, against a healthy one; 1 is healthy.
+	// Speed is the throughput relative to a healthy GPU at the same clock; 1: healthy.
 	Speed float64
 
 	PowerLimit float64 // W
-	// CapUnderLoad is what the power limit is lowered to while a pod makes the GPU draw much; 0 is healthy.
+	// CapUnderLoad is the power limit while a pod causes high load; 0: none.
 	CapUnderLoad float64
 	Power        float64
 	Temp         float64
@@ -268,26 +266,26 @@ type GPU struct {
 	MemUsedMiB   int
 
 	NVLinkUp []bool
-	// LinkErrors are the replays that NVLink 4 has counted.
+	// LinkErrors is the replay count of NVLink 4.
 	LinkErrors uint64
 	Energy     float64 // J since boot
 
-	PCIeGen int // generation that its link runs at under load
-	Socket  int // NUMA node that it is attached to
-	// BrakesUnderLoad: the power brake slows it down whenever it works.
+	PCIeGen int // of its link under load
+	Socket  int // NUMA node
+	// BrakesUnderLoad: the power brake slows it down under load.
 	BrakesUnderLoad bool
 
-	// Occupant holds this GPU; the zero Pod is nobody.
+	// Occupant holds this GPU; the zero Pod: free.
 	Occupant Pod
 }
 
-// PCIeLink is what a device's PCIe link runs at.
+// PCIeLink is the state of a device's PCIe link.
 type PCIeLink struct {
-	GTs   float64 // a lane
+	GTs   float64 // per lane
 	Width int
 }
 
-// Usable says that work can run on it.
+// Usable reports whether work can run on the GPU.
 func (g GPU) Usable() bool { return g.Present && !g.Lost }
 
 // ECC counts memory errors.
@@ -302,7 +300,7 @@ type Remap struct {
 	Pending, Failure           bool
 }
 
-// ClockReasons say why clocks are where they are.
+// ClockReasons are nvidia-smi's clock event reasons.
 type ClockReasons struct {
 	Idle, ApplicationsClocks, SWPowerCap, HWSlowdown, HWThermal, HWPowerBrake, SWThermal bool
 }
@@ -312,10 +310,10 @@ type XID struct {
 	At    time.Time
 	BusID string // 0000:1B:00
 	Code  int
-	Text  string // after "code, "
+	Text  string // text after "code, "
 }
 
-// Pod is who occupies GPUs.
+// Pod is an occupant of GPUs.
 type Pod struct {
 	UID       string
 	Namespace string
@@ -323,7 +321,7 @@ type Pod struct {
 	Container string
 }
 
-// Load is what an occupant does to its GPUs.
+// Load of an occupant.
 type Load struct {
 	Util      int     // %
 	PowerFrac float64 // 0 idle .. 1 power limit

@@ -21,7 +21,7 @@ const (
 	FormPDU         = "PDU"
 )
 
-// target is a target found in a State: indices into it.
+// target is a resolved target: indices into a State.
 type target struct {
 	cluster bool
 	node    int
@@ -31,14 +31,14 @@ type target struct {
 	pdu     int
 }
 
-// resolve finds a target of a form.
+// resolve resolves a target of a form.
 func (s State) resolve(form, text string) (target, error) {
 	t := target{node: -1, gpu: -1, link: -1, hca: -1, pdu: -1}
 	switch form {
 	case FormCluster:
 		t.cluster = text == FormCluster
 		if !t.cluster {
-			return t, fmt.Errorf("no target %q: it is about the cluster, so the target is %q", text, FormCluster)
+			return t, fmt.Errorf("invalid target %q: must be %q", text, FormCluster)
 		}
 		return t, nil
 	case FormNodeCluster:
@@ -57,17 +57,17 @@ func (s State) resolve(form, text string) (target, error) {
 	case FormPDU:
 		t.pdu = slices.IndexFunc(s.Facility.PDUs, func(p PDU) bool { return p.ID == text })
 		if t.pdu < 0 {
-			return t, fmt.Errorf("no PDU %q: there are %s", text, s.pduNames())
+			return t, fmt.Errorf("unknown PDU %q: want one of %s", text, s.pduNames())
 		}
 		return t, nil
 	}
-	return t, fmt.Errorf("target form %q is not known", form)
+	return t, fmt.Errorf("unknown target form %q", form)
 }
 
 func (s State) resolveNode(t target, text string) (target, error) {
 	t.node = s.gpuNodeIndex(text)
 	if t.node < 0 {
-		return t, fmt.Errorf("no GPU node %q: there are %s", text, s.nodeNames())
+		return t, fmt.Errorf("unknown GPU node %q: want one of %s", text, s.nodeNames())
 	}
 	return t, nil
 }
@@ -77,7 +77,7 @@ func (s State) resolveGPU(t target, text string) (target, error) {
 	t.node = s.gpuNodeIndex(name)
 	n, err := strconv.Atoi(gpu)
 	if err != nil || t.node < 0 || n < 0 || n >= len(s.Nodes[t.node].GPUs) {
-		return t, fmt.Errorf("no GPU %q: the form is %s, nodes are %s, GPUs 0 to %d", text, FormGPU, s.nodeNames(), s.Hardware.Node.GPUs-1)
+		return t, fmt.Errorf("unknown GPU %q: want %s with nodes %s and GPUs 0 to %d", text, FormGPU, s.nodeNames(), s.Hardware.Node.GPUs-1)
 	}
 	t.gpu = n
 	return t, nil
@@ -86,7 +86,7 @@ func (s State) resolveGPU(t target, text string) (target, error) {
 func (s State) resolveLink(t target, text string) (target, error) {
 	t.link = slices.IndexFunc(s.Links, func(l fabric.Link) bool { return l.A.Name() == text || l.B.Name() == text })
 	if t.link < 0 {
-		return t, fmt.Errorf("no link %q: the form is %s, nodes are %s, switches %s", text, FormLink, s.nodeNames(), s.switchNames())
+		return t, fmt.Errorf("unknown link %q: want %s with nodes %s and switches %s", text, FormLink, s.nodeNames(), s.switchNames())
 	}
 	t.node = s.gpuNodeIndex(s.Links[t.link].A.Node)
 	return t, nil
@@ -98,7 +98,7 @@ func (s State) resolveHCA(t target, text string) (target, error) {
 		t.hca = slices.IndexFunc(s.Nodes[t.node].HCAs, func(h fabric.HCA) bool { return h.Name == device })
 	}
 	if t.hca < 0 {
-		return t, fmt.Errorf("no adapter %q: the form is %s, nodes are %s", text, FormHCA, s.nodeNames())
+		return t, fmt.Errorf("unknown adapter %q: want %s with nodes %s", text, FormHCA, s.nodeNames())
 	}
 	return t, nil
 }
@@ -107,7 +107,8 @@ func (s State) gpuNodeIndex(name string) int {
 	return slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == name && !n.System })
 }
 
-// defaultTarget is the kind's own where this world has it, else the first of its form.
+// defaultTarget returns the kind's default target, or the first of its form if this world does not
+// have it.
 func (s State) defaultTarget(k FaultKind) string {
 	if _, err := s.resolve(k.TargetForm, k.DefaultTarget); err == nil {
 		return k.DefaultTarget
@@ -133,11 +134,11 @@ func (s State) defaultTarget(k FaultKind) string {
 	return FormCluster
 }
 
-// lacks says what of the hardware a kind of fault is about and this world has not.
+// lacks returns what the kind of fault needs and the hardware does not have; empty: nothing.
 func (s State) lacks(k FaultKind) string {
 	switch {
 	case len(s.Links) > 0:
-	case k.Kind == "straggler-node": // its work is slow whatever connects it
+	case k.Kind == "straggler-node": // independent of the interconnect
 	case k.Gate == "fabric" || k.Gate == "collective" || k.Kind == "rdma-resource-missing" || k.TargetForm == FormHCA:
 		return "compute fabric"
 	}
@@ -145,9 +146,9 @@ func (s State) lacks(k FaultKind) string {
 	case s.Hardware.GPU.NVLinks == 0 && (k.Kind == "nvlink-down" || k.Kind == "nvlink-errors"):
 		return "NVLinks"
 	case (k.Kind == "gpu-slow-in-lockstep" || k.Kind == "power-capped-later") && len(s.GPUNodes())*s.Hardware.Node.GPUs < 2:
-		return "second GPU to hold a slow one against"
+		return "second GPU to compare with"
 	case s.Hardware.Node.Governor == "" && k.Kind == "cpu-governor":
-		return "CPU frequencies that can be set"
+		return "CPU frequency scaling"
 	case s.Hardware.Node.HugePages == 0 && k.Kind == "hugepages-missing":
 		return "huge pages"
 	case len(s.GPUNodes()) < 2 && k.Kind == "ssh-hosts-swapped":
@@ -157,13 +158,13 @@ func (s State) lacks(k FaultKind) string {
 		return "second GPU node"
 	}
 	if s.Hardware.Node.GPUs < 2 && k.Kind == "exporter-pod-mapping-wrong" {
-		return "second GPU a node"
+		return "second GPU per node"
 	}
 	return ""
 }
 
-// SuspectPattern is what a finding about an active fault must match, the
-// placeholders filled in; nil when nothing particular is to be named.
+// SuspectPattern returns the regular expression that a finding about an active fault must match,
+// or nil if the kind has no suspect.
 func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
 	kind, ok := findKind(f.Kind)
 	if !ok || kind.Suspect == "" {
@@ -203,8 +204,8 @@ func (w *World) SuspectPattern(f Fault) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// pairPattern adds the two switches of an uplink: a dead cable between them shows
-// as a link too few, and nothing tells which ports it was in.
+// pairPattern matches the two switches of an uplink too: a dead cable between them shows as a
+// missing link without port numbers.
 func pairPattern(l fabric.Link) string {
 	if l.A.Device != "" {
 		return ""
@@ -213,7 +214,7 @@ func pairPattern(l fabric.Link) string {
 	return "|" + a + ".*" + b + "|" + b + ".*" + a
 }
 
-// endPattern matches the ways to write one end of a link.
+// endPattern matches the notations of one end of a link.
 func endPattern(e fabric.End) string {
 	if e.Device != "" {
 		return regexp.QuoteMeta(e.Node) + `.*` + regexp.QuoteMeta(e.Device) + `\b`

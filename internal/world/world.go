@@ -11,30 +11,30 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// World is the simulated hardware. Safe for concurrent use.
+// World is the simulated hardware. It is safe for concurrent use.
 type World struct {
 	spec     Spec
 	hw       Hardware
 	clock    func() time.Time
 	made     time.Time
 	topology fabric.Topology
-	nodes    []Node // at rest and healthy
+	nodes    []Node // idle and healthy
 
 	mu     sync.Mutex
 	faults []Fault
 	nextID int
 	claims map[string]claim // by pod UID
-	// exercised counts the diagnostics that load a node's GPUs, by node.
+	// exercised counts diagnostics that load a node's GPUs, by node.
 	exercised map[string]int
 	subs      map[int]chan struct{}
 	nextS     int
 }
 
-// claim is what one pod holds.
+// claim has the GPUs of one pod.
 type claim struct {
 	pod  Pod
 	node string
-	// given are those of its ResourceClaims, plugged those of the device plugin.
+	// given are GPUs of ResourceClaims, plugged those of the device plugin.
 	given   []Given
 	plugged []int
 	load    Load
@@ -48,13 +48,13 @@ func (c claim) gpus() []int {
 	return append(out, c.plugged...)
 }
 
-// Option alters how a World is made.
+// Option configures a World.
 type Option func(*World)
 
-// WithClock gives the world its clock; without it, time.Now.
+// WithClock sets the world's clock; the default is time.Now.
 func WithClock(now func() time.Time) Option { return func(w *World) { w.clock = now } }
 
-// New makes a healthy, idle world.
+// New returns a healthy, idle world.
 func New(spec Spec, opts ...Option) (*World, error) {
 	hw, err := LoadHardware(spec.Hardware)
 	if err != nil {
@@ -75,10 +75,10 @@ func New(spec Spec, opts ...Option) (*World, error) {
 	return w, nil
 }
 
-// Spec returns what the world was made from.
+// Spec returns the world's spec.
 func (w *World) Spec() Spec { return w.spec }
 
-// State is the world now.
+// State returns the current state.
 func (w *World) State() State {
 	now := w.clock()
 	w.mu.Lock()
@@ -89,8 +89,8 @@ func (w *World) State() State {
 	return w.stateAt(now, faults, claims, exercised)
 }
 
-// Subscribe returns a channel that receives after faults or occupancy changed
-// (several changes may come as one notice), and a function to end it.
+// Subscribe returns a channel that receives after changes of faults or occupancy (changes may be
+// coalesced) and a function that ends the subscription.
 func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
 	ch := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -105,7 +105,7 @@ func (w *World) Subscribe() (notices <-chan struct{}, cancel func()) {
 	}
 }
 
-// notify tells subscribers; w.mu is held.
+// notify requires w.mu.
 func (w *World) notify() {
 	for _, ch := range w.subs {
 		select {

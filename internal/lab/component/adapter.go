@@ -9,25 +9,24 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// RateWindow is what the adapter averages over: five of the lab's scrapes.
+// RateWindow is the window that the adapter averages over: five scrapes of the lab.
 const RateWindow = 5 * time.Second
 
-// noSuchSeries is what the power rules ask for when they are wrong: a name that
-// could be right, and that nothing exports.
+// noSuchSeries is the series of the power rules under the fault: a plausible name that no exporter
+// has.
 const noSuchSeries = "DCGM_FI_DEV_POWER_DRAW"
 
-// The series of the rules for inference servers, and what they ask for when they are
-// wrong.
+// The series of the inference rules, and those under the fault.
 const (
 	serviceSeries = "vllm:num_requests_"
 	noSuchService = "vllm_engine:num_requests_"
 )
 
-// adapterConfig is firstlight's rules as users are told to install them.
+// adapterConfig returns the rules that the documentation tells users to install.
 func (c Config) adapterConfig() string {
 	rules, err := adapterrules.Render(RateWindow)
 	if err != nil {
-		panic(err) // of a constant
+		panic(err) // a constant
 	}
 	if c.Faults.AdapterRuleWrong {
 		rules = strings.ReplaceAll(rules, adapterrules.Power, noSuchSeries)
@@ -38,7 +37,7 @@ func (c Config) adapterConfig() string {
 	return rules
 }
 
-// Adapter serves Prometheus's series as custom and external metrics.
+// Adapter serves Prometheus' series as custom and external metrics.
 func (c Config) Adapter() Component {
 	p := c.PKI()
 	kubeconfig, config := c.Kubeconfig(pki.Adapter), c.Conf("adapter.yaml")

@@ -9,17 +9,17 @@ func (c Config) hostPort(port int) string { return net.JoinHostPort(c.Address, s
 
 func (c Config) url(port int) string { return "https://" + c.hostPort(port) }
 
-// APIServerURL is where the API server listens.
+// APIServerURL is the URL of the API server.
 func (c Config) APIServerURL() string { return c.url(c.Ports.APIServer) }
 
-// PrometheusURL is where Prometheus listens.
+// PrometheusURL is the URL of Prometheus.
 func (c Config) PrometheusURL() string { return c.url(c.Ports.Prometheus) }
 
-// AlertmanagerURL is where Alertmanager listens.
+// AlertmanagerURL is the URL of Alertmanager.
 func (c Config) AlertmanagerURL() string { return c.url(c.Ports.Alertmanager) }
 
 // AdapterPort is the port of prometheus-adapter, for its Service.
 func (c Config) AdapterPort() int { return c.Ports.Adapter }
 
-// SharedPrometheusURL is where Prometheus and its replica answer in turns.
+// SharedPrometheusURL alternates between Prometheus and its replica.
 func (c Config) SharedPrometheusURL() string { return c.url(c.Ports.PrometheusShared) }

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Alertmanager passes alerts on to a webhook.
+// Alertmanager forwards alerts to a webhook.
 func (c Config) Alertmanager() Component {
 	config, web := c.Conf("alertmanager.yaml"), c.Conf("alertmanager-web.yaml")
 	return Component{
@@ -18,11 +18,11 @@ func (c Config) Alertmanager() Component {
 			"--storage.path=" + c.Data(Alertmanager),
 			"--web.listen-address=" + c.hostPort(c.Ports.Alertmanager),
 			"--web.config.file=" + web,
-			"--cluster.listen-address=", // a cluster of one gossips with nobody
+			"--cluster.listen-address=", // no gossip
 			"--enable-feature=receiver-name-in-metrics",
 			"--log.level=warn",
 		},
-		// Not that it needs it: it would only compete with it for the machine.
+		// Alertmanager does not need the API server; an earlier start would only compete for CPU.
 		Needs:     []string{APIServer},
 		Files:     map[string]string{config: c.alertRoute(), web: c.webConfig(pki.Alertmanager)},
 		Probe:     c.probe(c.Ports.Alertmanager, "/-/ready"),
@@ -30,8 +30,8 @@ func (c Config) Alertmanager() Component {
 	}
 }
 
-// alertRoute is one route to one receiver; without a webhook, or under the
-// fault, the receiver has nobody to tell.
+// alertRoute has one route to one receiver. Without a webhook, or under the fault, the receiver
+// notifies nothing.
 func (c Config) alertRoute() string {
 	route := `route:
   receiver: RECEIVER
@@ -57,10 +57,9 @@ receivers:
 	return route + webhookOf("on-call", "http://"+c.hostPort(closedPort)+"/") + webhookOf("watchdog", c.AlertWebhook)
 }
 
-// closedPort is one that needs rights which no program of a lab has.
+// closedPort is a privileged port, which no program of a lab can bind.
 const closedPort = 1
 
-// webhookOf is a receiver with a webhook.
 func webhookOf(receiver, url string) string {
 	return "- name: " + receiver + `
   webhook_configs:

@@ -7,20 +7,19 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// ServiceCIDR is the lab's range of service addresses. Nothing routes it.
+// ServiceCIDR is the lab's Service range; it is not routed.
 const ServiceCIDR = "10.96.0.0/16"
 
-// gangGates switch native gang scheduling on.
+// gangGates enable native gang scheduling.
 const gangGates = "GenericWorkload=true,GangScheduling=true"
 
-// APIServer is kube-apiserver.
 func (c Config) APIServer() Component {
 	p := c.PKI()
 	argv := []string{
 		"--bind-address=" + c.Address,
 		"--advertise-address=" + c.Address,
 		"--secure-port=" + strconv.Itoa(c.Ports.APIServer),
-		// The `kubernetes` endpoints would be a loopback address, which the API refuses.
+		// The API server rejects loopback addresses as endpoints of the Service kubernetes.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=" + ServiceCIDR,
 		"--allow-privileged=true",
@@ -37,8 +36,8 @@ func (c Config) APIServer() Component {
 		"--anonymous-auth=false",
 		"--authorization-mode=Node,RBAC",
 
-		// A KWOK node's InternalIP is its pods' address; its kubelet side is kwok's
-		// server, named by the ExternalDNS address that the node stage sets.
+		// InternalIP is the address of a KWOK node's pods. Its kubelet server is kwok's, at the
+		// ExternalDNS address that the node stage sets.
 		"--kubelet-preferred-address-types=ExternalDNS,InternalIP",
 		"--kubelet-certificate-authority=" + p.Cert(pki.CA),
 		"--kubelet-client-certificate=" + p.Cert(pki.KubeletClient),

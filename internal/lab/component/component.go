@@ -4,10 +4,12 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// The names of a lab's components.
+// Component names.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -18,7 +20,7 @@ const (
 	Alertmanager      = "alertmanager"
 	Adapter           = "prometheus-adapter"
 
-	// Those of extras.
+	// Components of extras.
 	Karpenter     = "karpenter"
 	KAIScheduler  = "kai-scheduler"
 	KAIBinder     = "kai-binder"
@@ -28,70 +30,67 @@ const (
 	KubeflowTrainer = "kubeflow-trainer"
 	MPIOperator     = "mpi-operator"
 
-	// PrometheusReplica is of a fault: a second Prometheus.
+	// PrometheusReplica is the second Prometheus of a fault.
 	PrometheusReplica = "prometheus-replica"
 )
 
-// Objects is no component: it stands in Needs for the API objects that a lab
-// creates once its API server answers (definitions, roles, services).
+// Objects is a dependency in Needs, not a component: the API objects that a lab creates when its
+// API server responds (definitions, roles, services).
 const Objects = "api-objects"
 
-// Component is one program, ready to be run.
+// Component describes how to run one program.
 type Component struct {
 	Name string
-	// Program is the upstream program that it runs; empty: the one of its name.
+	// Program is the upstream program; empty: Name.
 	Program string
-	// Argv are the arguments, without the program.
+	// Argv excludes the program.
 	Argv []string
-	// Env is what its environment has of its own, as NAME=value.
+	// Env has the component's own variables as NAME=value.
 	Env []string
-	// Files are configuration files to write before each start, by path.
+	// Files are the contents of configuration files by path, written before each start.
 	Files map[string]string
-	// Copies are files that its program wants elsewhere: where, to what they are copies of.
+	// Copies maps the path of each copy to its source file.
 	Copies map[string]string
-	// Probe says when it is ready.
-	Probe Probe
-	// Needs are the components (or Objects) that must be ready before it starts.
+	Probe  Probe
+	// Needs lists components (or Objects) that must be ready first.
 	Needs []string
 	// StopGrace is the time between SIGTERM and SIGKILL.
 	StopGrace time.Duration
 }
 
-// Probe is a GET that answers 200 when the component serves.
+// Probe is a GET request; status 200 means ready.
 type Probe struct {
 	URL string
-	// CA, Cert and Key are files: whom to trust, and what to show.
+	// CA, Cert and Key are files: the server's CA and the client certificate.
 	CA, Cert, Key string
-	// Contains must be in the answer's body, when set.
+	// Contains, if set, must be in the response body.
 	Contains string
 }
 
-// Config is what all components are computed from.
+// Config is the input of all components.
 type Config struct {
-	// Dir is the lab's directory; PKI is below it.
+	// Dir is the lab's directory.
 	Dir string
-	// Address is the lab's own loopback address; everything listens there.
+	// Address is the lab's loopback address; all components listen on it.
 	Address string
 	Ports   Ports
-	// Purpose is what the lab is for.
 	Purpose Purpose
-	// Tokens are what identities of package pki show the API server instead of their
-	// certificates, where they have one.
+	// Tokens are bearer tokens by identity of package pki; they replace certificates.
 	Tokens map[string]string
-	// Profiling makes components serve profiles, where it can be chosen.
+	// Profiling enables profiling endpoints.
 	Profiling bool
-	// With are the extras that the lab has; see Extras.
+	// With lists the lab's extras; see Extras.
 	With []string
-	// AlertWebhook is where Alertmanager sends; empty: nowhere.
+	// AlertWebhook is the URL that Alertmanager notifies; empty: none.
 	AlertWebhook string
-	// PodNetwork is the HTTP proxy that leads to pods with addresses of their own.
+	// PodNetwork is the URL of the HTTP proxy to pod addresses.
 	PodNetwork string
-	// InstanceTypes is the file of what Karpenter can order; see package instances.
+	// InstanceTypes is Karpenter's instance type file; see package instances.
 	InstanceTypes string
 	Faults        Faults
 }
 
-// Ports are the lab's ports on its address.
+// Ports are the lab's ports on Address.
 type Ports struct {
 	Etcd              int `json:"etcd"`
 	EtcdPeer          int `json:"etcdPeer"`
@@ -105,11 +104,11 @@ type Ports struct {
 	AlertWebhook      int `json:"alertWebhook"`
 	PodNetwork        int `json:"podNetwork"`
 
-	// Those of PrometheusReplica, and of the address at which both Prometheus answer.
+	// Ports of PrometheusReplica and of the address shared by both Prometheus.
 	PrometheusReplica int `json:"prometheusReplica,omitempty"`
 	PrometheusShared  int `json:"prometheusShared,omitempty"`
 
-	// EtcdHTTP is that of a lab for scheduling.
+	// EtcdHTTP is used by labs for scheduling.
 	EtcdHTTP int `json:"etcdHTTP,omitempty"`
 
 	KarpenterHealth  int `json:"karpenterHealth,omitempty"`
@@ -122,47 +121,45 @@ type Ports struct {
 	JobSetWebhook  int `json:"jobsetWebhook,omitempty"`
 	TrainerHealth  int `json:"trainerHealth,omitempty"`
 	TrainerWebhook int `json:"trainerWebhook,omitempty"`
-	// MPIOperator is MPIOperatorPort in a lab that has it.
+	// MPIOperator is MPIOperatorPort, or 0 without the extra.
 	MPIOperator int `json:"mpiOperator,omitempty"`
 }
 
-// Faults are the settings of the control plane that a fault changes.
+// Faults are control plane settings that faults change.
 type Faults struct {
-	// NoGangScheduler: neither the API nor the scheduler knows gangs.
+	// NoGangScheduler disables gang scheduling in API server and scheduler.
 	NoGangScheduler bool `json:"noGangScheduler,omitempty"`
-	// HalfGang: the API has pod groups, the scheduler does not heed them.
+	// HalfGang serves pod groups that the scheduler ignores.
 	HalfGang bool `json:"halfGang,omitempty"`
-	// AlertRouteMissing: Alertmanager's route ends in a receiver that tells nobody.
+	// AlertRouteMissing routes alerts to a receiver without a notifier.
 	AlertRouteMissing bool `json:"alertRouteMissing,omitempty"`
-	// OnCallSilent: the webhook of the receiver on-call refuses
-	// connections; a receiver watchdog is notified every second.
+	// OnCallSilent makes the webhook of receiver on-call refuse connections and notifies receiver
+	// watchdog every second.
 	OnCallSilent bool `json:"onCallSilent,omitempty"`
-	// NodeLabelOff: Prometheus does not label its targets with their node.
+	// NodeLabelOff removes the node label from Prometheus' targets.
 	NodeLabelOff bool `json:"nodeLabelOff,omitempty"`
-	// PrometheusReplicaStale: a second Prometheus, which scrapes nothing, answers in turns
-	// with the lab's at an address of both.
+	// PrometheusReplicaStale adds a second Prometheus that scrapes nothing and an address that
+	// alternates between both.
 	PrometheusReplicaStale bool `json:"prometheusReplicaStale,omitempty"`
-	// AdapterDown: prometheus-adapter does not run.
+	// AdapterDown stops prometheus-adapter.
 	AdapterDown bool `json:"adapterDown,omitempty"`
-	// AdapterRuleWrong: the adapter's power rules ask for a series that is not there.
+	// AdapterRuleWrong makes the adapter's power rules query a series that does not exist.
 	AdapterRuleWrong bool `json:"adapterRuleWrong,omitempty"`
-	// APIServiceUnavailable: the metrics APIs lead to a port where nobody listens.
+	// APIServiceUnavailable points the metrics APIServices at a closed port.
 	APIServiceUnavailable bool `json:"apiServiceUnavailable,omitempty"`
-	// HonorLabelsOff: Prometheus puts the scraped pod's labels before the exporter's own.
+	// HonorLabelsOff makes labels of the scraped pod override the exporter's own.
 	HonorLabelsOff bool `json:"honorLabelsOff,omitempty"`
-	// ServiceRuleWrong: the adapter's rules for inference servers ask for series that
-	// no server has.
+	// ServiceRuleWrong makes the adapter's inference rules query series that no server exports.
 	ServiceRuleWrong bool `json:"serviceRuleWrong,omitempty"`
-	// WebhookFailsOpen: Kubeflow Trainer's webhooks lead to a port where nobody listens,
-	// and what could not be asked is admitted.
+	// WebhookFailsOpen points Kubeflow Trainer's webhooks at a closed port with failurePolicy
+	// Ignore.
 	WebhookFailsOpen bool `json:"webhookFailsOpen,omitempty"`
-	// TrainerDown is how long Kubeflow Trainer stays ended when it has died; 0 is
-	// healthy.
-	TrainerDown time.Duration `json:"trainerDown,omitempty"`
+	// TrainerDown delays restarts of Kubeflow Trainer; 0: no fault.
+	TrainerDown metav1.Duration `json:"trainerDown,omitzero"`
 }
 
-// All returns every component of a lab, in the order in which they are listed:
-// those that every lab has, then those of its extras.
+// All returns every component of a lab in display order: the base components, then those of its
+// extras.
 func All(c Config) []Component {
 	switch c.Purpose {
 	case Scheduling:
@@ -195,16 +192,16 @@ func (c Config) Kubeconfig(identity string) string {
 	return filepath.Join(c.Dir, "kubeconfig", identity+".yaml")
 }
 
-// AdminKubeconfig is the path of the kubeconfig meant for people.
+// AdminKubeconfig is the path of the administrator's kubeconfig.
 func (c Config) AdminKubeconfig() string { return filepath.Join(c.Dir, "kubeconfig.yaml") }
 
-// probe is a probe of the component at this port, with the administrator's certificate.
+// probe uses the administrator's certificate.
 func (c Config) probe(port int, path string) Probe {
 	p := c.PKI()
 	return Probe{URL: c.url(port) + path, CA: p.Cert(pki.CA), Cert: p.Cert(pki.Admin), Key: p.Key(pki.Admin)}
 }
 
-// plainProbe is a probe of a component that serves without certificates.
+// plainProbe uses plain HTTP.
 func (c Config) plainProbe(port int, path string) Probe {
 	p := c.probe(port, path)
 	p.URL = "http://" + c.hostPort(port) + path

@@ -7,10 +7,9 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// ControllerManager is kube-controller-manager. It takes the authorities of clients from
-// the API server (kube-system/extension-apiserver-authentication), and signs no
-// certificates, which nothing in a lab asks for: each file that it would watch for that is an
-// inotify instance, of which a user usually has 128 for all labs.
+// ControllerManager reads client CAs from the API server
+// (kube-system/extension-apiserver-authentication) and signs no certificates: each CA file that it
+// watched would take an inotify instance, and a user usually has 128 for all labs.
 func (c Config) ControllerManager() Component {
 	p := c.PKI()
 	kubeconfig := c.Kubeconfig(pki.ControllerManager)
@@ -31,7 +30,7 @@ func (c Config) ControllerManager() Component {
 			"--profiling=false",
 			"--kube-api-qps=500",
 			"--kube-api-burst=1000",
-			// A busy machine delays node leases; a node that is only late must not lose its pods.
+			// A busy machine delays node leases; late nodes must not lose their pods.
 			"--node-monitor-grace-period=3m",
 			"--horizontal-pod-autoscaler-sync-period=1s",
 			"--horizontal-pod-autoscaler-downscale-stabilization=10s",

@@ -6,7 +6,6 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Etcd is the API server's store.
 func (c Config) Etcd() Component {
 	p := c.PKI()
 	client, peer := c.url(c.Ports.Etcd), c.url(c.Ports.EtcdPeer)
@@ -28,7 +27,7 @@ func (c Config) Etcd() Component {
 			"--peer-trusted-ca-file=" + p.Cert(pki.EtcdCA),
 			"--peer-cert-file=" + p.Cert(pki.EtcdPeer),
 			"--peer-key-file=" + p.Key(pki.EtcdPeer),
-			// A lab's data is thrown away when it stops: what a power cut would lose is lost anyway.
+			// The data is deleted when the lab stops, so durability is not needed.
 			"--unsafe-no-fsync",
 			"--log-level=warn",
 		},

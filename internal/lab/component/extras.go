@@ -6,40 +6,39 @@ import (
 	"strings"
 )
 
-// The names of the extras: what a lab can have besides what every lab has.
+// Names of extras: optional parts of a lab.
 const (
-	// ExtraAdapter serves Prometheus' series as metrics APIs, for autoscalers.
+	// ExtraAdapter is prometheus-adapter, which serves Prometheus' series as metrics APIs.
 	ExtraAdapter = "adapter"
-	// ExtraGateway is the Gateway API, with a class that the world serves. It has no
-	// program: its definitions are large, and take an API server seconds to serve.
+	// ExtraGateway is the Gateway API with a class that the world serves. It has no program. It is
+	// an extra because the API server takes seconds to serve its large definitions.
 	ExtraGateway = "gateway"
-	// ExtraKarpenter makes nodes for pods that find none, and takes them away again.
+	// ExtraKarpenter is Karpenter with its KWOK provider.
 	ExtraKarpenter = "karpenter"
-	// ExtraKAI schedules pods that ask for it, by queues.
+	// ExtraKAI is the KAI scheduler.
 	ExtraKAI = "kai"
-	// ExtraTrainer makes training jobs of TrainJobs: Kubeflow Trainer, and JobSet
-	// that it builds on.
+	// ExtraTrainer is Kubeflow Trainer with JobSet.
 	ExtraTrainer = "trainer"
-	// ExtraMPI makes launchers and workers of MPIJobs: the MPI Operator.
+	// ExtraMPI is the MPI Operator.
 	ExtraMPI = "mpi"
 )
 
-// Extras are the names of all extras.
+// Extras returns the names of all extras.
 func Extras() []string {
 	return []string{ExtraAdapter, ExtraGateway, ExtraKarpenter, ExtraKAI, ExtraTrainer, ExtraMPI}
 }
 
-// CheckExtras refuses a name that is no extra's.
+// CheckExtras returns an error for an unknown name.
 func CheckExtras(names []string) error {
 	for _, n := range names {
 		if !slices.Contains(Extras(), n) {
-			return fmt.Errorf("a lab cannot have %q: there are %s", n, strings.Join(Extras(), ", "))
+			return fmt.Errorf("unknown extra %q: want one of %s", n, strings.Join(Extras(), ", "))
 		}
 	}
 	return nil
 }
 
-// Extra returns the components of an extra; none when there is no such extra.
+// Extra returns the components of an extra; none for an unknown name.
 func (c Config) Extra(name string) []Component {
 	switch name {
 	case ExtraAdapter:
@@ -56,6 +55,6 @@ func (c Config) Extra(name string) []Component {
 	return nil
 }
 
-// ObjectsOf is no component: it stands in Needs for the API objects that an
-// extra needs before it starts (definitions, roles, defaults).
+// ObjectsOf is a dependency in Needs, not a component: the API objects of an extra (definitions,
+// roles, defaults).
 func ObjectsOf(extra string) string { return extra + "-objects" }

@@ -6,9 +6,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// KAIScheduler is the scheduler of pods with schedulerName kai-scheduler: it
-// decides, and asks the binder with a BindRequest. Its configuration is that
-// which KAI's own operator writes for a shard without settings.
+// KAIScheduler schedules pods with schedulerName kai-scheduler and creates BindRequests for the
+// binder. Its configuration is the one that KAI's operator generates for a shard without settings.
 func (c Config) KAIScheduler() Component {
 	config := c.Conf("kai-scheduler.yaml")
 	return Component{
@@ -16,8 +15,7 @@ func (c Config) KAIScheduler() Component {
 		Argv: []string{
 			"--scheduler-conf=" + config,
 			"--listen-address=" + c.hostPort(c.Ports.KAIScheduler),
-			// The plugins' server listens on every address. No port is none: it does
-			// without when it cannot listen.
+			// The plugin server listens on all addresses. An invalid port disables it.
 			"--plugin-server-port=-1",
 			"--schedule-period=1s",
 			"--qps=500",
@@ -54,13 +52,13 @@ tiers:
 	}
 }
 
-// KAIBinder binds the pods that the scheduler asks for.
+// KAIBinder binds the pods of BindRequests.
 func (c Config) KAIBinder() Component {
 	return Component{
 		Name: KAIBinder,
 		Argv: []string{
 			"--metrics-bind-address=" + c.hostPort(c.Ports.KAIBinder),
-			"--health-probe-bind-address=0", // it registers no check
+			"--health-probe-bind-address=0", // no check is registered
 			"--qps=500",
 			"--burst=1000",
 		},
@@ -71,8 +69,7 @@ func (c Config) KAIBinder() Component {
 	}
 }
 
-// KAIPodGrouper makes the PodGroups that the scheduler schedules, of pods and
-// what owns them.
+// KAIPodGrouper creates PodGroups for pods and their owners.
 func (c Config) KAIPodGrouper() Component {
 	return Component{
 		Name: KAIPodGrouper,

@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Karpenter makes KWOK nodes for pods that find no room. Its health and metrics ports are plain HTTP, read-only,
-// and on every address of the machine: it has settings for their numbers alone.
+// Karpenter creates KWOK nodes for pending pods. Its health and metrics ports are plain, read-only
+// HTTP on all addresses; only their numbers are configurable.
 func (c Config) Karpenter() Component {
 	types := c.Conf("instance-types.json")
 	return Component{
@@ -20,7 +20,7 @@ func (c Config) Karpenter() Component {
 			"METRICS_PORT=" + strconv.Itoa(c.Ports.KarpenterMetrics),
 			"KUBE_CLIENT_QPS=500",
 			"KUBE_CLIENT_BURST=1000",
-			// How long it waits for more pods before it orders nodes for those it has.
+			// Karpenter batches pods for this long before it creates nodes.
 			"BATCH_IDLE_DURATION=200ms",
 			"BATCH_MAX_DURATION=1s",
 			"INSTANCE_TYPES_FILE_PATH=" + types,

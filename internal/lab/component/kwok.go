@@ -10,30 +10,32 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// KwokSelector is the annotation of the nodes that kwok plays the kubelet of.
-const KwokSelector = "kwok.x-k8s.io/node=fake"
+// KwokAnnotation and its value select the nodes that kwok manages.
+const (
+	KwokAnnotation      = "kwok.x-k8s.io/node"
+	KwokAnnotationValue = "fake"
+)
 
-// PodCIDR is where KWOK pods that are not on the host's network get addresses
-// from. Nothing routes it; the lab's Prometheus has a way there (Config.PodNetwork).
+// PodCIDR is the address range of KWOK pods outside the host network. It is not routed; the lab's
+// Prometheus uses Config.PodNetwork.
 const PodCIDR = "10.244.0.0/16"
 
-// stages are how a node becomes ready and a pod lives; see stages.yaml.
+// stages define the life of nodes and pods.
 //
 //go:embed stages.yaml
 var stages string
 
-// kwokCRDs are the kinds that the world configures kwok with while it runs.
-// Stages are not among them: they are in its configuration file, so that no
-// node waits for them.
+// kwokCRDs are the kinds that the world creates to configure kwok. Stages are in kwok's
+// configuration file instead, so that no node waits for them.
 //
-// Nor are kinds that the world does not use. kwok's server serves TLS and asks no client for a
-// certificate (v0.8.0, pkg/kwok/server/server.go: it has settings for neither clients'
-// certificates nor tokens, and serves plain HTTP on the same port). An Exec or an object for a
-// whole cluster (ClusterLogs) would lead every process of the machine to what it is for. The
-// world's objects have names that cannot be guessed (internal/world/cluster, secretNames).
+// Kinds that the world does not use are disabled. kwok's server requires no client certificate and
+// has no setting for one (v0.8.0, pkg/kwok/server/server.go; it serves plain HTTP on the same port
+// too). An Exec or a cluster-wide object (ClusterLogs) would be reachable by every process of the
+// machine. The world's objects have names that cannot be guessed (internal/world/cluster,
+// secretNames).
 var kwokCRDs = []string{"Logs", "PortForward"}
 
-// Kwok stands in for the kubelets.
+// Kwok simulates the kubelets.
 func (c Config) Kwok() Component {
 	p := c.PKI()
 	config := c.Conf("kwok.yaml")
@@ -43,7 +45,7 @@ func (c Config) Kwok() Component {
 			"--config=" + config,
 			"--kubeconfig=" + c.Kubeconfig(pki.Kwok),
 			"--manage-all-nodes=false",
-			"--manage-nodes-with-annotation-selector=" + KwokSelector,
+			"--manage-nodes-with-annotation-selector=" + KwokAnnotation + "=" + KwokAnnotationValue,
 			"--cidr=" + PodCIDR,
 			"--node-ip=" + c.Address,
 			"--node-port=" + strconv.Itoa(c.Ports.Kwok),

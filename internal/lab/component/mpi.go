@@ -6,11 +6,11 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// MPIOperatorPort is where the MPI Operator answers for its health, on every address
-// of the machine: it has no setting for either. Only one lab of a machine can have it.
+// MPIOperatorPort is the MPI Operator's health port, on all addresses and without a setting. Only
+// one lab per machine can have it.
 const MPIOperatorPort = 8080
 
-// MPIOperator makes launchers and workers of MPIJobs.
+// MPIOperator reconciles MPIJobs.
 func (c Config) MPIOperator() Component {
 	return Component{
 		Name: MPIOperator,

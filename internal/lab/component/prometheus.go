@@ -13,7 +13,7 @@ import (
 //go:embed prometheus.yaml
 var prometheusConfig string
 
-// Prometheus scrapes the pods that ask for it and sends alerts on.
+// Prometheus scrapes annotated pods and sends alerts to Alertmanager.
 func (c Config) Prometheus() Component {
 	config, web := c.Conf("prometheus.yaml"), c.Conf("prometheus-web.yaml")
 	prometheus := Component{
@@ -42,8 +42,8 @@ func (c Config) Prometheus() Component {
 	return prometheus
 }
 
-// PrometheusReplica is a second Prometheus with the same configuration, but for what it
-// should scrape: it is ready, and has no samples.
+// PrometheusReplica is a second Prometheus with the same configuration except scrape targets: it
+// is ready and has no samples.
 func (c Config) PrometheusReplica() Component {
 	replica := c.Prometheus()
 	config, web := c.Conf("prometheus-replica.yaml"), c.Conf("prometheus-web.yaml")
@@ -57,8 +57,7 @@ func (c Config) PrometheusReplica() Component {
 	return replica
 }
 
-// watchdogRule is an alert that always fires, as kube-prometheus has it for a dead man's
-// switch.
+// watchdogRule always fires, like the dead man's switch of kube-prometheus.
 const watchdogRule = `groups:
 - name: general.rules
   rules:
@@ -67,7 +66,7 @@ const watchdogRule = `groups:
     labels: {severity: none}
 `
 
-// fill puts the lab's addresses and files into a configuration.
+// fill expands the placeholders of a configuration.
 func (c Config) fill(template string) string {
 	p := c.PKI()
 	return strings.NewReplacer(
@@ -82,8 +81,8 @@ func (c Config) fill(template string) string {
 	).Replace(template)
 }
 
-// nodeLabel is the label that gets the name of a target's node: one that Prometheus drops
-// when it is off.
+// nodeLabel is the target label for the node's name; Prometheus drops the label that is used when
+// off.
 func nodeLabel(off bool) string {
 	if off {
 		return "__node"
@@ -91,7 +90,7 @@ func nodeLabel(off bool) string {
 	return "node"
 }
 
-// webConfig makes a Prometheus-style server demand a certificate of this lab.
+// webConfig makes a Prometheus-style server require a certificate of this lab.
 func (c Config) webConfig(identity string) string {
 	p := c.PKI()
 	return `tls_server_config:

@@ -7,8 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// Scheduler is kube-scheduler. It takes the authorities of clients from the API server, as
-// the controller manager does.
+// Scheduler reads client CAs from the API server, as the controller manager does.
 func (c Config) Scheduler() Component {
 	p := c.PKI()
 	kubeconfig, config := c.Kubeconfig(pki.Scheduler), c.Conf("scheduler.yaml")

@@ -10,30 +10,28 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// What a control plane for scheduling alone is set to. None of it changes what
-// the scheduler or a controller decides.
+// Settings of a control plane for scheduling. None changes a decision of the scheduler or a
+// controller.
 const (
-	// unlimited requests a second: clients that hold themselves back leave a core idle.
+	// Client-side rate limits would leave a core idle.
 	unlimitedQPS, unlimitedBurst = 100_000, 100_000
-	// syncs of one kind of workload at a time: each waits for the API server most of its
-	// time, and with more of them a status is written more often than it changes.
+	// concurrentSyncs per workload kind. Each sync mostly waits for the API server; with more,
+	// statuses are written more often than they change.
 	concurrentSyncs = 4
-	// inflight requests that the API server takes: all clients are the control plane's own.
+	// inflight requests of the API server; all clients belong to the control plane.
 	inflight = 2_000
-	// gcPercent trades memory, of which such a lab needs little, for CPU: three
-	// quarters of the collections do not happen.
+	// gcPercent trades memory for CPU: it avoids three quarters of the garbage collections.
 	gcPercent = 400
 )
 
-// users are who has a token in a lab for scheduling, and what they are called. The
-// API server verifies a client's certificate at every request, which takes it a
-// tenth of its time.
+// users maps identities with a token to user names in a lab for scheduling. Verifying client
+// certificates at every request takes a tenth of the API server's time.
 var users = map[string]string{
 	pki.Admin: "firstlight:admin", pki.ControllerManager: "system:kube-controller-manager",
 	pki.Scheduler: "system:kube-scheduler",
 }
 
-// TokenUsers are the identities that need a token, in order.
+// TokenUsers returns the sorted identities that need a token.
 func (p Purpose) TokenUsers() []string {
 	if p != Scheduling {
 		return nil
@@ -41,18 +39,17 @@ func (p Purpose) TokenUsers() []string {
 	return slices.Sorted(maps.Keys(users))
 }
 
-// makers are the controllers that make pods. (A Deployment makes a ReplicaSet, which whoever
-// fills this control plane can do as well.) Without the others nothing is
-// collected, evicted or tainted, and a namespace gets nothing put into it.
+// makers are the controllers that create pods. Deployments are left out because callers can create
+// ReplicaSets. Without other controllers nothing is garbage-collected, evicted or tainted, and
+// namespaces get no default objects.
 var makers = []string{
 	"daemonset-controller", "job-controller", "replicaset-controller", "statefulset-controller",
 }
 
-// idleAdmission are admission plugins that have nothing to decide about pods without
-// volumes, quotas, service accounts, runtime classes or webhooks. NamespaceLifecycle
-// would ask for namespaces that nobody looks at. TaintNodesByCondition
-// would taint nodes that nobody untaints, as the node lifecycle controller does not run;
-// the seconds that DefaultTolerationSeconds adds are for its evictions.
+// idleAdmission are admission plugins without effect on pods without volumes, quotas, service
+// accounts, runtime classes or webhooks. NamespaceLifecycle would read namespaces.
+// TaintNodesByCondition would add taints that only the node lifecycle controller, which does not
+// run, removes. DefaultTolerationSeconds only matters for its evictions.
 var idleAdmission = []string{
 	"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
 	"DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
@@ -61,14 +58,13 @@ var idleAdmission = []string{
 	"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 }
 
-// etcdSocket is where etcd serves the API server, below the directory that all
-// components run in and nobody else may enter: nothing there has to be encrypted.
+// etcdSocket is etcd's client socket. It is in the directory that all components run in, which
+// only this user can enter, so it needs no encryption.
 const etcdSocket = "unix://etcd.sock"
 
 func (c Config) schedulingEtcd() Component {
 	s := c.Etcd()
-	// With HTTP on a port of its own, what the API server speaks is served directly
-	// and not by way of an HTTP server, which takes a third less.
+	// With HTTP on a separate port, etcd serves gRPC directly, which takes a third less CPU.
 	health := c.url(c.Ports.EtcdHTTP)
 	s.Argv = with(s.Argv, "--listen-client-http-urls="+health, "--listen-client-urls="+etcdSocket, "--advertise-client-urls="+etcdSocket)
 	s.Probe.URL = health + "/health"
@@ -91,10 +87,10 @@ func (c Config) schedulingAPIServer() Component {
 	s.Argv = with(without(s.Argv, "--etcd-cafile", "--etcd-certfile", "--etcd-keyfile"),
 		"--etcd-servers="+etcdSocket,
 		"--token-auth-file="+tokens,
-		// Events would be a fifth of all writes, and what they say of pods the pods say
-		// themselves: who makes one is told that there is no such kind.
+		// Events would be a fifth of all writes and repeat what the pods' status has. Clients get
+		// NotFound.
 		"--runtime-config=scheduling.k8s.io/v1alpha2=true,/v1/events=false,events.k8s.io/v1=false",
-		// Everybody has a certificate of this lab: what roles would say need not be asked.
+		// All clients have a certificate of this lab, so roles are not needed.
 		"--authorization-mode=AlwaysAllow",
 		"--disable-admission-plugins="+strings.Join(idleAdmission, ","),
 		"--enable-garbage-collector=false",
@@ -152,23 +148,22 @@ podMaxBackoffSeconds: 10
 	return s
 }
 
-// throwAway is shorter than a component's own grace: nothing of what it holds is
-// wanted, and an API server would wait for its watches.
+// throwAway is shorter than a component's own grace period: no data is kept, and an API server
+// would drain its watches.
 const throwAway = time.Second
 
-// collectLess is for Go programs: less garbage collection.
+// collectLess sets GOGC for less garbage collection.
 func collectLess(env []string) []string {
 	return append(slices.Clone(env), "GOGC="+strconv.Itoa(gcPercent))
 }
 
-// alone is for those that have little to do beside the API server: on one core they
-// spend nothing on looking for work on another. It takes a tenth off what all
-// programs use together.
+// alone limits a Go program to one core. Components with little work then do not search other
+// cores for work, which saves a tenth of the CPU of all components.
 func alone(env []string) []string {
 	return append(collectLess(env), "GOMAXPROCS=1")
 }
 
-// with sets flags to other values, or adds them.
+// with replaces or adds flags.
 func with(argv []string, flags ...string) []string {
 	out := slices.Clone(argv)
 	for _, f := range flags {
@@ -181,7 +176,7 @@ func with(argv []string, flags ...string) []string {
 	return out
 }
 
-// without drops flags.
+// without removes flags.
 func without(argv []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(argv), func(a string) bool { return indexOfFlag(names, a) >= 0 })
 }

@@ -6,22 +6,21 @@ import (
 	"strconv"
 )
 
-// KeptDir is what a store keeps when it stops, below its directory.
+// KeptDir is the part of a store's directory that is kept when it stops.
 const KeptDir = "kept"
 
-// forStore are the components of a store.
 func (c Config) forStore() []Component {
 	return []Component{c.storeEtcd(), c.storeAPIServer()}
 }
 
-// storeEtcd writes to the disk before it answers.
+// storeEtcd syncs to disk before it responds.
 func (c Config) storeEtcd() Component {
 	s := c.Etcd()
 	s.Argv = with(without(s.Argv, "--unsafe-no-fsync"), "--data-dir="+filepath.Join(c.Dir, KeptDir, Etcd))
 	return s
 }
 
-// storeAPIServer serves no pods: nothing has to be admitted to nodes, and nobody needs gangs.
+// storeAPIServer needs neither node admission nor gangs.
 func (c Config) storeAPIServer() Component {
 	s := c.APIServer()
 	s.Argv = without(s.Argv, "--feature-gates", "--runtime-config", "--kubelet-preferred-address-types",
@@ -30,5 +29,5 @@ func (c Config) storeAPIServer() Component {
 	return s
 }
 
-// Extendable tells whether a lab of this purpose can have extras.
+// Extendable reports whether labs of this purpose can have extras.
 func (p Purpose) Extendable() bool { return !slices.Contains([]Purpose{Scheduling, Store}, p) }

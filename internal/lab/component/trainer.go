@@ -8,8 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 )
 
-// leaderElection is how both elect who works: as their own installations do. The
-// lease tells from outside which process that is, and when it was another.
+// leaderElection is as in the programs' own installations; the lease shows which process leads.
 const leaderElection = `leaderElection:
   leaderElect: true
   leaseDuration: 15s
@@ -20,8 +19,7 @@ const leaderElection = `leaderElection:
   resourceNamespace: %s
 `
 
-// JobSet makes Jobs of JobSets. Its webhooks set the defaults that its controller
-// relies on.
+// JobSet creates Jobs for JobSets. Its webhooks set defaults that its controller relies on.
 func (c Config) JobSet() Component {
 	config := c.Conf("jobset.yaml")
 	certs := c.Data("jobset-certs")
@@ -54,8 +52,8 @@ internalCertManagement:
 	}
 }
 
-// KubeflowTrainer makes JobSets of TrainJobs. Where its certificates are is no
-// setting of its own: below its temporary directory, which therefore is its own.
+// KubeflowTrainer creates JobSets for TrainJobs. It reads its certificates below its temporary
+// directory, which is therefore not shared.
 func (c Config) KubeflowTrainer() Component {
 	config := c.Conf("kubeflow-trainer.yaml")
 	tmp := c.Data("kubeflow-trainer-tmp")
@@ -87,8 +85,7 @@ certManagement:
 	}
 }
 
-// serving are the copies of a serving pair under the names that controller-runtime
-// looks for.
+// serving returns copies of a serving pair under the names that controller-runtime expects.
 func (c Config) serving(dir, identity string) map[string]string {
 	p := c.PKI()
 	return map[string]string{

@@ -27,29 +27,28 @@ import (
 // Options of Supervise.
 type Options struct {
 	Name, Dir string
-	// Spec of the World; addresses are the lab's to give.
+	// Spec of the World; the lab assigns the addresses.
 	Spec world.Spec
-	// Owner ends the lab when it reaches EOF; nil keeps it up.
+	// Owner stops the lab at its EOF; nil keeps the lab running.
 	Owner io.Reader
-	// With are the extras that the lab starts with; see component.Extras.
+	// With lists the initial extras; see component.Extras.
 	With []string
-	// Programs brings the upstream programs of these names; see lab.Options.
+	// Programs returns upstream programs; see lab.Options.
 	Programs func(ctx context.Context, names []string, tell func(lab.Event)) (upstream.Programs, error)
 	Log      *slog.Logger
 }
 
-// sshPort of every host, each on an address of its own.
+// sshPort of every host; each host has its own address.
 const sshPort = 2222
 
-// maxHosts that a lab's loopback /24 has addresses for.
+// maxHosts is limited by the addresses of a loopback /24.
 const maxHosts = 240
 
-// embedded is one lab while it runs.
 type embedded struct {
 	opts Options
 	dir  string
 
-	mu       sync.Mutex // guards what follows, and orders changes of faults
+	mu       sync.Mutex // guards the fields below and serializes changes of faults
 	info     lab.Info
 	world    *world.World
 	ordered  world.State
@@ -60,18 +59,18 @@ type embedded struct {
 	receiver *receiver
 	control  *lab.Lab
 	policies *policy.Engine
-	// life ends what runs beside the World; running is what has to end then.
+	// life cancels goroutines besides the World; running counts them.
 	life    context.CancelFunc
 	running sync.WaitGroup
-	// mirror, and told, which is control, are read where mu must not be waited for.
+	// mirror and told (the control plane) are read without mu.
 	mirror atomic.Pointer[mirror]
 	told   atomic.Pointer[lab.Lab]
 }
 
-// Supervise runs the lab until it is stopped, its owner dies or ctx ends.
+// Supervise runs the lab until it is stopped, its owner ends or ctx ends.
 func Supervise(ctx context.Context, opts Options) error {
 	if n := len(opts.Spec.GPUNodes) + len(opts.Spec.SystemNodes); n > maxHosts {
-		return fmt.Errorf("a lab has addresses for %d hosts, not %d", maxHosts, n)
+		return fmt.Errorf("too many hosts: a lab has at most %d, got %d", maxHosts, n)
 	}
 	e := &embedded{opts: opts}
 	so := lab.SuperviseOptions{
@@ -96,15 +95,14 @@ func Supervise(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// tell reports the progress of a build. It does not take mu: its holder may be
-// waiting for that build.
+// tell reports build progress. It does not lock mu, whose holder may be waiting for the build.
 func (e *embedded) tell(ev lab.Event) {
 	if control := e.told.Load(); control != nil {
 		control.Tell(ev)
 	}
 }
 
-// startHosts makes the World and everything of it that needs no control plane.
+// startHosts starts the parts of the World that need no control plane.
 func (e *embedded) startHosts(ctx context.Context, info lab.Info) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -137,7 +135,7 @@ func (e *embedded) startHosts(ctx context.Context, info lab.Info) error {
 	return e.writeSite()
 }
 
-// controllers are the Redfish services that the site names, with every PDU ordered.
+// controllers are the site's Redfish services, one per PDU.
 func (e *embedded) controllers() []site.Redfish {
 	r := site.Redfish{
 		Name: "row-a", URL: e.redfish.URL, User: e.redfish.User,
@@ -152,7 +150,7 @@ func (e *embedded) controllers() []site.Redfish {
 	return []site.Redfish{r}
 }
 
-// writeSite is called with mu held.
+// writeSite requires mu.
 func (e *embedded) writeSite() error {
 	now, info := e.world.State(), e.info
 	if now.PrometheusReplicaStale {
@@ -161,7 +159,7 @@ func (e *embedded) writeSite() error {
 	return writeSite(e.dir, siteOf(e.world.Spec(), e.ordered, now, info, e.hosts))
 }
 
-// startCluster makes the World's Kubernetes side.
+// startCluster starts the World's Kubernetes side.
 func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -175,7 +173,7 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 		return fmt.Errorf("start the world's nodes: %w", err)
 	}
 	e.cluster = c
-	if err := e.startBeside(ctx, info); err != nil {
+	if err := e.startHelpers(ctx, info); err != nil {
 		return err
 	}
 	if err := c.Settle(ctx); err != nil {
@@ -184,9 +182,8 @@ func (e *embedded) startCluster(ctx context.Context, info lab.Info) error {
 	return nil
 }
 
-// startBeside starts what is of neither half: the faults that are policies, and
-// the view of the lab's own processes. It is called with mu held.
-func (e *embedded) startBeside(ctx context.Context, info lab.Info) error {
+// startHelpers starts the policy engine and the mirror of the lab's processes. It requires mu.
+func (e *embedded) startHelpers(ctx context.Context, info lab.Info) error {
 	client, err := kubernetes.NewForConfig(info.RestConfig)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
@@ -211,14 +208,14 @@ func (e *embedded) startBeside(ctx context.Context, info lab.Info) error {
 	return nil
 }
 
-// happened is told of every event of the control plane. It must not block.
+// happened handles every event of the control plane. It must not block.
 func (e *embedded) happened(lab.Event) {
 	if m := e.mirror.Load(); m != nil {
 		m.wake()
 	}
 }
 
-// stop ends the World, last started first.
+// stop stops the World in reverse order.
 func (e *embedded) stop(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -242,7 +239,7 @@ func (e *embedded) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// handler keeps the control plane and serves the faults.
+// handler stores the control plane and returns the faults API.
 func (e *embedded) handler(control *lab.Lab) http.Handler {
 	e.mu.Lock()
 	e.control = control

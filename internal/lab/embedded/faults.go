@@ -9,33 +9,33 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/lab/policy"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Fault is an active fault as the lab tells it: Suspect is the expression that
-// a finding's suspect must match, Gate the first gate that must fail.
+// Fault is an active fault. Suspect is a regular expression for the finding's suspect; Gate is the
+// first gate that must fail.
 type Fault struct {
 	world.Fault
 	Gate string `json:"gate,omitempty"`
-	// Hop is the first hop of the autoscaling chain that must fail, if it is concerned.
+	// Hop is the first hop of the autoscaling chain that must fail, if any.
 	Hop     string `json:"hop,omitempty"`
 	Suspect string `json:"suspect,omitempty"`
 }
 
-// Kinds is the catalogue as served.
+// Kinds is the response with the catalogue.
 type Kinds struct {
 	Kinds []world.FaultKind `json:"kinds"`
 }
 
-// Faults are the active ones as served.
+// Faults is the response with the active faults.
 type Faults struct {
 	Faults []Fault `json:"faults"`
 }
 
-// maxRequest bounds a request's body.
 const maxRequest = 1 << 20
 
-// routes serve the World under the lab's control socket.
+// routes is the World's API below the lab's control socket.
 func (e *embedded) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /kinds", func(w http.ResponseWriter, _ *http.Request) {
@@ -55,7 +55,7 @@ func (e *embedded) routes() http.Handler {
 		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&f); err != nil {
-			reply(w, nil, fmt.Errorf("read the fault: %w", err))
+			reply(w, nil, fmt.Errorf("invalid fault: %w", err))
 			return
 		}
 		added, err := e.add(r.Context(), f)
@@ -70,7 +70,7 @@ func (e *embedded) routes() http.Handler {
 	return mux
 }
 
-var errStarting = errors.New("the lab is still starting: add faults once it is up (firstlight lab up waits for that)")
+var errStarting = errors.New("the lab is starting: add faults when it is ready (firstlight lab up waits for that)")
 
 func reply(w http.ResponseWriter, v any, err error) {
 	if err != nil {
@@ -82,7 +82,7 @@ func reply(w http.ResponseWriter, v any, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that went away needs no answer
+	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }
 
 func (e *embedded) list() Faults {
@@ -121,7 +121,7 @@ func (e *embedded) add(ctx context.Context, f world.Fault) (Fault, error) {
 	return e.describe(added), nil
 }
 
-// prepare gives the lab what a kind is about, if it has not got it yet.
+// prepare adds the extra that a kind of fault needs.
 func (e *embedded) prepare(ctx context.Context, kind string) error {
 	e.mu.Lock()
 	control, started := e.control, e.cluster != nil
@@ -131,14 +131,14 @@ func (e *embedded) prepare(ctx context.Context, kind string) error {
 	}
 	for _, k := range world.Catalogue() {
 		if k.Kind == kind && k.Needs != "" {
-			return control.Ensure(ctx, []string{k.Needs}) //nolint:wrapcheck // says what it gives
+			return control.Ensure(ctx, []string{k.Needs})
 		}
 	}
 	return nil
 }
 
-// change alters the faults and returns when the lab shows it everywhere: the
-// site file, the control plane's own faults, the nodes and pods.
+// change alters the faults and returns when they are in effect everywhere: site file, control
+// plane, nodes and pods.
 func (e *embedded) change(ctx context.Context, alter func() error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,7 +150,7 @@ func (e *embedded) change(ctx context.Context, alter func() error) error {
 	}
 	s := e.world.State()
 	if err := e.control.SetPrometheusReplicaStale(ctx, s.PrometheusReplicaStale); err != nil {
-		return err //nolint:wrapcheck // says what it does
+		return err
 	}
 	if err := e.writeSite(); err != nil {
 		return err
@@ -182,20 +182,7 @@ func wantedOf(policies []world.Policy) []policy.Wanted {
 	return out
 }
 
-// settleMirror returns when the processes' objects show them as they are.
 func (e *embedded) settleMirror(ctx context.Context) error {
 	m := e.mirror.Load()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := m.settled(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the view of the processes: %w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+	return poll.Until(ctx, 50*time.Millisecond, "the mirror of the processes", m.settled)
 }

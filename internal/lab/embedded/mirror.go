@@ -22,47 +22,44 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// mirror shows the lab's processes as the API objects that a cluster has of
-// them: who looks up a setting in a Deployment's arguments finds the true one,
-// and a pod is Ready exactly while its process is.
+// mirror represents the lab's processes as the API objects of a real cluster: a Deployment's
+// arguments are those of the process, and its pod is Ready exactly while the process is.
 type mirror struct {
-	client kubernetes.Interface
-	pods   cache.SharedIndexInformer
-	log    *slog.Logger
-	// processes that the lab runs now.
+	client    kubernetes.Interface
+	pods      cache.SharedIndexInformer
+	log       *slog.Logger
 	processes func() []lab.Running
-	// node is where the control plane would be; empty: the lab has none, and shows
-	// nothing.
+	// node is the control plane node; empty: the lab has none, and nothing is mirrored.
 	node string
-	// changed wakes it: a process or one of its pods is not what it was.
+	// changed signals a change of a process or of its pod.
 	changed chan struct{}
-	// had is what was shown last, by component.
+	// had has the last written template of each component.
 	had map[string]corev1.PodTemplateSpec
 }
 
-// resync is how often it looks though nothing has changed.
+// resync is the interval without changes.
 const resync = 10 * time.Second
 
 func newMirror(client kubernetes.Interface, node string, processes func() []lab.Running, log *slog.Logger) *mirror {
 	m := &mirror{client: client, node: node, processes: processes, log: log, changed: make(chan struct{}, 1), had: map[string]corev1.PodTemplateSpec{}}
 	own := informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = labelProcess })
 	m.pods = informers.NewSharedInformerFactoryWithOptions(client, 0, own).Core().V1().Pods().Informer()
-	// Adding a handler fails only on an informer that has stopped.
+	// AddEventHandler fails only on a stopped informer.
 	_, _ = m.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.wake() }, UpdateFunc: func(_, _ any) { m.wake() }, DeleteFunc: func(any) { m.wake() },
 	})
 	return m
 }
 
-// wake makes it look again.
+// wake requests a sync.
 func (m *mirror) wake() {
 	select {
 	case m.changed <- struct{}{}:
-	default: // it will
+	default: // already requested
 	}
 }
 
-// run keeps the objects right until ctx ends.
+// run syncs until ctx ends.
 func (m *mirror) run(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { defer close(done); m.pods.RunWithContext(ctx) }()
@@ -73,7 +70,7 @@ func (m *mirror) run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			m.log.Debug("show processes", "err", err) // a namespace or its account may be a moment away
+			m.log.Debug("show processes", "err", err) // a namespace or its service account may not exist yet
 			wait = time.Second / 2
 		}
 		t := time.NewTimer(wait)
@@ -88,7 +85,6 @@ func (m *mirror) run(ctx context.Context) {
 	}
 }
 
-// sync makes every process's objects what it is now.
 func (m *mirror) sync(ctx context.Context) error {
 	if m.node == "" {
 		return nil
@@ -114,8 +110,8 @@ func (m *mirror) sync(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// show creates a process's Deployment and its configuration, or alters them when
-// the process runs otherwise than it did.
+// show creates a process's Deployment and ConfigMap, or updates them after a restart with other
+// settings.
 func (m *mirror) show(ctx context.Context, s shown, r lab.Running) error {
 	config, path, err := s.configOf(r, readFile)
 	if err != nil {
@@ -159,7 +155,7 @@ func (m *mirror) putConfig(ctx context.Context, config *corev1.ConfigMap) error 
 	return nil
 }
 
-// showStatic creates the controller manager's pod where it is not.
+// showStatic creates the controller manager's pod.
 func (m *mirror) showStatic(ctx context.Context, r lab.Running) error {
 	pod := staticPod(r, m.node)
 	if _, there, err := m.pods.GetStore().GetByKey(pod.Namespace + "/" + pod.Name); there || err != nil {
@@ -172,7 +168,7 @@ func (m *mirror) showStatic(ctx context.Context, r lab.Running) error {
 	return nil
 }
 
-// shown are the pods of processes that are not on their way out.
+// shown returns the mirrored pods that are not being deleted.
 func (m *mirror) shown() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, obj := range m.pods.GetStore().List() {
@@ -196,12 +192,12 @@ func (m *mirror) setHeld(ctx context.Context, pod *corev1.Pod, on bool) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, pod.UID, hold, value)
 	_, err := m.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("show whether %s is ready: %w", pod.Labels[labelProcess], err)
+		return fmt.Errorf("update readiness of %s: %w", pod.Labels[labelProcess], err)
 	}
 	return nil
 }
 
-// settled says nil when each Deployment's pods are as ready as its process.
+// settled returns nil when the pods' readiness matches the processes.
 func (m *mirror) settled(ctx context.Context) error {
 	if m.node == "" {
 		return nil
@@ -213,7 +209,7 @@ func (m *mirror) settled(ctx context.Context) error {
 			}
 			d, err := m.client.AppsV1().Deployments(s.namespace).Get(ctx, s.name, metav1.GetOptions{})
 			if err != nil {
-				return fmt.Errorf("look at %s: %w", s.name, err)
+				return fmt.Errorf("get Deployment %s: %w", s.name, err)
 			}
 			want := int32(0)
 			if r.State == process.Ready {

@@ -16,23 +16,21 @@ import (
 )
 
 const (
-	// labelProcess is on the objects of a process; its value is the component.
+	// labelProcess has the component as its value.
 	labelProcess = "firstlight.dev/lab-process"
-	// hold keeps a pod that runs from being Ready; see the stages of kwok.
+	// hold keeps a running pod from being Ready; see kwok's stages.
 	hold = "firstlight.dev/world-hold"
-	// systemType is the instance type of the world's nodes without GPUs.
+	// systemType is the instance type of nodes without GPUs.
 	systemType = "system"
 )
 
-// shown is a component that a cluster would have as a Deployment, where its
-// chart puts it.
+// shown describes the Deployment of a component in its chart.
 type shown struct {
 	component, namespace, name, image string
-	// labels of the chart.
+	// labels as in the chart.
 	labels map[string]string
 }
 
-// deployments are all of them.
 func deployments() []shown {
 	app := func(name string) map[string]string {
 		return map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/instance": name}
@@ -46,8 +44,7 @@ func deployments() []shown {
 	}
 }
 
-// configOf is the file that --config names, as a ConfigMap mounted where the
-// process reads it; nil when there is none. content is the file's.
+// configOf returns the file of --config as a mounted ConfigMap, or nil, and its content.
 func (s shown) configOf(r lab.Running, read func(path string) (string, error)) (config *corev1.ConfigMap, path string, err error) {
 	for _, a := range r.Args {
 		if p, ok := strings.CutPrefix(a, "--config="); ok {
@@ -67,15 +64,15 @@ func (s shown) configOf(r lab.Running, read func(path string) (string, error)) (
 	}, path, nil
 }
 
-// own are the labels of all of a process's objects.
+// own labels all objects of a process.
 func (s shown) own() map[string]string {
 	l := maps.Clone(s.labels)
 	l[labelProcess] = s.component
 	return l
 }
 
-// deployment shows a process as it runs now: its arguments and what its
-// environment has of its own. Its pod is held until the process is ready.
+// deployment represents a process with its arguments and environment. Its pod is held until the
+// process is ready.
 func (s shown) deployment(r lab.Running, config *corev1.ConfigMap, path string) *appsv1.Deployment {
 	one, grace := int32(1), int64(0)
 	pod := corev1.PodTemplateSpec{
@@ -107,8 +104,7 @@ func (s shown) deployment(r lab.Running, config *corev1.ConfigMap, path string) 
 	}
 }
 
-// staticPod shows kube-controller-manager as the kubelet of a control plane's
-// node does.
+// staticPod represents kube-controller-manager as the kubelet of a control plane node does.
 func staticPod(r lab.Running, node string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -263,7 +263,7 @@ func testKarpenter(t *testing.T, b *bench) {
 	repair = b.fault(t, world.Fault{Kind: "bound-elsewhere"})
 	b.scale(t, 3)
 	for _, p := range b.awaitWorkers(t, 3) {
-		if p.UID != first.UID && len(p.Spec.NodeName) > 9 && p.Spec.NodeName[:10] != "elsewhere-" {
+		if p.UID != first.UID && len(p.Spec.NodeName) > 5 && p.Spec.NodeName[:6] != "spare-" {
 			t.Errorf("worker %s is on %s", p.Name, p.Spec.NodeName)
 		}
 	}
@@ -286,9 +286,9 @@ func testKarpenter(t *testing.T, b *bench) {
 
 	repair = b.fault(t, world.Fault{Kind: "do-not-disrupt"})
 	until(t, "a keeper on the first node", func() error {
-		pods, err := b.Client.CoreV1().Pods("keepers").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + first.Spec.NodeName})
+		pods, err := b.Client.CoreV1().Pods("blockers").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + first.Spec.NodeName})
 		if err == nil && (len(pods.Items) != 1 || !isReady(pods.Items[0])) {
-			err = fmt.Errorf("%d keepers", len(pods.Items))
+			err = fmt.Errorf("%d blocker pods", len(pods.Items))
 		}
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// receiver is whoever is on call: it takes Alertmanager's webhooks.
+// receiver accepts Alertmanager's webhooks for the on-call role.
 type receiver struct {
 	server *http.Server
 	ended  chan error

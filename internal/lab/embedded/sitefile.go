@@ -2,29 +2,29 @@ package embedded
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// SiteFile is the name of the lab's site in its directory.
+// SiteFile is the file name of the site in the lab's directory.
 const SiteFile = "site.yaml"
 
-// hosts says how the World's hosts and controllers are reached.
+// hosts has the access settings of the World's hosts and controllers.
 type hosts struct {
 	user, identityFile, knownHostsFile string
 	redfish                            []site.Redfish
 }
 
-// siteOf declares the lab as a Site. The inventory is what was ordered: the
-// World's spec, not its present state, so that a fault can't hide from it.
+// siteOf returns the lab's Site. The inventory is the World's spec, not its current state, so that
+// a fault cannot change what is expected.
 func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *site.Site {
 	s := &site.Site{
 		APIVersion: "firstlight/v1", Kind: "Site", Name: spec.Name,
@@ -41,7 +41,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 		},
 		Fabric: fabricOf(spec, ordered),
 		GPUStack: site.GPUStack{
-			// KAI's own queue, for a lab that has KAI.
+			// The queue of KAI's default installation.
 			Namespace: "gpu-operator", ClusterPolicy: "cluster-policy", GangScheduler: "auto", Queue: "default-queue",
 			Operands: []string{
 				"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset", "nvidia-device-plugin-daemonset",
@@ -65,7 +65,7 @@ func siteOf(spec world.Spec, ordered, now world.State, info lab.Info, h hosts) *
 	return s
 }
 
-// fabricOf is the compute fabric, where the hardware has one.
+// fabricOf returns the compute fabric; empty for hardware without HCAs.
 func fabricOf(spec world.Spec, ordered world.State) site.Fabric {
 	if len(spec.HCAs) == 0 {
 		return site.Fabric{}
@@ -80,14 +80,14 @@ func fabricOf(spec world.Spec, ordered world.State) site.Fabric {
 	return f
 }
 
-// notApplicable are the gates that hardware has nothing for, with the reasons.
+// notApplicable maps gates that the hardware does not support to the reasons.
 func notApplicable(hw world.Hardware) map[string]string {
 	if hw.Node.HCAs > 0 {
 		return nil
 	}
 	out := map[string]string{"fabric": "the nodes have no InfiniBand or RoCE adapters: their only network is Ethernet"}
 	if hw.GPU.NVLinks == 0 {
-		out["collective"] = fmt.Sprintf("%d GPU a node without NVLinks, and no rails between nodes: there is no interconnect of GPUs to measure", hw.Node.GPUs)
+		out["collective"] = fmt.Sprintf("%d GPU per node without NVLinks and no rails between nodes: no GPU interconnect to measure", hw.Node.GPUs)
 	}
 	return out
 }
@@ -112,9 +112,8 @@ func facilityOf(f world.Facility, controllers []site.Redfish) site.Facility {
 	return out
 }
 
-// autoscale is what a lab with Karpenter can make nodes of: the types with one
-// GPU, and the one that is like its own nodes. Without Karpenter it says so when
-// it is asked for nodes. What is left out are the defaults.
+// autoscale selects instance types with one GPU and the type that is like the lab's own nodes. All
+// other settings are defaults. A lab without Karpenter reports that it cannot create nodes.
 func autoscale() site.Autoscale {
 	return site.Autoscale{
 		NodeClass:     site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"},
@@ -122,7 +121,7 @@ func autoscale() site.Autoscale {
 	}
 }
 
-// workloads of a lab; model is what its hardware can train.
+// workloads of a lab; model is one that its hardware can train.
 func workloads(nodes int, model string) site.Workloads {
 	return site.Workloads{
 		Collective: site.CollectiveWorkload{Image: "ghcr.io/coreweave/nccl-tests:12.9.1-2.27.6", Timeout: site.Duration(5 * time.Minute)},
@@ -139,37 +138,16 @@ func workloads(nodes int, model string) site.Workloads {
 	}
 }
 
-// writeSite writes the site file whole or not at all.
 func writeSite(dir string, s *site.Site) error {
 	data, err := yaml.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encode the lab's site: %w", err)
 	}
 	header := "# The lab's site, rewritten by the lab. firstlight accept uses it when no other site is given.\n"
-	path := filepath.Join(dir, SiteFile)
-	f, err := os.CreateTemp(dir, ".site-*")
-	if err != nil {
-		return fmt.Errorf("write the lab's site: %w", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
-	_, err = f.WriteString(header + string(data))
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the lab's site: %w", err)
-	}
-	return nil
+	return atomicfile.Write(filepath.Join(dir, SiteFile), []byte(header+string(data)), 0o600)
 }
 
-// SpecOf is the World that a site declares: its nodes, its HCAs and as many
-// spines as it names.
+// SpecOf returns the World of a site: its nodes, HCAs and number of spines.
 func SpecOf(s *site.Site) world.Spec {
 	spec := world.DefaultSpec(0)
 	spec.Hardware, spec.HCAs, spec.Spines = s.Profile, s.Fabric.HCAs, 0
@@ -188,8 +166,7 @@ func SpecOf(s *site.Site) world.Spec {
 	return spec
 }
 
-// DefaultSite declares the lab that is started when nothing else is said,
-// without one being up: addresses and files are left out.
+// DefaultSite returns the site of a default lab that is not running, without addresses and files.
 func DefaultSite() (*site.Site, error) {
 	spec := world.DefaultSpec(defaultNodes)
 	w, err := world.New(spec)

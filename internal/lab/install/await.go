@@ -15,8 +15,8 @@ import (
 
 const lookEvery = 250 * time.Millisecond
 
-// Await returns when everything that Apply made has all its pods, and its Jobs have
-// ended. The error says what was left when ctx ended.
+// Await returns when all objects of Apply have their pods and the Jobs have completed. When ctx
+// ends, the error has what is not ready.
 func Await(ctx context.Context, client kubernetes.Interface) error {
 	var left error
 	err := wait.PollUntilContextCancel(ctx, lookEvery, true, func(ctx context.Context) (bool, error) {
@@ -29,7 +29,7 @@ func Await(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// unready names the first workload that is not as it has to be.
+// unready returns an error for the first workload that is not ready.
 func unready(ctx context.Context, client kubernetes.Interface) error {
 	of := metav1.ListOptions{LabelSelector: Label}
 	deployments, err := client.AppsV1().Deployments("").List(ctx, of)
@@ -38,7 +38,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, d := range deployments.Items {
 		if d.Status.ObservedGeneration < d.Generation || d.Status.AvailableReplicas < *d.Spec.Replicas {
-			return fmt.Errorf("the Deployment %s/%s has %d of %d pods", d.Namespace, d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
+			return fmt.Errorf("Deployment %s/%s has %d of %d pods available", d.Namespace, d.Name, d.Status.AvailableReplicas, *d.Spec.Replicas)
 		}
 	}
 	sets, err := client.AppsV1().StatefulSets("").List(ctx, of)
@@ -47,7 +47,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, s := range sets.Items {
 		if s.Status.ObservedGeneration < s.Generation || s.Status.AvailableReplicas < *s.Spec.Replicas {
-			return fmt.Errorf("the StatefulSet %s/%s has %d of %d pods", s.Namespace, s.Name, s.Status.AvailableReplicas, *s.Spec.Replicas)
+			return fmt.Errorf("StatefulSet %s/%s has %d of %d pods available", s.Namespace, s.Name, s.Status.AvailableReplicas, *s.Spec.Replicas)
 		}
 	}
 	daemons, err := client.AppsV1().DaemonSets("").List(ctx, of)
@@ -56,7 +56,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, d := range daemons.Items {
 		if d.Status.ObservedGeneration < d.Generation || d.Status.NumberAvailable < d.Status.DesiredNumberScheduled {
-			return fmt.Errorf("the DaemonSet %s/%s has %d of %d pods", d.Namespace, d.Name, d.Status.NumberAvailable, d.Status.DesiredNumberScheduled)
+			return fmt.Errorf("DaemonSet %s/%s has %d of %d pods available", d.Namespace, d.Name, d.Status.NumberAvailable, d.Status.DesiredNumberScheduled)
 		}
 	}
 	jobs, err := client.BatchV1().Jobs("").List(ctx, of)
@@ -65,7 +65,7 @@ func unready(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, j := range jobs.Items {
 		if !complete(j) {
-			return fmt.Errorf("the Job %s/%s has %d pods that ended well", j.Namespace, j.Name, j.Status.Succeeded)
+			return fmt.Errorf("Job %s/%s has %d succeeded pods", j.Namespace, j.Name, j.Status.Succeeded)
 		}
 	}
 	return nil

@@ -1,10 +1,8 @@
-// Package install leaves on a lab what installing a recipe's components would leave on
-// a cluster: their workloads, each with the replicas, requests, selectors and
-// tolerations of its footprint, in its own namespace. Controllers, the scheduler and
-// kwok make of them what they make of anybody's.
+// Package install creates on a lab the workloads that installing a recipe's components creates on
+// a cluster, each with the replicas, requests, selectors and tolerations of its footprint, in its
+// own namespace. The controllers, the scheduler and kwok process them like any workload.
 //
-// What is there already stays: the world's GPU Operator and the programs that run
-// beside the lab's API server have objects of their own, and those are the real ones.
+// Existing objects are kept: the world's GPU Operator and the lab's own programs have real ones.
 package install
 
 import (
@@ -25,17 +23,16 @@ import (
 )
 
 const (
-	// Label is on everything that is installed; its value is the component.
+	// Label has the component as its value.
 	Label = "firstlight.dev/lab-component"
-	// workloadLabel ties a workload's pods to it.
+	// workloadLabel is the pod selector of a workload.
 	workloadLabel = "firstlight.dev/lab-workload"
 	image         = "registry.k8s.io/pause:3.10"
-	// completes has the lab end a pod as one whose program has done its work.
+	// completes makes the lab end a pod with success.
 	completes = "firstlight.dev/world-completes"
 )
 
-// Apply creates what is not there yet of the components, in their order. The error
-// has everything that could not be created.
+// Apply creates missing objects of the components in order. The error has everything that failed.
 func Apply(ctx context.Context, client kubernetes.Interface, components []footprint.Component) error {
 	var problems []error
 	spaces := map[string]bool{}
@@ -86,13 +83,13 @@ func create(ctx context.Context, client kubernetes.Interface, component string, 
 			ObjectMeta: meta, Spec: batchv1.JobSpec{Completions: new(w.Replicas), Parallelism: new(w.Replicas), Template: pods},
 		}, metav1.CreateOptions{})
 	default:
-		return fmt.Errorf("no lab makes pods of kind %s", w.Kind)
+		return fmt.Errorf("unsupported kind %s", w.Kind)
 	}
-	return err //nolint:wrapcheck // the caller says what for
+	return err
 }
 
-// template is a pod of the workload. Priority classes and schedulers of a cluster's
-// own are left out: they come with the components, which are not run.
+// template returns the workload's pod template without priority class and scheduler name, which
+// belong to components that do not run.
 func template(component string, w footprint.Workload) corev1.PodTemplateSpec {
 	p := w.Pod
 	labels := maps.Clone(p.Labels)

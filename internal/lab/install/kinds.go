@@ -16,11 +16,11 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// plurals that are not made by adding an s.
+// plurals that are irregular.
 var plurals = map[string]string{"GatewayParameters": "gatewayparameters"}
 
-// Kinds serves the kinds of a component, each as group/version/Kind, that the lab does
-// not serve yet. Whatever is written to them is taken: nobody acts on them.
+// Kinds creates definitions for a component's kinds, each as group/version/Kind, that the lab does
+// not serve yet. They accept any content; no controller reconciles them.
 func Kinds(ctx context.Context, client dynamic.Interface, component string, apis []string) error {
 	type key struct{ group, kind string }
 	versions := map[key][]string{}
@@ -28,7 +28,7 @@ func Kinds(ctx context.Context, client dynamic.Interface, component string, apis
 	for _, api := range apis {
 		parts := strings.Split(api, "/")
 		if len(parts) != 3 {
-			problems = append(problems, fmt.Errorf("kind %q of %s is not group/version/Kind", api, component))
+			problems = append(problems, fmt.Errorf("invalid kind %q of %s: must be group/version/Kind", api, component))
 			continue
 		}
 		k := key{parts[0], parts[2]}
@@ -62,7 +62,7 @@ func definitionOf(component, group, kind string, versions []string) *unstructure
 	}
 	annotations := map[string]any{}
 	if strings.HasSuffix(group, ".k8s.io") {
-		annotations["api-approved.kubernetes.io"] = "unapproved, a stand-in of a lab"
+		annotations["api-approved.kubernetes.io"] = "unapproved, a placeholder in a lab"
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

@@ -15,8 +15,8 @@ import (
 
 const gpuResource corev1.ResourceName = "nvidia.com/gpu"
 
-// Nodes puts labels on a lab's nodes, as whoever makes a recipe's nodes has to: one set
-// on nodes without GPUs, the other on those with. What a node has already stays.
+// Nodes adds labels to a lab's nodes: system to nodes without GPUs, accelerated to the others.
+// Existing labels are kept.
 func Nodes(ctx context.Context, client kubernetes.Interface, system, accelerated map[string]string) error {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

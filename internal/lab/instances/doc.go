@@ -1,8 +1,8 @@
-// Package instances is what a lab's Karpenter can order: a few cloud instance
-// types with GPUs, as data (types.yaml, every figure with its source), and the
-// file that Karpenter's KWOK provider reads, made of it. It does no I/O.
+// Package instances has the instance types that a lab's Karpenter can create: a few cloud instance
+// types with GPUs as data (types.yaml, every figure with its source), converted to the file of
+// Karpenter's KWOK provider. It does no I/O.
 //
-// Invariant: a NodePool can choose every offering in the file. What Karpenter
-// would silently never choose (an architecture in the vendor's spelling, an
-// offering without zone or capacity type, a type without GPUs) is an error here.
+// Invariant: a NodePool can select every offering in the file. What Karpenter would silently never
+// select is an error: a vendor's spelling of the architecture, an offering without zone or
+// capacity type, a type without GPUs.
 package instances

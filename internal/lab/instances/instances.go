@@ -15,12 +15,12 @@ import (
 var data []byte
 
 type (
-	// Value is a word, or several, with where it is from.
+	// Value is a value with its source.
 	Value[T any] struct {
 		Value  T      `yaml:"value"`
 		Source string `yaml:"source"`
 	}
-	// Number is a figure with its unit and where it is from.
+	// Number is a figure with its unit and source.
 	Number struct {
 		Value  float64 `yaml:"value"`
 		Unit   string  `yaml:"unit"`
@@ -31,17 +31,17 @@ type (
 // Type is an instance type with GPUs.
 type Type struct {
 	Name         string          `yaml:"name"`
-	Architecture Value[string]   `yaml:"architecture"` // as Kubernetes spells it: amd64, arm64
-	GPU          Value[string]   `yaml:"gpu"`          // as nvidia-smi names it
+	Architecture Value[string]   `yaml:"architecture"` // as in Kubernetes: amd64, arm64
+	GPU          Value[string]   `yaml:"gpu"`          // as in nvidia-smi
 	GPUs         Number          `yaml:"gpus"`
 	CPU          Number          `yaml:"cpu"`    // vCPU
 	Memory       Number          `yaml:"memory"` // GiB
 	Zones        Value[[]string] `yaml:"zones"`
-	OnDemand     Number          `yaml:"onDemand"` // USD an hour
-	Spot         *Number         `yaml:"spot"`     // USD an hour; nil: not sold
+	OnDemand     Number          `yaml:"onDemand"` // USD/h
+	Spot         *Number         `yaml:"spot"`     // USD/h; nil: no spot offering
 }
 
-// Load reads the types, in the order of the file.
+// Load returns the types in file order.
 func Load() ([]Type, error) { return parse(data) }
 
 func parse(raw []byte) ([]Type, error) {
@@ -54,12 +54,12 @@ func parse(raw []byte) ([]Type, error) {
 		return nil, fmt.Errorf("read instance types: %w", err)
 	}
 	if len(file.Types) == 0 {
-		return nil, errors.New("read instance types: there are none")
+		return nil, errors.New("read instance types: no types")
 	}
 	seen := map[string]bool{}
 	for _, t := range file.Types {
 		if seen[t.Name] {
-			return nil, fmt.Errorf("read instance types: %s is there twice", t.Name)
+			return nil, fmt.Errorf("read instance types: duplicate type %s", t.Name)
 		}
 		seen[t.Name] = true
 		if err := t.validate(); err != nil {
@@ -69,19 +69,19 @@ func parse(raw []byte) ([]Type, error) {
 	return file.Types, nil
 }
 
-// validate refuses what no NodePool could choose, and figures without a source.
+// validate rejects what no NodePool can select and figures without a source.
 func (t Type) validate() error {
 	if t.Name == "" {
-		return errors.New("it has no name")
+		return errors.New("no name")
 	}
 	if !slices.Contains([]string{"amd64", "arm64"}, t.Architecture.Value) {
-		return fmt.Errorf("architecture %q: want amd64 or arm64, as nodes are labelled", t.Architecture.Value)
+		return fmt.Errorf("invalid architecture %q: must be amd64 or arm64", t.Architecture.Value)
 	}
 	if len(t.Zones.Value) == 0 || slices.Contains(t.Zones.Value, "") {
-		return fmt.Errorf("zones %q: an offering without a zone is never chosen", t.Zones.Value)
+		return fmt.Errorf("invalid zones %q: an offering without a zone is never selected", t.Zones.Value)
 	}
 	if t.GPU.Value == "" {
-		return errors.New("it does not say which GPU it has")
+		return errors.New("no GPU")
 	}
 	for _, v := range []struct{ name, source string }{
 		{"architecture", t.Architecture.Source}, {"gpu", t.GPU.Source}, {"zones", t.Zones.Source},
@@ -109,15 +109,15 @@ func (t Type) validateNumbers() error {
 			whole bool
 		}{"spot", "USD/h", *t.Spot, false})
 		if t.Spot.Value >= t.OnDemand.Value {
-			return fmt.Errorf("spot at %g is not cheaper than on-demand at %g", t.Spot.Value, t.OnDemand.Value)
+			return fmt.Errorf("invalid spot price %g: must be less than the on-demand price %g", t.Spot.Value, t.OnDemand.Value)
 		}
 	}
 	for _, n := range numbers {
 		if n.Value <= 0 || n.whole && n.Value != float64(int(n.Value)) {
-			return fmt.Errorf("%s %g: want a positive number", n.name, n.Value)
+			return fmt.Errorf("invalid %s %g: must be a positive number", n.name, n.Value)
 		}
 		if n.Unit != n.unit {
-			return fmt.Errorf("%s in %q: want %s", n.name, n.Unit, n.unit)
+			return fmt.Errorf("invalid unit of %s %q: must be %s", n.name, n.Unit, n.unit)
 		}
 		if n.Source == "" {
 			return fmt.Errorf("%s has no source", n.name)

@@ -100,13 +100,13 @@ func TestRefused(t *testing.T) {
 		"no GPUs":            {"gpus: {value: 1,", "gpus: {value: 0,", "gpus"},
 		"half a GPU":         {"gpus: {value: 1,", "gpus: {value: 0.5,", "gpus"},
 		"no price":           {"{value: 1.006,", "{value: 0,", "spot"},
-		"spot is dearer":     {"{value: 0.7042,", "{value: 7042,", "cheaper"},
+		"spot is dearer":     {"{value: 0.7042,", "{value: 7042,", "less than the on-demand price"},
 		"other unit":         {"unit: GiB", "unit: GB", "memory"},
 		"no source":          {`source: "AWS EC2 G5, g5.xlarge"`, `source: ""`, "source"},
 		"unknown key":        {"gpus:", "accelerators:", "accelerators"},
-		"the same name":      {"name: g5.2xlarge", "name: g5.xlarge", "twice"},
+		"the same name":      {"name: g5.2xlarge", "name: g5.xlarge", "duplicate"},
 		"no name":            {"name: g5.2xlarge", `name: ""`, "name"},
-		"no types":           {good, "types: []", "none"},
+		"no types":           {good, "types: []", "no types"},
 		"GPU without a name": {"gpu: {value: NVIDIA A10G,", `gpu: {value: "",`, "GPU"},
 	} {
 		changed := strings.Replace(good, c.from, c.to, 1)

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// The words of Karpenter's KWOK provider; prices and requirements of an offering
-// are capitalised there, all else is not.
+// File format of Karpenter's KWOK provider; only keys of offerings are capitalised.
 type (
 	kwokType struct {
 		Name             string            `json:"name"`
@@ -28,7 +27,7 @@ type (
 	}
 )
 
-// KWOK is the file that INSTANCE_TYPES_FILE_PATH of Karpenter's KWOK provider names.
+// KWOK returns the content of the file for INSTANCE_TYPES_FILE_PATH.
 func KWOK(types []Type) ([]byte, error) {
 	out := make([]kwokType, 0, len(types))
 	for _, t := range types {

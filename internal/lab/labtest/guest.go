@@ -11,8 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Guest is the lab's cluster for a user who may do what the rules say and nothing else,
-// until the test ends.
+// Guest returns the lab with a user that has only the given rules, until the test ends.
 func (l *Lab) Guest(t *testing.T, rules []rbacv1.PolicyRule) *Lab {
 	t.Helper()
 	const name = "labtest-guest"

@@ -1,7 +1,6 @@
-// Package labtest gives tests a whole lab: a control plane of the upstream programs with
-// a simulated cluster, as its kubeconfig and its site file show it. Where the run has a
-// pool of labs (PoolEnv) it is one of these, else one in the test's own process. Only
-// tests import it.
+// Package labtest provides labs for tests: a control plane of the upstream programs with a
+// simulated cluster, its kubeconfig and its site file. It borrows a lab of the run's pool
+// (PoolEnv) or starts one in the test's process. Only tests import it.
 package labtest
 
 import (
@@ -17,13 +16,14 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Lab is one that is up.
+// Lab is a running lab.
 type Lab struct {
 	handle  *lab.Handle
 	pooled  *pooled
@@ -32,7 +32,7 @@ type Lab struct {
 	Profile *profile.Profile
 }
 
-// Start gives the test a lab of its own until it ends, with these extras at least.
+// Start returns a lab with at least these extras for exclusive use until the test ends.
 func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	t.Helper()
 	if p := borrow(t, spec, extras); p != nil {
@@ -61,11 +61,11 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 		select {
 		case err := <-ended:
 			ended <- err
-			t.Fatal(errors.Join(errors.New("the lab has ended"), err))
+			t.Fatal(errors.Join(errors.New("the lab stopped"), err))
 		default:
 		}
 		l.handle, err = lab.AttachDir(t.Context(), name, dir)
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 	if err := l.handle.WaitReady(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -74,15 +74,14 @@ func Start(t *testing.T, spec world.Spec, extras ...string) *Lab {
 	return l
 }
 
-// Retire keeps the lab from being given to another test: what this one does to it
-// outlasts the test, such as series in Prometheus. It does nothing outside a pool.
+// Retire prevents reuse of the lab by other tests, for changes that outlast the test, such as
+// series in Prometheus. It does nothing outside a pool.
 func (l *Lab) Retire() {
 	if l.pooled != nil {
 		l.pooled.retired = true
 	}
 }
 
-// open reads the lab's site and opens its cluster.
 func (l *Lab) open(t *testing.T) {
 	t.Helper()
 	var err error
@@ -97,34 +96,25 @@ func (l *Lab) open(t *testing.T) {
 	}
 }
 
-// Open is the lab's cluster as a check's Deps want it.
+// Open returns the cluster; it has the signature of a check's dependencies.
 func (l *Lab) Open(context.Context) (*kube.Cluster, error) { return l.Cluster, nil }
 
-// RequireClean fails the test when anything carries the run's label still.
+// RequireClean fails the test if an object has the run's label.
 func (l *Lab) RequireClean(t *testing.T, run string) {
 	t.Helper()
 	left, err := kube.Guest{Cluster: l.Cluster}.LeftOf(t.Context(), run)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left of %s: %+v, %v", run, left, err)
+		t.Errorf("objects of run %s remain: %+v, %v", run, left, err)
 	}
 }
 
-// Until asks until there is no error, for three minutes.
-func Until(t *testing.T, what string, ok func() error) {
+// Until calls cond until it returns nil and fails the test after three minutes.
+func Until(t *testing.T, what string, cond func() error) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(3 * time.Minute)
-	for {
-		err := ok()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain for %s: %v", what, err)
-		case <-tick.C:
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if err := poll.Until(ctx, 50*time.Millisecond, what, func(context.Context) error { return cond() }); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -154,9 +144,18 @@ func (r *Recorder) Progress(format string, args ...any) {
 	}
 }
 
-// Observations are those so far, in order.
+// Observations returns the recorded observations in order.
 func (r *Recorder) Observations() []check.Observation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]check.Observation(nil), r.obs...)
+}
+
+// Kill kills a program of the lab, which restarts it, and returns a description of it.
+func (l *Lab) Kill(ctx context.Context, program string) (string, error) {
+	id, err := l.handle.Kill(ctx, program)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("program %s, process %d", program, id.PID), nil
 }

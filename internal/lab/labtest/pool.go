@@ -17,17 +17,17 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// PoolEnv names the directory of the pool of labs that all test packages of a run borrow
-// from (internal/suite/run makes it). In it: the binary firstlight; owner, a FIFO that is
-// open for writing for as long as the run lives; home, the home of the labs. Without a
-// pool each test that needs a lab starts its own.
+// PoolEnv has the directory of the lab pool of a test run (created by internal/suite/run). The
+// directory has the binary firstlight; owner, a FIFO that is open for writing while the run lives;
+// and home, the labs' home. Without a pool each test starts its own lab.
 const PoolEnv = "FIRSTLIGHT_TEST_POOL"
 
-// The files of a pool.
+// Files of a pool.
 const (
 	PoolBinary = "firstlight"
 	PoolOwner  = "owner"
@@ -36,20 +36,20 @@ const (
 	PoolEndToEnd = "e2e"
 )
 
-// poolSize is how many labs of one shape a pool has at most: two cores do not carry more.
+// poolSize is the maximum number of labs of one shape, limited by a machine of two cores.
 const poolSize = 2
 
-// pooled is a lab of the pool while a test has it.
+// pooled is a borrowed lab.
 type pooled struct {
 	name, dir string
 	handle    *lab.Handle
 	lock      *flock.Flock
-	// retired: what the test leaves behind disturbs others.
+	// retired: other tests must not use the lab.
 	retired bool
 }
 
-// borrow takes a lab of the pool until the test ends; nil where there is no pool, or
-// none of the pool's shapes fits.
+// borrow takes a lab of the pool until the test ends. It returns nil without a pool or a fitting
+// shape.
 func borrow(t *testing.T, spec world.Spec, extras []string) *pooled {
 	t.Helper()
 	pool := os.Getenv(PoolEnv)
@@ -75,36 +75,31 @@ func borrow(t *testing.T, spec world.Spec, extras []string) *pooled {
 	return p
 }
 
-// claim locks a lab of the shape, the first that is free.
+// claim locks the first free lab of the shape.
 func claim(t *testing.T, home, shape string) (name string, lock *flock.Flock) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(home, "labs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	err := poll.Until(t.Context(), 100*time.Millisecond, "another test package to return a lab", func(context.Context) error {
 		for i := 1; i <= poolSize; i++ {
-			name := shape + "-" + strconv.Itoa(i)
-			lock := flock.New(filepath.Join(home, name+".lock"))
+			name = shape + "-" + strconv.Itoa(i)
+			lock = flock.New(filepath.Join(home, name+".lock"))
 			ok, err := lock.TryLock()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ok {
-				return name, lock
+			if ok || err != nil {
+				return poll.Stop(err)
 			}
 		}
-		select {
-		case <-tick.C: // another test package has them
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		}
+		return fmt.Errorf("%d labs are in use", poolSize)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return name, lock
 }
 
-// lend notes that a test has the lab. One that another test had, which could not give it
-// back (its process was killed, or timed out), is ended: nothing is known of its state.
+// lend marks the lab as borrowed. A lab that a killed test did not return is stopped, because its
+// state is unknown.
 func (p *pooled) lend(t *testing.T) error {
 	t.Helper()
 	if _, err := os.Stat(p.note()); err == nil {
@@ -115,7 +110,7 @@ func (p *pooled) lend(t *testing.T) error {
 	return os.WriteFile(p.note(), []byte(t.Name()+"\n"), 0o600)
 }
 
-// note is the file that is there while a test has the lab.
+// note is the file that marks the lab as borrowed.
 func (p *pooled) note() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.dir)), p.name+".lent")
 }
@@ -132,8 +127,8 @@ func (p *pooled) attachOrStart(t *testing.T, pool string, spec world.Spec, extra
 	ctx, name, dir := t.Context(), p.name, p.dir
 	h, err := lab.AttachDir(ctx, name, dir)
 	if errors.Is(err, lab.ErrNotRunning) {
-		// The FIFO has no writer but the run itself: the labs end with it.
-		// Opening does not wait for one: where the run is dead, the lab ends at once.
+		// Only the run writes to the FIFO, so the labs end with it. Opening does not block; if the
+		// run is dead, the lab stops at once.
 		owner, openErr := os.OpenFile(filepath.Join(pool, PoolOwner), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if openErr != nil {
 			return nil, openErr
@@ -157,8 +152,8 @@ func (p *pooled) attachOrStart(t *testing.T, pool string, spec world.Spec, extra
 	return h, h.Ensure(ctx, extras, nil)
 }
 
-// giveBack makes the lab as it was: without faults, and with nothing of any run. One
-// that a test has failed on, or that cannot be made so, is ended: the next gets a new one.
+// giveBack removes faults and objects of runs. A lab of a failed test, or one that cannot be
+// cleaned, is stopped.
 func (p *pooled) giveBack(t *testing.T) {
 	t.Helper()
 	defer func() {
@@ -171,7 +166,7 @@ func (p *pooled) giveBack(t *testing.T) {
 	clean := false
 	if !p.retired && !t.Failed() && p.handle != nil {
 		if err := p.reset(ctx); err != nil {
-			t.Errorf("the lab could not be given back: %v", err)
+			t.Errorf("cannot return the lab: %v", err)
 		} else {
 			clean = true
 		}
@@ -179,7 +174,7 @@ func (p *pooled) giveBack(t *testing.T) {
 	if !clean {
 		if err := p.end(ctx); err != nil {
 			t.Error(err)
-			return // its note stays: the next test ends it
+			return // its note remains: the next test stops it
 		}
 	}
 	if err := os.Remove(p.note()); err != nil {
@@ -214,7 +209,7 @@ func (p *pooled) reset(ctx context.Context) error {
 		}
 	}
 	if left, err = guest.Leftovers(ctx); err == nil && len(left) > 0 {
-		err = fmt.Errorf("left in the cluster: %+v", left)
+		err = fmt.Errorf("objects remain in the cluster: %+v", left)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Fault puts a fault into the lab, which repair takes away.
+// Fault injects a fault; repair removes it.
 func (l *Lab) Fault(t *testing.T, f world.Fault) (repair func()) {
 	t.Helper()
 	raw, err := json.Marshal(f)
@@ -48,7 +48,7 @@ func (l *Lab) ask(t *testing.T, method, path string, body []byte) []byte {
 	return raw
 }
 
-// Hold makes a pod of somebody else's hold GPUs of a node, idle, until the test ends.
+// Hold creates an idle pod that occupies GPUs of a node until the test ends.
 func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 	t.Helper()
 	pods := l.Cluster.Client.CoreV1().Pods(metav1.NamespaceDefault)
@@ -62,23 +62,23 @@ func (l *Lab) Hold(t *testing.T, node string, gpus int) {
 			}},
 		},
 	}
-	Until(t, "somebody's pod to be created", func() (err error) {
+	Until(t, "the occupying pod to be created", func() (err error) {
 		made, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
 		if err == nil {
 			pod = made
 		}
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 	t.Cleanup(func() {
 		if err := pods.Delete(context.WithoutCancel(t.Context()), pod.Name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-	Until(t, "somebody's pod to run", func() error {
+	Until(t, "the occupying pod to run", func() error {
 		got, err := pods.Get(t.Context(), pod.Name, metav1.GetOptions{})
 		if err == nil && got.Status.Phase != corev1.PodRunning {
-			err = fmt.Errorf("it is %s: %s", got.Status.Phase, got.Status.Message)
+			err = fmt.Errorf("phase %s: %s", got.Status.Phase, got.Status.Message)
 		}
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 }

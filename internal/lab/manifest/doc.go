@@ -1,8 +1,8 @@
-// Package manifest holds the API objects that a lab creates in itself before
-// anything else does: kwok's definitions (copies of the pinned module's), the
-// roles of the lab's own programs, the way to prometheus-adapter, and the kinds of
-// the Gateway API (copies of the pinned module's standard channel); and, in a folder each, what the extras of a lab need (copies of the pinned modules'
-// definitions and chart files, and in objects.yaml what is the lab's).
+// Package manifest has the API objects that a lab creates first: kwok's definitions (copies of the
+// pinned module's), roles of the lab's programs, the APIServices of prometheus-adapter, the
+// Gateway API's definitions (copies of the pinned module's standard channel) and, in a directory
+// each, the objects of extras: copies of the pinned modules' definitions and chart files, and the
+// lab's own in objects.yaml.
 //
-// Everything is created, nothing altered: a lab's API server starts empty.
+// The lab only creates objects, since its API server starts empty.
 package manifest

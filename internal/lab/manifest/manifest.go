@@ -16,32 +16,30 @@ import (
 
 //go:generate go run ./internal/pack -to content.zip crds roles.yaml apiservices.yaml adapter karpenter kai trainer mpi gateway
 
-// packed is every manifest of this package, as files: 4.2 MB, an eighth of it packed.
+// packed has every manifest of this package: 4.2 MB, compressed to an eighth.
 //
 //go:embed content.zip
 var packed string
 
-// content opens packed.
 var content = sync.OnceValues(func() (fs.FS, error) {
 	return zip.NewReader(strings.NewReader(packed), int64(len(packed)))
 })
 
-// Values are what the manifests are filled with.
+// Values are the template values of manifests.
 type Values struct {
-	// Address and AdapterPort are where prometheus-adapter listens.
-	Address     string
-	AdapterPort int
-	// JobSetWebhookPort and TrainerWebhookPort are where their webhooks listen.
+	// Address and AdapterPort are the address of prometheus-adapter.
+	Address                               string
+	AdapterPort                           int
 	JobSetWebhookPort, TrainerWebhookPort int
-	// CA is the certificate, in PEM, that these servers are verified with.
+	// CA is the PEM CA certificate of these servers.
 	CA []byte
 }
 
-// CRDs are kwok's definitions.
+// CRDs returns kwok's definitions.
 func CRDs() ([]*unstructured.Unstructured, error) { return readAll("crds/*.yaml", Values{}) }
 
-// Extra is what an extra of the lab needs: definitions, which must be there
-// before the rest, and objects (its chart's own, roles, defaults).
+// Extra returns an extra's definitions, which must exist first, and its other objects (chart
+// objects, roles, defaults).
 func Extra(name string, v Values) (definitions, objects []*unstructured.Unstructured, err error) {
 	if definitions, err = readAll(name+"/crds/*.yaml", Values{}); err != nil {
 		return nil, nil, err
@@ -56,8 +54,7 @@ func Extra(name string, v Values) (definitions, objects []*unstructured.Unstruct
 	return definitions, objects, nil
 }
 
-// After is what can only be made when an extra's programs serve: its own webhooks
-// admit it.
+// After returns the objects that an extra's own webhooks admit once its programs serve.
 func After(name string) ([]*unstructured.Unstructured, error) {
 	return readAll(name+"/after/*.yaml", Values{})
 }
@@ -82,10 +79,10 @@ func readAll(pattern string, v Values) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// Roles are the roles of the programs of every lab.
+// Roles returns the roles of the programs of every lab.
 func Roles() ([]*unstructured.Unstructured, error) { return read("roles.yaml", Values{}) }
 
-// APIServices hand the metrics APIs to prometheus-adapter.
+// APIServices returns the APIServices of prometheus-adapter.
 func APIServices(v Values) ([]*unstructured.Unstructured, error) { return read("apiservices.yaml", v) }
 
 func read(name string, v Values) ([]*unstructured.Unstructured, error) {

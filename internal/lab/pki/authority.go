@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// lifetime is how long a lab's certificates hold; a lab is made anew far sooner.
+// lifetime of certificates; each start of a lab creates new ones.
 const lifetime = 365 * 24 * time.Hour
 
-// Authority signs certificates.
+// Authority is a certificate authority.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -24,7 +24,7 @@ type Authority struct {
 	pem  []byte
 }
 
-// NewAuthority makes a self-signed authority that holds from an hour before now.
+// NewAuthority returns a self-signed CA that is valid from an hour before now.
 func NewAuthority(name string, now time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -47,18 +47,18 @@ func NewAuthority(name string, now time.Time) (*Authority, error) {
 	return &Authority{cert: cert, key: key, now: now, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// Request says what a certificate is for. With Hosts it serves; with Client it identifies.
+// Request describes a certificate: a server certificate with Hosts, a client certificate with
+// Client.
 type Request struct {
-	// CommonName is the user, Organizations are the groups, as Kubernetes reads them.
+	// CommonName is the Kubernetes user, Organizations are the groups.
 	CommonName    string
 	Organizations []string
-	// Hosts are names and addresses of a server; empty for none.
-	Hosts []string
-	// Client: it may be used to authenticate as a client.
+	// Hosts are names and addresses of the server.
+	Hosts  []string
 	Client bool
 }
 
-// Pair is a certificate and its key, in PEM.
+// Pair is a PEM certificate and its PEM key.
 type Pair struct {
 	Cert, Key []byte
 }
@@ -98,7 +98,7 @@ func (a *Authority) Issue(req Request) (Pair, error) {
 	return Pair{Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), Key: keyPEM}, nil
 }
 
-// PEM is the authority's certificate.
+// PEM returns the CA certificate.
 func (a *Authority) PEM() []byte { return a.pem }
 
 func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
@@ -112,7 +112,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 func template(subject pkix.Name, now time.Time) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return nil, fmt.Errorf("draw serial number: %w", err)
+		return nil, fmt.Errorf("generate serial number: %w", err)
 	}
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: subject,

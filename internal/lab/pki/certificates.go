@@ -5,8 +5,7 @@ type certificate struct {
 	Request
 }
 
-// certificates are all that a lab needs, besides its authorities: who signs,
-// who it names, where it serves.
+// certificates are all certificates of a lab except its CAs.
 func certificates(addr string) []certificate {
 	local := []string{addr, "localhost", "127.0.0.1"}
 	serve := func(names ...string) []string { return append(append([]string(nil), local...), names...) }

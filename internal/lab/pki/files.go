@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// Dir is a directory of a lab's certificates; its methods name the files.
+// Dir is the directory of a lab's certificates.
 type Dir string
 
-// Cert is the certificate file of a name, Key its key file.
+// Cert is the path of a certificate.
 func (d Dir) Cert(name string) string { return filepath.Join(string(d), name+".crt") }
 
-// Key is the private key file of a name.
+// Key is the path of a private key.
 func (d Dir) Key(name string) string { return filepath.Join(string(d), name+".key") }
 
-// The names of what Write makes.
+// Names of the pairs that Write creates.
 const (
 	CA           = "ca"
 	EtcdCA       = "etcd-ca"
 	FrontProxyCA = "front-proxy-ca"
 
-	ServiceAccount    = "service-account" // the .crt is a bare public key
+	ServiceAccount    = "service-account" // the .crt is a public key
 	Etcd              = "etcd"
 	EtcdPeer          = "etcd-peer"
 	EtcdClient        = "apiserver-etcd-client"
@@ -50,8 +50,7 @@ const (
 	Admin             = "admin"
 )
 
-// Write makes all certificates of a lab whose components listen on addr.
-// What was in the directory is replaced.
+// Write replaces the directory with new certificates of a lab whose components listen on addr.
 func (d Dir) Write(lab, addr string, now time.Time) error {
 	if err := os.RemoveAll(string(d)); err != nil {
 		return fmt.Errorf("write certificates: %w", err)
@@ -110,7 +109,7 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// serviceAccountPair is the key that signs service accounts' tokens.
+// serviceAccountPair signs service account tokens.
 func serviceAccountPair() (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package policy puts faults into the way of objects that firstlight itself
-// creates: MutatingAdmissionPolicies of the API server, as a cluster's own
-// policy engine would have them. Which is which is data, one file a policy.
+// Package policy implements faults that change objects which firstlight creates, with
+// MutatingAdmissionPolicies of the API server, as a cluster's policy engine would. Policies are
+// data, one file each.
 //
-// Invariants: a policy chooses objects by firstlight's labels and no others;
-// Set returns only when the API server applies what is wanted, which it shows
-// on a sample that is sent to it and not kept.
+// Invariants: a policy selects objects by firstlight's labels only; Set returns when the API
+// server applies the wanted policies, verified by dry-running a sample.
 package policy

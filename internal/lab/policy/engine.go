@@ -16,33 +16,33 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Wanted is a policy that is to be in force.
+// Wanted is a policy to apply.
 type Wanted struct {
 	Name string
-	// Spare: only while a worker of a run runs. What comes before the first one
-	// does, and that one itself, is left alone.
+	// Spare applies the policy only while a worker of a run is Running. The first worker and
+	// objects created before it are not changed.
 	Spare bool
 }
 
-// workers are the pods that an HPA of firstlight scales.
+// workers selects the pods that firstlight's HPA scales.
 const workers = "firstlight.dev/role=worker"
 
-// lookEvery is the pause between two looks at whether a worker runs.
-const lookEvery = 200 * time.Millisecond
+// workerInterval is the interval of checks for running workers.
+const workerInterval = 200 * time.Millisecond
 
-// Engine keeps policies in one API server.
+// Engine applies policies to one API server.
 type Engine struct {
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 	log     *slog.Logger
 
-	mu     sync.Mutex // held while policies come and go, so that they do in order
+	mu     sync.Mutex // serializes changes of policies
 	wanted []Wanted
-	// force are those that the API server applies, or may.
+	// force has the policies that the API server may apply.
 	force map[string]bool
 }
 
-// New makes an Engine that has put nothing anywhere.
+// New returns an Engine without policies.
 func New(config *rest.Config, log *slog.Logger) (*Engine, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -55,8 +55,8 @@ func New(config *rest.Config, log *slog.Logger) (*Engine, error) {
 	return &Engine{client: client, dynamic: dyn, log: log, force: map[string]bool{}}, nil
 }
 
-// Set makes wanted the policies that there are. It returns when the API server
-// applies those that are due and none of the others.
+// Set replaces the wanted policies and returns when the API server applies exactly those that are
+// due.
 func (e *Engine) Set(ctx context.Context, wanted []Wanted) error {
 	for _, w := range wanted {
 		if _, err := find(w.Name); err != nil {
@@ -69,9 +69,9 @@ func (e *Engine) Set(ctx context.Context, wanted []Wanted) error {
 	return e.reconcile(ctx)
 }
 
-// Run follows the workers for the policies that spare the first, until ctx ends.
+// Run applies and removes policies with Spare as workers come and go, until ctx ends.
 func (e *Engine) Run(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(workerInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -95,7 +95,7 @@ func (e *Engine) sparing() bool {
 	return slices.ContainsFunc(e.wanted, func(w Wanted) bool { return w.Spare })
 }
 
-// reconcile puts in force what is due and takes out what is not; mu is held.
+// reconcile requires mu.
 func (e *Engine) reconcile(ctx context.Context) error {
 	running := false
 	if e.sparing() {
@@ -125,7 +125,7 @@ func (e *Engine) reconcile(ctx context.Context) error {
 func (e *Engine) workerRuns(ctx context.Context) (bool, error) {
 	pods, err := e.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{LabelSelector: workers})
 	if err != nil {
-		return false, fmt.Errorf("look for workers: %w", err)
+		return false, fmt.Errorf("list workers: %w", err)
 	}
 	return slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool {
 		return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil

@@ -10,22 +10,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// run is the label of firstlight's objects.
 const run = "firstlight.dev/run"
 
-// tryEvery is the pause between two samples.
-const tryEvery = 50 * time.Millisecond
+const sampleInterval = 50 * time.Millisecond
 
-// put creates a policy and waits until it is applied, also to what is there
-// already: that is updated with itself.
+// put creates a policy, waits until it is applied and updates existing objects so that it applies
+// to them.
 func (e *Engine) put(ctx context.Context, name string) error {
 	p, err := find(name)
 	if err != nil {
 		return err
 	}
-	e.force[name] = true // or half of it: to be removed in any case
+	e.force[name] = true // set before creation, so that a partial policy is removed
 	object, binding := p.objects(name)
 	api := e.client.AdmissionregistrationV1()
 	if _, err := api.MutatingAdmissionPolicies().Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -38,12 +38,12 @@ func (e *Engine) put(ctx context.Context, name string) error {
 		return err
 	}
 	if p.Resource.schema() == corev1.SchemeGroupVersion.WithResource("pods") {
-		return nil // a pod stays what it was made
+		return nil // pods are immutable
 	}
 	return e.touch(ctx, name, p)
 }
 
-// remove deletes a policy and waits until it is not applied any more.
+// remove deletes a policy and waits until it is no longer applied.
 func (e *Engine) remove(ctx context.Context, name string) error {
 	p, err := find(name)
 	if err != nil {
@@ -63,35 +63,27 @@ func (e *Engine) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// await sends samples until they come back changed, or unchanged.
+// await dry-runs samples until they are changed, or unchanged.
 func (e *Engine) await(ctx context.Context, name string, p policy, want bool) error {
-	tick := time.NewTicker(tryEvery)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, sampleInterval, fmt.Sprintf("policy %s to be applied: %t", name, want), func(ctx context.Context) error {
 		answer, err := e.of(p, p.sample().GetNamespace()).Create(ctx, p.sample(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		switch {
-		case err == nil && p.changed(answer) == want:
+		case apierrors.IsNotFound(err) && !want: // the kind does not exist
 			return nil
-		case apierrors.IsNotFound(err) && !want:
-			return nil // there is no such kind, so nothing of it is changed
 		case apierrors.IsNotFound(err):
-			return fmt.Errorf("policy %s: %w", name, err)
-		case err == nil:
-			err = fmt.Errorf("a sample comes back changed: %v", !want)
+			return poll.Stop(err)
+		case err == nil && p.changed(answer) != want:
+			return fmt.Errorf("the policy changes a sample: %t", !want)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for policy %s to be applied (%v): %w: %w", name, want, context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
-// touch updates firstlight's objects with themselves.
+// touch updates firstlight's objects without a change.
 func (e *Engine) touch(ctx context.Context, name string, p policy) error {
 	list, err := e.of(p, "").List(ctx, metav1.ListOptions{LabelSelector: run})
 	if err != nil {
-		return fmt.Errorf("apply policy %s to what is there: %w", name, err)
+		return fmt.Errorf("apply policy %s to existing objects: %w", name, err)
 	}
 	for _, o := range list.Items {
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {

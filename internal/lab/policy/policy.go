@@ -19,14 +19,11 @@ import (
 //go:embed data/*.yaml
 var data embed.FS
 
-// policy is one file of data.
+// policy is one data file.
 type policy struct {
-	// Resource that it changes.
-	Resource resource `json:"resource"`
-	// Spec of the MutatingAdmissionPolicy.
-	Spec admissionv1.MutatingAdmissionPolicySpec `json:"spec"`
-	// Sample is an object that it changes, and Shows where: what is there comes
-	// back other than it was sent, or not at all.
+	Resource resource                                `json:"resource"`
+	Spec     admissionv1.MutatingAdmissionPolicySpec `json:"spec"`
+	// Sample is an object that the policy changes; Shows is the path of the changed field.
 	Sample map[string]any `json:"sample"`
 	Shows  []any          `json:"shows"`
 }
@@ -41,7 +38,6 @@ func (r resource) schema() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// load reads all policies, by name.
 var load = sync.OnceValues(func() (map[string]policy, error) {
 	entries, err := data.ReadDir("data")
 	if err != nil {
@@ -62,7 +58,7 @@ var load = sync.OnceValues(func() (map[string]policy, error) {
 	return all, nil
 })
 
-// Names of all policies, sorted.
+// Names returns all policy names, sorted.
 func Names() ([]string, error) {
 	all, err := load()
 	if err != nil {
@@ -78,36 +74,35 @@ func find(name string) (policy, error) {
 	}
 	p, ok := all[name]
 	if !ok {
-		return policy{}, fmt.Errorf("no policy %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		return policy{}, fmt.Errorf("unknown policy %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
 	return p, nil
 }
 
-// objects are the policy and its binding, to everything that it matches.
+// objects returns the policy and a binding for everything that it matches.
 func (p policy) objects(name string) (*admissionv1.MutatingAdmissionPolicy, *admissionv1.MutatingAdmissionPolicyBinding) {
 	meta := metav1.ObjectMeta{Name: objectName(name), Labels: map[string]string{labelFault: name}}
 	return &admissionv1.MutatingAdmissionPolicy{ObjectMeta: meta, Spec: p.Spec},
 		&admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: meta.Name}}
 }
 
-// labelFault is on everything that is put into the API for a fault.
+// labelFault is on every API object that a fault creates.
 const labelFault = "firstlight.dev/lab-fault"
 
 func objectName(name string) string { return "lab-" + name }
 
-// sample is the object that shows whether the policy is applied.
 func (p policy) sample() *unstructured.Unstructured {
 	return (&unstructured.Unstructured{Object: p.Sample}).DeepCopy()
 }
 
-// changed tells whether an answer differs from the sample where it should.
+// changed reports whether the field at Shows differs from the sample.
 func (p policy) changed(answer *unstructured.Unstructured) bool {
 	sent, _ := at(p.Sample, p.Shows)
 	got, ok := at(answer.Object, p.Shows)
 	return !ok || fmt.Sprint(got) != fmt.Sprint(sent)
 }
 
-// at finds a value by keys and indices.
+// at returns the value at a path of keys and indices.
 func at(v any, where []any) (any, bool) {
 	for _, step := range where {
 		switch in := v.(type) {
@@ -119,7 +114,7 @@ func at(v any, where []any) (any, bool) {
 			}
 			v = next
 		case []any:
-			i, ok := step.(float64) // as YAML by way of JSON has numbers
+			i, ok := step.(float64) // JSON numbers
 			if !ok || int(i) >= len(in) {
 				return nil, false
 			}

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Identity names one process for good: ids are reused, a pair of id and start
-// time is not (within one boot).
+// Identity identifies one process: PIDs are reused, pairs of PID and start time are not (within
+// one boot).
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the start time in clock ticks since boot, as the kernel has it.
+	// Start is the start time in clock ticks since boot.
 	Start uint64 `json:"start"`
 }
 
-// ErrGone says that no such process is alive.
+// ErrGone is returned for a process that is not alive.
 var ErrGone = errors.New("no such process")
 
-// Identify reads the identity of the process that has this id now.
+// Identify returns the identity of the process that has this PID now.
 func Identify(pid int) (Identity, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -40,27 +40,27 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: st.start}, nil
 }
 
-// Alive says whether this very process still runs.
+// Alive reports whether this process is running.
 func (i Identity) Alive() bool {
 	now, err := Identify(i.PID)
 	return err == nil && now == i
 }
 
-// stat is what is needed of /proc/PID/stat.
+// stat has the needed fields of /proc/PID/stat.
 type stat struct {
 	state   string
 	threads uint64
 	start   uint64
 }
 
-// ended says that the process is over, reaped or not. A first thread that has
-// ended while others have not is not the end: they still hold ports and files.
+// ended reports that the process has exited, reaped or not. If only its first thread has exited,
+// the others still hold ports and files.
 func (s stat) ended() bool {
 	return s.state == "X" || s.state == "Z" && s.threads <= 1
 }
 
-// parseStat reads a line of /proc/PID/stat. The name of the program, in
-// parentheses, may hold anything: fields count from the last ")".
+// parseStat parses /proc/PID/stat. The program name in parentheses can contain anything, so fields
+// count from the last ")".
 func parseStat(raw []byte) (stat, error) {
 	end := bytes.LastIndexByte(raw, ')')
 	if end < 0 {

@@ -8,19 +8,21 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// instance is one process of a Spec, from its start to its end.
+// instance is one process of a Spec.
 type instance struct {
 	spec    Spec
 	id      Identity
 	started time.Time
-	// ended is closed when the process was waited for; exit is set before that.
+	// ended is closed after exit is set.
 	ended chan struct{}
 	exit  Exit
 }
 
-// launch starts a process of the spec and the one goroutine that waits for it.
+// launch starts a process and the goroutine that waits for it.
 func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	if err := os.MkdirAll(filepath.Dir(spec.LogPath), 0o700); err != nil {
 		return nil, fmt.Errorf("start %s: make log directory: %w", spec.Name, err)
@@ -29,14 +31,14 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: open log: %w", spec.Name, err)
 	}
-	defer log.Close() // the child has its own descriptor
+	defer log.Close() // the child has a copy
 	info, err := log.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: open log: %w", spec.Name, err)
 	}
 	offset := info.Size()
 
-	cmd := exec.Command(spec.Path, spec.Args...) //nolint:noctx // ended by signal, in order, with a grace period
+	cmd := exec.Command(spec.Path, spec.Args...) //nolint:noctx // ended by signal with a grace period
 	cmd.Env, cmd.Dir = spec.Env, spec.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -44,8 +46,8 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	inst := &instance{spec: spec, started: now(), ended: make(chan struct{})}
-	// The child cannot be reaped before the goroutine below waits for it, so
-	// its id is still its own; one that died already has no start time to read.
+	// The child is not reaped before the goroutine below waits for it, so the PID is not reused. A
+	// child that has already exited has no start time.
 	inst.id = Identity{PID: cmd.Process.Pid}
 	if id, err := Identify(cmd.Process.Pid); err == nil {
 		inst.id = id
@@ -56,7 +58,7 @@ func launch(sp *spawner, spec Spec, now func() time.Time) (*instance, error) {
 		err := cmd.Wait()
 		at := now()
 		inst.exit = Exit{
-			PID: inst.id.PID, At: at, Status: exitStatus(cmd, err), Uptime: at.Sub(inst.started),
+			PID: inst.id.PID, At: at, Status: exitStatus(cmd, err), Uptime: metav1.Duration{Duration: at.Sub(inst.started)},
 			LastLines: Tail(spec.LogPath, offset),
 		}
 	}()
@@ -71,18 +73,18 @@ func exitStatus(cmd *exec.Cmd, err error) string {
 	return cmd.ProcessState.String()
 }
 
-// signal sends to the whole process group, so that what the child started goes with it.
+// signal signals the process group, which includes the child's children.
 func (i *instance) signal(sig syscall.Signal) {
 	select {
 	case <-i.ended:
-		return // its id may be somebody else's by now
+		return // the PID may be reused
 	default:
 	}
-	// An error means that the group is gone already, which is what was wanted.
+	// An error means that the group has already ended.
 	_ = syscall.Kill(-i.id.PID, sig)
 }
 
-// terminate ends the process: SIGTERM, the grace period, SIGKILL. It returns when it is reaped.
+// terminate sends SIGTERM, after the grace period SIGKILL, and returns when the process is reaped.
 func (i *instance) terminate(grace time.Duration, after func(time.Duration) <-chan time.Time) {
 	i.signal(syscall.SIGTERM)
 	select {

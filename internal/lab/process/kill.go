@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// killPatience bounds the wait for killed processes to be gone.
-const killPatience = 10 * time.Second
+// killTimeout bounds the wait after SIGKILL.
+const killTimeout = 10 * time.Second
 
-// Kill ends exactly these processes, which are nobody's children any more, and
-// waits until they are gone. An identity that no process has is none's: nothing
-// is signalled for it.
+// Kill sends SIGKILL to these processes, which are not children of this one, and waits until they
+// have ended. It skips identities that no longer exist.
 func Kill(ids []Identity) error {
 	var errs []error
 	for _, id := range ids {
@@ -23,7 +22,7 @@ func Kill(ids []Identity) error {
 			errs = append(errs, fmt.Errorf("kill process %d: %w", id.PID, err))
 		}
 	}
-	deadline := time.NewTimer(killPatience)
+	deadline := time.NewTimer(killTimeout)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -32,7 +31,7 @@ func Kill(ids []Identity) error {
 			select {
 			case <-tick.C:
 			case <-deadline.C:
-				return errors.Join(append(errs, fmt.Errorf("process %d is still there after SIGKILL", id.PID))...)
+				return errors.Join(append(errs, fmt.Errorf("process %d is alive after SIGKILL", id.PID))...)
 			}
 		}
 	}

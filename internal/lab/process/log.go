@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A log that is longer than logLimit goes to a file of its name with .1 at the end, in place of
-// the one before, and begins anew. It is looked at every rotateEvery.
+// A log longer than logLimit replaces NAME.1 and starts empty. The length is checked every
+// rotateEvery.
 const (
 	logLimit    = 64 << 20
 	rotateEvery = 30 * time.Second
 )
 
-// rotateUntil keeps a log short until the program that writes it has ended.
+// rotateUntil rotates a log until its program has ended.
 func rotateUntil(ended <-chan struct{}, path string) {
 	tick := time.NewTicker(rotateEvery)
 	defer tick.Stop()
@@ -23,13 +23,13 @@ func rotateUntil(ended <-chan struct{}, path string) {
 		case <-ended:
 			return
 		case <-tick.C:
-			_ = rotate(path, logLimit) // a log that can not be rotated is no reason to end its program
+			_ = rotate(path, logLimit) // a failed rotation must not affect the program
 		}
 	}
 }
 
-// rotate copies a log that is longer than limit, its last limit bytes, and empties it: the
-// program that writes has it open, and appends. What it writes in between is lost.
+// rotate copies the last limit bytes of a longer log and truncates it; the writer has it open for
+// append. Output in between is lost.
 func rotate(path string, limit int64) error {
 	log, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func rotate(path string, limit int64) error {
 	defer log.Close()
 	info, err := log.Stat()
 	if err != nil || info.Size() <= limit {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	if _, err := log.Seek(-limit, io.SeekEnd); err != nil {
 		return fmt.Errorf("rotate log: %w", err)

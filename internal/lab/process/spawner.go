@@ -5,9 +5,9 @@ import (
 	"runtime"
 )
 
-// spawner starts processes from one locked OS thread. The kernel delivers a
-// parent-death signal when the *thread* that forked ends, and Go ends threads
-// at will; this thread ends only with the spawner.
+// spawner starts processes from one locked OS thread. The kernel delivers a parent-death signal
+// when the forking thread ends, and Go may end threads at any time. This thread ends only with the
+// spawner.
 type spawner struct {
 	reqs chan spawnRequest
 	done chan struct{}
@@ -38,7 +38,7 @@ func (s *spawner) start(cmd *exec.Cmd) error {
 	return <-err
 }
 
-// close ends the thread, and with it every child that is still alive.
+// close ends the thread and thereby every child.
 func (s *spawner) close() {
 	close(s.reqs)
 	<-s.done

@@ -3,55 +3,57 @@ package process
 import (
 	"context"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Spec says how to run one program.
+// Spec describes one program.
 type Spec struct {
-	// Name identifies the program within its supervisor.
+	// Name is unique within the supervisor.
 	Name string
-	// Path is the program's file; Args are its arguments, without the program.
+	// Args excludes the program.
 	Path string
 	Args []string
-	// Env is its whole environment; nothing is inherited.
+	// Env is the complete environment; nothing is inherited.
 	Env []string
-	// Dir is its working directory.
+	// Dir is the working directory.
 	Dir string
-	// LogPath takes its standard output and error, appended.
+	// LogPath receives standard output and error, appended.
 	LogPath string
-	// Grace is how long it has between SIGTERM and SIGKILL.
+	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
-	// Ready returns nil when the program serves. It is called again and again,
-	// from the start until it answers nil, with a deadline for each call.
+	// Ready returns nil when the program serves. It is called repeatedly until it returns nil,
+	// with a deadline for each call.
 	Ready func(ctx context.Context) error
 }
 
-// State is what a supervised program is doing.
+// State of a supervised program.
 type State string
 
-// The states of a supervised program.
+// States.
 const (
-	// Starting: the process runs and its probe has not answered yet.
+	// Starting: the process runs and its probe has not succeeded yet.
 	Starting State = "starting"
-	// Ready: its probe answered.
+	// Ready: the probe succeeded.
 	Ready State = "ready"
-	// Waiting: it died and is about to be started again.
+	// Waiting: the process died and will be restarted.
 	Waiting State = "restarting"
-	// Stopping: it was asked to end.
+	// Stopping: a stop was requested.
 	Stopping State = "stopping"
-	// Stopped: it ended because it was asked to.
+	// Stopped: the program ended after a request.
 	Stopped State = "stopped"
 )
 
-// Status is a program's state, for a person or a file.
+// Status of a supervised program.
 type Status struct {
 	Name     string   `json:"name"`
 	State    State    `json:"state"`
 	Identity Identity `json:"identity"`
-	// Since is when the present process was started.
+	// Since is the start time of the current process.
 	Since    time.Time `json:"since"`
 	Restarts int       `json:"restarts"`
 	LogPath  string    `json:"logPath"`
-	// LastExit is the last death, asked for or not.
+	// LastExit is the last exit, requested or not.
 	LastExit *Exit `json:"lastExit,omitempty"`
 }
 
@@ -59,12 +61,12 @@ type Status struct {
 type Exit struct {
 	PID int       `json:"pid"`
 	At  time.Time `json:"at"`
-	// Status is the exit status in words: "exit status 1", "signal: killed".
-	Status string        `json:"status"`
-	Uptime time.Duration `json:"uptime"`
-	// Asked: the supervisor ended it on purpose.
+	// Status is the exit status as text: "exit status 1", "signal: killed".
+	Status string          `json:"status"`
+	Uptime metav1.Duration `json:"uptime"`
+	// Asked: the supervisor stopped the process.
 	Asked bool `json:"asked,omitempty"`
-	// LastLines are the last lines that it logged.
+	// LastLines are the last log lines.
 	LastLines []string `json:"lastLines,omitempty"`
 }
 
@@ -74,10 +76,10 @@ type Event struct {
 	State State     `json:"state"`
 	At    time.Time `json:"at"`
 	PID   int       `json:"pid,omitempty"`
-	// Took is the time from start to ready, for Ready.
-	Took time.Duration `json:"took,omitempty"`
+	// Took is the time from start to ready; set for Ready.
+	Took metav1.Duration `json:"took,omitzero"`
 	// Exit is set when a process ended.
 	Exit *Exit `json:"exit,omitempty"`
-	// Next is how long until the next start, for Waiting.
-	Next time.Duration `json:"next,omitempty"`
+	// Next is the backoff before the next start; set for Waiting.
+	Next metav1.Duration `json:"next,omitzero"`
 }

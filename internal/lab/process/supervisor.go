@@ -11,21 +11,20 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Options configure a Supervisor. The zero value works.
+// Options configure a Supervisor. All fields are optional.
 type Options struct {
-	// Clock is time; nil means the real one.
+	// Clock defaults to the real clock.
 	Clock clock.Clock
-	// Notify is called for every change of a program's state, from the
-	// program's own goroutine: it must not block and must not call back.
+	// Notify is called for every change of state, from the program's goroutine. It must neither
+	// block nor call the Supervisor.
 	Notify func(Event)
-	// FirstBackoff and MaxBackoff bound the wait before a restart
-	// (250 ms, doubling to 10 s).
+	// FirstBackoff and MaxBackoff bound the restart backoff. Default 250 ms, doubling to 10 s.
 	FirstBackoff, MaxBackoff time.Duration
-	// StartAttempts is how many times a program may die before its first
-	// readiness until Start gives up (3).
+	// StartAttempts is the number of exits before the first readiness after which Start fails.
+	// Default 3.
 	StartAttempts int
-	// ProbeEvery is the pause between two probes (50 ms), ProbeTimeout the
-	// deadline of one (5 s).
+	// ProbeEvery is the interval of probes (default 50 ms), ProbeTimeout the deadline of one
+	// (default 5 s).
 	ProbeEvery, ProbeTimeout time.Duration
 }
 
@@ -51,7 +50,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrClosed says that the supervisor takes no more programs.
+// ErrClosed is returned by Start after Close.
 var ErrClosed = errors.New("supervisor is closed")
 
 // Supervisor keeps a set of programs running.
@@ -61,20 +60,19 @@ type Supervisor struct {
 
 	mu     sync.Mutex
 	closed bool
-	// units are in the order of their start.
+	// units are in start order.
 	units []*unit
-	// forsaken are the programs that are not started again at once.
-	forsaken map[string]forsaken
+	// holds are delays of restarts by program.
+	holds map[string]holdDown
 }
 
-// New makes a Supervisor; Close ends it.
+// New returns a Supervisor; call Close to stop it.
 func New(opts Options) *Supervisor {
-	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), forsaken: map[string]forsaken{}}
+	return &Supervisor{opts: opts.withDefaults(), sp: newSpawner(), holds: map[string]holdDown{}}
 }
 
-// Start runs the program and returns when its probe answers. When it dies
-// before that more often than allowed, or ctx ends first, Start stops it and
-// the error has the last lines of its log.
+// Start runs the program and returns when its probe succeeds. If the program dies too often before
+// that, or ctx ends, Start stops it and the error has its last log lines.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	u, err := s.add(spec)
 	if err != nil {
@@ -96,7 +94,7 @@ func (s *Supervisor) add(spec Spec) (*unit, error) {
 	}
 	for _, u := range s.units {
 		if u.spec.Name == spec.Name {
-			return nil, fmt.Errorf("start %s: it is running already", spec.Name)
+			return nil, fmt.Errorf("start %s: already running", spec.Name)
 		}
 	}
 	u := newUnit(s, spec)
@@ -127,8 +125,8 @@ func (s *Supervisor) find(name string) *unit {
 	return nil
 }
 
-// Replace ends the program of that name within grace, if it runs, and starts
-// it as spec says. It keeps its place in the order of starts.
+// Replace stops the named program within grace, if it runs, and starts it with spec. It keeps its
+// place in the start order.
 func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration) error {
 	old := s.find(spec.Name)
 	if old == nil {
@@ -150,50 +148,48 @@ func (s *Supervisor) Replace(ctx context.Context, spec Spec, grace time.Duration
 	s.mu.Unlock()
 	go u.run()
 	if err := u.awaitReady(ctx); err != nil {
-		return err // it stays supervised: the next try may bring it up
+		return err // it stays supervised and may become ready later
 	}
 	return nil
 }
 
-// forsaken is for how long a program stays ended when it dies.
-type forsaken struct {
+// holdDown delays a program's restart.
+type holdDown struct {
 	wait time.Duration
-	// over is closed when it does so no more.
+	// over is closed when the delay is cancelled.
 	over chan struct{}
 }
 
-// Forsake leaves the program of that name ended for so long when it dies; 0 has it
-// started again as ever, at once where it has died meanwhile. It may be called before
-// the program's start.
-func (s *Supervisor) Forsake(name string, wait time.Duration) {
+// HoldDown delays each restart of the named program by wait; 0 cancels a current delay and
+// restarts at once. It may be called before the program's start.
+func (s *Supervisor) HoldDown(name string, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f, have := s.forsaken[name]; have {
+	if f, have := s.holds[name]; have {
 		close(f.over)
-		delete(s.forsaken, name)
+		delete(s.holds, name)
 	}
 	if wait > 0 {
-		s.forsaken[name] = forsaken{wait: wait, over: make(chan struct{})}
+		s.holds[name] = holdDown{wait: wait, over: make(chan struct{})}
 	}
 }
 
-// ofForsaken is what Forsake was told of the program of that name.
-func (s *Supervisor) ofForsaken(name string) (forsaken, bool) {
+func (s *Supervisor) heldDown(name string) (holdDown, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f, ok := s.forsaken[name]
+	f, ok := s.holds[name]
 	return f, ok
 }
 
-// Halt ends the program of that name within grace and leaves it ended: it stays
-// listed, and Replace starts it again. Halting what does not run is harmless.
+// Halt stops the named program within grace and keeps it listed; Replace starts it again. It does
+// nothing if the program is not running.
 func (s *Supervisor) Halt(name string, grace time.Duration) {
 	if u := s.find(name); u != nil {
 		u.stopWithin(grace)
 	}
 }
 
-// Remove ends the program of that name and forgets it: it can be started anew.
+// Remove stops the named program and removes it.
 func (s *Supervisor) Remove(name string) {
 	if u := s.find(name); u != nil {
 		u.stop()
@@ -201,7 +197,7 @@ func (s *Supervisor) Remove(name string) {
 	}
 }
 
-// Status tells about every program, in the order of their start.
+// Status returns every program's status in start order.
 func (s *Supervisor) Status() []Status {
 	s.mu.Lock()
 	units := append([]*unit(nil), s.units...)
@@ -213,8 +209,8 @@ func (s *Supervisor) Status() []Status {
 	return all
 }
 
-// Close ends every program, last started first, each with its grace period,
-// and then the supervisor. It returns when all are reaped; calling it again is harmless.
+// Close stops every program in reverse order, each with its grace period, and returns when all are
+// reaped. A second call does nothing.
 func (s *Supervisor) Close() {
 	s.mu.Lock()
 	if s.closed {

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// tailLines and tailBytes bound what an error repeats of a log.
+// Limits of log lines in an error.
 const (
 	tailLines = 12
 	tailBytes = 8 << 10
 )
 
-// Tail returns the last lines of the file that were written after offset from.
-// A log that cannot be read has no lines: it must not hide the death it explains.
+// Tail returns the last lines written after offset from. An unreadable log has no lines.
 func Tail(path string, from int64) []string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -25,7 +24,7 @@ func Tail(path string, from int64) []string {
 	if err != nil {
 		return nil
 	}
-	if from > size { // it was rotated since
+	if from > size { // rotated meanwhile
 		from = 0
 	}
 	cut := false
@@ -39,7 +38,7 @@ func Tail(path string, from int64) []string {
 	}
 	lines := strings.Split(strings.TrimRight(string(raw[:n]), "\n"), "\n")
 	if cut && len(lines) > 1 {
-		lines = lines[1:] // the first one begins in the middle
+		lines = lines[1:] // the first line is incomplete
 	}
 	if len(lines) > tailLines {
 		lines = lines[len(lines)-tailLines:]

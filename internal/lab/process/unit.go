@@ -6,17 +6,19 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// unit is one program under supervision: a process, and the next one when it dies.
+// unit is one supervised program and its successive processes.
 type unit struct {
 	sup  *Supervisor
 	spec Spec
 
 	stopOnce sync.Once
 	grace    time.Duration
-	stopping chan struct{} // closed: end it
-	stopped  chan struct{} // closed: it ended, nothing follows
+	stopping chan struct{} // closed: stop requested
+	stopped  chan struct{} // closed: the program has ended
 
 	mu        sync.Mutex
 	state     State
@@ -25,7 +27,7 @@ type unit struct {
 	lastExit  *Exit
 	probeErr  error
 	everReady chan struct{} // closed at the first readiness
-	early     chan Exit     // takes each death before the first readiness
+	early     chan Exit     // receives exits before the first readiness
 }
 
 func newUnit(s *Supervisor, spec Spec) *unit {
@@ -36,7 +38,7 @@ func newUnit(s *Supervisor, spec Spec) *unit {
 	}
 }
 
-// run is the life of the program. It ends when stop is called.
+// run restarts the program until stop is called.
 func (u *unit) run() {
 	defer close(u.stopped)
 	backoff := u.sup.opts.FirstBackoff
@@ -49,7 +51,7 @@ func (u *unit) run() {
 		if wasReady {
 			backoff = u.sup.opts.FirstBackoff
 		}
-		u.set(Waiting, Event{Exit: exit, Next: backoff})
+		u.set(Waiting, Event{Exit: exit, Next: metav1.Duration{Duration: backoff}})
 		if !u.isEverReady() {
 			select {
 			case u.early <- *exit:
@@ -67,9 +69,9 @@ func (u *unit) run() {
 	}
 }
 
-// await returns when the next process may be started; false when there is to be none.
+// await waits for the next start; false: the program is stopping.
 func (u *unit) await(backoff time.Duration) bool {
-	if f, ok := u.sup.ofForsaken(u.spec.Name); ok {
+	if f, ok := u.sup.heldDown(u.spec.Name); ok {
 		select {
 		case <-u.stopping:
 			return false
@@ -85,7 +87,7 @@ func (u *unit) await(backoff time.Duration) bool {
 	}
 }
 
-// once runs one process to its end.
+// once runs one process until it exits.
 func (u *unit) once() (exit *Exit, wasReady, asked bool) {
 	clk := u.sup.opts.Clock
 	inst, err := launch(u.sup.sp, u.spec, clk.Now)
@@ -99,7 +101,7 @@ func (u *unit) once() (exit *Exit, wasReady, asked bool) {
 	u.mu.Unlock()
 	u.set(Starting, Event{PID: inst.id.PID})
 
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the process's own: it ends with it
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lives as long as the process
 	defer cancel()
 	ready := make(chan struct{})
 	probing := make(chan struct{})
@@ -116,7 +118,7 @@ func (u *unit) once() (exit *Exit, wasReady, asked bool) {
 		case <-ready:
 			ready = nil
 			wasReady = true
-			u.set(Ready, Event{PID: inst.id.PID, Took: clk.Since(inst.started)})
+			u.set(Ready, Event{PID: inst.id.PID, Took: metav1.Duration{Duration: clk.Since(inst.started)}})
 			u.markReady()
 		case <-inst.ended:
 			u.record(&inst.exit)
@@ -132,7 +134,7 @@ func (u *unit) once() (exit *Exit, wasReady, asked bool) {
 	}
 }
 
-// probe asks until the program answers; false when ctx ended first.
+// probe probes until the program is ready; false: ctx ended.
 func (u *unit) probe(ctx context.Context) bool {
 	if u.spec.Ready == nil {
 		return true
@@ -155,7 +157,7 @@ func (u *unit) probe(ctx context.Context) bool {
 	}
 }
 
-// awaitReady returns at the first readiness, or says why there is none.
+// awaitReady returns at the first readiness or with the reason of the failure.
 func (u *unit) awaitReady(ctx context.Context) error {
 	for deaths := 0; ; {
 		select {
@@ -175,27 +177,26 @@ func (u *unit) awaitReady(ctx context.Context) error {
 	}
 }
 
-// probed tells what the probe last answered.
+// probed returns the last probe error for a message.
 func (u *unit) probed() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.probeErr == nil {
 		return ""
 	}
-	return " (its probe: " + u.probeErr.Error() + ")"
+	return " (last probe: " + u.probeErr.Error() + ")"
 }
 
 func logged(path string, lines []string) string {
 	if len(lines) == 0 {
-		return "; it logged nothing (" + path + ")"
+		return "; its log is empty (" + path + ")"
 	}
-	return "; its last log lines (" + path + "):\n  " + strings.Join(lines, "\n  ")
+	return "; last log lines (" + path + "):\n  " + strings.Join(lines, "\n  ")
 }
 
-// stop ends the program and waits until it is gone.
+// stop stops the program and waits until it has ended.
 func (u *unit) stop() { u.stopWithin(u.spec.Grace) }
 
-// stopWithin is stop with another grace period.
 func (u *unit) stopWithin(grace time.Duration) {
 	u.stopOnce.Do(func() {
 		u.grace = grace // read after stopping is closed

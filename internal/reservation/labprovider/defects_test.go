@@ -155,7 +155,7 @@ func TestWhatIsNotTested(t *testing.T) {
 	}
 	// Its lab was never started: nothing is seen, and that is no pass.
 	result, err := p.Test(t.Context(), request(hook.Test, "fl-x", first))
-	if err != nil || result.Verdict != hook.Unobserved || !strings.Contains(result.Why, "no such lab is up") {
+	if err != nil || result.Verdict != hook.Unobserved || !strings.Contains(result.Why, "lab is not running") {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if (&trial{}).result().Verdict != hook.Unobserved {

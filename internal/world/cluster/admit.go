@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// deviceDeadline is how long a pod waits for GPUs that a pod before it gives back.
+// deviceDeadline is how long a pod waits for GPUs of a pod that is ending.
 const deviceDeadline = 15 * time.Second
 
-// occupy takes the pod's GPUs: those of its claims, and what the device plugin
-// hands out. The pod before may be a moment from giving its back.
+// occupy allocates the pod's GPUs: those of its claims and those of the device plugin.
 func (w *worker) occupy() (held, error) {
 	have, err := w.readClaims()
 	n := gpusOf(w.pod)
@@ -22,7 +22,7 @@ func (w *worker) occupy() (held, error) {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, deviceDeadline)
 	defer cancel()
-	err = poll(ctx, 50*time.Millisecond, func() (err error) {
+	err = poll.Until(ctx, 50*time.Millisecond, "devices", func(context.Context) (err error) {
 		have.plugged, err = w.runtime.world.Take(w.identity(), w.pod.Spec.NodeName, have.given, n, idleLoad())
 		return err
 	})
@@ -42,7 +42,7 @@ func (w *worker) refuse(cause error) error {
 	return errors.Join(fmt.Errorf("not admitted: %w", cause), patchStatus(w.ctx, w.runtime.client, w.pod, refused(why)))
 }
 
-// free is how many GPUs of the pod's node nobody holds.
+// free counts the free GPUs of the pod's node.
 func (w *worker) free() int {
 	free := 0
 	if n, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName); ok {

@@ -11,33 +11,33 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// held are a pod's GPUs.
+// held has a pod's GPUs.
 type held struct {
-	// given are those that the scheduler allocated to its claims, claimed their
-	// indices by the containers that name the claims.
+	// given are the GPUs of its claims; claimed are their indices by container.
 	given   []world.Given
 	claimed map[string][]int
 	// plugged are those of the device plugin.
 	plugged []int
 }
 
-// all that a container's program may use: what its claims hold, and what the
-// device plugin gave to the pod.
+// all returns the GPUs that a container may use: those of its claims and those of the device
+// plugin.
 func (h held) all(container string) []int {
 	return slices.Concat(h.claimed[container], h.plugged)
 }
 
-// readClaims finds what is allocated to the pod's claims, as the kubelet does
-// before it starts a container.
+// readClaims reads the allocations of the pod's claims, as the kubelet does before it starts a
+// container.
 func (w *worker) readClaims() (held, error) {
 	h := held{claimed: map[string][]int{}}
 	for _, ref := range w.pod.Spec.ResourceClaims {
 		name := claimName(w.current(), ref)
 		if name == "" {
-			return h, fmt.Errorf("prepare dynamic resources: no ResourceClaim was made for %s", ref.Name)
+			return h, fmt.Errorf("prepare dynamic resources: no ResourceClaim for %s", ref.Name)
 		}
 		claim, err := w.getClaim(name)
 		if err != nil {
@@ -50,30 +50,26 @@ func (w *worker) readClaims() (held, error) {
 	return h, nil
 }
 
-// getClaim asks until the API server answers.
+// getClaim retries until the API server responds.
 func (w *worker) getClaim(name string) (*resourcev1.ResourceClaim, error) {
 	var claim *resourcev1.ResourceClaim
-	var final error
-	err := poll(w.ctx, 200*time.Millisecond, func() (err error) {
-		ctx, cancel := context.WithTimeout(w.ctx, goodbye)
+	err := poll.Until(w.ctx, 200*time.Millisecond, "ResourceClaim "+name, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 		defer cancel()
 		claim, err = w.runtime.client.ResourceV1().ResourceClaims(w.pod.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			final, err = err, nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare dynamic resources: %w", err)
 	}
 	return claim, nil
 }
 
-// claimName is the ResourceClaim behind a pod's entry: named there, or made from a
-// template and named in the status.
+// claimName returns the ResourceClaim of a pod's entry: named there, or created from a template
+// and named in the status.
 func claimName(pod *corev1.Pod, ref corev1.PodResourceClaim) string {
 	if ref.ResourceClaimName != nil {
 		return *ref.ResourceClaimName
@@ -86,8 +82,7 @@ func claimName(pod *corev1.Pod, ref corev1.PodResourceClaim) string {
 	return ""
 }
 
-// add takes a claim's GPUs to the containers that name it. Other drivers' devices
-// are not the world's.
+// add adds a claim's GPUs to the containers that use it. Devices of other drivers are ignored.
 func (h *held) add(pod *corev1.Pod, ref string, claim *resourcev1.ResourceClaim) error {
 	reserved := slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID })
 	if claim.Status.Allocation == nil || !reserved {
@@ -114,8 +109,7 @@ func (h *held) add(pod *corev1.Pod, ref string, claim *resourcev1.ResourceClaim)
 	return nil
 }
 
-// names says whether a container names a claim: all of it, or the request that a
-// device is for.
+// names reports whether a container uses a claim, or the request of a claim.
 func names(c corev1.Container, ref, request string) bool {
 	return slices.ContainsFunc(c.Resources.Claims, func(have corev1.ResourceClaim) bool {
 		return have.Name == ref && (have.Request == "" || have.Request == request)

@@ -18,33 +18,32 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
 	"github.com/firstlight/firstlight/internal/world/gateway"
 	"github.com/firstlight/firstlight/internal/world/operator"
 )
 
-// Config of Start.
 type Config struct {
 	RestConfig *rest.Config
 	World      *world.World
-	// Dir takes the pods' log files, in a directory of their own in it.
+	// Dir is the parent of the directory for pod logs.
 	Dir string
-	// ExporterPort on the nodes' addresses; 0 means the exporter's own.
+	// ExporterPort on the nodes' addresses; 0: the exporter's default.
 	ExporterPort int
-	// Kubelet is kwok's server; without it, a followed log doesn't end.
+	// Kubelet is kwok's server; without it, following a log does not end.
 	Kubelet *Kubelet
-	// Pods is where the way to pods by their own addresses is served, as an HTTP proxy;
-	// nil: nowhere. Stop closes it.
+	// Pods serves the HTTP proxy to pod addresses; nil: none. Stop closes it.
 	Pods net.Listener
-	// Log takes what a person debugging the lab wants to read; nil: nothing.
+	// Log is for debugging; nil discards it.
 	Log *slog.Logger
 }
 
-// podsDir is the runtime's own directory in Config.Dir.
+// podsDir is the directory for pod logs in Config.Dir.
 const podsDir = "pods"
 
-// Cluster is the world's side of one API server, until Stop.
+// Cluster is the world's side of one API server.
 type Cluster struct {
 	config Config
 	client kubernetes.Interface
@@ -53,7 +52,7 @@ type Cluster struct {
 
 	nodes     *nodes
 	runtime   *runtime
-	front     *front
+	logProxy  *logProxy
 	network   *podNetwork
 	instances *instances
 	driver    *driver
@@ -65,12 +64,11 @@ type Cluster struct {
 	wg     sync.WaitGroup
 }
 
-// Start registers the nodes, starts everything and returns when every node is
-// registered with its resources. It bounds starting by ctx; what it started
-// runs until Stop.
+// Start returns when every node is registered with its resources. ctx bounds the start; the
+// Cluster runs until Stop.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.RestConfig == nil || cfg.World == nil || cfg.Dir == "" {
-		return nil, errors.New("start the world's cluster: rest config, world and directory must be given")
+		return nil, errors.New("start the world's cluster: RestConfig, World and Dir are required")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -115,10 +113,10 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.network = servePods(c.config.Pods, c.runtime, c.log)
 	}
 	if k := c.config.Kubelet; k != nil {
-		if c.front, err = startFront(life, *k, c.runtime, c.log); err != nil {
+		if c.logProxy, err = startLogProxy(life, *k, c.runtime, c.log); err != nil {
 			return err
 		}
-		c.nodes.kubeletPort = c.front.port
+		c.nodes.kubeletPort = c.logProxy.port
 	}
 	for _, i := range []cache.SharedIndexInformer{nodeInformer, podInformer, c.driver.slices} {
 		c.wg.Go(func() { i.RunWithContext(life) })
@@ -147,32 +145,30 @@ func (c *Cluster) start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Settle returns when the API shows the world as it is now: every node Ready
-// with its resources and devices, every exporter up or down, the operator's verdict in, the
-// gateways right or wrong, and the instances that an autoscaler orders as they are to be.
+// Settle returns when the API matches the world: nodes Ready with their resources and devices,
+// exporters, the operator's status, gateways and the autoscaler's instances.
 func (c *Cluster) Settle(ctx context.Context) error {
-	if err := poll(ctx, 50*time.Millisecond, c.nodes.settled); err != nil {
-		return fmt.Errorf("wait for nodes: %w", err)
-	}
-	if err := poll(ctx, 50*time.Millisecond, c.driver.settled); err != nil {
-		return fmt.Errorf("wait for the DRA driver: %w", err)
-	}
-	if err := poll(ctx, 50*time.Millisecond, func() error { return c.exporters.Settle(ctx) }); err != nil {
-		return fmt.Errorf("wait for exporters: %w", err)
-	}
-	if err := c.operator.Settle(ctx); err != nil {
-		return fmt.Errorf("wait for the GPU operator: %w", err)
-	}
-	if err := c.gateways.Settle(ctx); err != nil {
-		return fmt.Errorf("wait for the gateways: %w", err)
-	}
-	if err := poll(ctx, 100*time.Millisecond, func() error { _, err := c.instances.sync(ctx); return err }); err != nil {
-		return fmt.Errorf("wait for the instances of autoscalers: %w", err)
+	for _, part := range []struct {
+		name    string
+		settled func(ctx context.Context) error
+	}{
+		{"the nodes", func(context.Context) error { return c.nodes.settled() }},
+		{"the DRA driver", func(context.Context) error { return c.driver.settled() }},
+		{"the exporters", c.exporters.Settle},
+		{"the GPU operator", c.operator.Settled},
+		{"the gateways", func(context.Context) error { return c.gateways.Settled() }},
+		{"the autoscaler's instances", func(ctx context.Context) error { _, err := c.instances.sync(ctx); return err }},
+	} {
+		if err := poll.Until(ctx, settleInterval, part.name, part.settled); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Stop ends everything and waits for it until ctx ends. Objects stay in the API.
+const settleInterval = 50 * time.Millisecond
+
+// Stop stops everything and waits until ctx ends. API objects remain.
 func (c *Cluster) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
@@ -197,8 +193,8 @@ func (c *Cluster) stop() {
 	if c.gateways != nil {
 		c.gateways.Stop()
 	}
-	if c.front != nil {
-		c.front.stop()
+	if c.logProxy != nil {
+		c.logProxy.stop()
 	}
 	if c.network != nil {
 		c.network.close()
@@ -210,21 +206,4 @@ func (c *Cluster) stop() {
 		c.exporters.Stop()
 	}
 	c.wg.Wait()
-}
-
-// poll calls ok until it says yes or ctx ends; then the error says why not.
-func poll(ctx context.Context, every time.Duration, ok func() error) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		err := ok()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
 }

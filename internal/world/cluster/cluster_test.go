@@ -332,7 +332,7 @@ func kubeletPortsWantCredentials(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := net.JoinHostPort(host, strconv.Itoa(int(node.Status.DaemonEndpoints.KubeletEndpoint.Port)))
+	proxy := net.JoinHostPort(host, strconv.Itoa(int(node.Status.DaemonEndpoints.KubeletEndpoint.Port)))
 	certificates := pki.Dir(filepath.Dir(b.info.CA))
 	path := "/containerLogs/default/" + pod.Name + "/nccl-tests"
 	for name, ask := range map[string]struct {
@@ -342,10 +342,10 @@ func kubeletPortsWantCredentials(t *testing.T, b *bench) {
 		"kwok, plain":                      {"http://" + b.info.Kubelet + path, "", http.StatusBadRequest},
 		"kwok, TLS":                        {"https://" + b.info.Kubelet + path, "", http.StatusBadRequest},
 		"kwok, with the API server's":      {"https://" + b.info.Kubelet + path, pki.KubeletClient, http.StatusBadRequest},
-		"the world, plain":                 {"http://" + front + path, "", http.StatusBadRequest},
-		"the world, TLS":                   {"https://" + front + path, "", 0},
-		"the world, with another program":  {"https://" + front + path, pki.Prometheus, http.StatusForbidden},
-		"the world, with the API server's": {"https://" + front + path, pki.KubeletClient, http.StatusOK},
+		"the world, plain":                 {"http://" + proxy + path, "", http.StatusBadRequest},
+		"the world, TLS":                   {"https://" + proxy + path, "", 0},
+		"the world, with another program":  {"https://" + proxy + path, pki.Prometheus, http.StatusForbidden},
+		"the world, with the API server's": {"https://" + proxy + path, pki.KubeletClient, http.StatusOK},
 	} {
 		status, body := askKubelet(t, certificates, ask.url, ask.identity)
 		if status != ask.status || strings.Contains(body, secret) != (ask.status == http.StatusOK) {

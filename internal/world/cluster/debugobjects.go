@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 func logsResource() schema.GroupVersionResource {
@@ -21,10 +23,10 @@ func forwardsResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "portforwards"}
 }
 
-// logFile is a container's log, and that of its last instance; empty for none.
+// logFile has the log paths of a container's current and previous instance; empty: none.
 type logFile struct{ container, current, previous string }
 
-// logsOf tells kwok which files are the logs of a pod's containers.
+// logsOf returns kwok's Logs object of a pod.
 func logsOf(name string, pod *corev1.Pod, files ...logFile) *unstructured.Unstructured {
 	var logs []any
 	for _, f := range files {
@@ -37,7 +39,7 @@ func logsOf(name string, pod *corev1.Pod, files ...logFile) *unstructured.Unstru
 	return debugObject("Logs", name, pod, map[string]any{"logs": logs})
 }
 
-// forwardOf tells kwok where a pod's ports are; no port means all.
+// forwardOf returns kwok's PortForward object of a pod; no ports means all.
 func forwardOf(name string, pod *corev1.Pod, ports []int32, address string, port int) *unstructured.Unstructured {
 	forward := map[string]any{"target": map[string]any{"address": address, "port": int64(port)}}
 	if len(ports) > 0 {
@@ -50,8 +52,7 @@ func forwardOf(name string, pod *corev1.Pod, ports []int32, address string, port
 	return debugObject("PortForward", name, pod, map[string]any{"forwards": []any{forward}})
 }
 
-// debugObject is one of kwok's kinds for a pod: kwok finds it by its name (secretNames), and it
-// is gone when the pod is gone.
+// debugObject returns an object that kwok finds by its name (secretNames). The pod owns it.
 func debugObject(kind, name string, pod *corev1.Pod, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": kind,
@@ -63,29 +64,21 @@ func debugObject(kind, name string, pod *corev1.Pod, spec map[string]any) *unstr
 	}}
 }
 
-// put creates or replaces an object until it is there or ctx ends. An object
-// whose namespace is on its way out is not put.
+// put creates or replaces an object, with retries until ctx ends. It fails at once in a
+// terminating namespace.
 func put(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, obj *unstructured.Unstructured) error {
 	api := client.Resource(resource).Namespace(obj.GetNamespace())
-	var final error
-	err := poll(ctx, 100*time.Millisecond, func() error {
+	what := fmt.Sprintf("%s %s/%s to be written", obj.GetKind(), obj.GetNamespace(), obj.GetName())
+	return poll.Until(ctx, 100*time.Millisecond, what, func(ctx context.Context) error {
 		_, err := api.Create(ctx, obj, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			err = replace(ctx, api, obj)
 		}
 		if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsInvalid(err) {
-			final = err
-			return nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
-	if err != nil {
-		return fmt.Errorf("put %s %s/%s: %w", obj.GetKind(), obj.GetNamespace(), obj.GetName(), err)
-	}
-	return nil
 }
 
 func replace(ctx context.Context, api dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
@@ -99,7 +92,7 @@ func replace(ctx context.Context, api dynamic.ResourceInterface, obj *unstructur
 	return err
 }
 
-// remove deletes the object of that name, if it is still that pod's.
+// remove deletes the named object if the pod owns it.
 func remove(ctx context.Context, client dynamic.Interface, resource schema.GroupVersionResource, name string, pod *corev1.Pod) error {
 	api := client.Resource(resource).Namespace(pod.Namespace)
 	have, err := api.Get(ctx, name, metav1.GetOptions{})
@@ -107,11 +100,11 @@ func remove(ctx context.Context, client dynamic.Interface, resource schema.Group
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look for %s of pod %s/%s: %w", resource.Resource, pod.Namespace, pod.Name, err)
+		return fmt.Errorf("get %s of pod %s/%s: %w", resource.Resource, pod.Namespace, pod.Name, err)
 	}
 	for _, o := range have.GetOwnerReferences() {
 		if o.UID != pod.UID {
-			return nil // a later pod of the same name has it now
+			return nil // owned by a later pod of the same name
 		}
 	}
 	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {

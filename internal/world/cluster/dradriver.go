@@ -20,14 +20,14 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// driver keeps what NVIDIA's DRA driver publishes: its DeviceClass, and a
-// ResourceSlice a GPU node.
+// driver publishes what NVIDIA's DRA driver does: its DeviceClass and a ResourceSlice per GPU
+// node.
 type driver struct {
 	client  kubernetes.Interface
 	world   *world.World
 	nodes   cache.SharedIndexInformer
 	slices  cache.SharedIndexInformer
-	changed *bell
+	changed *broadcast
 	log     *slog.Logger
 }
 
@@ -35,20 +35,20 @@ func newDriver(client kubernetes.Interface, w *world.World, nodes cache.SharedIn
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = "spec.driver=" + draDriver
 	}))
-	d := &driver{client: client, world: w, nodes: nodes, slices: factory.Resource().V1().ResourceSlices().Informer(), changed: newBell(), log: log}
+	d := &driver{client: client, world: w, nodes: nodes, slices: factory.Resource().V1().ResourceSlices().Informer(), changed: newBroadcast(), log: log}
 	ring := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { d.changed.ring() },
-		UpdateFunc: func(_, _ any) { d.changed.ring() },
-		DeleteFunc: func(any) { d.changed.ring() },
+		AddFunc:    func(any) { d.changed.notify() },
+		UpdateFunc: func(_, _ any) { d.changed.notify() },
+		DeleteFunc: func(any) { d.changed.notify() },
 	}
-	// Adding a handler fails only on an informer that has stopped.
+	// AddEventHandler fails only on a stopped informer.
 	_, _ = d.slices.AddEventHandler(ring)
-	// Of nodes, only which there are: their status changes all the time.
+	// Node status changes often and is irrelevant here.
 	_, _ = d.nodes.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: ring.AddFunc, DeleteFunc: ring.DeleteFunc})
 	return d
 }
 
-// run keeps class and slices right until ctx ends.
+// run keeps class and slices up to date until ctx ends.
 func (d *driver) run(ctx context.Context) {
 	if !cache.WaitForCacheSync(ctx.Done(), d.nodes.HasSynced, d.slices.HasSynced) {
 		return
@@ -57,24 +57,24 @@ func (d *driver) run(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
-	for look := true; ; {
+	for syncClass := true; ; {
 		changed := d.changed.wait()
 		var err error
-		if look { // nobody tells of the class
+		if syncClass { // the class is not watched
 			err = d.syncClass(ctx)
 		}
 		if err = errors.Join(err, d.syncSlices(ctx)); err != nil && ctx.Err() == nil {
-			d.log.Warn("keep resource slices", "err", err)
+			d.log.Warn("cannot sync ResourceSlices", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-notices:
-			look = false
+			syncClass = false
 		case <-changed:
-			look = false
+			syncClass = false
 		case <-tick.C:
-			look = true
+			syncClass = true
 		}
 	}
 }
@@ -84,11 +84,11 @@ func (d *driver) syncSlices(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(8)
 	for _, host := range state.GPUNodes() {
-		if want, have, ok := d.look(state, host); !ok {
+		if want, have, ok := d.compare(state, host); !ok {
 			group.Go(func() error { return d.put(ctx, have, want) })
 		}
 	}
-	return group.Wait() //nolint:wrapcheck // says which slice
+	return group.Wait()
 }
 
 func (d *driver) syncClass(ctx context.Context) error {
@@ -98,33 +98,33 @@ func (d *driver) syncClass(ctx context.Context) error {
 		_, err = api.Create(ctx, deviceClass(), metav1.CreateOptions{})
 	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("keep device class %s: %w", draDriver, err)
+		return fmt.Errorf("sync DeviceClass %s: %w", draDriver, err)
 	}
 	return nil
 }
 
-// look says what a host's slice is to be and what it is, either nil for none,
-// and whether that is the same. A host that is no node yet has none.
-func (d *driver) look(state world.State, host world.Node) (want, have *resourcev1.ResourceSlice, ok bool) {
-	if obj, there, err := d.nodes.GetStore().GetByKey(host.Name); err == nil && there {
+// compare returns a host's desired and current slice, each nil for none, and whether they are
+// equal. A host without Node object has no slice.
+func (d *driver) compare(state world.State, host world.Node) (want, have *resourcev1.ResourceSlice, ok bool) {
+	if obj, exists, err := d.nodes.GetStore().GetByKey(host.Name); err == nil && exists {
 		if node, isNode := obj.(*corev1.Node); isNode {
 			want = desiredSlice(state, host, node.UID)
 		}
 	}
-	if obj, there, err := d.slices.GetStore().GetByKey(sliceName(host.Name)); err == nil && there {
+	if obj, exists, err := d.slices.GetStore().GetByKey(sliceName(host.Name)); err == nil && exists {
 		have, _ = obj.(*resourcev1.ResourceSlice)
 	}
 	return want, have, sameSlice(have, want)
 }
 
-// put makes a slice what it is to be. One of a node of before is made anew.
+// put creates, updates or deletes a slice. A slice of a previous Node object is recreated.
 func (d *driver) put(ctx context.Context, have, want *resourcev1.ResourceSlice) error {
 	api := d.client.ResourceV1().ResourceSlices()
 	var err error
 	switch {
 	case have == nil:
 		if _, err = api.Create(ctx, want, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
-			err = nil // the informer will show it
+			err = nil // the informer delivers it
 		}
 	case want == nil, !apiequality.Semantic.DeepEqual(have.OwnerReferences, want.OwnerReferences):
 		if err = api.Delete(ctx, have.Name, metav1.DeleteOptions{}); apierrors.IsNotFound(err) {
@@ -133,26 +133,26 @@ func (d *driver) put(ctx context.Context, have, want *resourcev1.ResourceSlice) 
 	default:
 		next := have.DeepCopy()
 		next.Spec.Devices = want.Spec.Devices
-		next.Spec.Pool.Generation++ // of a pool, the highest generation counts
+		next.Spec.Pool.Generation++ // consumers use the highest generation
 		if _, err = api.Update(ctx, next, metav1.UpdateOptions{}); apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			err = nil // the informer shows what it is now
+			err = nil // the informer delivers the current one
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("publish resource slice of %s: %w", nodeOfSlice(have, want), err)
+		return fmt.Errorf("publish ResourceSlice of %s: %w", nodeOfSlice(have, want), err)
 	}
 	return nil
 }
 
-// settled says nil when every slice is as the hardware is.
+// settled returns nil when every slice matches the hardware.
 func (d *driver) settled() error {
 	if !d.slices.HasSynced() {
-		return errors.New("resource slices are not listed yet")
+		return errors.New("ResourceSlices are not listed yet")
 	}
 	state := d.world.State()
 	for _, host := range state.GPUNodes() {
-		if _, _, ok := d.look(state, host); !ok {
-			return fmt.Errorf("the resource slice of %s is not published yet", host.Name)
+		if _, _, ok := d.compare(state, host); !ok {
+			return fmt.Errorf("ResourceSlice of %s is not published yet", host.Name)
 		}
 	}
 	return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// draDriver is the name of NVIDIA's DRA driver for GPUs, and of its DeviceClass.
+// draDriver is the name of NVIDIA's DRA driver for GPUs and of its DeviceClass.
 const draDriver = "gpu.nvidia.com"
 
-// deviceClass is the one of the driver's chart for whole GPUs.
+// deviceClass is the class for whole GPUs in the driver's chart.
 func deviceClass() *resourcev1.DeviceClass {
 	return &resourcev1.DeviceClass{
 		ObjectMeta: metav1.ObjectMeta{Name: draDriver},
@@ -28,8 +28,8 @@ func deviceClass() *resourcev1.DeviceClass {
 	}
 }
 
-// desiredSlice is what the driver's plugin on a host publishes, nil where it
-// doesn't run: like all operands it is placed by node feature discovery's labels.
+// desiredSlice returns what the driver's plugin on a host publishes, or nil if it does not run.
+// Node feature discovery's labels place it, like all operands.
 func desiredSlice(state world.State, host world.Node, owner types.UID) *resourcev1.ResourceSlice {
 	if host.System || host.NoSlice || state.ZeroGPUNodes {
 		return nil
@@ -47,7 +47,7 @@ func desiredSlice(state world.State, host world.Node, owner types.UID) *resource
 		},
 	}
 	if host.NVMLError != "" {
-		return s // the plugin runs and can't enumerate anything
+		return s // the plugin runs and cannot enumerate devices
 	}
 	for _, g := range host.GPUs {
 		if g.Usable() {
@@ -57,15 +57,14 @@ func desiredSlice(state world.State, host world.Node, owner types.UID) *resource
 	return s
 }
 
-// sliceName has a suffix, as the helper library's generated names have, but
-// always the same for a node.
+// sliceName has a suffix like a generated name, but a stable one.
 func sliceName(node string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(node)) // never fails
 	return fmt.Sprintf("%s-%s-%05x", node, draDriver, h.Sum32()&0xfffff)
 }
 
-// draDevice is a GPU as the driver's version 25 describes it.
+// draDevice is a GPU in the format of the driver's version 25.
 func draDevice(hw world.Hardware, host world.Node, g world.GPU) resourcev1.Device {
 	text := func(s string) resourcev1.DeviceAttribute { return resourcev1.DeviceAttribute{StringValue: &s} }
 	version := func(s string) resourcev1.DeviceAttribute {
@@ -86,8 +85,8 @@ func draDevice(hw world.Hardware, host world.Node, g world.GPU) resourcev1.Devic
 	}
 }
 
-// deviceName is the driver's for a GPU; deviceIndex reads it back, -1 when it is
-// no GPU's.
+// deviceName is the driver's name of a GPU; deviceIndex parses it and returns -1 for other
+// devices.
 func deviceName(index int) string { return "gpu-" + strconv.Itoa(index) }
 
 func deviceIndex(name string) int {
@@ -98,7 +97,7 @@ func deviceIndex(name string) int {
 	return n
 }
 
-// semantic makes a semantic version of NVIDIA's: "580.105.08" is 580.105.8.
+// semantic converts NVIDIA's versions to semantic versions: "580.105.08" is 580.105.8.
 func semantic(version string) string {
 	parts := append(strings.Split(version, "."), "0", "0")[:3]
 	for i, p := range parts {

@@ -13,21 +13,21 @@ import (
 // member is one running pod of a job.
 type member struct {
 	index int
-	host  string // what gethostname returns in it
+	host  string // result of gethostname in the pod
 	ip    string
 	node  string
 	gpus  []int
 }
 
-// gang are the pods of one job that run.
+// gang has the running pods of one job.
 type gang struct {
 	mu      sync.Mutex
 	members map[int]member
-	changed *bell
+	changed *broadcast
 	over    bool // rank 0 has ended
 }
 
-// gangs are known by their job.
+// gangs maps jobs to gangs.
 type gangs struct {
 	mu  sync.Mutex
 	all map[string]*gang
@@ -35,19 +35,19 @@ type gangs struct {
 
 func newGangs() *gangs { return &gangs{all: map[string]*gang{}} }
 
-// join adds a running pod to its job's gang; leave takes it out again.
+// join adds a running pod to its job's gang; leave removes it.
 func (g *gangs) join(key string, m member) (joined *gang, leave func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	one := g.all[key]
 	if one == nil {
-		one = &gang{members: map[int]member{}, changed: newBell()}
+		one = &gang{members: map[int]member{}, changed: newBroadcast()}
 		g.all[key] = one
 	}
 	one.mu.Lock()
 	one.members[m.index] = m
 	one.mu.Unlock()
-	one.changed.ring()
+	one.changed.notify()
 	return one, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *gangs) join(key string, m member) (joined *gang, leave func()) {
 	}
 }
 
-// complete waits for n members, with indices 0 to n-1, and returns them in order.
+// complete waits for n members with indices 0 to n-1 and returns them in order.
 func (g *gang) complete(ctx context.Context, n int) ([]member, error) {
 	for {
 		changed := g.changed.wait()
@@ -89,15 +89,15 @@ func (g *gang) first(n int) []member {
 	return all
 }
 
-// end tells the others that rank 0 is through.
+// end signals the end of rank 0.
 func (g *gang) end() {
 	g.mu.Lock()
 	g.over = true
 	g.mu.Unlock()
-	g.changed.ring()
+	g.changed.notify()
 }
 
-// ended waits for rank 0.
+// ended waits for the end of rank 0.
 func (g *gang) ended(ctx context.Context) error {
 	for {
 		changed := g.changed.wait()
@@ -115,7 +115,7 @@ func (g *gang) ended(ctx context.Context) error {
 	}
 }
 
-// gangKey is a pod's job: by its controller, so that a job of the same name is another.
+// gangKey identifies a pod's job by its controller's UID, because job names are reused.
 func gangKey(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		return string(owner.UID)
@@ -123,7 +123,7 @@ func gangKey(pod *corev1.Pod) string {
 	return string(pod.UID)
 }
 
-// hostname is what a container of the pod sees as its own.
+// hostname is the pod's own host name.
 func hostname(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.HostNetwork:
@@ -135,7 +135,7 @@ func hostname(pod *corev1.Pod) string {
 	}
 }
 
-// rankOf is a pod's completion index; 0 for a pod of no indexed job.
+// rankOf is a pod's completion index; 0 for a pod without an indexed job.
 func rankOf(pod *corev1.Pod) int {
 	text := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if text == "" {

@@ -15,14 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// nodeClasses are those of Karpenter's KWOK provider: each says how long its
-// instances take until they register as nodes.
+// nodeClasses are those of Karpenter's KWOK provider; their spec has the registration delay of
+// instances.
 func nodeClasses() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.kwok.sh", Version: "v1alpha1", Resource: "kwoknodeclasses"}
 }
 
-// boot makes every node class's instances take so long; 0 gives them back what
-// they had.
+// boot sets the registration delay of every node class; 0 restores the previous delays.
 func (i *instances) boot(ctx context.Context, delay time.Duration) error {
 	classes, err := i.dyn.Resource(nodeClasses()).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -54,7 +53,7 @@ func (i *instances) boot(ctx context.Context, delay time.Duration) error {
 	return nil
 }
 
-// setBoot writes a delay; none takes it out.
+// setBoot writes a delay; an empty one removes it.
 func (i *instances) setBoot(ctx context.Context, class, delay string) error {
 	value := "null"
 	if delay != "" {
@@ -66,17 +65,16 @@ func (i *instances) setBoot(ctx context.Context, class, delay string) error {
 }
 
 const (
-	// maxBoot is the longest boot whose end is waited for.
+	// maxBoot is the longest boot whose end is awaited.
 	maxBoot = time.Minute
-	// sweepAfter is how long it may take until a node that was promised is seen.
+	// sweepAfter is how late a node can appear after its delay.
 	sweepAfter = 10 * time.Second
-	// unclaimed is how old a node must be: its claim learns of it a moment later.
+	// unclaimed is the minimum age of a node: its claim gets its ID a moment after creation.
 	unclaimed = 3 * time.Second
 )
 
-// sweep takes away the nodes of instances that were given up while they booted.
-// Karpenter's KWOK provider makes every node that it has promised; at a provider
-// whose instances boot, the instance ends with its claim.
+// sweep deletes the nodes of instances whose claims were deleted during boot. Karpenter's KWOK
+// provider creates every promised node; at a real provider the instance ends with its claim.
 func (i *instances) sweep(ctx context.Context, now time.Time) error {
 	nodes := slices.DeleteFunc(i.made(), func(n *corev1.Node) bool {
 		unregistered := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "karpenter.sh/unregistered" })
@@ -102,6 +100,6 @@ func (i *instances) sweep(ctx context.Context, now time.Time) error {
 }
 
 func providerOf(c unstructured.Unstructured) string {
-	id, _, _ := unstructured.NestedString(c.Object, "status", "providerID") // no string is no provider's
+	id, _, _ := unstructured.NestedString(c.Object, "status", "providerID") // not a string: no provider ID
 	return id
 }

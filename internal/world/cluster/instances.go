@@ -16,19 +16,18 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// The labels by which Karpenter's nodes and claims are known.
+// Labels of Karpenter's nodes and claims.
 const (
 	labelPool = "karpenter.sh/nodepool"
 	labelRun  = "firstlight.dev/run"
 )
 
-// instancesEvery is the pause between two looks while a fault is active that
-// has to be in time.
+// instancesEvery is the sync interval while a fault is active.
 const instancesEvery = 200 * time.Millisecond
 
-// instances is what the provider of an autoscaler's nodes is like: how long an
-// instance boots, and what else is on sale. Without a fault it does nothing, and
-// Karpenter's KWOK provider makes nodes at once.
+// instances implements faults of the autoscaler's cloud provider: slow boots, spare nodes and
+// blocker pods. Without a fault it does nothing, and Karpenter's KWOK provider creates nodes at
+// once.
 type instances struct {
 	client   kubernetes.Interface
 	dyn      dynamic.Interface
@@ -36,13 +35,13 @@ type instances struct {
 	informer cache.SharedIndexInformer
 	log      *slog.Logger
 
-	// token is whose turn it is to sync; it guards what follows.
+	// token serializes sync and guards the fields below.
 	token chan struct{}
-	// boots are the delays that node classes had before a fault.
+	// boots has the delays of node classes before the fault.
 	boots map[string]string
-	// elsewhere and keepers say that there may be such.
-	elsewhere, keepers bool
-	// sweepUntil is when the last of the instances that boot now has come.
+	// spareNodes and blockerPods: such objects may exist.
+	spareNodes, blockerPods bool
+	// sweepUntil is when all booting instances have appeared.
 	sweepUntil time.Time
 }
 
@@ -50,7 +49,7 @@ func newInstances(client kubernetes.Interface, dyn dynamic.Interface, w *world.W
 	return &instances{client: client, dyn: dyn, world: w, informer: nodes, log: log, token: make(chan struct{}, 1), boots: map[string]string{}}
 }
 
-// run keeps instances right until ctx ends.
+// run syncs until ctx ends.
 func (i *instances) run(ctx context.Context) {
 	notices, cancel := i.world.Subscribe()
 	defer cancel()
@@ -63,7 +62,7 @@ func (i *instances) run(ctx context.Context) {
 		}
 		again := tick.C
 		if !busy {
-			again = nil // there is nothing to be in time for
+			again = nil // no fault
 		}
 		select {
 		case <-ctx.Done():
@@ -74,8 +73,7 @@ func (i *instances) run(ctx context.Context) {
 	}
 }
 
-// sync makes instances what the world says. busy tells that something is wrong
-// with them, or left of what was.
+// sync makes instances match the world. busy reports an active fault or remaining traces of one.
 func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	select {
 	case i.token <- struct{}{}:
@@ -87,25 +85,25 @@ func (i *instances) sync(ctx context.Context) (busy bool, err error) {
 	a := state.Autoscale
 	sweeping, err := i.syncBoots(ctx, a.Boot, state.Now)
 	errs := []error{err}
-	if a.Elsewhere || i.elsewhere {
-		errs = append(errs, i.syncElsewhere(ctx, a.Elsewhere))
+	if a.SpareNodes || i.spareNodes {
+		errs = append(errs, i.syncSpareNodes(ctx, a.SpareNodes))
 	}
-	if a.Keepers || i.keepers {
-		errs = append(errs, i.syncKeepers(ctx, a.Keepers))
+	if a.BlockerPods || i.blockerPods {
+		errs = append(errs, i.syncBlockerPods(ctx, a.BlockerPods))
 	}
-	wrong := a.Boot > 0 || a.Elsewhere || a.Keepers
-	return wrong || sweeping || len(i.boots) > 0 || i.elsewhere || i.keepers, errors.Join(errs...)
+	wrong := a.Boot > 0 || a.SpareNodes || a.BlockerPods
+	return wrong || sweeping || len(i.boots) > 0 || i.spareNodes || i.blockerPods, errors.Join(errs...)
 }
 
-// syncBoots makes the class's boots what the world says, and removes what was left
-// behind while they were slow. sweeping tells that more of it may come.
+// syncBoots sets the boot delays and sweeps nodes of abandoned claims. sweeping reports that more
+// can appear.
 func (i *instances) syncBoots(ctx context.Context, delay time.Duration, now time.Time) (sweeping bool, err error) {
 	var errs []error
 	if delay > 0 {
 		i.sweepUntil = now.Add(min(delay, maxBoot) + sweepAfter)
 	}
 	if len(i.made()) == 0 {
-		delay = 0 // the first is spared
+		delay = 0 // the first instance is not affected
 	}
 	if delay > 0 || len(i.boots) > 0 {
 		errs = append(errs, i.boot(ctx, delay))
@@ -117,8 +115,7 @@ func (i *instances) syncBoots(ctx context.Context, delay time.Duration, now time
 	return sweeping, errors.Join(errs...)
 }
 
-// made are the nodes that an autoscaler made for a run and that are not on their
-// way out.
+// made returns the nodes that the autoscaler created for a run, except nodes being deleted.
 func (i *instances) made() []*corev1.Node {
 	var out []*corev1.Node
 	for _, obj := range i.informer.GetStore().List() {
@@ -131,7 +128,7 @@ func (i *instances) made() []*corev1.Node {
 	return out
 }
 
-// wrap says what was being done; nil stays nil.
+// wrap adds context; nil stays nil.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -163,7 +163,7 @@ func TestInstancesGivenUp(t *testing.T) {
 	p.makeNode(t, "orphan", of, unregistered)
 	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"}, unregistered)
 	left := func() []string {
-		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "!" + labelElsewhere})
+		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "!" + labelSpareNode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,12 +186,12 @@ func TestInstancesGivenUp(t *testing.T) {
 	repair()
 }
 
-func TestNodesElsewhere(t *testing.T) {
+func TestSpareNodes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, class("default", nil), claim("a", "mine", "node-a"), claim("other", "others", ""))
 	repair := p.fault(t, "bound-elsewhere")
 	names := func() []string {
-		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: labelElsewhere})
+		list, err := p.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: labelSpareNode})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestNodesElsewhere(t *testing.T) {
 	}
 	p.look(t)
 	p.look(t)
-	if diff := cmp.Diff([]string{"elsewhere-b", "elsewhere-c"}, names()); diff != "" {
+	if diff := cmp.Diff([]string{"spare-b", "spare-c"}, names()); diff != "" {
 		t.Error(diff)
 	}
 	// Its node comes, late: the other node stays, with whoever is on it.
@@ -226,12 +226,12 @@ func TestNodesElsewhere(t *testing.T) {
 		t.Errorf("nodes are %v", names())
 	}
 	repair()
-	if got := names(); len(got) != 0 || p.elsewhere {
+	if got := names(); len(got) != 0 || p.spareNodes {
 		t.Errorf("nodes %v are left", got)
 	}
 }
 
-func TestKeepers(t *testing.T) {
+func TestBlockerPods(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	repair := p.fault(t, "do-not-disrupt")
@@ -239,15 +239,15 @@ func TestKeepers(t *testing.T) {
 	p.makeNode(t, "somebodys", map[string]string{labelPool: "x"})
 	p.look(t)
 	p.look(t)
-	pods, err := p.client.CoreV1().Pods(keepersNamespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := p.client.CoreV1().Pods(blockersNamespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(pods.Items) != 1 || pods.Items[0].Spec.NodeName != "first" || pods.Items[0].Annotations["karpenter.sh/do-not-disrupt"] != "true" {
-		t.Errorf("keepers are %+v", pods.Items)
+		t.Errorf("blocker pods are %+v", pods.Items)
 	}
 	repair()
-	if list, err := p.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 0 || p.keepers {
+	if list, err := p.client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 0 || p.blockerPods {
 		t.Errorf("left: %v, %v", list.Items, err)
 	}
 }

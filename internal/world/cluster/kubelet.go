@@ -22,33 +22,31 @@ import (
 	crilogs "k8s.io/cri-client/pkg/logs"
 )
 
-// Kubelet is where the API server finds the nodes' kubelets: kwok's server.
-// kwok never learns that a container has ended, so a followed log would never
-// end either, and it authenticates no client. With Kubelet given, the world has a server before
-// it, which answers clients with a certificate of the cluster's administrators, as the API
-// server does. It serves followed logs of its own pods itself. Everything else it passes on,
-// with the names that the world's pods have for kwok (secretNames).
+// Kubelet is kwok's server of the nodes' kubelet API. kwok does not know when a container has
+// ended, so following a log would not end, and it authenticates no client. The world therefore
+// runs a proxy in front of it that requires a certificate of the cluster's administrators, which
+// the API server has. The proxy serves followed logs of the world's pods itself and forwards other
+// requests under the names that the pods have for kwok (secretNames).
 type Kubelet struct {
-	// Address is host:port of kwok's server.
 	Address string
-	// Cert and Key are files with a pair that names Address's host: to serve
-	// with, and to show to kwok. CA is who signs the API server's.
+	// Cert and Key are the files of the server and client pair for Address's host. CA is the file
+	// of the API server's CA.
 	Cert, Key, CA string
 }
 
-// front is the server before kwok's.
-type front struct {
+// logProxy is the server in front of kwok's.
+type logProxy struct {
 	runtime *runtime
 	log     *slog.Logger
 	pass    *httputil.ReverseProxy
 	http    *http.Server
 	port    int32
 	wg      sync.WaitGroup
-	life    context.Context //nolint:containedctx // ends requests that were hijacked
+	life    context.Context //nolint:containedctx // ends hijacked requests
 	cancel  context.CancelFunc
 }
 
-func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*front, error) {
+func startLogProxy(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*logProxy, error) {
 	pair, err := tls.LoadX509KeyPair(k.Cert, k.Key)
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
@@ -70,7 +68,7 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("serve logs: %w", err)
 	}
-	f := &front{runtime: r, log: log}
+	f := &logProxy{runtime: r, log: log}
 	f.life, f.cancel = context.WithCancel(ctx)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		f.port = int32(a.Port) //nolint:gosec // a port
@@ -82,7 +80,7 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 		},
 		FlushInterval: -1,
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool, Certificates: []tls.Certificate{pair}}},
-		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients that go away
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // client disconnects
 	}
 	f.http = &http.Server{
 		Handler: f, ReadHeaderTimeout: 10 * time.Second,
@@ -98,12 +96,12 @@ func startFront(ctx context.Context, k Kubelet, r *runtime, log *slog.Logger) (*
 	return f, nil
 }
 
-func (f *front) stop() {
+func (f *logProxy) stop() {
 	f.cancel()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), goodbye)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.life), cleanupTimeout)
 	defer cancel()
 	if err := f.http.Shutdown(ctx); err != nil {
-		_ = f.http.Close() // what is left of the connections is cut off
+		_ = f.http.Close() // grace period over: close remaining connections
 	}
 	f.wg.Wait()
 	if t, ok := f.pass.Transport.(*http.Transport); ok {
@@ -111,12 +109,12 @@ func (f *front) stop() {
 	}
 }
 
-// administrators is the group of the API server's client certificate. A kubelet asks the API
-// server what a client may do; this one knows no other client.
+// administrators is the group of the API server's client certificate. A real kubelet asks the API
+// server to authorize clients; this proxy accepts only this group.
 const administrators = "system:masters"
 
-// rename puts the name that a pod of the world has for kwok in the place of its own.
-func (f *front) rename(u *url.URL) {
+// rename replaces a pod's name in the path by its name for kwok.
+func (f *logProxy) rename(u *url.URL) {
 	parts := splitPath(u.Path)
 	const pod = 2 // containerLogs/NAMESPACE/POD/CONTAINER, portForward/NAMESPACE/POD
 	if len(parts) <= pod || !f.runtime.has(parts[1], parts[pod]) {
@@ -126,7 +124,7 @@ func (f *front) rename(u *url.URL) {
 	u.Path, u.RawPath = "/"+strings.Join(parts, "/"), ""
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *logProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(r.TLS.PeerCertificates[0].Subject.Organization, administrators) {
 		http.Error(w, "certificate is not of group "+administrators, http.StatusForbidden)
 		return
@@ -148,8 +146,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.follow(w, r, of, opts)
 }
 
-// follow sends a container's log until the container, as it runs now, ends.
-func (f *front) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
+// follow sends a container's log until the current attempt ends.
+func (f *logProxy) follow(w http.ResponseWriter, r *http.Request, of logged, opts *crilogs.LogOptions) {
 	attempt := of.attempt()
 	out := flusher{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -157,21 +155,21 @@ func (f *front) follow(w http.ResponseWriter, r *http.Request, of logged, opts *
 	_ = out.rc.Flush()
 	err := crilogs.ReadLogs(r.Context(), of.logPath(attempt), "", opts, instance{of: of, attempt: attempt}, out, out)
 	if err != nil && r.Context().Err() == nil {
-		f.log.Warn("follow a log", "pod", of.podName(), "err", err)
+		f.log.Warn("cannot follow log", "pod", of.podName(), "err", err)
 	}
 }
 
-// logged is a container that has a log, an attempt after the other.
+// logged is a container with one log per attempt.
 type logged interface {
 	podName() string
-	// attempt is the one whose log the container's log is.
+	// attempt is the current attempt.
 	attempt() int
 	logPath(attempt int) string
-	// over says that an attempt has ended and its log is complete.
+	// over reports that an attempt has ended and its log is complete.
 	over(attempt int) bool
 }
 
-// instance is one attempt of a container, to the reader of its log.
+// instance is one attempt of a container for the log reader.
 type instance struct {
 	criapi.RuntimeService
 	of      logged
@@ -186,7 +184,7 @@ func (i instance) ContainerStatus(context.Context, string, bool) (*runtimeapi.Co
 	return &runtimeapi.ContainerStatusResponse{Status: &runtimeapi.ContainerStatus{State: state}}, nil
 }
 
-// flusher sends every line at once.
+// flusher flushes after every write.
 type flusher struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
@@ -197,5 +195,5 @@ func (f flusher) Write(p []byte) (int, error) {
 	if err == nil {
 		_ = f.rc.Flush()
 	}
-	return n, err //nolint:wrapcheck // an io.Writer's
+	return n, err
 }

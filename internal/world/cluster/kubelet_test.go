@@ -23,10 +23,10 @@ import (
 // kubelets are a server like kwok's, which answers whoever names an object that it has, and the
 // world's server before it.
 type kubelets struct {
-	kwok  *httptest.Server
-	front *front
-	pki   pki.Dir
-	names secretNames
+	kwok     *httptest.Server
+	logProxy *logProxy
+	pki      pki.Dir
+	names    secretNames
 }
 
 const podLogText = "loss 2.13"
@@ -58,13 +58,13 @@ func startKubelets(t *testing.T) kubelets {
 	k.kwok.StartTLS()
 	t.Cleanup(k.kwok.Close)
 	r := &runtime{names: k.names, workers: map[types.UID]*worker{pod.UID: {pod: pod}}}
-	k.front, err = startFront(t.Context(), Kubelet{
+	k.logProxy, err = startLogProxy(t.Context(), Kubelet{
 		Address: k.kwok.Listener.Addr().String(), Cert: k.pki.Cert(pki.Kwok), Key: k.pki.Key(pki.Kwok), CA: k.pki.Cert(pki.CA),
 	}, r, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(k.front.stop)
+	t.Cleanup(k.logProxy.stop)
 	return k
 }
 
@@ -98,7 +98,7 @@ func TestLogsAreForTheAPIServer(t *testing.T) {
 	t.Parallel()
 	k := startKubelets(t)
 	kwok := k.kwok.URL
-	world := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(int(k.front.port)))
+	world := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(int(k.logProxy.port)))
 	for name, c := range map[string]struct {
 		url, identity string
 		status        int

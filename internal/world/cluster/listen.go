@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// listen serves a pod's ports on a port of its node's address, which the API tells of
-// (PortForward), until it is closed.
+// listen serves a pod's ports on a free port of its node's address and publishes it (PortForward)
+// until closed is called.
 func (w *worker) listen(ctx context.Context, handler http.Handler) (closed func(), err error) {
 	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
 	if !ok {
-		return nil, fmt.Errorf("serve a pod: no host %s", w.pod.Spec.NodeName)
+		return nil, fmt.Errorf("serve pod: unknown host %s", w.pod.Spec.NodeName)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(hostIP(host), "0"))
 	if err != nil {
-		return nil, fmt.Errorf("serve a pod: %w", err)
+		return nil, fmt.Errorf("serve pod: %w", err)
 	}
 	h := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	var wg sync.WaitGroup
@@ -31,7 +31,7 @@ func (w *worker) listen(ctx context.Context, handler http.Handler) (closed func(
 	address, ok := l.Addr().(*net.TCPAddr)
 	if !ok {
 		closed()
-		return nil, fmt.Errorf("serve a pod: unexpected address %v", l.Addr())
+		return nil, fmt.Errorf("serve pod: unexpected address %v", l.Addr())
 	}
 	var ports []int32
 	for _, p := range w.container.Ports {

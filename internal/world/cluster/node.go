@@ -18,12 +18,12 @@ const gpuResource corev1.ResourceName = "nvidia.com/gpu"
 
 const (
 	zone = "hall-1"
-	// systemCPUs and systemMemory are those of a host without GPUs.
+	// Resources of a host without GPUs.
 	systemCPUs   = 64
 	systemMemory = 512 // GiB
 )
 
-// desiredNode is the Node object of a host as it is now.
+// desiredNode is the Node object of a host.
 func desiredNode(state world.State, host world.Node) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        host.Name,
@@ -45,7 +45,7 @@ func desiredNode(state world.State, host world.Node) *corev1.Node {
 	return n
 }
 
-// diskPressure is the kubelet's condition, in its words.
+// diskPressure is the kubelet's condition.
 func diskPressure(host world.Node) corev1.NodeCondition {
 	if host.DiskPressure {
 		return corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure"}
@@ -53,8 +53,8 @@ func diskPressure(host world.Node) corev1.NodeCondition {
 	return corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"}
 }
 
-// resourcesOf is what the host's kubelet and its device plugins report: a
-// device that broke is still counted in the capacity.
+// resourcesOf returns what the host's kubelet and device plugins report. A failed device counts in
+// the capacity.
 func resourcesOf(state world.State, host world.Node) (capacity, allocatable corev1.ResourceList) {
 	quantity := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n), resource.DecimalSI) }
 	gib := func(n int) resource.Quantity { return *resource.NewQuantity(int64(n)<<30, resource.BinarySI) }
@@ -81,7 +81,7 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 	}
 	usable := host.UsableGPUs()
 	if state.ZeroGPUNodes {
-		usable = 0 // the device plugin runs nowhere
+		usable = 0 // the device plugin runs on no node
 	}
 	capacity[gpuResource], allocatable[gpuResource] = quantity(present), quantity(usable)
 	if host.RDMACount > 0 {
@@ -91,8 +91,8 @@ func resourcesOf(state world.State, host world.Node) (capacity, allocatable core
 	return capacity, allocatable
 }
 
-// labelsOf are the kubelet's labels, node feature discovery's and GPU feature
-// discovery's. Without the second there is none of the third.
+// labelsOf returns the labels of the kubelet, node feature discovery and GPU feature discovery.
+// The last depend on those of node feature discovery.
 func labelsOf(state world.State, host world.Node) map[string]string {
 	l := map[string]string{
 		corev1.LabelHostname:                                   host.Name,
@@ -136,19 +136,19 @@ func labelsOf(state world.State, host world.Node) map[string]string {
 	return l
 }
 
-// operands are what the GPU Operator deploys on a node with GPUs, by the names in its
-// labels (github.com/NVIDIA/gpu-operator, controllers/state_manager.go).
+// operands are the GPU Operator's operands on a GPU node by their label names
+// (github.com/NVIDIA/gpu-operator, controllers/state_manager.go).
 var operands = []string{
 	"container-toolkit", "dcgm", "dcgm-exporter", "device-plugin", "driver", "gpu-feature-discovery", "mig-manager",
 	"node-status-exporter", "nvsm", "operator-validator",
 }
 
-// ownedLabel tells the labels that this package sets and takes away.
+// ownedLabel reports whether this package manages the label.
 func ownedLabel(key string) bool {
 	return strings.HasPrefix(key, "nvidia.com/") || strings.HasPrefix(key, "feature.node.kubernetes.io/")
 }
 
-// setMeta puts want's labels on a node, keeps others', and lets it go.
+// setMeta sets want's labels, keeps other labels and removes the hold.
 func setMeta(node, want *corev1.Node) {
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
@@ -166,8 +166,8 @@ func setMeta(node, want *corev1.Node) {
 	delete(node.Annotations, holdAnnotation)
 }
 
-// setStatus puts want's resources, addresses and conditions on a node; the address that
-// leads to kwok, and what kwok says of other conditions, stay.
+// setStatus sets want's resources, addresses and conditions. kwok's address and other conditions
+// are kept.
 func setStatus(node, want *corev1.Node) {
 	node.Status.Capacity, node.Status.Allocatable = want.Status.Capacity.DeepCopy(), want.Status.Allocatable.DeepCopy()
 	addresses := slices.DeleteFunc(slices.Clone(node.Status.Addresses), func(a corev1.NodeAddress) bool {
@@ -177,7 +177,7 @@ func setStatus(node, want *corev1.Node) {
 	if port := want.Status.DaemonEndpoints.KubeletEndpoint.Port; port != 0 {
 		node.Status.DaemonEndpoints.KubeletEndpoint.Port = port
 	}
-	// What kwok has not written yet is its to begin with.
+	// Conditions that do not exist yet are first written by kwok.
 	node.Status.Conditions = slices.Clone(node.Status.Conditions)
 	for i, have := range node.Status.Conditions {
 		for _, c := range want.Status.Conditions {
@@ -192,10 +192,9 @@ func setStatus(node, want *corev1.Node) {
 	info.OperatingSystem, info.Architecture = want.Status.NodeInfo.OperatingSystem, want.Status.NodeInfo.Architecture
 }
 
-// splitPath is a URL path's parts.
 func splitPath(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// hostIP is the host part of a host's address.
+// hostIP returns the host part of a host's address.
 func hostIP(host world.Node) string {
 	ip, _, err := net.SplitHostPort(host.Address)
 	if err != nil {

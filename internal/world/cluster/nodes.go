@@ -17,50 +17,49 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// holdAnnotation tells the lab's kwok stages to keep a node or pod back.
+// holdAnnotation makes the lab's kwok stages hold a node or pod.
 const holdAnnotation = "firstlight.dev/world-hold"
 
-// nodes keeps the Node objects what the world's hosts are.
+// nodes keeps the Node objects up to date with the world's hosts.
 type nodes struct {
 	client   kubernetes.Interface
 	world    *world.World
 	informer cache.SharedIndexInformer
-	changed  *bell
+	changed  *broadcast
 	log      *slog.Logger
-	// kubeletPort is where the API server finds the nodes' kubelets; 0 leaves
-	// what kwok sets.
+	// kubeletPort is the port of the nodes' kubelet API; 0: kwok's.
 	kubeletPort int32
 }
 
 func newNodes(client kubernetes.Interface, w *world.World, informer cache.SharedIndexInformer, log *slog.Logger) *nodes {
-	n := &nodes{client: client, world: w, informer: informer, changed: newBell(), log: log}
-	// Adding a handler fails only on an informer that has stopped.
+	n := &nodes{client: client, world: w, informer: informer, changed: newBroadcast(), log: log}
+	// AddEventHandler fails only on a stopped informer.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { n.changed.ring() },
-		UpdateFunc: func(_, _ any) { n.changed.ring() },
-		DeleteFunc: func(any) { n.changed.ring() },
+		AddFunc:    func(any) { n.changed.notify() },
+		UpdateFunc: func(_, _ any) { n.changed.notify() },
+		DeleteFunc: func(any) { n.changed.notify() },
 	})
 	return n
 }
 
-// register creates every node that isn't there, each held back until its
-// resources and addresses are set, so that kwok never sees it without them.
+// register creates missing nodes. A node is held until its resources and addresses are set, so
+// that kwok never processes it without them.
 func (n *nodes) register(ctx context.Context) error {
 	state := n.world.State()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for i := range state.Nodes {
 		group.Go(func() error {
-			return poll(ctx, 200*time.Millisecond, func() error { return n.registerOne(ctx, state, state.Nodes[i]) })
+			return poll.Until(ctx, 200*time.Millisecond, "node "+state.Nodes[i].Name+" to be registered", func(ctx context.Context) error {
+				return n.registerOne(ctx, state, state.Nodes[i])
+			})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("register nodes: %w", err)
-	}
-	return nil
+	return group.Wait()
 }
 
 func (n *nodes) registerOne(ctx context.Context, state world.State, host world.Node) error {
@@ -73,7 +72,7 @@ func (n *nodes) registerOne(ctx context.Context, state world.State, host world.N
 	return n.sync(ctx, state, host)
 }
 
-// run keeps nodes right until ctx ends.
+// run syncs until ctx ends.
 func (n *nodes) run(ctx context.Context) {
 	notices, cancel := n.world.Subscribe()
 	defer cancel()
@@ -82,7 +81,7 @@ func (n *nodes) run(ctx context.Context) {
 	for {
 		changed := n.changed.wait()
 		if err := n.syncAll(ctx); err != nil && ctx.Err() == nil {
-			n.log.Warn("keep nodes", "err", err)
+			n.log.Warn("cannot sync nodes", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -111,7 +110,7 @@ func (n *nodes) syncAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// desired is a host's Node object, led to our kubelet port.
+// desired is a host's Node object with our kubelet port.
 func (n *nodes) desired(state world.State, host world.Node) *corev1.Node {
 	node := desiredNode(state, host)
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = n.kubeletPort
@@ -127,7 +126,7 @@ func (n *nodes) get(name string) (*corev1.Node, bool) {
 	return node, ok
 }
 
-// sync brings one node's status, then its labels, to what the host is.
+// sync updates one node's status, then its labels.
 func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) error {
 	api := n.client.CoreV1().Nodes()
 	want := n.desired(state, host)
@@ -150,13 +149,13 @@ func (n *nodes) sync(ctx context.Context, state world.State, host world.Node) er
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("keep node %s: %w", host.Name, err)
+		return fmt.Errorf("sync node %s: %w", host.Name, err)
 	}
 	return nil
 }
 
-// settled says nil when every node is Ready and up to date, and tainted where the control
-// plane taints it.
+// settled returns nil when every node is Ready, up to date and has the taint for its disk
+// pressure.
 func (n *nodes) settled() error {
 	state := n.world.State()
 	for _, host := range state.Nodes {

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// maxLogLine is where a container runtime splits a line, with the tag P on all
-// parts but the last.
+// maxLogLine is where a container runtime splits a line; all parts but the last have the tag P.
 const maxLogLine = 16 << 10
 
-// podLog is a container's log file in the format of the CRI:
-// "<RFC3339Nano> stdout F text". Safe for concurrent use.
+// podLog is a container's log file in CRI format: "<RFC3339Nano> stdout F text". It is safe for
+// concurrent use.
 type podLog struct {
 	now func() time.Time
 
 	mu   sync.Mutex
 	file *os.File
-	rest []byte // of a line without its end
+	rest []byte // incomplete last line
 }
 
 func createPodLog(path string, now func() time.Time) (*podLog, error) {
@@ -30,7 +29,7 @@ func createPodLog(path string, now func() time.Time) (*podLog, error) {
 	return &podLog{now: now, file: f}, nil
 }
 
-// Write takes what the container wrote to its standard output.
+// Write appends standard output of the container.
 func (l *podLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *podLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes an unfinished line as it is.
+// Close writes an incomplete line as it is.
 func (l *podLog) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,9 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podNetwork leads to the programs of pods by the pods' own addresses, which nothing
-// routes. It is an HTTP proxy for who stands outside of the pods' network, as
-// Prometheus does here.
+// podNetwork is an HTTP proxy to the unrouted addresses of pods, for clients outside the pod
+// network such as Prometheus.
 type podNetwork struct {
 	http *http.Server
 	done chan struct{}
@@ -36,13 +35,13 @@ func (n *podNetwork) close() {
 	<-n.done
 }
 
-// podHandler passes a request for http://POD:PORT/... on to where the program listens.
+// podHandler forwards a request for http://POD:PORT/... to the pod's program.
 func podHandler(r *runtime, log *slog.Logger) http.Handler {
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(req *httputil.ProxyRequest) {
 			req.SetURL(&url.URL{Scheme: "http", Host: r.listener(req.In.URL.Host)})
 		},
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients and programs that go away
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // disconnects of clients and programs
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		if r.listener(req.URL.Host) == "" {
@@ -53,8 +52,7 @@ func podHandler(r *runtime, log *slog.Logger) http.Handler {
 	})
 }
 
-// listener is where the program listens that is at host:port of a pod's own address;
-// empty when there is none.
+// listener returns the real address of the program at host:port of a pod; empty if none.
 func (r *runtime) listener(address string) string {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -74,7 +72,7 @@ func (r *runtime) listener(address string) string {
 	return ""
 }
 
-// exposes says that the container declares a port.
+// exposes reports whether the container declares a port.
 func (w *worker) exposes(port int32) bool {
 	return slices.ContainsFunc(w.container.Ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == port })
 }

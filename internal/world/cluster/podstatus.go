@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// statusPatch is what a container runtime has to say of a pod.
+// statusPatch is the container runtime's part of a pod's status.
 type statusPatch struct {
 	Phase             corev1.PodPhase          `json:"phase,omitempty"`
 	Reason            string                   `json:"reason,omitempty"`
@@ -22,7 +24,7 @@ type statusPatch struct {
 	ContainerStatuses []corev1.ContainerStatus `json:"containerStatuses,omitempty"`
 }
 
-// ended is the status of a pod whose container exited for good.
+// ended is the status of a pod whose container has exited for good.
 func ended(pod *corev1.Pod, exit, restarts int, started, finished time.Time) statusPatch {
 	phase, conditionReason := corev1.PodSucceeded, "PodCompleted"
 	if exit != 0 {
@@ -38,7 +40,7 @@ func ended(pod *corev1.Pod, exit, restarts int, started, finished time.Time) sta
 	return p
 }
 
-// backingOff is the status of a pod whose container exited and will be started again.
+// backingOff is the status of a pod whose container has exited and will restart.
 func backingOff(pod *corev1.Pod, exit, restarts int, wait time.Duration, started, finished time.Time) statusPatch {
 	p := statusPatch{Phase: corev1.PodRunning, Conditions: notReady("ContainersNotReady", finished)}
 	for _, c := range pod.Spec.Containers {
@@ -54,8 +56,7 @@ func backingOff(pod *corev1.Pod, exit, restarts int, wait time.Duration, started
 	return p
 }
 
-// restarted is the status of a pod whose container was started again; it is
-// not ready until its program says so.
+// restarted is the status of a pod whose container was restarted; it is not ready yet.
 func restarted(pod *corev1.Pod, restarts int, last *corev1.ContainerStateTerminated, at time.Time) statusPatch {
 	p := statusPatch{Phase: corev1.PodRunning, Conditions: notReady("ContainersNotReady", at)}
 	for _, c := range pod.Spec.Containers {
@@ -68,7 +69,7 @@ func restarted(pod *corev1.Pod, restarts int, last *corev1.ContainerStateTermina
 	return p
 }
 
-// refused is the status of a pod that the kubelet didn't admit.
+// refused is the status of a pod that the kubelet did not admit.
 func refused(why string) statusPatch {
 	return statusPatch{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: why}
 }
@@ -92,49 +93,36 @@ func notReady(reason string, at time.Time) []corev1.PodCondition {
 	return out
 }
 
-// patchStatus writes a status until it is in or ctx ends. A pod that is gone needs none.
+// patchStatus retries until the status is written, the pod is gone or ctx ends.
 func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, p statusPatch) error {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": p})
 	if err != nil {
 		return fmt.Errorf("encode status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	var final error
-	err = poll(ctx, 200*time.Millisecond, func() error {
+	return poll.Until(ctx, 200*time.Millisecond, fmt.Sprintf("the status of pod %s/%s to be patched", pod.Namespace, pod.Name), func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
 		switch {
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another of its name
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // deleted, or another pod of the name
 			return nil
 		case apierrors.IsInvalid(err):
-			final = err
-			return nil
+			return poll.Stop(err)
 		}
 		return err
 	})
-	if err == nil {
-		err = final
-	}
-	if err != nil {
-		return fmt.Errorf("patch status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return nil
 }
 
-// annotateHold keeps kwok's stages from making a pod ready, or lets them.
+// annotateHold sets or removes the annotation that keeps kwok's stages from making a pod ready.
 func annotateHold(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, held bool) error {
 	value := "null"
 	if held {
 		value = `"ready"`
 	}
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, pod.UID, holdAnnotation, value)
-	err := poll(ctx, 200*time.Millisecond, func() error {
+	return poll.Until(ctx, 200*time.Millisecond, fmt.Sprintf("the hold of pod %s/%s to be patched", pod.Namespace, pod.Name), func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("hold pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return nil
 }

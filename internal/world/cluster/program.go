@@ -10,15 +10,15 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// What programs do to their GPUs.
+// GPU loads of programs.
 func idleLoad() world.Load       { return world.Load{MemMiB: 4} }
 func collectiveLoad() world.Load { return world.Load{Util: 100, PowerFrac: 0.55, MemMiB: 36000} }
 func trainingLoad() world.Load   { return world.Load{Util: 99, PowerFrac: 0.92, MemMiB: 51200} }
 func proftestLoad() world.Load   { return world.Load{Util: 100, PowerFrac: 0.99, MemMiB: 4400} }
 func servingLoad() world.Load    { return world.Load{Util: 35, PowerFrac: 0.3, MemMiB: 72600} }
 
-// program runs the container's program to its end and returns its exit code.
-// The error is the world's own trouble, not the program's.
+// program runs the container's program and returns its exit code. An error is a failure of the
+// simulation, not of the program.
 func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 	gpus := h.all(w.container.Name)
 	switch w.kind {
@@ -44,13 +44,13 @@ func (w *worker) program(out io.Writer, attempt int, h held) (int, error) {
 	return 0, nil
 }
 
-// usage is how a program ends that wasn't given what it needs.
+// usage ends a program with invalid arguments.
 func usage(out io.Writer, format string, args ...any) (int, error) {
 	_, err := fmt.Fprintf(out, format+"\n", args...)
 	return 2, err
 }
 
-// setLoad changes what the pod does to its GPUs, if it has any.
+// setLoad sets the load of the pod's GPUs.
 func (w *worker) setLoad(gpus []int, load world.Load) error {
 	if len(gpus) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (w *worker) setLoad(gpus []int, load world.Load) error {
 	return w.runtime.world.SetLoad(string(w.pod.UID), load)
 }
 
-// join makes the pod one of its job's running pods.
+// join adds the pod to its job's gang.
 func (w *worker) join(gpus []int) (*gang, func()) {
 	pod := w.current()
 	return w.runtime.gangs.join(gangKey(pod), member{
@@ -66,8 +66,8 @@ func (w *worker) join(gpus []int) (*gang, func()) {
 	})
 }
 
-// seed is the world's, varied by the job's name: the same job in the same world
-// gives the same figures.
+// seed combines the world's seed and the job's name: the same job in the same world gives the same
+// figures.
 func (w *worker) seed(state world.State) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(w.pod.Labels[batchv1.JobNameLabel])) // never fails

@@ -9,11 +9,11 @@ import (
 	"github.com/firstlight/firstlight/internal/world/training"
 )
 
-// kind of program that a container runs.
+// kind of a container's program.
 type kind string
 
 const (
-	kindOther      kind = "" // runs and does nothing
+	kindOther      kind = "" // runs without effect
 	kindCollective kind = "collective"
 	kindTraining   kind = "training"
 	kindLoad       kind = "load"
@@ -24,8 +24,7 @@ const (
 	kindResolver   kind = "resolver"
 )
 
-// recognise tells from a container's command, or else its image, what it runs:
-// the world plays the programs that it knows by name.
+// recognise determines a container's program from its command or image.
 func recognise(c corev1.Container) kind {
 	text := strings.Join(append(append([]string{}, c.Command...), c.Args...), "\n")
 	for _, known := range []struct {
@@ -46,12 +45,12 @@ func recognise(c corev1.Container) kind {
 		}
 	}
 	if strings.Contains(c.Image, "/dcgm-exporter:") {
-		return kindExporter // its image starts it
+		return kindExporter // the image's entrypoint
 	}
 	return kindOther
 }
 
-// environment is a container's, as far as it is given literally.
+// environment has a container's literal variables.
 type environment map[string]string
 
 func environmentOf(c corev1.Container) environment {
@@ -64,7 +63,7 @@ func environmentOf(c corev1.Container) environment {
 	return env
 }
 
-// number reads a positive integer; def when it is missing, false when it is none.
+// number returns a positive integer, or def if it is missing; false if it is invalid.
 func (e environment) number(name string, def int) (int, bool) {
 	text, ok := e[name]
 	if !ok || text == "" {

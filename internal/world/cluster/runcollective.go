@@ -9,12 +9,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world/collective"
 )
 
-// launchTime is how long mpirun takes to start its ranks, and how long a
-// repetition of the benchmark does, in a world that is in a hurry.
+// launchTime is the simulated time of mpirun's start and of one repetition of the benchmark.
 const launchTime = 200 * time.Millisecond
 
-// collective is mpirun on rank 0, and on the others the daemon that it starts
-// its ranks through.
+// collective simulates mpirun on rank 0 and the daemon of its ranks on the other nodes.
 func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 	nodes, okNodes := w.env.number("NNODES", 1)
 	reps, okReps := w.env.number("REPETITIONS", 1)
@@ -62,7 +60,7 @@ func (w *worker) collective(out io.Writer, gpus []int) (int, error) {
 	return exit, ignoreDone(w, sleep(w.ctx, time.Duration(reps)*launchTime))
 }
 
-// collectiveNode is a host as NCCL finds it.
+// collectiveNode returns a host's properties for NCCL.
 func collectiveNode(state world.State, host world.Node, m member) collective.Node {
 	n := collective.Node{
 		Host: m.host, Address: m.ip, GPUDirect: host.GPUDirect, Slow: host.StepFactor,
@@ -88,7 +86,7 @@ func collectiveNode(state world.State, host world.Node, m member) collective.Nod
 	return n
 }
 
-// ignoreDone drops the error of a pod that was stopped: nobody waits for how it ended.
+// ignoreDone drops the error of a pod that was stopped.
 func ignoreDone(w *worker, err error) error {
 	select {
 	case <-w.ctx.Done():

@@ -15,14 +15,13 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// devices is a shell script that looks for the GPUs of its container. Of the shell,
-// the world knows what such a script is made of, a command a line: a loop over the
-// device files, nvidia-smi -L, echo and sleep. Lines of other words say nothing.
+// devices simulates a shell script that lists the GPUs of its container, one command per line: a
+// loop over device files, nvidia-smi -L, echo and sleep. Other lines have no effect.
 func (w *worker) devices(out io.Writer, c corev1.Container, h held) (int, error) {
 	state := w.runtime.world.State()
 	host, ok := state.Node(w.pod.Spec.NodeName)
 	if !ok {
-		return 1, fmt.Errorf("run container %s: no host %s", c.Name, w.pod.Spec.NodeName)
+		return 1, fmt.Errorf("run container %s: unknown host %s", c.Name, w.pod.Spec.NodeName)
 	}
 	sees := visible(host, c, h)
 	argv := slices.Concat(c.Command, c.Args)
@@ -40,7 +39,7 @@ func (w *worker) devices(out io.Writer, c corev1.Container, h held) (int, error)
 		case strings.HasPrefix(line, "sleep "):
 			exit = 0
 			if err := sleep(w.ctx, sleepTime(line)); err != nil {
-				return 0, nil //nolint:nilerr // the pod was stopped: nobody waits for how it ended
+				return 0, nil //nolint:nilerr // the pod was stopped
 			}
 		}
 		if _, err := io.WriteString(out, text); err != nil {
@@ -50,7 +49,7 @@ func (w *worker) devices(out io.Writer, c corev1.Container, h held) (int, error)
 	return exit, nil
 }
 
-// visible are the GPUs whose devices are in a container.
+// visible returns the GPUs whose devices are in a container.
 func visible(host world.Node, c corev1.Container, h held) []int {
 	sees := slices.Clone(h.claimed[c.Name])
 	if c.Resources.Limits.Name(gpuResource, "").Sign() > 0 {
@@ -77,7 +76,7 @@ func visible(host world.Node, c corev1.Container, h held) []int {
 	return sees
 }
 
-// echoed is what a loop says of each file: words, and the file.
+// echoed matches the output of a loop for each file: words and the file.
 var echoed = regexp.MustCompile(`echo "?([^"$;]*)\$`)
 
 func deviceFiles(loop string, sees []int) string {
@@ -90,8 +89,7 @@ func deviceFiles(loop string, sees []int) string {
 	return b.String()
 }
 
-// listGPUs is nvidia-smi -L, which the container toolkit puts only into containers
-// that have a device.
+// listGPUs is nvidia-smi -L. The container toolkit adds it only to containers with a device.
 func listGPUs(state world.State, host world.Node, sees []int, shell string, line int) (text string, exit int) {
 	if len(sees) == 0 {
 		if filepath.Base(shell) == "bash" {
@@ -113,7 +111,7 @@ func listGPUs(state world.State, host world.Node, sees []int, shell string, line
 	return b.String(), 0
 }
 
-// sleepTime reads "sleep N" and "sleep infinity".
+// sleepTime parses "sleep N" and "sleep infinity".
 func sleepTime(line string) time.Duration {
 	word := strings.TrimSpace(strings.TrimPrefix(line, "sleep "))
 	if n, err := strconv.Atoi(word); err == nil {

@@ -6,13 +6,12 @@ import (
 	"github.com/firstlight/firstlight/internal/world/exporter"
 )
 
-// exporter is dcgm-exporter: it listens on the node's address already, as long
-// as the node is well, and the API leads there when somebody forwards a port of
-// the pod.
+// exporter simulates the dcgm-exporter container. The node's exporter already listens on its
+// address; the container only publishes it for port forwarding.
 func (w *worker) exporter() (int, error) {
 	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
 	if !ok {
-		return 1, fmt.Errorf("run exporter: no host %s", w.pod.Spec.NodeName)
+		return 1, fmt.Errorf("run exporter: unknown host %s", w.pod.Spec.NodeName)
 	}
 	port := exporter.Port
 	if len(w.container.Ports) > 0 {

@@ -9,15 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/inference"
 )
 
-// crashTime is how long vLLM works before it finds that it can't.
+// crashTime is how long vLLM runs before it fails.
 const crashTime = 300 * time.Millisecond
 
-// inference is vllm serve: a real server on the node's address, which the API
-// leads to when somebody forwards the pod's port.
+// inference simulates vllm serve with a real server on the node's address, published for port
+// forwarding.
 func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) {
 	maxLen, okLen := w.env.number("MAX_MODEL_LEN", 0)
 	tp, okTP := w.env.number("TP", 1)
@@ -56,7 +57,7 @@ func (w *worker) inference(out io.Writer, attempt int, gpus []int) (int, error) 
 	return w.serve(server, log, attempt)
 }
 
-// serve answers on a port of the node's address until the pod is stopped.
+// serve serves on a port of the node's address until the pod is stopped.
 func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
@@ -69,7 +70,7 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	defer closed()
 	defer cancel()
 	wg.Go(func() { server.Run(ctx) })
-	if err := poll(ctx, 20*time.Millisecond, func() error {
+	if err := poll.Until(ctx, 20*time.Millisecond, "the server", func(context.Context) error {
 		if !server.Ready() {
 			return errors.New("loading")
 		}
@@ -79,7 +80,7 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	}
 	log.plain("INFO:     Started server process [1]")
 	log.plain("INFO:     Application startup complete.")
-	if attempt > 0 { // it was held back while it crashed
+	if attempt > 0 { // it was held while it crashed
 		if err := annotateHold(ctx, w.runtime.client, w.pod, false); err != nil {
 			return 0, ignoreDone(w, err)
 		}
@@ -88,7 +89,7 @@ func (w *worker) serve(server *inference.Server, log vllmLog, attempt int) (int,
 	return 0, nil
 }
 
-// vllmLog writes lines as vLLM does. A line that can't be written is lost.
+// vllmLog writes lines in vLLM's format. Write errors are ignored.
 type vllmLog struct{ out io.Writer }
 
 func (l vllmLog) plain(line string) { _, _ = fmt.Fprintln(l.out, line) }
@@ -97,7 +98,7 @@ func (l vllmLog) info(where, format string, args ...any) {
 	l.plain(fmt.Sprintf("INFO %s [%s] %s", time.Now().UTC().Format("01-02 15:04:05"), where, fmt.Sprintf(format, args...)))
 }
 
-// failure is how the engine's death looks: its trace, then the server's.
+// failure logs the engine's traceback and the server's.
 func (l vllmLog) failure(cause string) {
 	stamp := time.Now().UTC().Format("01-02 15:04:05")
 	for _, line := range []string{"EngineCore failed to start.", "Traceback (most recent call last):", cause} {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// proftest is dcgmproftester: tensor load on every GPU of the pod, for as long
-// as it was told.
+// proftest simulates dcgmproftester: tensor load on every GPU of the pod for the given duration.
 func (w *worker) proftest(out io.Writer, gpus []int) (int, error) {
 	seconds, ok := w.env.number("DURATION", 60)
 	if !ok {
@@ -31,7 +30,7 @@ func (w *worker) proftest(out io.Writer, gpus []int) (int, error) {
 		case <-tick.C:
 		}
 		for worker, gpu := range gpus {
-			// 1.5 % of wobble, different for every GPU and second
+			// Variation of 1.5 %, different for every GPU and second.
 			gflops := 681000 * (1 + 0.015*float64((i*7+gpu*3)%11-5)/5)
 			if _, err := fmt.Fprintf(out, "Worker %d:%d[1004]: TensorEngineActive: generated ???, dcgm 0.000 (%.2e gflops)\n", worker, i, gflops); err != nil {
 				return 1, fmt.Errorf("run load: %w", err)

@@ -10,22 +10,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Of a script that resolves a name, the world knows the command and what is said when it
-// fails.
+// The command of a script that resolves a name, and its output on failure.
 var (
 	resolves  = regexp.MustCompile(`getent ahosts (\S+)`)
 	complains = regexp.MustCompile(`\|\| echo "([^"]*)"`)
 )
 
-// notFound is getent's exit code for a name that has no answer.
+// notFound is getent's exit code for an unknown name.
 const notFound = 2
 
-// resolver is a script that resolves the name of a Service with the pod's resolver and then
-// sleeps. Names are NAME.NAMESPACE, as the pod's search list has them.
+// resolver simulates a script that resolves a Service name (NAME.NAMESPACE) with the pod's
+// resolver and then sleeps.
 func (w *worker) resolver(out io.Writer) (int, error) {
 	host, ok := w.runtime.world.State().Node(w.pod.Spec.NodeName)
 	if !ok {
-		return 1, fmt.Errorf("resolve: no host %s", w.pod.Spec.NodeName)
+		return 1, fmt.Errorf("resolve: unknown host %s", w.pod.Spec.NodeName)
 	}
 	script := strings.Join(slices.Concat(w.container.Command, w.container.Args), "\n")
 	text := ""

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// responder is a script around Python's ThreadingHTTPServer that answers as a model
-// server does when it is asked for its models: with the one in its environment.
+// responder simulates a script with Python's ThreadingHTTPServer that serves /v1/models like a
+// model server, with the model of its environment.
 func (w *worker) responder(out io.Writer) (int, error) {
 	name := w.env["SERVED_MODEL_NAME"]
 	if name == "" {
@@ -17,7 +17,7 @@ func (w *worker) responder(out io.Writer) (int, error) {
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/models", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(rw).Encode(map[string]any{ // the client's loss
+		_ = json.NewEncoder(rw).Encode(map[string]any{ // the client disconnected
 			"object": "list", "data": []map[string]any{{"id": name, "object": "model"}},
 		})
 	})

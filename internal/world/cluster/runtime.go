@@ -14,11 +14,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// runtime plays container runtime, device plugin and the kubelet's side of DRA on
-// the world's GPU nodes: a worker for every pod there that holds GPUs or runs a
-// program that it knows.
+// runtime simulates container runtime, device plugin and the kubelet's side of DRA on the world's
+// GPU nodes. It has a worker for every pod there that holds GPUs or runs a known program.
 type runtime struct {
-	life   context.Context //nolint:containedctx // its own, until stop
+	life   context.Context //nolint:containedctx // cancelled by stop
 	cancel context.CancelFunc
 	client kubernetes.Interface
 	dyn    dynamic.Interface
@@ -27,7 +26,7 @@ type runtime struct {
 	log    *slog.Logger
 	gangs  *gangs
 	nodes  map[string]bool // the world's GPU nodes
-	names  secretNames     // of the objects that lead kwok to pods
+	names  secretNames     // of kwok's objects for pods
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -44,7 +43,7 @@ func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.In
 	for _, n := range w.State().GPUNodes() {
 		r.nodes[n.Name] = true
 	}
-	// Adding a handler fails only on an informer that has stopped.
+	// AddEventHandler fails only on a stopped informer.
 	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { r.observe(obj) },
 		UpdateFunc: func(_, obj any) { r.observe(obj) },
@@ -53,7 +52,7 @@ func newRuntime(ctx context.Context, client kubernetes.Interface, dyn dynamic.In
 	return r
 }
 
-// stop ends every worker. The pods stay as they are.
+// stop stops every worker. The pods remain.
 func (r *runtime) stop() {
 	r.mu.Lock()
 	r.stopped = true
@@ -62,8 +61,7 @@ func (r *runtime) stop() {
 	r.wg.Wait()
 }
 
-// observe starts a worker for a pod that needs one, and tells an existing one
-// of the pod's news.
+// observe starts a worker for a pod that needs one, or updates it.
 func (r *runtime) observe(obj any) {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || !r.nodes[pod.Spec.NodeName] {
@@ -89,7 +87,7 @@ func (r *runtime) observe(obj any) {
 	w.update(pod)
 }
 
-// gone ends the worker of a pod that was deleted.
+// gone stops the worker of a deleted pod.
 func (r *runtime) gone(obj any) {
 	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = unknown.Obj
@@ -105,7 +103,7 @@ func (r *runtime) gone(obj any) {
 	}
 }
 
-// find is what has a container's log; nil when nothing has.
+// find returns the container with a log, or nil.
 func (r *runtime) find(namespace, pod, container string) logged {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +114,7 @@ func (r *runtime) find(namespace, pod, container string) logged {
 		if w.container.Name == container {
 			return w
 		}
-		for _, s := range w.sides {
+		for _, s := range w.sidecars {
 			if s.container.Name == container {
 				return s
 			}
@@ -125,7 +123,7 @@ func (r *runtime) find(namespace, pod, container string) logged {
 	return nil
 }
 
-// has says whether the runtime runs a pod of that name, or ran it and it is not gone.
+// has reports whether the runtime has a pod of that name.
 func (r *runtime) has(namespace, pod string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +135,7 @@ func (r *runtime) has(namespace, pod string) bool {
 	return false
 }
 
-// concerns: the pod holds GPUs or runs a program that the world plays.
+// concerns reports whether the pod holds GPUs or runs a known program.
 func concerns(pod *corev1.Pod) bool {
 	if gpusOf(pod) > 0 || len(pod.Spec.ResourceClaims) > 0 {
 		return true
@@ -154,7 +152,7 @@ func isEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// gpusOf is how many GPUs a pod's containers ask for.
+// gpusOf returns the GPU limit of a pod's containers.
 func gpusOf(pod *corev1.Pod) int {
 	n := 0
 	for _, c := range pod.Spec.Containers {

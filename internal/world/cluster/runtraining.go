@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/training"
 )
 
-// training is torchrun with the ranks of this pod.
+// training simulates torchrun with the ranks of this pod.
 func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 	nodes, okNodes := w.env.number("NNODES", 1)
 	steps, okSteps := w.env.number("STEPS", 0)
@@ -43,7 +43,7 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 		job.Nodes = append(job.Nodes, training.Node{GPUs: len(m.gpus), Slow: slowness(state, m.node)})
 		slowest = min(slowest, speed(state, m))
 	}
-	job.MFUFactor *= slowest // the ranks wait for each other in every layer
+	job.MFUFactor *= slowest // ranks synchronize in every layer
 	if err := job.Validate(); err != nil {
 		return usage(out, "torchrun: error: %v", err)
 	}
@@ -56,7 +56,7 @@ func (w *worker) training(out io.Writer, gpus []int) (int, error) {
 	return 0, nil
 }
 
-// matmul measures each GPU of the pod on its own, where the script does.
+// matmul measures each GPU of the pod, if the script does.
 func (w *worker) matmul(out io.Writer, gpus []int) error {
 	if !strings.Contains(strings.Join(append(append([]string{}, w.container.Command...), w.container.Args...), "\n"), "gpu matmul") {
 		return nil
@@ -77,10 +77,10 @@ func (w *worker) matmul(out io.Writer, gpus []int) error {
 			}
 		}
 	}
-	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state)) //nolint:wrapcheck // says what
+	return training.WriteMatmul(out, rankOf(w.pod)*len(gpus), measured, w.seed(state))
 }
 
-// speed is the slowest GPU's of a pod.
+// speed is that of the pod's slowest GPU.
 func speed(state world.State, m member) float64 {
 	slowest := 1.0
 	host, _ := state.Node(m.node)
@@ -92,7 +92,7 @@ func speed(state world.State, m member) float64 {
 	return slowest
 }
 
-// slowness is the factor by which a host's steps take longer.
+// slowness is the factor of a host's step times.
 func slowness(state world.State, name string) float64 {
 	host, ok := state.Node(name)
 	if !ok {

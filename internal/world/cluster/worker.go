@@ -13,15 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Back-off between restarts of a container that failed: the kubelet's ten
-// seconds doubling to five minutes, ten times as fast.
+// Backoff of failed containers: a tenth of the kubelet's, which doubles from ten seconds to five
+// minutes.
 const (
 	firstBackOff = time.Second
 	maxBackOff   = 30 * time.Second
 )
 
-// goodbye bounds what is cleaned up in the API after a pod is gone.
-const goodbye = 30 * time.Second
+// cleanupTimeout bounds API requests that clean up after a pod.
+const cleanupTimeout = 30 * time.Second
 
 // worker runs one pod.
 type worker struct {
@@ -29,37 +29,37 @@ type worker struct {
 	container corev1.Container
 	kind      kind
 	env       environment
-	sides     []*side
+	sidecars  []*sidecar
 	dir       string
 
-	ctx    context.Context //nolint:containedctx // the pod's life
+	ctx    context.Context //nolint:containedctx // lifetime of the pod
 	cancel context.CancelFunc
 
-	changed *bell
-	// pod as it was first seen: who it is and what it asks for never change.
+	changed *broadcast
+	// pod as first observed: its identity and resources do not change.
 	pod *corev1.Pod
 
 	mu    sync.Mutex
-	last  *corev1.Pod // as it was seen last
-	runs  int         // the attempt that runs, or ran last
-	ended int         // the last attempt that is over; -1 before the first is
-	at    string      // host:port where its program listens; empty: nowhere
+	last  *corev1.Pod // latest version
+	runs  int         // current or last attempt
+	ended int         // last ended attempt; -1: none
+	at    string      // host:port of its program; empty: none
 }
 
 func newWorker(r *runtime, pod *corev1.Pod) *worker {
 	ctx, cancel := context.WithCancel(r.life)
 	w := &worker{
-		runtime: r, pod: pod, last: pod, changed: newBell(), ctx: ctx, cancel: cancel, ended: -1,
+		runtime: r, pod: pod, last: pod, changed: newBroadcast(), ctx: ctx, cancel: cancel, ended: -1,
 		dir: filepath.Join(r.dir, pod.Namespace+"_"+pod.Name+"_"+string(pod.UID)),
 	}
 	if len(pod.Spec.Containers) > 0 {
 		w.container = pod.Spec.Containers[0]
 	}
-	w.kind, w.env, w.sides = recognise(w.container), environmentOf(w.container), sidesOf(w)
+	w.kind, w.env, w.sidecars = recognise(w.container), environmentOf(w.container), sidecarsOf(w)
 	return w
 }
 
-// update takes the pod's news. One that is being deleted is stopped at once.
+// update stores the pod's new version and stops a pod that is being deleted.
 func (w *worker) update(pod *corev1.Pod) {
 	w.mu.Lock()
 	w.last = pod
@@ -67,19 +67,19 @@ func (w *worker) update(pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil {
 		w.cancel()
 	}
-	w.changed.ring()
+	w.changed.notify()
 }
 
 func (w *worker) podName() string { return w.pod.Name }
 
-// attempt is the one whose log a container's log is.
+// attempt is the current or last attempt.
 func (w *worker) attempt() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.runs
 }
 
-// over: an attempt has ended and its log is complete.
+// over reports that an attempt has ended and its log is complete.
 func (w *worker) over(attempt int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,10 +98,10 @@ func (w *worker) end(attempt int) {
 	w.ended = attempt
 }
 
-// endAll says that no container will ever run.
+// endAll marks all containers as ended before they started.
 func (w *worker) endAll() {
 	w.end(0)
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		close(s.done)
 	}
 }
@@ -112,14 +112,14 @@ func (w *worker) current() *corev1.Pod {
 	return w.last
 }
 
-// run plays the pod from being bound to being gone.
+// run simulates the pod from its binding to its deletion.
 func (w *worker) run() {
 	defer w.cancel()
 	if err := w.live(); err != nil && w.ctx.Err() == nil {
 		w.runtime.log.Error("pod", "namespace", w.pod.Namespace, "pod", w.pod.Name, "err", err)
 	}
 	w.runtime.world.Release(string(w.pod.UID))
-	<-w.ctx.Done() // logs are kept until the pod is gone
+	<-w.ctx.Done() // logs are kept until the pod is deleted
 	w.cleanUp()
 }
 
@@ -127,9 +127,9 @@ func (w *worker) live() error {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return fmt.Errorf("make log directory: %w", err)
 	}
-	// Empty until the container runs, but there: whoever asks for logs early gets none, and no error.
+	// Empty log files exist before the container runs, so that early log requests succeed.
 	logs := []string{w.logPath(0)}
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		logs = append(logs, s.logPath(0))
 	}
 	for _, path := range logs {
@@ -148,11 +148,11 @@ func (w *worker) live() error {
 	if err != nil {
 		return w.refuse(err)
 	}
-	var beside sync.WaitGroup
-	for _, s := range w.sides {
-		beside.Go(func() { s.run(have) })
+	var sidecars sync.WaitGroup
+	for _, s := range w.sidecars {
+		sidecars.Go(func() { s.run(have) })
 	}
-	defer beside.Wait()
+	defer sidecars.Wait()
 	return w.attempts(have)
 }
 
@@ -160,14 +160,14 @@ func (w *worker) logPath(attempt int) string {
 	return filepath.Join(w.dir, strconv.Itoa(attempt)+".log")
 }
 
-// putLogs points the API at the logs of an attempt and the one before (-1: none).
+// putLogs publishes the logs of an attempt and the previous one (-1: none).
 func (w *worker) putLogs(current, previous int) error {
 	before := ""
 	if previous >= 0 {
 		before = w.logPath(previous)
 	}
 	files := []logFile{{container: w.container.Name, current: w.logPath(current), previous: before}}
-	for _, s := range w.sides {
+	for _, s := range w.sidecars {
 		files = append(files, logFile{container: s.container.Name, current: s.logPath(0)})
 	}
 	return put(w.ctx, w.runtime.dyn, logsResource(), logsOf(w.runtime.names.ofPod(w.pod), w.pod, files...))
@@ -202,10 +202,10 @@ func (w *worker) attempts(have held) error {
 		}
 		finished := time.Now()
 		if !again(w.pod.Spec.RestartPolicy, exit) {
-			if !w.awaitSides() {
+			if !w.awaitSidecars() {
 				return nil
 			}
-			// GPUs are free before anybody can know that the pod has ended.
+			// Release the GPUs before the status reports the end.
 			w.runtime.world.Release(string(w.pod.UID))
 			return patchStatus(w.ctx, w.runtime.client, w.pod, ended(w.pod, exit, attempt, started, finished))
 		}
@@ -216,9 +216,9 @@ func (w *worker) attempts(have held) error {
 	}
 }
 
-// awaitSides waits for the other containers; false when the pod is gone before.
-func (w *worker) awaitSides() bool {
-	for _, s := range w.sides {
+// awaitSidecars waits for the sidecars; false: the pod was deleted.
+func (w *worker) awaitSidecars() bool {
+	for _, s := range w.sidecars {
 		select {
 		case <-s.done:
 		case <-w.ctx.Done():
@@ -228,12 +228,11 @@ func (w *worker) awaitSides() bool {
 	return true
 }
 
-// again: the kubelet's rule.
+// again is the kubelet's restart rule.
 func again(policy corev1.RestartPolicy, exit int) bool {
 	return policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && exit != 0
 }
 
-// once runs the container one time.
 func (w *worker) once(attempt int, have held) (int, error) {
 	w.begin(attempt)
 	defer w.end(attempt)
@@ -245,7 +244,7 @@ func (w *worker) once(attempt int, have held) (int, error) {
 	return exit, errors.Join(err, out.Close())
 }
 
-// backOff shows a crash loop for a while and starts the container again.
+// backOff reports a crash loop for the pause and restarts the container.
 func (w *worker) backOff(attempt, exit int, pause time.Duration, started, finished time.Time) error {
 	if err := annotateHold(w.ctx, w.runtime.client, w.pod, true); err != nil {
 		return err
@@ -268,11 +267,10 @@ func (w *worker) backOff(attempt, exit int, pause time.Duration, started, finish
 	return patchStatus(w.ctx, w.runtime.client, w.pod, restarted(w.pod, attempt+1, terminated(exit, started, finished), time.Now()))
 }
 
-// cleanUp removes what the pod had: files, and the API's objects unless the
-// whole runtime stops.
+// cleanUp deletes the pod's files and, unless the runtime is stopping, its API objects.
 func (w *worker) cleanUp() {
 	if w.runtime.life.Err() == nil {
-		ctx, cancel := context.WithTimeout(w.runtime.life, goodbye)
+		ctx, cancel := context.WithTimeout(w.runtime.life, cleanupTimeout)
 		defer cancel()
 		name := w.runtime.names.ofPod(w.pod)
 		err := errors.Join(
@@ -280,7 +278,7 @@ func (w *worker) cleanUp() {
 			remove(ctx, w.runtime.dyn, forwardsResource(), name, w.pod),
 		)
 		if err != nil && ctx.Err() == nil {
-			w.runtime.log.Warn("clean up after a pod", "err", err) // its owner reference does it later
+			w.runtime.log.Warn("clean up after a pod", "err", err) // garbage collection deletes them later
 		}
 	}
 	if err := os.RemoveAll(w.dir); err != nil {
@@ -288,7 +286,6 @@ func (w *worker) cleanUp() {
 	}
 }
 
-// sleep waits; the error is ctx's.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseBytes reads a size as nccl-tests takes it: "8", "8M", "16G".
+// ParseBytes parses a size in nccl-tests' notation: "8", "8M", "16G".
 func ParseBytes(s string) (int64, error) {
 	s = strings.TrimSpace(s)
 	shift := 0
@@ -22,7 +22,7 @@ func ParseBytes(s string) (int64, error) {
 	}
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || v <= 0 || v > (1<<62)>>shift {
-		return 0, fmt.Errorf("parse size %q: want a positive number with K, M or G", s)
+		return 0, fmt.Errorf("invalid size %q: must be a positive number with K, M or G", s)
 	}
 	return v << shift, nil
 }

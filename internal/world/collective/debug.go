@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// channels is the number of rings that NCCL builds.
+// channels is NCCL's number of rings.
 const channels = 16
 
-// rank is one process of the run, with what its lines start with.
+// rank is one process of the run with the prefix of its lines.
 type rank struct {
 	n      int // global rank
 	node   int
@@ -31,7 +31,7 @@ func (r Run) ranks() []rank {
 	return out
 }
 
-// writeDebug prints what NCCL_DEBUG=INFO shows of the set-up, rank by rank.
+// writeDebug prints the NCCL_DEBUG=INFO lines of the set-up, rank by rank.
 func (r Run) writeDebug(p *printer, rep int) {
 	rng := r.rand(rep, 2)
 	comm := 0x55d000000000 + rng.Uint64N(1<<32)
@@ -63,7 +63,7 @@ func (r Run) writeDebug(p *printer, rep int) {
 	}
 }
 
-// writeNetwork prints which network the rank found and whether the HCAs reach its GPU.
+// writeNetwork prints the rank's network and whether the HCAs reach its GPU.
 func (r Run) writeNetwork(p *printer, k rank) {
 	n := r.Nodes[k.node]
 	if r.HCASelection != "" {
@@ -102,9 +102,8 @@ func (r Run) writeNVLS(p *printer, k rank) {
 	p.line("%s NVLS multicast support is %savailable on dev %d", k.prefix, is, k.local)
 }
 
-// writeChannels prints the rank's part of every ring: the peers inside its
-// node, and on the rank whose rail the channel takes the crossing to the next
-// node and from the one before.
+// writeChannels prints the rank's part of every ring: the peers within its node and, for the rank
+// on the channel's rail, the connections to the next and from the previous node.
 func (r Run) writeChannels(p *printer, k rank, all []rank) {
 	n := r.Nodes[k.node]
 	local := len(n.Devices)
@@ -125,7 +124,7 @@ func (r Run) writeChannels(p *printer, k rank, all []rank) {
 	}
 }
 
-// across is the rank on the same rail of the next (or previous) node.
+// across returns the rank on the same rail of the next or previous node.
 func (r Run) across(all []rank, k rank, step int) rank {
 	node := (k.node + step + len(r.Nodes)) % len(r.Nodes)
 	best := all[0]
@@ -137,7 +136,7 @@ func (r Run) across(all []rank, k rank, step int) rank {
 	return best
 }
 
-// via is the transport between two ranks of different nodes, as rank k prints it.
+// via is the transport between ranks of different nodes, as rank k prints it.
 func (r Run) via(k, peer rank) string {
 	here, there := r.Nodes[k.node], r.Nodes[peer.node]
 	ports := r.hcas(here)
@@ -151,7 +150,7 @@ func (r Run) via(k, peer rank) string {
 	return via
 }
 
-// gdr is 1 when the HCAs move data to and from GPU memory by themselves.
+// gdr is 1 if the HCAs use GPUDirect RDMA.
 func (r Run) gdr(n Node) int {
 	if n.GPUDirect && len(r.hcas(n)) > 0 {
 		return 1

@@ -1,10 +1,8 @@
-// Package collective is the world's nccl-tests: a cost model of an all_reduce
-// over NVLink, NVLS and the rails, and the text that all_reduce_perf and
-// NCCL_DEBUG=INFO print for it.
+// Package collective simulates nccl-tests: a cost model of all_reduce over NVLink, NVLS and the
+// rails, and the output of all_reduce_perf and NCCL_DEBUG=INFO.
 //
-// It owns what a run over given nodes would have printed and how it would have
-// ended. It is a pure function of Run: the same Run writes the same bytes.
+// It owns output and exit code of a run on given nodes and is a pure function of Run: equal Runs
+// write equal bytes.
 //
-// It never looks at Kubernetes, at wall time, or at what anybody expects of the
-// figures.
+// It depends neither on Kubernetes nor on wall time or expected figures.
 package collective

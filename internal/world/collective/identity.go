@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// pid of the process that drives a device: the same in every line of a run.
+// pid of the process of a device; constant within a run.
 func (r Run) pid(node, device int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Nodes[node].Host))
 	return 1000 + int(h.Sum32()%60000) + device
 }
 
-// shortBusID is 0000:1b:00, as the table of devices has it.
+// shortBusID is 0000:1b:00, as in the table of devices.
 func shortBusID(id string) string {
 	id, _, _ = strings.Cut(strings.ToLower(id), ".")
 	return id
 }
 
-// longBusID is 1b000, as NCCL prints it in "Init COMPLETE".
+// longBusID is 1b000, as in NCCL's "Init COMPLETE".
 func longBusID(id string) string {
 	id = strings.NewReplacer(":", "", ".", "").Replace(strings.ToLower(id))
 	id = strings.TrimLeft(id, "0")
@@ -28,7 +28,7 @@ func longBusID(id string) string {
 	return id
 }
 
-// driverVersion turns "13.0" into 13000.
+// driverVersion converts "13.0" to 13000.
 func driverVersion(cuda string) string {
 	major, minor, _ := strings.Cut(cuda, ".")
 	if minor == "" {

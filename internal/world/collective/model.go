@@ -36,7 +36,7 @@ func loadCurve() (curve, error) {
 	return c, nil
 }
 
-// Plateau is the bus bandwidth (GB/s) of a 16 GiB all_reduce, without noise.
+// Plateau returns the bus bandwidth (GB/s) of a 16 GiB all_reduce without noise.
 func (r Run) Plateau() float64 {
 	c, err := loadCurve()
 	if err != nil {
@@ -57,15 +57,15 @@ func (r Run) Plateau() float64 {
 	return r.acrossNodes(nvls, c.WithoutNVLS) / slow
 }
 
-// acrossNodes is bounded by the rails: every ring crosses every node, data is
-// split evenly over the rails, so the slowest rail holds all of them back.
+// acrossNodes is bounded by the slowest rail: every ring crosses every node, and data is split
+// evenly over the rails.
 func (r Run) acrossNodes(nvls bool, withoutNVLS float64) float64 {
 	f := r.Fabric
 	healthy := f.ManyNodesGBps
 	switch {
 	case !nvls:
 		healthy *= withoutNVLS
-	case len(r.Nodes) == 2: // reduced in the node first: less to cross the rails
+	case len(r.Nodes) == 2: // reduced within the node first: less data crosses the rails
 		healthy = f.TwoNodeGBps
 	case len(r.Nodes) == 3:
 		healthy = math.Sqrt(f.TwoNodeGBps * f.ManyNodesGBps)
@@ -90,13 +90,13 @@ func (r Run) acrossNodes(nvls bool, withoutNVLS float64) float64 {
 	return healthy * share
 }
 
-// latency in seconds of a message too small to matter.
+// latency of a small message in seconds.
 func (r Run) latency() float64 {
 	us := r.Fabric.NodeLatencyUs + r.Fabric.RailLatencyUs*math.Log2(float64(len(r.Nodes)))
 	return us * 1e-6
 }
 
-// seconds that an all_reduce of size bytes takes, without noise.
+// seconds of an all_reduce of size bytes, without noise.
 func (r Run) seconds(c curve, plateau float64, size int64) float64 {
 	s := c.ManyNodes
 	if len(r.Nodes) == 1 {

@@ -10,38 +10,38 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Device is one GPU that a rank drives.
+// Device is the GPU of a rank.
 type Device struct {
 	Index   int
 	BusID   string // 0000:1B:00.0
 	Product string
 }
 
-// HCA is one port of the compute fabric, as the node sees it.
+// HCA is one port of the compute fabric on a node.
 type HCA struct {
 	Name string
-	// Gbps is the data rate; 0 when the port is down.
+	// Gbps is the data rate; 0: the port is down.
 	Gbps int
 }
 
-// Node is one host of the run: one rank a device.
+// Node is one host of the run with one rank per device.
 type Node struct {
-	// Host is what gethostname returns to the ranks.
+	// Host is the ranks' gethostname.
 	Host    string
-	Address string // of the out-of-band interface, without a port
+	Address string // of the out-of-band interface, without port
 	Devices []Device
 	HCAs    []HCA
-	// NVLS: the GPUs can reach NVLink multicast.
+	// NVLS: NVLink multicast is available.
 	NVLS bool
-	// GPUDirect: the HCAs can reach GPU memory.
+	// GPUDirect: the HCAs can access GPU memory.
 	GPUDirect bool
-	// Socket: there is no InfiniBand for NCCL on this host.
+	// Socket: NCCL finds no InfiniBand on this host.
 	Socket bool
-	// Slow is the factor (1: healthy) by which the host holds a run back.
+	// Slow is the host's factor of the run time; 1: healthy.
 	Slow float64
 }
 
-// Run is one mpirun of all_reduce_perf, repeated.
+// Run is one repeated mpirun of all_reduce_perf.
 type Run struct {
 	Fabric      world.HardwareFabric
 	CUDA        string // "13.0"
@@ -49,18 +49,18 @@ type Run struct {
 	MinBytes    int64
 	MaxBytes    int64
 	Repetitions int
-	// HCASelection is NCCL_IB_HCA; empty selects all.
+	// HCASelection is NCCL_IB_HCA; empty: all.
 	HCASelection string
 	// Debug is NCCL_DEBUG=INFO.
 	Debug bool
 	Seed  uint64
-	// Corrupt lets elements come out wrong.
+	// Corrupt makes some elements wrong.
 	Corrupt bool
 	// Truncated ends the output in the middle of the first table.
 	Truncated bool
 }
 
-// Ranks is the number of GPUs in the run.
+// Ranks is the number of GPUs.
 func (r Run) Ranks() int {
 	n := 0
 	for _, node := range r.Nodes {
@@ -69,8 +69,8 @@ func (r Run) Ranks() int {
 	return n
 }
 
-// Write prints the whole run and returns the exit code of the script around
-// it, which stops at the first repetition that fails.
+// Write prints the run and returns the exit code of the surrounding script, which stops at the
+// first failed repetition.
 func (r Run) Write(w io.Writer) (int, error) {
 	if r.Ranks() == 0 || r.MinBytes <= 0 || r.MaxBytes < r.MinBytes {
 		_, err := fmt.Fprintf(w, "all_reduce_perf: nothing to run: %d ranks, %d to %d bytes\n", r.Ranks(), r.MinBytes, r.MaxBytes)
@@ -106,7 +106,7 @@ func (r Run) Write(w io.Writer) (int, error) {
 	return exit, nil
 }
 
-// hcas are the ports that NCCL picks on a node.
+// hcas returns the ports that NCCL selects on a node.
 func (r Run) hcas(n Node) []HCA {
 	if n.Socket {
 		return nil
@@ -120,7 +120,7 @@ func (r Run) hcas(n Node) []HCA {
 	return out
 }
 
-// selected reads NCCL_IB_HCA: "=a,b" exactly these, "^a" all but, "a" a prefix.
+// selected evaluates NCCL_IB_HCA: "=a,b" exactly these, "^a" all but, "a" a prefix.
 func selected(selection, name string) bool {
 	if selection == "" {
 		return true
@@ -143,7 +143,7 @@ func selected(selection, name string) bool {
 }
 
 func (r Run) rand(rep, salt int) *rand.Rand {
-	return rand.New(rand.NewPCG(r.Seed, uint64(rep)<<32|uint64(salt))) //nolint:gosec // a model's noise, no secret
+	return rand.New(rand.NewPCG(r.Seed, uint64(rep)<<32|uint64(salt))) //nolint:gosec // noise of a model, no secret
 }
 
 type printer struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Version of nccl-tests and of NCCL whose output this is.
+// Versions of nccl-tests and NCCL.
 const (
 	testsVersion = "2.19.6"
 	ncclVersion  = "2.28.7"
@@ -29,7 +29,7 @@ func (r Run) writeHeader(p *printer) {
 	p.line("#")
 }
 
-// writeTable prints the rows and the footer and returns how many elements were wrong.
+// writeTable prints rows and footer and returns the number of wrong elements.
 func (r Run) writeTable(p *printer, rep int) int {
 	p.line("#%74s%41s", "out-of-place", "in-place          ")
 	p.line("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s  %7s  %6s  %6s  %6s ",
@@ -85,7 +85,7 @@ func (r Run) sizes() []int64 {
 	return out
 }
 
-// microseconds prints as many decimals as the column has room for.
+// microseconds formats with the decimals that fit the column.
 func microseconds(us float64) string {
 	switch {
 	case us >= 10000:

@@ -1,10 +1,7 @@
-// Package exporter is the world's dcgm-exporter: on every GPU node's address an
-// HTTP server with the text exposition of that node's GPUs, all families of the
-// exporter's default counters.
+// Package exporter simulates dcgm-exporter: an HTTP server on every GPU node's address with the
+// text exposition of the node's GPUs and all families of the exporter's default counters.
 //
-// It owns the listeners and follows the world: a node whose exporter is down
-// refuses connections, a stale one goes on serving its last reading with its
-// old timestamps.
-//
-// It keeps no figures of its own; every scrape is a fresh State.
+// It owns the listeners and follows the world: an exporter that is down refuses connections, a
+// stale one serves its last reading with old timestamps. It stores no figures; every scrape reads
+// a new State.
 package exporter

@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Expose renders a node's GPUs in the text exposition format. A time that is
-// not zero is printed on every sample.
+// Expose renders a node's GPUs in text exposition format. A non-zero time is printed on every
+// sample.
 func Expose(state world.State, node world.Node, at time.Time) []byte {
 	var out bytes.Buffer
 	stamp := ""
@@ -43,7 +43,7 @@ func labels(state world.State, node world.Node, g world.GPU) string {
 	if !node.Exporter.GPULabelDropped {
 		fmt.Fprintf(&b, `gpu="%d",UUID="%s",`, g.Index, g.UUID)
 	}
-	// What is left without those two still tells one series from another.
+	// The remaining labels still distinguish the series.
 	fmt.Fprintf(&b, `pci_bus_id="%s",device="nvidia%d",modelName="%s"`, longBus(g.BusID), g.Index, state.Hardware.GPU.Product)
 	if !node.Exporter.HostLabelDropped {
 		name := node.Exporter.HostLabel
@@ -59,7 +59,7 @@ func labels(state world.State, node world.Node, g world.GPU) string {
 	return b.String()
 }
 
-// occupant is the pod that the exporter takes for the user of a GPU.
+// occupant is the pod in a GPU's labels.
 func occupant(node world.Node, g world.GPU) world.Pod {
 	if !node.Exporter.PodShift {
 		return g.Occupant
@@ -67,7 +67,7 @@ func occupant(node world.Node, g world.GPU) world.Pod {
 	return node.GPUs[(g.Index+len(node.GPUs)-1)%len(node.GPUs)].Occupant
 }
 
-// longBus is 00000000:1B:00.0: DCGM prints the domain with eight digits.
+// longBus is 00000000:1B:00.0: DCGM prints an eight-digit domain.
 func longBus(id string) string {
 	domain, rest, ok := strings.Cut(id, ":")
 	if !ok {

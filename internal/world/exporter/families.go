@@ -8,24 +8,24 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// family is one metric: its help as dcgm-exporter's default counters have it,
-// and how a GPU's value is printed; ok is false where DCGM has no value.
+// family is one metric: its help in dcgm-exporter's default counters and the value for a GPU; ok
+// is false if DCGM has no value.
 type family struct {
 	name, kind, help string
 	value            func(reading) (text string, ok bool)
 }
 
-// reading is what one GPU is seen as.
+// reading is the state of one GPU.
 type reading struct {
 	hw   world.Hardware
 	node world.Node
 	gpu  world.GPU
 }
 
-// busy is the share of time that the GPU works, 0..1.
+// busy is the GPU's utilization, 0..1.
 func (r reading) busy() float64 { return float64(r.gpu.Util) / 100 }
 
-// temperature as the exporter tells it.
+// temperature is the reported temperature.
 func temperature(r reading) int {
 	if r.node.Exporter.TempZero {
 		return 0
@@ -73,7 +73,7 @@ func families() []family {
 	}
 }
 
-// lastXID is blank, and so not exported, on a GPU that had none.
+// lastXID is not exported for a GPU without an XID.
 func lastXID(r reading) (string, bool) {
 	for _, x := range slices.Backward(r.node.XIDs) {
 		if sameBus(x.BusID, r.gpu.BusID) {

@@ -14,16 +14,15 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Port is where dcgm-exporter listens.
+// Port is dcgm-exporter's default port.
 const Port = 9400
 
-// Interval is how often dcgm-exporter is said to sample its GPUs. The world's is
-// never as much behind: a reading is of the moment of the scrape.
+// Interval is dcgm-exporter's nominal sampling interval. The simulated readings are never older
+// than the scrape.
 const Interval = time.Second
 
-// Options of Start.
 type Options struct {
-	// Port on each node's address; 0 means Port.
+	// Port on each node's address; 0: the default.
 	Port int
 	Log  *slog.Logger
 }
@@ -39,11 +38,10 @@ type Exporters struct {
 
 	mu      sync.Mutex
 	stopped bool
-	servers map[string]*server // by node, those that listen
+	servers map[string]*server // open servers by node
 }
 
-// Start listens on every GPU node's address (the host part of its Address) and
-// follows the world until Stop.
+// Start listens on every GPU node's address and follows the world until Stop.
 func Start(ctx context.Context, w *world.World, opts Options) (*Exporters, error) {
 	if opts.Port == 0 {
 		opts.Port = Port
@@ -68,14 +66,13 @@ func Start(ctx context.Context, w *world.World, opts Options) (*Exporters, error
 	return e, nil
 }
 
-// Stop closes every listener and waits until nothing runs.
+// Stop closes every listener and waits.
 func (e *Exporters) Stop() {
 	e.cancel()
 	<-e.done
 }
 
-// follow opens and closes listeners as faults come and go. A port that cannot
-// be had is tried again.
+// follow opens and closes listeners as faults change, and retries ports that are in use.
 func (e *Exporters) follow(ctx context.Context, notices <-chan struct{}) {
 	defer e.closeAll()
 	retry := time.NewTicker(time.Second)
@@ -93,7 +90,7 @@ func (e *Exporters) follow(ctx context.Context, notices <-chan struct{}) {
 	}
 }
 
-// Settle makes the listeners what the world is now.
+// Settle applies the world's current state to the listeners.
 func (e *Exporters) Settle(ctx context.Context) error {
 	if err := e.reconcile(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("settle exporters: %w", err)
@@ -145,7 +142,7 @@ type server struct {
 	done  chan struct{}
 
 	mu     sync.Mutex
-	since  time.Time // of the reading below
+	since  time.Time // of reading
 	frozen []byte
 }
 
@@ -180,7 +177,7 @@ func (s *server) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	case "/metrics":
 		body, ok := s.body()
 		if !ok {
-			http.Error(rw, "node is gone", http.StatusInternalServerError)
+			http.Error(rw, "unknown node", http.StatusInternalServerError)
 			return
 		}
 		rw.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -192,9 +189,9 @@ func (s *server) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// ahead of the scrape that reads it first lies a frozen reading: a scraper ends
-// series that come with their own times all of a sudden at the time of its
-// scrape, and what is frozen must be newer than that end to be seen at all.
+// ahead is how far a frozen reading is ahead of the scrape that freezes it. When a target's
+// samples change to explicit timestamps, Prometheus ends the series at the time of the scrape, and
+// only newer samples are stored.
 const ahead = 10 * time.Millisecond
 
 // body is the node's exposition. A stale exporter repeats one reading.

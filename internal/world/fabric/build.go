@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// Shape is what a fabric is built from.
+// Shape is the input of Build.
 type Shape struct {
 	Seed     uint64
 	Nodes    []string // hosts on the fabric, in order
-	HCAs     []string // device names a host, one a rail
+	HCAs     []string // device names per host, one per rail
 	Spines   int
-	NodesSU  int // hosts a leaf serves; more hosts mean more groups of leaves
-	Ports    int // external ports a switch
+	NodesSU  int // hosts per leaf; more hosts add groups of leaves
+	Ports    int // external ports per switch
 	Lane     float64
 	Width    int
 	Firmware string
@@ -21,7 +21,7 @@ type Shape struct {
 	BusIDs   []string // PCI address of each HCA
 }
 
-// Topology is a healthy fabric at rest: every link up at full speed.
+// Topology is a healthy, idle fabric: every link is up at full speed.
 type Topology struct {
 	Switches []Switch
 	HCAs     []HCA // by node, then rail
@@ -29,22 +29,21 @@ type Topology struct {
 	SMs      []SM
 }
 
-// Build lays out the topology: HCA k of a host on leaf k of its group, one
-// uplink from each leaf to each spine, a master SM on spine 0 and a standby on
-// spine 1.
+// Build creates the topology: HCA k of a host on leaf k of its group, one uplink from each leaf to
+// each spine, a master SM on spine 0 and a standby on spine 1.
 func Build(s Shape) (Topology, error) {
 	if len(s.Nodes) == 0 || len(s.HCAs) == 0 || s.Spines < 1 || s.NodesSU < 1 {
-		return Topology{}, fmt.Errorf("a fabric needs hosts, HCAs and spines; got %d, %d and %d", len(s.Nodes), len(s.HCAs), s.Spines)
+		return Topology{}, fmt.Errorf("invalid fabric of %d hosts, %d HCAs and %d spines: must have hosts, HCAs and spines", len(s.Nodes), len(s.HCAs), s.Spines)
 	}
 	if s.NodesSU+s.Spines > s.Ports {
-		return Topology{}, fmt.Errorf("%d hosts and %d uplinks don't fit a leaf of %d ports", s.NodesSU, s.Spines, s.Ports)
+		return Topology{}, fmt.Errorf("%d hosts and %d uplinks do not fit a leaf of %d ports", s.NodesSU, s.Spines, s.Ports)
 	}
 	rails := len(s.HCAs)
 	leaves := rails * ((len(s.Nodes) + s.NodesSU - 1) / s.NodesSU)
 	if leaves > s.Ports {
-		return Topology{}, fmt.Errorf("%d leaves don't fit a spine of %d ports: fewer hosts or more hosts a leaf", leaves, s.Ports)
+		return Topology{}, fmt.Errorf("%d leaves do not fit a spine of %d ports: use fewer hosts or more hosts per leaf", leaves, s.Ports)
 	}
-	rng := rand.New(rand.NewPCG(s.Seed, 0x1b)) //nolint:gosec // figures of a simulation, not secrets
+	rng := rand.New(rand.NewPCG(s.Seed, 0x1b)) //nolint:gosec // simulation, not secrets
 	guids := guidSource{base: 0xa088c20300000000 | uint64(rng.Uint32()&0x00ff0000)}
 	var t Topology
 	lid := 1
@@ -92,7 +91,7 @@ func Build(s Shape) (Topology, error) {
 	return t, nil
 }
 
-// restCounters are what a healthy port has gathered since it was cabled: not zero.
+// restCounters are a healthy port's counters since it was cabled; they are not zero.
 func restCounters(rng *rand.Rand) Counters {
 	return Counters{
 		PortRcvErrors: 14,

@@ -2,15 +2,15 @@ package fabric
 
 import "strconv"
 
-// Speed is one InfiniBand lane speed: what the tools print as signalling rate,
-// and the data rate that ibstat multiplies by the width.
+// Speed is one InfiniBand lane speed: the signalling rate that tools print, and the data rate that
+// ibstat multiplies by the width.
 type Speed struct {
 	Name string
 	Lane float64
 	Data int
 }
 
-// Speeds lists the lane speeds from slow to fast.
+// Speeds lists the lane speeds in ascending order.
 func Speeds() []Speed {
 	return []Speed{
 		{"EDR", 25.78125, 25},
@@ -20,7 +20,7 @@ func Speeds() []Speed {
 	}
 }
 
-// SpeedByName finds a speed.
+// SpeedByName returns the named speed.
 func SpeedByName(name string) (Speed, bool) {
 	for _, s := range Speeds() {
 		if s.Name == name {
@@ -30,7 +30,7 @@ func SpeedByName(name string) (Speed, bool) {
 	return Speed{}, false
 }
 
-// DataRate is the data rate in Gb/s of a lane that signals at lane Gb/s.
+// DataRate returns the data rate in Gb/s of a lane with signalling rate lane in Gb/s.
 func DataRate(lane float64) int {
 	for _, s := range Speeds() {
 		if s.Lane == lane {
@@ -40,7 +40,7 @@ func DataRate(lane float64) int {
 	return int(lane)
 }
 
-// SpeedName is the generation of a lane rate; empty when unknown.
+// SpeedName returns the generation of a lane rate; empty: unknown.
 func SpeedName(lane float64) string {
 	for _, s := range Speeds() {
 		if s.Lane == lane {

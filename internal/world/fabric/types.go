@@ -1,6 +1,6 @@
 package fabric
 
-// Port states as the tools name them.
+// Port states as the tools print them.
 const (
 	StateActive = "Active"
 	StateInit   = "Initializing"
@@ -17,7 +17,7 @@ const (
 	RoleSpine = "spine"
 )
 
-// SM states, as sminfo numbers them.
+// SM states as sminfo numbers them.
 const (
 	SMNotActive   = 0
 	SMDiscovering = 1
@@ -35,7 +35,7 @@ type Switch struct {
 	SMLID int
 }
 
-// HCA is one host channel adapter with its one port.
+// HCA is one host channel adapter with one port.
 type HCA struct {
 	Node       string
 	Name       string // mlx5_0
@@ -45,14 +45,14 @@ type HCA struct {
 	SMLID      int
 	State      string
 	PhysState  string
-	Rate       int // Gb/s as ibstat prints it
+	Rate       int // Gb/s as in ibstat
 	Width      int
 	LaneGbps   float64
 	Firmware   string
 	MTU        int      // bytes, active on its port
 	PKeys      []uint16 // P_Key table of its port, from entry 0
 	BusID      string
-	Attached   End // the switch port it is cabled to
+	Attached   End // switch port at the other end
 	LinkDowned uint64
 }
 
@@ -63,7 +63,7 @@ type End struct {
 	Port   int
 }
 
-// Name is the end as people write it: "gpu-01/mlx5_0" or "leaf-0/33".
+// Name is "gpu-01/mlx5_0" or "leaf-0/33".
 func (e End) Name() string {
 	if e.Device != "" {
 		return e.Node + "/" + e.Device
@@ -71,23 +71,23 @@ func (e End) Name() string {
 	return e.Node + "/" + itoa(e.Port)
 }
 
-// Link is one cable. A is the lower side: an HCA, or a leaf towards a spine.
+// Link is one cable. A is the lower end: an HCA, or a leaf for a link to a spine.
 type Link struct {
 	A, B      End
 	State     string // of both ports
 	PhysState string
-	LaneGbps  float64 // active signalling rate a lane
+	LaneGbps  float64 // active signalling rate per lane
 	Width     int     // active lanes
-	MaxLane   float64 // what both ends support
+	MaxLane   float64 // supported by both ends
 	MaxWidth  int
-	// Counters of the port at A and at B, at the moment of the snapshot.
+	// Counters of the ports at A and B at the time of the snapshot.
 	CountersA, CountersB Counters
 }
 
-// Up says that traffic flows.
+// Up reports whether the link carries traffic.
 func (l Link) Up() bool { return l.State == StateActive && l.PhysState == PhysLinkUp }
 
-// Rate is the data rate in Gb/s (4 lanes of NDR: 400); 0 when down.
+// Rate is the data rate in Gb/s (4 lanes of NDR: 400); 0: down.
 func (l Link) Rate() int {
 	if !l.Up() {
 		return 0
@@ -95,10 +95,10 @@ func (l Link) Rate() int {
 	return DataRate(l.LaneGbps) * l.Width
 }
 
-// Touches says whether end e is one of the link's two.
+// Touches reports whether e is an end of the link.
 func (l Link) Touches(e End) bool { return l.A == e || l.B == e }
 
-// Counters are a port's error counters under the names that the tools print.
+// Counters are a port's error counters; fields are named as in the tools.
 type Counters struct {
 	SymbolErrorCounter           uint64
 	LinkErrorRecoveryCounter     uint64
@@ -118,12 +118,12 @@ type Counters struct {
 
 // SM is one subnet manager.
 type SM struct {
-	Node     string // the switch or host it runs on
+	Node     string // switch or host
 	GUID     uint64
 	LID      int
 	Priority int
 	State    int
 	Activity uint64
-	// Silent: it doesn't answer.
+	// Silent: it does not respond.
 	Silent bool
 }

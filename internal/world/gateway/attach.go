@@ -6,8 +6,8 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// attach says to which listeners of a Gateway a route is attached by one of its
-// references, and if to none, why.
+// attach returns the listeners of a Gateway that one of a route's references attaches it to, or
+// the reason why there are none.
 func attach(gw *gwv1.Gateway, route *gwv1.HTTPRoute, ref gwv1.ParentReference) ([]gwv1.Listener, gwv1.RouteConditionReason) {
 	named, allowed := 0, 0
 	var out []gwv1.Listener
@@ -37,11 +37,11 @@ func attach(gw *gwv1.Gateway, route *gwv1.HTTPRoute, ref gwv1.ParentReference) (
 	return out, gwv1.RouteReasonAccepted
 }
 
-// serves: the world has plain HTTP only.
+// serves reports whether the protocol is supported: plain HTTP only.
 func serves(l gwv1.Listener) bool { return l.Protocol == gwv1.HTTPProtocolType && l.TLS == nil }
 
-// allows says that a listener takes HTTPRoutes of a namespace: its own, or all. The
-// world does not look at the labels of namespaces, so a selector takes none.
+// allows reports whether a listener accepts HTTPRoutes of a namespace: its own, or all. Namespace
+// labels are not evaluated, so a selector accepts none.
 func allows(l gwv1.Listener, own bool) bool {
 	if l.AllowedRoutes == nil {
 		return own
@@ -61,7 +61,7 @@ func isHTTPRoute(k gwv1.RouteGroupKind) bool {
 	return (k.Group == nil || *k.Group == gwv1.GroupName) && k.Kind == "HTTPRoute"
 }
 
-// unsupported is what of a route the world does not serve; empty when it serves all.
+// unsupported returns the unsupported features of a route; empty: none.
 func unsupported(route *gwv1.HTTPRoute) string {
 	for _, r := range route.Spec.Rules {
 		if len(r.Filters) > 0 {

@@ -15,20 +15,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Why there is no backend.
+// Reasons for a missing backend.
 var (
-	errNoService = errors.New("no such service, or no such port of it")
-	errNotReady  = errors.New("no endpoint of the service is ready")
+	errNoService = errors.New("unknown service or port")
+	errNotReady  = errors.New("service has no ready endpoint")
 )
 
-// backends finds where Services lead: to the pods that they select, at the addresses
-// where the world has their servers, which their PortForward objects say. These are found by
-// their owner: their names are not the pods'.
+// backends resolves Services to the real addresses of their pods, which the pods' PortForward
+// objects have. These are found by owner, because their names differ from the pods'.
 type backends struct {
 	services, pods, forwards cache.Store
 }
 
-// port is a Service's port by its number.
+// port returns a Service's port by number.
 func (b *backends) port(namespace, service string, number int32) (*corev1.Service, corev1.ServicePort, error) {
 	obj, ok, err := b.services.GetByKey(namespace + "/" + service)
 	svc, is := obj.(*corev1.Service)
@@ -42,7 +41,7 @@ func (b *backends) port(namespace, service string, number int32) (*corev1.Servic
 	return svc, svc.Spec.Ports[i], nil
 }
 
-// find lists the addresses (host:port) of a Service's ready pods, in the order of their names.
+// find returns the addresses (host:port) of a Service's ready pods in name order.
 func (b *backends) find(namespace, service string, number int32) ([]string, error) {
 	svc, port, err := b.port(namespace, service, number)
 	if err != nil {
@@ -69,7 +68,7 @@ func (b *backends) find(namespace, service string, number int32) ([]string, erro
 	return out, nil
 }
 
-// address is where the world serves a pod's port; empty when it does not.
+// address returns the real address of a pod's port; empty if none.
 func (b *backends) address(pod *corev1.Pod, port corev1.ServicePort) string {
 	target, ok := targetOf(pod, port)
 	forward := b.forward(pod)
@@ -94,7 +93,7 @@ func (b *backends) address(pod *corev1.Pod, port corev1.ServicePort) string {
 	return ""
 }
 
-// forward is the PortForward object of a pod; nil when it has none.
+// forward returns the PortForward object of a pod, or nil.
 func (b *backends) forward(pod *corev1.Pod) *unstructured.Unstructured {
 	for _, obj := range b.forwards.List() {
 		if forward, ok := obj.(*unstructured.Unstructured); ok && ownedBy(forward, pod) {
@@ -104,7 +103,7 @@ func (b *backends) forward(pod *corev1.Pod) *unstructured.Unstructured {
 	return nil
 }
 
-// leads: a forward is of a pod's port, or of all when it names none.
+// leads reports whether a forward is for the port; a forward without ports is for all.
 func leads(forward map[string]any, port int32) bool {
 	ports, found, err := unstructured.NestedSlice(forward, "ports")
 	return err == nil && (!found || slices.Contains(ports, any(int64(port))))
@@ -119,7 +118,7 @@ func ownedBy(o *unstructured.Unstructured, pod *corev1.Pod) bool {
 	return false
 }
 
-// targetOf is the pod's port to which a Service's port leads.
+// targetOf returns the pod port of a Service port.
 func targetOf(pod *corev1.Pod, port corev1.ServicePort) (int32, bool) {
 	switch {
 	case port.TargetPort.Type == intstr.Int && port.TargetPort.IntVal == 0:

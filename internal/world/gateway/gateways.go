@@ -22,23 +22,22 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// ControllerName is that of the classes whose Gateways the world plays.
+// ControllerName of the classes that this package implements.
 const ControllerName = "firstlight.dev/world-gateway"
 
-// again is the pause before something is tried again that went wrong.
+// again is the retry interval.
 const again = time.Second
 
-// Config of Start.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
 	World   *world.World
-	// Pods of the cluster; whoever gives it runs it.
+	// Pods of the cluster; the caller runs the informer.
 	Pods cache.SharedIndexInformer
 	Log  *slog.Logger
 }
 
-// Gateways run until Stop.
+// Gateways is the simulated gateway controller.
 type Gateways struct {
 	config    Config
 	hosts     []string
@@ -48,14 +47,14 @@ type Gateways struct {
 
 	classes, gateways, routes, services, forwards cache.SharedIndexInformer
 
-	// mu guards what follows; a look holds it.
-	mu    sync.Mutex
-	doors map[types.UID]*door
-	rules map[types.UID]map[string]*rule
-	// running: the API is there, and what is of it known.
+	// mu guards the fields below; sync holds it.
+	mu        sync.Mutex
+	listeners map[types.UID]*listener
+	rules     map[types.UID]map[string]*rule
+	// running: the API exists and the informers are synced.
 	running bool
-	shown   world.Gateway // the faults that the doors have
-	wrong   error         // of the last look
+	shown   world.Gateway // the listeners' faults
+	wrong   error         // of the last sync
 
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -77,9 +76,8 @@ func routeResource() schema.GroupVersionResource {
 	return resource("v1", gwv1.GroupName, "httproutes")
 }
 
-// Start follows what is of the world's classes, from when the API server has the
-// Gateway API on; until then, which may be for ever, there is nothing to play. What it
-// started runs until Stop.
+// Start waits in the background until the API server serves the Gateway API, which may be never,
+// and then reconciles the world's classes until Stop.
 func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	hosts, err := hostsOf(cfg.World.State())
 	if err != nil {
@@ -88,7 +86,7 @@ func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	g := &Gateways{
 		config: cfg, hosts: hosts, transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}, poke: make(chan struct{}, 1),
-		doors: map[types.UID]*door{}, rules: map[types.UID]map[string]*rule{}, cancel: cancel,
+		listeners: map[types.UID]*listener{}, rules: map[types.UID]map[string]*rule{}, cancel: cancel,
 	}
 	g.follow()
 	g.wg.Go(func() {
@@ -99,20 +97,20 @@ func Start(ctx context.Context, cfg Config) (*Gateways, error) {
 	return g, nil
 }
 
-// Stop ends everything that listens, and waits. Objects stay.
+// Stop closes all listeners and waits. Objects remain.
 func (g *Gateways) Stop() {
 	g.cancel()
 	g.wg.Wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for id, d := range g.doors {
+	for id, d := range g.listeners {
 		d.close()
-		delete(g.doors, id)
+		delete(g.listeners, id)
 	}
 	g.transport.CloseIdleConnections()
 }
 
-// awaitAPI returns true once the API server has what is followed, and false when life ends.
+// awaitAPI returns true when the API server serves the Gateway API and false when life ends.
 func (g *Gateways) awaitAPI(life context.Context) bool {
 	const often, seldom, soon = 500 * time.Millisecond, 5 * time.Second, 120
 	tick := time.NewTicker(often)
@@ -127,7 +125,7 @@ func (g *Gateways) awaitAPI(life context.Context) bool {
 			return true
 		}
 		if n == soon {
-			tick.Reset(seldom) // an API server that has none is unlikely to get one
+			tick.Reset(seldom) // a later installation is unlikely
 		}
 		select {
 		case <-life.Done():
@@ -137,7 +135,7 @@ func (g *Gateways) awaitAPI(life context.Context) bool {
 	}
 }
 
-// follow has noticed what decides; pods and where they listen are looked up as requests come.
+// follow creates the informers. Pods and their addresses are resolved per request.
 func (g *Gateways) follow() {
 	dyn := dynamicinformer.NewDynamicSharedInformerFactory(g.config.Dynamic, 0)
 	g.classes, g.gateways, g.routes = dyn.ForResource(classResource()).Informer(), dyn.ForResource(gatewayResource()).Informer(), dyn.ForResource(routeResource()).Informer()
@@ -145,7 +143,7 @@ func (g *Gateways) follow() {
 	g.services = informers.NewSharedInformerFactory(g.config.Client, 0).Core().V1().Services().Informer()
 	g.backends = &backends{services: g.services.GetStore(), pods: g.config.Pods.GetStore(), forwards: g.forwards.GetStore()}
 	for _, i := range []cache.SharedIndexInformer{g.classes, g.gateways, g.routes, g.services} {
-		// Adding a handler fails only on an informer that has stopped.
+		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { g.signal() }, UpdateFunc: func(_, _ any) { g.signal() }, DeleteFunc: func(any) { g.signal() },
 		})
@@ -180,7 +178,7 @@ func (g *Gateways) run(life context.Context) {
 	g.running = true
 	g.mu.Unlock()
 	for {
-		err := g.look(life)
+		err := g.sync(life)
 		if err != nil && life.Err() == nil {
 			g.config.Log.Warn("gateways", "err", err)
 		}
@@ -198,34 +196,18 @@ func (g *Gateways) run(life context.Context) {
 	}
 }
 
-// Settle returns when every Gateway shows the faults that the world has now.
-func (g *Gateways) Settle(ctx context.Context) error {
-	tick := time.NewTicker(again / 10)
-	defer tick.Stop()
-	for {
-		err := g.settled()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
-}
-
-func (g *Gateways) settled() error {
+// Settled returns nil when every Gateway has the faults of the world's current state.
+func (g *Gateways) Settled() error {
 	want := g.config.World.State().Gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running && g.wrong == nil && g.shown != want {
-		return errors.New("the gateways do not show what the world has")
+		return errors.New("the gateways do not have the world's faults yet")
 	}
 	return g.wrong
 }
 
-// hostsOf are the addresses that Gateways may have: beside those of the world's hosts.
+// hostsOf returns the addresses for Gateways in the subnet of the world's hosts.
 func hostsOf(s world.State) ([]string, error) {
 	if len(s.Nodes) == 0 {
 		return nil, errors.New("the world has no hosts")

@@ -7,9 +7,8 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// meet are the hosts for which a listener serves a route: those of the route that the
-// listener has too, each as particular as the more particular of the two. Empty is
-// any host; none at all means that the two have nothing in common.
+// meet returns the intersection of a listener's and a route's hosts, each the more specific of the
+// two. Empty matches any host; a nil result means no intersection.
 func meet(listener *gwv1.Hostname, route []gwv1.Hostname) []string {
 	own := ""
 	if listener != nil {
@@ -31,8 +30,8 @@ func meet(listener *gwv1.Hostname, route []gwv1.Hostname) []string {
 	return out
 }
 
-// hostTakes says that a pattern (a name, *.suffix, or empty for any) has a host, which
-// may come with a port, or be a pattern itself.
+// hostTakes reports whether a pattern (a name, *.suffix, or empty for any) matches a host, which
+// may have a port or be a pattern itself.
 func hostTakes(pattern, host string) bool {
 	if pattern == "" {
 		return true

@@ -63,7 +63,7 @@ func (b bench) address(t *testing.T, name string) (host string) {
 		}
 		one, _ := list[0].(map[string]any)
 		host, _, err = unstructured.NestedString(one, "value")
-		return err //nolint:wrapcheck // told as it is
+		return err
 	})
 	return host
 }
@@ -91,7 +91,7 @@ func listens(t *testing.T, host string) error {
 	if err == nil {
 		_ = c.Close()
 	}
-	return err //nolint:wrapcheck // told as it is
+	return err
 }
 
 func TestOnALab(t *testing.T) {
@@ -142,7 +142,7 @@ func TestOnALab(t *testing.T) {
 	if err := b.lab.Cluster.Dynamic.Resource(b.api("gateways")).Namespace("default").Delete(t.Context(), "two", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	labtest.Until(t, "the door to close", func() error {
+	labtest.Until(t, "the listener to close", func() error {
 		if err := listens(t, two); err == nil {
 			return fmt.Errorf("%s listens", two)
 		}

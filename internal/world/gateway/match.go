@@ -10,21 +10,21 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// entry is one match of a rule, for one host.
+// entry is one match of a rule for one host.
 type entry struct {
 	// host is a name, *.suffix, or empty for any.
 	host    string
 	exact   bool
 	path    string
 	method  string
-	headers map[string]string // by their canonical names
+	headers map[string]string // by canonical name
 	query   map[string]string
 	made    time.Time
 	route   string // namespace/name
 	rule    *rule
 }
 
-// entriesOf are the matches of a rule; a rule without any matches every path.
+// entriesOf returns the matches of a rule; a rule without matches matches every path.
 func entriesOf(route *gwv1.HTTPRoute, hosts []string, matches []gwv1.HTTPRouteMatch, r *rule) []entry {
 	if len(matches) == 0 {
 		matches = []gwv1.HTTPRouteMatch{{}}
@@ -40,7 +40,7 @@ func entriesOf(route *gwv1.HTTPRoute, hosts []string, matches []gwv1.HTTPRouteMa
 			if m.Method != nil {
 				e.method = string(*m.Method)
 			}
-			for _, h := range m.Headers { // of two of a name the first counts
+			for _, h := range m.Headers { // the first of equal names counts
 				if name := http.CanonicalHeaderKey(string(h.Name)); !has(e.headers, name) {
 					e.headers[name] = h.Value
 				}
@@ -61,9 +61,8 @@ func has(m map[string]string, key string) bool {
 	return ok
 }
 
-// order sorts entries as the specification ranks them: the more particular host, an
-// exact path, the longer prefix, a method, more headers, more query parameters, the
-// older route, the first by name; rules stay in their order.
+// order sorts entries by the specification's precedence: more specific host, exact path, longer
+// prefix, method, more headers, more query parameters, older route, name. Rules keep their order.
 func order(entries []entry) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(
@@ -79,7 +78,7 @@ func order(entries []entry) {
 	})
 }
 
-// rank of a host: any, then wildcards by their length, then names by theirs.
+// rank of a host: any, then wildcards by length, then names by length.
 func rank(host string) int {
 	const names = 1000 // a host has at most 253 characters
 	if host == "" || strings.HasPrefix(host, "*.") {
@@ -98,7 +97,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// takes says that the entry is for the request.
+// takes reports whether the entry matches the request.
 func (e entry) takes(r *http.Request) bool {
 	if !hostTakes(e.host, r.Host) || e.method != "" && e.method != r.Method || !e.takesPath(r.URL.Path) {
 		return false
@@ -120,7 +119,7 @@ func (e entry) takes(r *http.Request) bool {
 	return true
 }
 
-// takesPath: a prefix is of whole elements, /a is none of /ab.
+// takesPath matches prefixes by whole elements: /a does not match /ab.
 func (e entry) takesPath(path string) bool {
 	if e.exact {
 		return path == e.path

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// finder finds the addresses of a Service's ready pods.
+// finder resolves a Service to the addresses of its ready pods.
 type finder interface {
 	find(namespace, service string, port int32) ([]string, error)
 }
@@ -26,7 +26,7 @@ type proxy struct {
 	pass     *httputil.ReverseProxy
 }
 
-// address is the key under which a request carries where it goes.
+// address is the context key of a request's backend address.
 type address struct{}
 
 func newProxy(b finder, transport http.RoundTripper, log *slog.Logger) *proxy {
@@ -40,15 +40,15 @@ func newProxy(b finder, transport http.RoundTripper, log *slog.Logger) *proxy {
 			r.Out.Host = r.In.Host
 			r.SetXForwarded()
 		},
-		FlushInterval: -1, // streams of tokens
+		FlushInterval: -1, // token streams
 		Transport:     transport,
-		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // clients that go away
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelDebug), // client disconnects
 	}
 	return p
 }
 
-// ServeHTTP implements http.Handler: 404 without a match, 500 where a rule leads to
-// no backend that there is, 503 where none of it is ready, as the specification says.
+// ServeHTTP responds 404 without a match, 500 if a rule has no existing backend and 503 if no
+// backend is ready, as specified.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	faults := p.faults.Load()
 	rule := p.match(r, faults.IgnoresHeaders)
@@ -74,7 +74,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.pass.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), address{}, host)))
 }
 
-// match is the rule that a request belongs to; nil when there is none.
+// match returns the first rule that matches a request, or nil.
 func (p *proxy) match(r *http.Request, ignoreHeaders bool) *rule {
 	for _, e := range *p.table.Load() {
 		if ignoreHeaders && len(e.headers) > 0 {

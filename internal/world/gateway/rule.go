@@ -6,18 +6,18 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// backend is what a rule leads to.
+// backend is one backend of a rule.
 type backend struct {
 	namespace, service string
 	port               int32
 	weight             int
-	// invalid: it is none that can be led to, and its share of the requests fails.
+	// invalid: the reference does not resolve; its share of requests fails.
 	invalid bool
 }
 
-// rule is where the requests go that one of its matches takes.
+// rule has the backends of matching requests.
 type rule struct {
-	key      string // of its route, with its generation
+	key      string // of its route, with the generation
 	backends []backend
 	wheel    *wheel
 }
@@ -39,7 +39,7 @@ func ruleOf(key, namespace string, refs []gwv1.HTTPBackendRef) *rule {
 	return r
 }
 
-// known: a reference to a Service of the route's own namespace, with a port.
+// known reports whether a reference is to a port of a Service in the route's namespace.
 func known(ref gwv1.BackendRef, namespace string) bool { return whyUnknown(ref, namespace) == "" }
 
 func whyUnknown(ref gwv1.BackendRef, namespace string) gwv1.RouteConditionReason {
@@ -54,7 +54,7 @@ func whyUnknown(ref gwv1.BackendRef, namespace string) gwv1.RouteConditionReason
 	return ""
 }
 
-// pick is the backend of the next request; false when none gets any.
+// pick returns the backend of the next request; false if no backend has weight.
 func (r *rule) pick(ignoreWeights bool) (backend, bool) {
 	if ignoreWeights && len(r.backends) > 0 {
 		return r.backends[0], true
@@ -66,8 +66,8 @@ func (r *rule) pick(ignoreWeights bool) (backend, bool) {
 	return r.backends[i], true
 }
 
-// wheel is a smooth weighted round robin, as nginx has it: in every turn of as many
-// steps as the weights are together each has as many as its weight, spread evenly.
+// wheel is a smooth weighted round robin as in nginx: in each cycle of as many steps as the sum of
+// weights, every backend is chosen as often as its weight, spread evenly.
 type wheel struct {
 	weights []int
 	total   int
@@ -84,7 +84,7 @@ func newWheel(weights []int) *wheel {
 	return w
 }
 
-// next is the index of the next; -1 when all weights are 0.
+// next returns the next index; -1 if all weights are 0.
 func (w *wheel) next() int {
 	if w.total <= 0 {
 		return -1

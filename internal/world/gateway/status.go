@@ -9,7 +9,7 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// condition makes one; why is empty where the reason says it all.
+// condition returns a condition; why is empty if the reason is sufficient.
 func condition[T, R ~string](kind T, ok bool, generation int64, reason R, why string) metav1.Condition {
 	status := metav1.ConditionFalse
 	if ok {
@@ -18,7 +18,7 @@ func condition[T, R ~string](kind T, ok bool, generation int64, reason R, why st
 	return metav1.Condition{Type: string(kind), Status: status, ObservedGeneration: generation, Reason: string(reason), Message: why}
 }
 
-// put sets conditions, keeping the times of those that stay as they are.
+// put sets conditions and keeps the transition times of unchanged ones.
 func put(have []metav1.Condition, now ...metav1.Condition) []metav1.Condition {
 	out := append([]metav1.Condition(nil), have...)
 	for _, c := range now {
@@ -29,12 +29,12 @@ func put(have []metav1.Condition, now ...metav1.Condition) []metav1.Condition {
 
 func classStatus(c *gwv1.GatewayClass) gwv1.GatewayClassStatus {
 	out := *c.Status.DeepCopy()
-	out.Conditions = put(out.Conditions, condition(gwv1.GatewayClassConditionStatusAccepted, true, c.Generation, gwv1.GatewayClassReasonAccepted, "the world plays the gateways of this class"))
+	out.Conditions = put(out.Conditions, condition(gwv1.GatewayClassConditionStatusAccepted, true, c.Generation, gwv1.GatewayClassReasonAccepted, "the world implements the gateways of this class"))
 	return out
 }
 
-// programmed is what became of a Gateway's listeners: the address where they are, or
-// why they are nowhere.
+// programmed is the result for a Gateway's listeners: their address, or the reason why there is
+// none.
 type programmed struct {
 	host   string
 	reason gwv1.GatewayConditionReason
@@ -59,7 +59,7 @@ func gatewayStatus(gw *gwv1.Gateway, p programmed, attached []attachment) gwv1.G
 	}
 	accepted := condition(gwv1.GatewayConditionAccepted, true, gw.Generation, gwv1.GatewayReasonAccepted, "")
 	if served < len(gw.Spec.Listeners) {
-		accepted = condition(gwv1.GatewayConditionAccepted, served > 0, gw.Generation, gwv1.GatewayReasonListenersNotValid, fmt.Sprintf("%d of %d listeners are plain HTTP, and nothing else is served", served, len(gw.Spec.Listeners)))
+		accepted = condition(gwv1.GatewayConditionAccepted, served > 0, gw.Generation, gwv1.GatewayReasonListenersNotValid, fmt.Sprintf("%d of %d listeners are plain HTTP; other protocols are not supported", served, len(gw.Spec.Listeners)))
 	}
 	out.Conditions = put(out.Conditions, accepted, condition(gwv1.GatewayConditionProgrammed, p.host != "", gw.Generation, p.reason, p.why))
 	return out
@@ -97,13 +97,13 @@ func listenerStatus(l gwv1.Listener, before []gwv1.ListenerStatus, p programmed,
 	return out
 }
 
-// parent is what became of one reference of a route to a Gateway of ours.
+// parent is the result of one reference of a route to a Gateway.
 type parent struct {
 	ref    gwv1.ParentReference
 	reason gwv1.RouteConditionReason
 }
 
-// routeStatus leaves what other controllers say of the route.
+// routeStatus keeps the parents of other controllers.
 func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace, name string, port int32) error) gwv1.HTTPRouteStatus {
 	out := *route.Status.DeepCopy()
 	before := out.Parents
@@ -123,7 +123,7 @@ func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace
 		}
 		message := ""
 		if p.reason == gwv1.RouteReasonUnsupportedValue {
-			message = "not served: " + unsupported(route)
+			message = "not supported: " + unsupported(route)
 		}
 		s.Conditions = put(s.Conditions,
 			condition(gwv1.RouteConditionAccepted, p.reason == gwv1.RouteReasonAccepted, route.Generation, p.reason, message),
@@ -133,7 +133,7 @@ func routeStatus(route *gwv1.HTTPRoute, parents []parent, service func(namespace
 	return out
 }
 
-// resolved says whether everything that a route leads to is there.
+// resolved reports whether all backends of a route exist.
 func resolved(route *gwv1.HTTPRoute, service func(namespace, name string, port int32) error) (gwv1.RouteConditionReason, string) {
 	reason := gwv1.RouteReasonResolvedRefs
 	var why []string
@@ -157,7 +157,7 @@ func resolved(route *gwv1.HTTPRoute, service func(namespace, name string, port i
 	return reason, strings.Join(why, "; ")
 }
 
-// same: two references are to the same listener.
+// same reports whether two references are to the same listener.
 func same(a, b gwv1.ParentReference) bool {
 	return a.Name == b.Name && value(a.Namespace) == value(b.Namespace) && value(a.SectionName) == value(b.SectionName) && value(a.Port) == value(b.Port) &&
 		value(a.Group) == value(b.Group) && value(a.Kind) == value(b.Kind)

@@ -8,12 +8,11 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// table is what one port of a Gateway serves, best match first.
+// table has the matches of one port of a Gateway, best match first.
 type table []entry
 
-// tables are those of a Gateway's ports, of the routes that are attached. rules are
-// the ones before, by their keys: one that is still there goes on where it is in its
-// round of backends.
+// tables returns the tables of a Gateway's ports for the attached routes. rules are the previous
+// ones by key; an unchanged rule keeps its position in the round robin.
 func tables(gw *gwv1.Gateway, attached []attachment, rules map[string]*rule) (map[int32]table, map[string]*rule) {
 	out, now := map[int32]table{}, map[string]*rule{}
 	for _, l := range gw.Spec.Listeners {
@@ -40,13 +39,13 @@ func tables(gw *gwv1.Gateway, attached []attachment, rules map[string]*rule) (ma
 	return out, now
 }
 
-// attachment is a route that one of its references attaches to listeners of a Gateway.
+// attachment is a route that a reference attaches to listeners of a Gateway.
 type attachment struct {
 	route     *gwv1.HTTPRoute
 	listeners []gwv1.Listener
 }
 
-// routed counts the routes of each listener, each once.
+// routed counts the distinct routes of each listener.
 func routed(attached []attachment) map[gwv1.SectionName]int32 {
 	seen := map[gwv1.SectionName][]types.UID{}
 	for _, a := range attached {

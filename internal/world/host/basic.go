@@ -33,7 +33,7 @@ func echo(c *call) int {
 	return 0
 }
 
-// cat prints the files of /sys and /proc that there are.
+// cat prints files of /sys and /proc.
 func cat(c *call) int {
 	exit := 0
 	for _, name := range c.args {
@@ -47,8 +47,8 @@ func cat(c *call) int {
 	return exit
 }
 
-// grepOther prints the lines of all files of directories that are not a fixed text:
-// grep -rHvx TEXT DIR...
+// grepOther prints lines other than a fixed text in all files of directories: grep -rHvx TEXT
+// DIR...
 func grepOther(c *call) int {
 	found, failed := false, false
 	for _, dir := range c.args[2:] {
@@ -76,7 +76,7 @@ func grepOther(c *call) int {
 	}
 }
 
-// directory lists the files of a directory that grep can look through: P_Key tables.
+// directory returns the files of a directory that grep supports: P_Key tables.
 func (c *call) directory(name string) ([]string, bool) {
 	if _, ok := c.file(name + "/0"); !ok || !strings.HasSuffix(name, "/pkeys") {
 		return nil, false
@@ -88,10 +88,10 @@ func (c *call) directory(name string) ([]string, bool) {
 	return files, true
 }
 
-// pkeyEntries is the length of a ConnectX adapter's P_Key table.
+// pkeyEntries is the size of a ConnectX adapter's P_Key table.
 const pkeyEntries = 128
 
-// date prints the host's own clock: +%s.%N, or as people read it.
+// date prints the host's clock: +%s.%N, or the default format.
 func date(c *call) int {
 	now := c.state.Now.Add(c.node.ClockOffset).UTC()
 	if c.has("+%s.%N") {
@@ -157,7 +157,7 @@ func hcaFile(c *call, h fabric.HCA, name string) (string, bool) {
 	return "", false
 }
 
-// pkeyFile is one entry of a port's P_Key table; those that nothing has set are zero.
+// pkeyFile is one entry of a port's P_Key table; unset entries are zero.
 func pkeyFile(h fabric.HCA, entry string) (string, bool) {
 	i, err := strconv.Atoi(entry)
 	if err != nil || i < 0 || i >= pkeyEntries {

@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// What dcgmi exits with: a dcgmReturn_t, modulo 256.
+// dcgmi exit codes: a dcgmReturn_t modulo 256.
 const (
 	exitNVML        = 248 // DCGM_ST_NVML_ERROR
 	exitTestFailed  = 226 // DCGM_ST_NVVS_ERROR
@@ -15,7 +15,7 @@ const (
 	exitDCGMBadArgs = 255 // DCGM_ST_BADPARAM
 )
 
-// dcgmi is the command line of DCGM: diag, discovery, nvlink.
+// dcgmi supports diag, discovery and nvlink.
 func dcgmi(c *call) int {
 	if len(c.node.GPUs) == 0 {
 		c.errorf("bash: dcgmi: command not found\n")
@@ -46,8 +46,7 @@ func dcgmi(c *call) int {
 	return exitDCGMBadArgs
 }
 
-// entities are the GPUs that DCGM knows: those that came up at boot, also when
-// they are lost since.
+// entities returns DCGM's GPUs: those enumerated at boot, including lost ones.
 func (c *call) entities() []world.GPU {
 	var out []world.GPU
 	for _, g := range c.node.GPUs {
@@ -71,7 +70,7 @@ func (c *call) discovery() int {
 	return 0
 }
 
-// switches is how many NVSwitches a host has: four join the NVLinks of its GPUs.
+// switches returns the number of NVSwitches: four connect a host's NVLinks.
 func (c *call) switches() int {
 	if c.state.Hardware.GPU.NVLinks == 0 {
 		return 0
@@ -100,7 +99,7 @@ func (c *call) dcgmNVLink() int {
 	return 0
 }
 
-// level reads -r N; 1 when there is none.
+// level parses -r N; default 1.
 func (c *call) level() (int, bool) {
 	for i, a := range c.args {
 		text, ok := strings.CutPrefix(a, "-r")

@@ -19,7 +19,7 @@ type gpuResult struct {
 	errs   []diagError
 }
 
-// diag runs the diagnostic of a level and prints it as JSON (-j) or as a table.
+// diag runs a level's diagnostic and prints JSON (-j) or a table.
 func (c *call) diag(version string) int {
 	level, ok := c.level()
 	if !ok {
@@ -54,7 +54,7 @@ func (c *call) runTests(level int) []ran {
 	return done
 }
 
-// diagExit is the code that goes with the worst result.
+// diagExit is the exit code of the worst result.
 func diagExit(done []ran) int {
 	exit := 0
 	for _, r := range done {
@@ -73,7 +73,7 @@ func diagExit(done []ran) int {
 
 func (c *call) writeJSON(v any) {
 	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil { // maps, strings and numbers only
+	if err != nil { // cannot happen: maps, strings and numbers
 		c.errorf("Error: %v\n", err)
 		return
 	}
@@ -82,7 +82,7 @@ func (c *call) writeJSON(v any) {
 
 type object map[string]any
 
-// categories groups tests in the order of their categories.
+// categories groups tests in category order.
 func categories(done []ran, order []string, tests func(ran) []object) []object {
 	var out []object
 	for _, name := range order {
@@ -150,8 +150,8 @@ func (c *call) diagJSON3(version string, done []ran) object {
 	}}
 }
 
-// deployment3 spreads the software test over DCGM 3's rows: what is wrong with a
-// GPU's rows shows on the remap row, a lost GPU on the NVML row.
+// deployment3 splits the software test into DCGM 3's rows: row errors are on the remap row, a lost
+// GPU on the NVML row.
 func deployment3(r ran) []object {
 	var out []object
 	for _, name := range r.test.name3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Words and severities of DCGM's results (dcgm_errors.h).
+// DCGM's results and severities (dcgm_errors.h).
 const (
 	pass = "Pass"
 	fail = "Fail"
@@ -21,7 +21,7 @@ const (
 	severityReset   = 6
 )
 
-// diagError is one thing that a diagnostic found.
+// diagError is one error of a diagnostic.
 type diagError struct {
 	ID       int    `json:"error_id"`
 	Category int    `json:"error_category"`
@@ -29,10 +29,10 @@ type diagError struct {
 	Warning  string `json:"warning"`
 }
 
-// diagTest is one test of a level, under its names in DCGM 4 and 3.
+// diagTest is one test of a level with its names in DCGM 4 and 3.
 type diagTest struct {
 	name     string
-	name3    []string // DCGM 3 splits "software" into many
+	name3    []string // DCGM 3 splits "software"
 	category string
 	level    int
 }
@@ -55,7 +55,7 @@ func diagTests() []diagTest {
 	}
 }
 
-// judgeGPU is what a test says about one GPU.
+// judgeGPU is a test's result for one GPU.
 func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs []diagError) {
 	if g.Lost {
 		if test == "software" {
@@ -65,7 +65,7 @@ func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs [
 	}
 	if g.Remap.Pending || g.Remap.Failure {
 		if test != "software" {
-			return skip, nil // DCGM leaves a GPU alone that waits for a reset
+			return skip, nil // DCGM skips a GPU with a pending reset
 		}
 		if g.Remap.Failure {
 			return fail, []diagError{{80, 10, severityReset, fmt.Sprintf("GPU %d had uncorrectable memory errors and row remapping failed.", id)}}
@@ -93,7 +93,7 @@ func (c *call) judgeGPU(test string, id int, g world.GPU) (status string, errs [
 	return pass, nil
 }
 
-// targetedPower can't run at all when a GPU of the node may not draw the target power.
+// targetedPower does not run if a GPU's power limit is below the target.
 func (c *call) targetedPower(id int, g world.GPU) (string, []diagError) {
 	target := c.state.Hardware.GPU.TDPWatts
 	if g.PowerLimit < target {
@@ -117,11 +117,10 @@ func (c *call) nvlinkErrors(id int, g world.GPU) []diagError {
 	return errs
 }
 
-// minGeneration is what DCGM demands of a data centre GPU's PCIe link unless it is told
-// otherwise (diag-skus.yaml).
+// minGeneration is DCGM's default minimum for a data centre GPU's PCIe link (diag-skus.yaml).
 const minGeneration = 3
 
-// linkGeneration holds the link, as it runs while the test copies, against the parameter.
+// linkGeneration compares the link generation under load with the parameter.
 func (c *call) linkGeneration(id int, g world.GPU) []diagError {
 	least := minGeneration
 	if text, ok := c.parameter("pcie.h2d_d2h_single_pinned.min_pci_generation"); ok {
@@ -138,7 +137,7 @@ func (c *call) linkGeneration(id int, g world.GPU) []diagError {
 		"GPU %d is running at PCI link generation %d, which is below the minimum allowed link generation of %d (parameter 'min_pci_generation')", id, g.PCIeGen, least)}}
 }
 
-// parameter reads "-p test.parameter=value;...".
+// parameter parses "-p test.parameter=value;...".
 func (c *call) parameter(name string) (string, bool) {
 	all, _ := c.option("--parameters")
 	if short, ok := c.option("-p"); ok {
@@ -152,7 +151,7 @@ func (c *call) parameter(name string) (string, bool) {
 	return "", false
 }
 
-// summary is a test's word from those of its GPUs.
+// summary combines the GPUs' results.
 func summary(statuses []string) string {
 	out := skip
 	for _, s := range statuses {
@@ -166,7 +165,7 @@ func summary(statuses []string) string {
 	return out
 }
 
-// title is a DCGM 4 test's name as the table shows it.
+// title is a DCGM 4 test's name in the table.
 func title(name string) string {
 	if name == "pcie" {
 		return "PCIe"

@@ -6,14 +6,12 @@ import (
 	"time"
 )
 
-// logLine is one kernel message.
 type logLine struct {
 	at   time.Time
 	text string
 }
 
-// dmesg prints the kernel log: the healthy boot, then what went wrong. -T gives
-// wall-clock times.
+// dmesg prints the kernel log: a healthy boot, then errors. -T prints wall-clock times.
 func dmesg(c *call) int {
 	lines := bootLog(c)
 	for _, x := range c.node.XIDs {
@@ -40,7 +38,7 @@ func dmesg(c *call) int {
 	return 0
 }
 
-// latest is what fills a ring that has wrapped: the same message, again and again.
+// latest is the content of a wrapped ring buffer: one message repeated.
 func latest(c *call) []logLine {
 	var lines []logLine
 	for i := range 40 {
@@ -75,7 +73,7 @@ func bootLog(c *call) []logLine {
 	return lines
 }
 
-// linkLog is what the HCA driver says about cables.
+// linkLog is the HCA driver's messages about cables.
 func linkLog(c *call) []logLine {
 	var lines []logLine
 	for _, h := range c.node.HCAs {

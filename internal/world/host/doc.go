@@ -1,9 +1,8 @@
-// Package host is what a login on a simulated host runs: nvidia-smi, dcgmi,
-// ibstat, sminfo, iblinkinfo, ibqueryerrors, ibdiagnet, dmesg and a few small
-// commands, printing what the real ones print for that host's state.
+// Package host simulates the commands of a login on a host: nvidia-smi, dcgmi, ibstat, sminfo,
+// iblinkinfo, ibqueryerrors, ibdiagnet, dmesg and a few small commands. They print what the real
+// tools print for the host's state.
 //
-// A tool is a pure function of a world.State, the host's name and its
-// arguments: it keeps nothing, alters nothing and reads no clock but the
-// state's. Unknown commands end with 127 as a shell's do. Nothing here is
-// shared with whatever parses these formats.
+// A tool is a pure function of a world.State, the host's name and its arguments. Its only clock is
+// the state's. Unknown commands exit with 127 as in a shell. The package shares no code with the
+// parsers of these formats.
 package host

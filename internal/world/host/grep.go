@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// grep prints every line of files that is not empty: grep -Hs . FILE..., where a FILE may
-// be a glob, as a shell would have taken it apart; and grep -rHvx TEXT DIR.... It knows no
-// other form.
+// grep supports two forms: grep -Hs . FILE... prints every non-empty line of files, where FILE may
+// be a glob; grep -rHvx TEXT DIR... is grepOther.
 func grep(c *call) int {
 	if len(c.args) > 2 && c.args[0] == "-rHvx" {
 		return grepOther(c)
@@ -50,8 +49,8 @@ func grep(c *call) int {
 	return exit
 }
 
-// glob are the files of /sys that a pattern matches; the pattern itself where there is
-// none, as a shell leaves it.
+// glob returns the /sys files that match a pattern, or the pattern itself if none does, as in a
+// shell.
 func (c *call) glob(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
 		return []string{pattern}
@@ -68,7 +67,7 @@ func (c *call) glob(pattern string) []string {
 	return out
 }
 
-// sysfs are the files below /sys/devices/system/cpu and the PCIe links of adapters.
+// sysfs has the files below /sys/devices/system/cpu and the PCIe links of adapters.
 func (c *call) sysfs() map[string]string {
 	files := map[string]string{}
 	if c.node.Governor != "" {
@@ -88,7 +87,7 @@ func (c *call) sysfs() map[string]string {
 
 func gts(rate float64) string { return fmt.Sprintf("%.1f GT/s PCIe\n", rate) }
 
-// meminfo is /proc/meminfo, shortened. The kernel keeps some of the memory for itself.
+// meminfo is a shortened /proc/meminfo. The kernel reserves some memory.
 func (c *call) meminfo() string {
 	const kernel = 0.016
 	total := int(float64(c.node.MemoryGiB) * (1 - kernel) * (1 << 20))

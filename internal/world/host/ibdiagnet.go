@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// stage is one section of ibdiagnet and its row of the summary.
+// stage is one section of ibdiagnet with its row in the summary.
 type stage struct {
 	name     string
 	lines    []string
@@ -21,7 +21,7 @@ func (s *stage) fail(format string, a ...any) {
 	s.errors++
 }
 
-// ibdiagnet scans the fabric stage by stage. It exits 0 whatever it finds.
+// ibdiagnet scans the fabric stage by stage. It always exits 0.
 func ibdiagnet(c *call) int {
 	if _, ok := firstActive(c.node.HCAs); !ok {
 		c.printf("-E- Failed to open port: no active port was found\n")
@@ -161,7 +161,7 @@ func speedStage(c *call, net subnet) stage {
 	return s
 }
 
-// firmwareStage warns of each adapter that has not the latest firmware of its kind.
+// firmwareStage warns of each adapter without the latest firmware of its kind.
 func firmwareStage(c *call, net subnet) stage {
 	s := stage{name: "Nodes Information"}
 	hw := c.state.Hardware.Fabric
@@ -180,7 +180,7 @@ func firmwareStage(c *call, net subnet) stage {
 	return s
 }
 
-// finish closes a stage with its verdict line.
+// finish adds the result line of a stage.
 func (s *stage) finish(what string) {
 	switch {
 	case s.errors > 0:
@@ -197,10 +197,10 @@ func (n subnet) linkGUIDs(l fabric.Link) string {
 	return portGUIDs(a.guid, a.num) + "<-->" + portGUIDs(b.guid, b.num)
 }
 
-// portGUIDs is a port in ibdiagnet's words: system GUID, node GUID, port.
+// portGUIDs is a port in ibdiagnet's notation: system GUID, node GUID, port.
 func portGUIDs(guid uint64, num int) string { return fmt.Sprintf("S%016x/N%016x/P%d", guid, guid, num) }
 
-// ibdiagSpeed is a lane rate as ibdiagnet counts it: the nominal data rate.
+// ibdiagSpeed is a lane rate in ibdiagnet's notation: the nominal data rate.
 func ibdiagSpeed(lane float64) string { return strconv.Itoa(fabric.DataRate(lane)) }
 
 func enabledSpeeds(highest float64) string {
@@ -213,7 +213,7 @@ func enabledSpeeds(highest float64) string {
 	return strings.Join(names, " or ")
 }
 
-// skipped reads --skip's list of stages.
+// skipped parses --skip.
 func skipped(c *call) map[string]bool {
 	names := map[string]string{
 		"dup_guids": "discovery", "lids": "lids check", "links": "links check", "sm": "subnet manager", "pc": "port counters",

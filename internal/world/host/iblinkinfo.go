@@ -7,9 +7,9 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// iblinkinfo prints every port of every node: each link twice, once from each
-// end, and unused switch ports as down. -l prints a link on a line by itself,
-// --switches-only leaves the HCAs out, -d prints only what is down.
+// iblinkinfo prints every port of every node: each link once from each end, unused switch ports as
+// down. -l prints one link per line, --switches-only omits HCAs, -d prints only ports that are
+// down.
 func iblinkinfo(c *call) int {
 	if _, ok := firstActive(c.node.HCAs); !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
@@ -50,13 +50,13 @@ func iblinkinfo(c *call) int {
 	return 0
 }
 
-// linkText is one port's line from the LID on.
+// linkText is a port's line from the LID on.
 func (n subnet) linkText(e fabric.End, l fabric.Link, withGUID bool) string {
 	here := n.port(e)
 	if l.PhysState != fabric.PhysLinkUp {
 		phys := l.PhysState
 		if phys == "" {
-			phys = fabric.PhysPolling // nothing plugged in
+			phys = fabric.PhysPolling // no cable
 		}
 		return fmt.Sprintf("%6d %4d[  ] ==(              %6s/%8s)==>             [  ] \"\" ( )", here.lid, here.num, fabric.StateDown, phys)
 	}
@@ -70,7 +70,7 @@ func (n subnet) linkText(e fabric.End, l fabric.Link, withGUID bool) string {
 		guid, far.lid, far.num, far.name, hints(l))
 }
 
-// hints say what the link could be; a healthy link has none.
+// hints is the link's possible speed or width; empty for a healthy link.
 func hints(l fabric.Link) string {
 	width, speed := "", ""
 	if l.Width < l.MaxWidth {

@@ -29,9 +29,8 @@ func counters(c fabric.Counters) []counter {
 	}
 }
 
-// ibqueryerrors lists every port with a counter above its threshold, which is
-// zero unless a threshold file says otherwise, and a node's sum before its
-// ports. It exits 1 when it listed any.
+// ibqueryerrors lists every port with a counter above its threshold (zero without a threshold
+// file) and a switch's sum before its ports. It exits 1 if it lists any.
 func ibqueryerrors(c *call) int {
 	if _, ok := firstActive(c.node.HCAs); !ok {
 		c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
@@ -76,7 +75,7 @@ func ibqueryerrors(c *call) int {
 	return 0
 }
 
-// switchErrors prints a switch's sum and ports, and returns how many ports it listed.
+// switchErrors prints a switch's sum and ports and returns the number of listed ports.
 func switchErrors(c *call, s switchPorts, suppressed []string) int {
 	var lines strings.Builder
 	var sum []counter

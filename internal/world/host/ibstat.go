@@ -2,7 +2,7 @@ package host
 
 import "github.com/firstlight/firstlight/internal/world/fabric"
 
-// ibstat prints the HCAs of the host: all, or the named one; -l lists them.
+// ibstat prints all HCAs of the host or the named one; -l lists names.
 func ibstat(c *call) int {
 	if len(c.node.HCAs) == 0 {
 		c.errorf("ibpanic: [1] main: stat of IB device failed: No such file or directory\n")

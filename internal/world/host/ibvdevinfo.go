@@ -6,7 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// ibvDevinfo prints the host's RDMA devices: all, the one of -d, or with -l their names.
+// ibvDevinfo prints all RDMA devices or the one of -d; -l lists names.
 func ibvDevinfo(c *call) int {
 	if len(c.node.HCAs) == 0 {
 		c.errorf("No IB devices found\n")
@@ -64,12 +64,12 @@ func printDevice(c *call, h fabric.HCA) {
 	c.printf("\t\t\tlink_layer:\t\tInfiniBand\n\n")
 }
 
-// colonGUID is a GUID as the verbs tools print it: a088:c203:00d7:0030.
+// colonGUID is a GUID in the verbs tools' notation: a088:c203:00d7:0030.
 func colonGUID(guid uint64) string {
 	return fmt.Sprintf("%04x:%04x:%04x:%04x", guid>>48, guid>>32&0xffff, guid>>16&0xffff, guid&0xffff)
 }
 
-// mtuText is an MTU with its code of the InfiniBand specification.
+// mtuText is an MTU with its InfiniBand code.
 func mtuText(bytes int) string {
 	return fmt.Sprintf("%d (%d)", bytes, map[int]int{256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}[bytes])
 }

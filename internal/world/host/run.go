@@ -16,14 +16,14 @@ import (
 type call struct {
 	state    world.State
 	node     world.Node
-	args     []string // without the command's name
+	args     []string // without the command
 	out, err bytes.Buffer
 }
 
 func (c *call) printf(format string, a ...any) { fmt.Fprintf(&c.out, format, a...) }
 func (c *call) errorf(format string, a ...any) { fmt.Fprintf(&c.err, format, a...) }
 
-// has says whether one of the flags is among the arguments.
+// has reports whether one of the flags is an argument.
 func (c *call) has(flags ...string) bool {
 	return slices.ContainsFunc(c.args, func(a string) bool { return slices.Contains(flags, a) })
 }
@@ -52,12 +52,12 @@ func tools() map[string]tool {
 	}
 }
 
-// Names lists the commands that a host has.
+// Names returns a host's commands.
 func Names() []string {
 	return slices.Sorted(maps.Keys(tools()))
 }
 
-// Run runs argv on a host and returns what it printed and its exit code.
+// Run runs argv on a host and returns its output and exit code.
 func Run(ctx context.Context, state world.State, node string, argv []string) (stdout, stderr []byte, exit int) {
 	if err := ctx.Err(); err != nil {
 		return nil, []byte(err.Error() + "\n"), 130
@@ -68,7 +68,7 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 	}
 	n, ok := state.Node(node)
 	if !ok {
-		return nil, fmt.Appendf(nil, "no such host: %s\n", node), 255
+		return nil, fmt.Appendf(nil, "unknown host: %s\n", node), 255
 	}
 	run, ok := tools()[path.Base(argv[0])]
 	if !ok {
@@ -79,8 +79,7 @@ func Run(ctx context.Context, state world.State, node string, argv []string) (st
 	return c.out.Bytes(), c.err.Bytes(), exit
 }
 
-// Loads says that a command runs a diagnostic that loads the host's GPUs: of level 2 and
-// above.
+// Loads reports whether a command is a diagnostic that loads the host's GPUs: level 2 and above.
 func Loads(argv []string) bool {
 	argv = strip(argv)
 	if len(argv) == 0 || path.Base(argv[0]) != "dcgmi" {
@@ -91,7 +90,7 @@ func Loads(argv []string) bool {
 	return c.has("diag") && ok && level > 1
 }
 
-// strip removes what only wraps a command: sudo, env and its assignments, timeout.
+// strip removes wrappers: sudo, env with its assignments, timeout.
 func strip(argv []string) []string {
 	for len(argv) > 0 {
 		switch {

@@ -7,15 +7,14 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// What nvidia-smi exits with when a GPU can't be reached (its documentation's
-// return code 15) and when NVML can't start.
+// Exit codes of nvidia-smi for an unreachable GPU (return code 15 in its documentation) and for a
+// failed NVML initialisation.
 const (
 	exitLostGPU = 15
 	exitNoNVML  = 18
 )
 
-// nvidiaSMI is nvidia-smi: -q -x, --query-gpu, --query-remapped-rows, -L, nvlink -s and -e,
-// topo -m.
+// nvidiaSMI supports -q -x, --query-gpu, --query-remapped-rows, -L, nvlink -s and -e, topo -m.
 func nvidiaSMI(c *call) int {
 	if len(c.node.GPUs) == 0 {
 		c.errorf("bash: nvidia-smi: command not found\n")
@@ -43,7 +42,7 @@ func nvidiaSMI(c *call) int {
 	return exit
 }
 
-// smiReport prints whatever isn't a CSV query.
+// smiReport prints everything other than a CSV query.
 func (c *call) smiReport(gpus []world.GPU) {
 	switch {
 	case c.has("-L", "--list-gpus"):
@@ -63,7 +62,7 @@ func (c *call) smiReport(gpus []world.GPU) {
 	}
 }
 
-// visible are the GPUs that NVML can open, in its numbering.
+// visible returns the GPUs that NVML can open, in its numbering.
 func (c *call) visible() []world.GPU {
 	var out []world.GPU
 	for _, g := range c.node.GPUs {
@@ -74,7 +73,7 @@ func (c *call) visible() []world.GPU {
 	return out
 }
 
-// option reads "--name=value" or "--name value".
+// option parses "--name=value" or "--name value".
 func (c *call) option(name string) (string, bool) {
 	for i, a := range c.args {
 		if v, ok := strings.CutPrefix(a, name+"="); ok {
@@ -104,7 +103,7 @@ func (c *call) smiNVLink(gpus []world.GPU) {
 	}
 }
 
-// faultyLink is the NVLink whose errors GPU.LinkErrors counts.
+// faultyLink is the NVLink of GPU.LinkErrors.
 const faultyLink = 4
 
 func (c *call) smiNVLinkErrors(gpus []world.GPU) {
@@ -123,7 +122,7 @@ func (c *call) smiNVLinkErrors(gpus []world.GPU) {
 	}
 }
 
-// smiTable is a shortened form of the table that people look at.
+// smiTable is a shortened default table.
 func (c *call) smiTable(gpus []world.GPU) {
 	const rule = "+-----------------------------------------------------------------------------------------+\n"
 	c.printf("%s", c.state.Now.UTC().Format("Mon Jan _2 15:04:05 2006\n"))

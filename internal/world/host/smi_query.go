@@ -8,13 +8,13 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// field is one column of a CSV query: its unit, and its value for one GPU.
+// field is one column of a CSV query: its unit and its value for a GPU.
 type field struct {
 	unit  string
 	value func(c *call, index int, g world.GPU) string
 }
 
-// smiQuery prints a CSV query; an unknown field is an error as in the real one.
+// smiQuery prints a CSV query; an unknown field is an error as in nvidia-smi.
 func (c *call) smiQuery(names string, gpus []world.GPU, fields map[string]field) int {
 	format, _ := c.option("--format")
 	header, units := !strings.Contains(format, "noheader"), !strings.Contains(format, "nounits")

@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// smiTopology is nvidia-smi topo -m: adapter N is on the PCIe switch of GPU N, as HGX
-// boards are wired, unless that GPU is attached to another socket.
+// smiTopology is nvidia-smi topo -m: adapter N is on the PCIe switch of GPU N, as in HGX boards,
+// unless that GPU is attached to another socket.
 func (c *call) smiTopology(gpus []world.GPU) {
 	const underline, plain = "\x1b[4m", "\x1b[0m"
 	nics := len(c.node.HCAs)

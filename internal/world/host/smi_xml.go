@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// smiXML prints the document of nvidia-smi -q -x as driver 580 does (DTD v13).
+// smiXML prints nvidia-smi -q -x of driver 580 (DTD v13).
 func (c *call) smiXML(gpus []world.GPU) {
 	x := &xmlDoc{c: c}
 	x.line(`<?xml version="1.0" ?>`)
@@ -126,7 +126,7 @@ func (c *call) identityXML(x *xmlDoc, index int, g world.GPU) {
 	x.in("ibmnpu", func() { x.na("relaxed_ordering_mode") })
 }
 
-// recovery is what the driver wants done with the GPU.
+// recovery is the driver's recovery action for the GPU.
 func recovery(g world.GPU) string {
 	if g.Remap.Pending || g.Volatile.DRAMUncorrectable+g.Volatile.SRAMUncorrectable > 0 {
 		return "GPU Reset Required"

@@ -6,8 +6,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// sminfo asks the subnet manager of the host's first active port, or the one at
-// a LID. Like the real one it says "iberror" on standard output.
+// sminfo queries the subnet manager of the host's first active port, or the one at a LID. It
+// prints "iberror" to standard output as the real tool does.
 func sminfo(c *call) int {
 	port, ok := firstActive(c.node.HCAs)
 	if !ok {
@@ -34,8 +34,7 @@ func sminfo(c *call) int {
 	return 255
 }
 
-// firstActive is the port that tools take when none is named: the first one
-// whose link is up.
+// firstActive is the default port of the tools: the first with its link up.
 func firstActive(hcas []fabric.HCA) (fabric.HCA, bool) {
 	for _, want := range []string{fabric.StateActive, fabric.StateInit} {
 		for _, h := range hcas {

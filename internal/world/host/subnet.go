@@ -7,18 +7,17 @@ import (
 	"github.com/firstlight/firstlight/internal/world/fabric"
 )
 
-// subnet is the fabric as a scan from one host finds it: what hangs behind a
-// dead link isn't there.
+// subnet is the fabric as one host discovers it; nodes behind a dead link are missing.
 type subnet struct {
 	cas      []ca
 	switches []switchPorts
-	// duplicates are GUIDs that several HCAs have. A scan goes by GUIDs: all of them
-	// are one CA in it, the first.
+	// duplicates are GUIDs of several HCAs. A scan identifies nodes by GUID, so it has only the
+	// first of them.
 	duplicates []uint64
 	guids      map[fabric.End]uint64
 }
 
-// ca is one HCA that the scan reached.
+// ca is one discovered HCA.
 type ca struct {
 	hca  fabric.HCA
 	link fabric.Link
@@ -26,7 +25,7 @@ type ca struct {
 
 func (c ca) name() string { return c.hca.Node + " " + c.hca.Name }
 
-// switchPorts is one switch with the links in its ports; an empty slot is a zero Link.
+// switchPorts is one switch with the links in its ports; an unused port has a zero Link.
 type switchPorts struct {
 	sw    fabric.Switch
 	links []fabric.Link
@@ -66,7 +65,7 @@ func scan(s world.State) subnet {
 	return n
 }
 
-// port is one end of a link as a scan sees it.
+// port is one end of a link in a scan.
 type port struct {
 	guid uint64
 	lid  int
@@ -74,7 +73,7 @@ type port struct {
 	name string
 }
 
-// ports maps both kinds of ends to what is printed of them.
+// port returns how the tools print an end.
 func (n subnet) port(e fabric.End) port {
 	if e.Device != "" {
 		for _, c := range n.cas {
@@ -92,7 +91,7 @@ func (n subnet) port(e fabric.End) port {
 	return port{num: e.Port, name: e.Node}
 }
 
-// other is the far end of a link.
+// other returns the far end of a link.
 func other(l fabric.Link, e fabric.End) fabric.End {
 	if l.A == e {
 		return l.B
@@ -100,12 +99,12 @@ func other(l fabric.Link, e fabric.End) fabric.End {
 	return l.A
 }
 
-// laneText prints a lane's rate the way the tools do: 106.25, 25.78125, 53.125.
+// laneText is a lane's rate in the tools' notation: 106.25, 25.78125, 53.125.
 func laneText(gbps float64) string {
 	return strconv.FormatFloat(gbps, 'f', -1, 64) + " Gbps"
 }
 
-// stateText is a port state in the tools' words.
+// stateText is a port state in the tools' notation.
 func stateText(state string) string {
 	if state == fabric.StateInit {
 		return "Initialize"

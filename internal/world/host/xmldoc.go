@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// xmlDoc writes elements the way nvidia-smi does: one a line, indented by tabs.
+// xmlDoc writes elements as nvidia-smi does: one per line, indented by tabs.
 type xmlDoc struct {
 	c     *call
 	depth int
 }
 
-// in writes a group: its elements are written by body.
+// in writes a group whose elements body writes.
 func (x *xmlDoc) in(name string, body func()) {
 	x.line("<%s>", name)
 	x.depth++
@@ -25,7 +25,7 @@ func (x *xmlDoc) el(name, format string, a ...any) {
 	x.line("<%s>%s</%s>", name, escape(fmt.Sprintf(format, a...)), name)
 }
 
-// na writes elements that this hardware doesn't have.
+// na writes elements that the hardware does not have.
 func (x *xmlDoc) na(names ...string) {
 	for _, n := range names {
 		x.el(n, "N/A")

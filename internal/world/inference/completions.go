@@ -15,7 +15,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) { s.serve(w
 
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) { s.serve(w, r, true) }
 
-// serve answers one request of either endpoint.
+// serve handles a request of either endpoint.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 	number := s.requests.Add(1)
 	q, no := s.read(w, r, chat)
@@ -30,7 +30,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 	}
 	seq, err := s.start(r.Context(), q, number, m)
 	if err != nil {
-		return // the client is gone
+		return // the client disconnected
 	}
 	a := answer{server: s, chat: chat, id: fmt.Sprintf("cmpl-%032x", number), created: s.config.Now().Unix(), prompt: q.Prompt.tokens, pause: m.Pause}
 	if chat {
@@ -43,8 +43,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, chat bool) {
 	a.whole(w, seq)
 }
 
-// start queues the request in the engine, after what comes before it:
-// tokenizing, scheduling, and all that makes a first token late.
+// start queues the request in the engine after the delay before the first token: tokenizing,
+// scheduling and faults.
 func (s *Server) start(ctx context.Context, q request, number int64, m world.Inference) (*sequence, error) {
 	arrived := s.config.Now()
 	f := s.config.Figures
@@ -80,7 +80,7 @@ func (s *Server) start(ctx context.Context, q request, number int64, m world.Inf
 	return seq, nil
 }
 
-// wait waits, or until the client is gone.
+// wait returns after d or when ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -100,7 +100,7 @@ type answer struct {
 	id      string
 	created int64
 	prompt  int
-	// pause is how long the stream stops in its middle.
+	// pause is the delay in the middle of the stream.
 	pause time.Duration
 }
 
@@ -145,7 +145,7 @@ func (a answer) whole(w http.ResponseWriter, seq *sequence) {
 	writeJSON(w, http.StatusOK, body)
 }
 
-// stream sends server-sent events: one a token, the usage if asked for, [DONE].
+// stream sends server-sent events: one per token, the usage if requested, [DONE].
 func (a answer) stream(ctx context.Context, w http.ResponseWriter, seq *sequence, usage bool) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -155,9 +155,9 @@ func (a answer) stream(ctx context.Context, w http.ResponseWriter, seq *sequence
 	send := func(v map[string]any) {
 		b, err := json.Marshal(v)
 		if err != nil {
-			return // maps of strings and numbers marshal
+			return // cannot happen: maps of strings and numbers
 		}
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // a client that is gone ends the sequence by its context
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // a disconnect ends the sequence's context
 		_ = rc.Flush()
 	}
 	n := 0
@@ -182,7 +182,7 @@ func (a answer) stream(ctx context.Context, w http.ResponseWriter, seq *sequence
 		send(a.body(true, []map[string]any{choice}))
 	}
 	if n < seq.limit {
-		return // the engine died; the stream breaks off without [DONE]
+		return // the engine died: the stream ends without [DONE]
 	}
 	if usage {
 		body := a.body(true, []map[string]any{})

@@ -11,23 +11,20 @@ import (
 // blockTokens is the size of a KV-cache block.
 const blockTokens = 16
 
-// Config of a Server.
 type Config struct {
-	// Model is the name that it is served under; Root is where it is from, when that
-	// is something else.
+	// Model is the served name; Root is the origin if different.
 	Model, Root string
 	MaxModelLen int
-	// GPUs that the model is spread over (tensor parallel); their memory adds up.
+	// GPUs is the tensor parallel size; their memory adds up.
 	GPUs    int
 	Figures world.HardwareInference
-	// Modifiers are read again for every request and step, so that a fault
-	// takes effect on a running server.
+	// Modifiers is called for every request and step, so that faults affect a running server.
 	Modifiers func() world.Inference
-	// Now is the clock; nil means time.Now.
+	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// ContextError says that one request of the longest kind doesn't fit the cache.
+// ContextError is returned if a request of the maximum length does not fit the KV cache.
 type ContextError struct {
 	MaxModelLen int
 	CacheTokens int
@@ -41,24 +38,24 @@ func (e *ContextError) Error() string {
 func (c Config) validate() error {
 	var errs []error
 	if c.Model == "" {
-		errs = append(errs, errors.New("no model"))
+		errs = append(errs, errors.New("Model is required"))
 	}
 	if c.MaxModelLen < 1 {
-		errs = append(errs, fmt.Errorf("max model len %d", c.MaxModelLen))
+		errs = append(errs, fmt.Errorf("invalid max model len %d: must be positive", c.MaxModelLen))
 	}
 	if c.GPUs < 1 {
-		errs = append(errs, fmt.Errorf("%d GPUs", c.GPUs))
+		errs = append(errs, fmt.Errorf("invalid %d GPUs: must be positive", c.GPUs))
 	}
 	if c.Modifiers == nil {
-		errs = append(errs, errors.New("no modifiers"))
+		errs = append(errs, errors.New("Modifiers is required"))
 	}
 	if c.Figures.PrefillTokensPerSecond <= 0 || c.Figures.TPOTMs <= 0 || c.Figures.MaxNumSeqs < 1 {
-		errs = append(errs, errors.New("no figures"))
+		errs = append(errs, errors.New("Figures is required"))
 	}
 	return errors.Join(errs...)
 }
 
-// cacheTokens is how much the KV cache holds; broken: something else has the memory.
+// cacheTokens is the KV cache's capacity; broken: other allocations use the memory.
 func (c Config) cacheTokens(broken bool) int {
 	tokens := c.Figures.KVCacheTokens * c.GPUs
 	if broken {

@@ -1,10 +1,9 @@
-// Package inference is the world's vLLM: a real HTTP server with vLLM's
-// OpenAI-compatible API over a model of continuous batching and a KV cache.
+// Package inference simulates vLLM: an HTTP server with vLLM's OpenAI-compatible API over a model
+// of continuous batching and a KV cache.
 //
-// It owns the requests of one server: they queue for KV-cache blocks, are
-// prefilled, and then share decode steps. Time is real here, since clients
-// measure it; tokens are deterministic: the same prompt at temperature 0 gives
-// the same text from every server of a model.
+// Requests queue for KV-cache blocks, are prefilled and then share decode steps. Time is real,
+// because clients measure it. Tokens are deterministic: at temperature 0 every server of a model
+// returns the same text for a prompt.
 //
-// It never looks at Kubernetes or at what anybody expects of the figures.
+// It depends neither on Kubernetes nor on expected figures.
 package inference

@@ -11,29 +11,29 @@ import (
 
 // sequence is one request in the engine.
 type sequence struct {
-	ctx    context.Context //nolint:containedctx // the client's: the engine drops a sequence whose client is gone
+	ctx    context.Context //nolint:containedctx // the client's: a disconnect drops the sequence
 	prompt int             // tokens
 	limit  int             // tokens to generate
 	text   func(i int) string
-	tokens chan string // closed when the engine is through with it
+	tokens chan string // closed when the sequence ends
 
 	made     int
 	blocks   int
-	prefill  bool      // its prompt isn't in the cache
+	prefill  bool      // the prompt is not in the cache
 	arrived  time.Time // at the server
 	queued   time.Time // in the engine
 	started  time.Time
 	lastSeen time.Time
 }
 
-// engine is continuous batching: every step prefills what was admitted and
-// gives every running sequence one token.
+// engine implements continuous batching: each step prefills admitted sequences and generates a
+// token for every running one.
 type engine struct {
 	figures   world.HardwareInference
 	modifiers func() world.Inference
 	now       func() time.Time
 	metrics   *metrics
-	blocks    int // of the cache
+	blocks    int // size of the cache
 
 	mu      sync.Mutex
 	waiting []*sequence
@@ -61,7 +61,7 @@ func (e *engine) submit(s *sequence) {
 	}
 }
 
-// run steps until ctx ends; sequences that are left are given up.
+// run steps until ctx ends and then drops remaining sequences.
 func (e *engine) run(ctx context.Context) {
 	defer e.abandon()
 	timer := time.NewTimer(0)
@@ -88,7 +88,7 @@ func (e *engine) run(ctx context.Context) {
 	}
 }
 
-// plan admits what fits and says how long the next step takes.
+// plan admits sequences that fit and returns the duration of the next step.
 func (e *engine) plan() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,7 +132,7 @@ func (e *engine) plan() (time.Duration, bool) {
 	return e.stepTime(m), true
 }
 
-// stepTime of the running batch: prompts to prefill, plus one decode step.
+// stepTime of the running batch: prefills plus one decode step.
 func (e *engine) stepTime(m world.Inference) time.Duration {
 	f := e.figures
 	prompts := 0
@@ -146,17 +146,17 @@ func (e *engine) stepTime(m world.Inference) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// deliver ends a step: a token for every running sequence.
+// deliver ends a step: one token for every running sequence.
 func (e *engine) deliver() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()
 	for _, s := range slices.Clone(e.running) {
 		if !slices.Contains(e.running, s) {
-			continue // preempted a moment ago
+			continue // just preempted
 		}
 		s.prefill = false
-		s.tokens <- s.text(s.made) // holds limit tokens: never blocks
+		s.tokens <- s.text(s.made) // never blocks: the channel holds limit tokens
 		s.made++
 		e.metrics.token(s, now)
 		if s.made >= s.limit {
@@ -174,7 +174,7 @@ func (e *engine) deliver() {
 	e.report()
 }
 
-// grow makes the sequence's share of the cache hold so many tokens.
+// grow extends the sequence's cache blocks to tokens.
 func (e *engine) grow(s *sequence, tokens int) bool {
 	want := (tokens + blockTokens - 1) / blockTokens
 	if e.used+want-s.blocks > e.blocks {
@@ -185,8 +185,8 @@ func (e *engine) grow(s *sequence, tokens int) bool {
 	return true
 }
 
-// preempt puts the youngest running sequence back in the queue; its cache is
-// lost. It reports whether there is still a point in growing s.
+// preempt moves the youngest running sequence back to the queue without its cache. It reports
+// whether s is still running.
 func (e *engine) preempt(s *sequence) bool {
 	victim := e.running[len(e.running)-1]
 	e.drop(victim)

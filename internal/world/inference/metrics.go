@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are vLLM's, under its names.
+// metrics has vLLM's metrics.
 type metrics struct {
 	registry                     *prometheus.Registry
 	running, waiting, cacheUsage prometheus.Gauge
@@ -17,7 +17,7 @@ type metrics struct {
 	preemptions                  prometheus.Counter
 	success                      *prometheus.CounterVec
 	ttft, itl, e2e, queue        prometheus.Histogram
-	// What no server has: how far this one is behind the times that it simulates.
+	// Not in vLLM: how late the simulation is.
 	lateTotal, latest prometheus.Gauge
 	worst             time.Duration
 }
@@ -58,10 +58,10 @@ func newMetrics(model string, blocks int) *metrics {
 	})
 	info.Set(1)
 	m.lateTotal = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "firstlight_simulation_late_seconds_sum", Help: "Time by which steps of this simulated server ended later than they had to, since its machine did not run it.",
+		Name: "firstlight_simulation_late_seconds_sum", Help: "Time by which steps of this simulated server ended late because the machine was busy, in seconds.",
 	})
 	m.latest = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "firstlight_simulation_late_seconds_max", Help: "Longest time by which a step of this simulated server ended later than it had to.",
+		Name: "firstlight_simulation_late_seconds_max", Help: "Maximum time by which a step of this simulated server ended late, in seconds.",
 	})
 	m.registry.MustRegister(m.lateTotal, m.latest, m.running, m.waiting, m.cacheUsage, m.prompt, m.generation, m.preemptions, m.success, m.ttft, m.itl, m.e2e, m.queue, info)
 	for _, reason := range []string{"stop", "length", "abort"} {
@@ -74,7 +74,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// late counts the time for which a step was late. One goroutine calls it.
+// late records the delay of a step. It must be called from one goroutine.
 func (m *metrics) late(by time.Duration) {
 	m.lateTotal.Add(max(0, by.Seconds()))
 	m.worst = max(m.worst, by)
@@ -97,7 +97,7 @@ func (m *metrics) token(s *sequence, now time.Time) {
 	s.lastSeen = now
 }
 
-// paused counts a pause between two tokens of an answer.
+// paused counts a pause between two tokens.
 func (m *metrics) paused(d time.Duration) {
 	if d > 0 {
 		m.itl.Observe(d.Seconds())

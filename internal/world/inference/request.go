@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// maxBody bounds what a request may send.
+// maxBody bounds a request body.
 const maxBody = 16 << 20
 
-// request is what the completions endpoints take; the rest is ignored.
+// request has the supported fields of completion requests.
 type request struct {
 	Model               string         `json:"model"`
 	Prompt              prompt         `json:"prompt"`
@@ -34,7 +34,7 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// prompt is a text or a list of token numbers.
+// prompt is a text or a list of token IDs.
 type prompt struct {
 	text   string
 	tokens int
@@ -58,7 +58,7 @@ func (p *prompt) UnmarshalJSON(b []byte) error {
 	return errors.New("prompt must be a string or a list of token ids")
 }
 
-// refusal is a request that gets no tokens.
+// refusal is an error response.
 type refusal struct {
 	status int
 	kind   string
@@ -71,7 +71,7 @@ func bad(format string, args ...any) *refusal {
 	return &refusal{http.StatusBadRequest, "BadRequestError", fmt.Sprintf(format, args...)}
 }
 
-// read decodes and checks a request; chat says which endpoint it came to.
+// read decodes and validates a request; chat selects the endpoint.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, chat bool) (request, *refusal) {
 	var q request
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); err != nil {
@@ -89,7 +89,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, chat bool) (reques
 		}
 		q.Prompt.text = q.Messages[len(q.Messages)-1].Content
 		for _, m := range q.Messages {
-			q.Prompt.tokens += countTokens(m.Content) + 4 // the template's
+			q.Prompt.tokens += countTokens(m.Content) + 4 // of the chat template
 		}
 		if q.MaxCompletionTokens != nil {
 			q.MaxTokens = q.MaxCompletionTokens
@@ -101,7 +101,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, chat bool) (reques
 	return q, s.limit(&q, chat)
 }
 
-// limit settles how many tokens are generated.
+// limit sets the number of tokens to generate.
 func (s *Server) limit(q *request, chat bool) *refusal {
 	room := s.config.MaxModelLen - q.Prompt.tokens
 	if q.MaxTokens == nil {

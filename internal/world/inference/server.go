@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// version of vLLM whose API this is.
+// version of vLLM whose API is simulated.
 const version = "0.11.0"
 
-// Server is one vLLM. Serve it over HTTP and Run it.
+// Server is one vLLM server. Call Run and serve it over HTTP.
 type Server struct {
 	config   Config
 	language language
@@ -24,8 +24,8 @@ type Server struct {
 	requests atomic.Int64
 }
 
-// New makes a server that is still loading. A context that doesn't fit the KV
-// cache is a *ContextError, with which the real one dies.
+// New returns a server that has not loaded its model. If the context does not fit the KV cache,
+// the error is a *ContextError, at which vLLM exits.
 func New(c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("make inference server: %w", err)
@@ -69,10 +69,10 @@ func (s *Server) Run(ctx context.Context) {
 	s.engine.run(ctx)
 }
 
-// Ready says that the model is loaded and the engine runs.
+// Ready reports whether the model is loaded.
 func (s *Server) Ready() bool { return s.ready.Load() }
 
-// ServeHTTP answers 503 until the model is loaded.
+// ServeHTTP responds 503 until the model is loaded.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.ready.Load() {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -95,7 +95,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// apiError is vLLM's error body.
+// apiError writes vLLM's error body.
 func apiError(w http.ResponseWriter, status int, kind, format string, args ...any) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{
 		"message": fmt.Sprintf(format, args...), "type": kind, "param": nil, "code": status,
@@ -105,5 +105,5 @@ func apiError(w http.ResponseWriter, status int, kind, format string, args ...an
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client's loss
+	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }

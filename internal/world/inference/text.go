@@ -15,7 +15,7 @@ import (
 //go:embed golden.yaml
 var goldenYAML []byte
 
-// language turns prompts into tokens.
+// language generates tokens for prompts.
 type language struct {
 	golden map[string][]string
 	words  []string
@@ -36,7 +36,7 @@ only way find use may water long little very after words called just where most 
 new write our used me man too any day same right look think also around another came come work three word must because does
 part even place well such here take why things help put years different away again off went old number great tell men say`
 
-// next is the i-th token that the model adds to a prompt.
+// next returns the i-th token of the answer to a prompt.
 func (l language) next(prompt string, i int, salt uint64) string {
 	if salt == 0 {
 		if known, ok := l.golden[strings.TrimSpace(prompt)]; ok && i < len(known) {
@@ -49,8 +49,8 @@ func (l language) next(prompt string, i int, salt uint64) string {
 	return " " + l.words[h.Sum64()%uint64(len(l.words))]
 }
 
-// otherwise is the i-th token of another revision's answer: it begins as the known one
-// does and goes on in words of its own.
+// otherwise returns the i-th token of another revision's answer, which begins equally and then
+// differs.
 func (l language) otherwise(prompt string, i int, salt uint64) string {
 	const alike, revision = 2, 1 << 32
 	if i < alike {
@@ -59,11 +59,11 @@ func (l language) otherwise(prompt string, i int, salt uint64) string {
 	return l.next(prompt, i, salt^revision)
 }
 
-// nonsense is what a broken model says: token 0, over and over.
+// nonsense is the output of a broken model: token 0 repeated.
 const nonsense = "!"
 
-// countTokens is about what a tokenizer makes of a text: a token for every
-// word of up to six letters, one more for every further six.
+// countTokens approximates a tokenizer: one token per word of up to six letters and one for every
+// further six.
 func countTokens(text string) int {
 	n := 0
 	for w := range strings.FieldsSeq(text) {

@@ -1,13 +1,11 @@
-// Package operator is the world's NVIDIA GPU Operator, as far as a cluster shows
-// it: the ClusterPolicy definition and object, the operand DaemonSets, and the
-// ClusterPolicy's status, computed from nodes and DaemonSets by the real
-// operator's rules, the vacuous ones included: with no GPU node in sight it is
-// ready.
+// Package operator simulates the NVIDIA GPU Operator at the API: the ClusterPolicy definition and
+// object, the operand DaemonSets and the ClusterPolicy's status, which it computes from nodes and
+// DaemonSets by the operator's rules. With no GPU node the status is ready, as in the real
+// operator.
 //
-// It owns its namespace and what is in it. An operand that the world has not
-// ready on a node is held back there by the annotation that the lab's kwok
-// stages heed; the DaemonSet controller and the status follow from that.
+// It owns its namespace. An operand that is not ready on a node in the world is held there with
+// the annotation of the lab's kwok stages; DaemonSet status and ClusterPolicy status follow.
 //
-// As the real operator does, it writes no observedGeneration: the ClusterPolicy's
-// status has no such field, and its conditions leave theirs at zero.
+// Like the real operator it writes no observedGeneration: the status has no such field, and its
+// conditions leave theirs at zero.
 package operator

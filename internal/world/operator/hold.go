@@ -17,8 +17,7 @@ const holdAnnotation = "firstlight.dev/world-hold"
 
 func everything() labels.Selector { return labels.Everything() }
 
-// hold keeps the operand pods that the world has not ready from being ready,
-// and lets the others go.
+// hold annotates operand pods that are not ready in the world and releases the others.
 func (o *Operator) hold(ctx context.Context) error {
 	wanted := map[string]string{} // operand by node
 	for _, n := range o.config.World.State().GPUNodes() {

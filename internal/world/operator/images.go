@@ -18,9 +18,8 @@ import (
 
 var tag = regexp.MustCompile(`:[^:/]+$`)
 
-// imageID is what a container runtime says that it runs: the repository with the digest
-// that the tag named when it was pulled. The lab's kwok stages say the same of what was
-// not pushed again.
+// imageID is the container runtime's image ID: the repository with the digest of the tag at pull
+// time. The lab's kwok stages compute the same ID for images that were not pushed again.
 func imageID(image string, repushed bool) string {
 	if strings.Contains(image, "@") {
 		return image
@@ -33,7 +32,7 @@ func imageID(image string, repushed bool) string {
 	return tag.ReplaceAllString(image, "") + "@sha256:" + hex.EncodeToString(sum[:])
 }
 
-// images makes the operands' pods say what they run.
+// images corrects the image IDs of the operands' pods.
 func (o *Operator) images(ctx context.Context) error {
 	wrong, err := o.otherImages()
 	if err != nil {
@@ -46,7 +45,7 @@ func (o *Operator) images(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// otherImages are the operands' pods that say they run what they don't, as they should be.
+// otherImages returns the operands' pods with a wrong image ID, corrected.
 func (o *Operator) otherImages() ([]*corev1.Pod, error) {
 	repushed := map[string]string{} // operand by node
 	for _, n := range o.config.World.State().GPUNodes() {
@@ -84,7 +83,7 @@ func (o *Operator) patchImages(ctx context.Context, p *corev1.Pod) error {
 	}
 	_, err = o.config.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("say the images of pod %s: %w", p.Name, err)
+		return fmt.Errorf("patch images of pod %s: %w", p.Name, err)
 	}
 	return nil
 }

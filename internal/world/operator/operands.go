@@ -37,8 +37,8 @@ func loadOperands() ([]operand, error) {
 	return all, nil
 }
 
-// daemonSet renders an operand. The exporter is on the host's network, where
-// the world's exporters listen.
+// daemonSet renders an operand. The exporter is in the host network, where the world's exporters
+// listen.
 func (o operand) daemonSet(exporterPort int) *appsv1.DaemonSet {
 	labels := map[string]string{"app": o.Name}
 	template := corev1.PodTemplateSpec{

@@ -26,11 +26,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/world"
 	"github.com/firstlight/firstlight/internal/world/exporter"
 )
 
-// Names of what the operator owns.
+// Names of the operator's objects.
 const (
 	Namespace  = "gpu-operator"
 	PolicyName = "cluster-policy"
@@ -39,16 +40,15 @@ const (
 //go:embed manifests.yaml
 var manifests string
 
-// Config of Start.
 type Config struct {
 	Client  kubernetes.Interface
 	Dynamic dynamic.Interface
 	World   *world.World
-	// ExporterPort that the exporter's pods announce; 0 means its usual one.
+	// ExporterPort of the exporter's pods; 0: the default.
 	ExporterPort int
 }
 
-// Operator runs until Stop.
+// Operator is the simulated GPU Operator.
 type Operator struct {
 	config   Config
 	log      *slog.Logger
@@ -64,8 +64,8 @@ type Operator struct {
 	wg     sync.WaitGroup
 }
 
-// Start creates the definition, the policy and the operands, and follows them.
-// It bounds starting by ctx; what it started runs until Stop.
+// Start creates the definition, the policy and the operands. ctx bounds the start; the Operator
+// runs until Stop.
 func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	if cfg.ExporterPort == 0 {
 		cfg.ExporterPort = exporter.Port
@@ -91,13 +91,13 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error)
 	return o, nil
 }
 
-// Stop ends it and waits. Objects stay.
+// Stop stops the Operator. Objects remain.
 func (o *Operator) Stop() {
 	o.cancel()
 	o.wg.Wait()
 }
 
-// install creates what isn't there, trying again what isn't possible yet.
+// install creates missing objects.
 func (o *Operator) install(ctx context.Context) error {
 	resources := map[string]schema.GroupVersionResource{
 		"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
@@ -109,53 +109,48 @@ func (o *Operator) install(ctx context.Context) error {
 		if err := yaml.Unmarshal([]byte(doc), &obj.Object); err != nil {
 			return fmt.Errorf("decode manifest: %w", err)
 		}
-		if err := untilDone(ctx, func() error {
+		if err := create(ctx, obj.GetKind()+" "+obj.GetName(), func(ctx context.Context) error {
 			r := o.config.Dynamic.Resource(resources[obj.GetKind()])
 			if obj.GetKind() == "ClusterPolicy" {
-				// Of a kind that is new, an API server delays what is created by two seconds
-				// (for others that may not know the kind yet), and not what is applied.
+				// The API server delays create requests of a new kind by two seconds (other API
+				// servers may not serve it yet), but not apply requests.
 				_, err := r.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "firstlight-world"})
 				return err
 			}
 			_, err := r.Create(ctx, obj, metav1.CreateOptions{})
 			return err
 		}); err != nil {
-			return fmt.Errorf("create %s %s: %w", obj.GetKind(), obj.GetName(), err)
+			return err
 		}
 	}
 	for _, op := range o.operands {
 		ds := op.daemonSet(o.config.ExporterPort)
-		if err := untilDone(ctx, func() error {
+		if err := create(ctx, "DaemonSet "+ds.Name, func(ctx context.Context) error {
 			_, err := o.config.Client.AppsV1().DaemonSets(Namespace).Create(ctx, ds, metav1.CreateOptions{})
 			return err
 		}); err != nil {
-			return fmt.Errorf("create DaemonSet %s: %w", ds.Name, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// untilDone creates something, again and again until it is there or ctx ends.
-func untilDone(ctx context.Context, create func() error) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := create()
-		if err == nil || apierrors.IsAlreadyExists(err) {
+// create retries attempt until the object exists, the API server rejects it as invalid or ctx
+// ends.
+func create(ctx context.Context, object string, attempt func(context.Context) error) error {
+	return poll.Until(ctx, 100*time.Millisecond, object+" to be created", func(ctx context.Context) error {
+		err := attempt(ctx)
+		switch {
+		case apierrors.IsAlreadyExists(err):
 			return nil
+		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+			return poll.Stop(err)
 		}
-		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-			return err // will not get better
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }
 
-// watch starts the informers and waits for their first lists.
+// watch starts the informers and waits until they are synced.
 func (o *Operator) watch(ctx, life context.Context) error {
 	all := informers.NewSharedInformerFactory(o.config.Client, 0)
 	own := informers.NewSharedInformerFactoryWithOptions(o.config.Client, 0, informers.WithNamespace(Namespace))
@@ -169,7 +164,7 @@ func (o *Operator) watch(ctx, life context.Context) error {
 	}
 	var synced []cache.InformerSynced
 	for _, i := range []cache.SharedIndexInformer{nodes.Informer(), pods.Informer(), sets.Informer()} {
-		// Adding a handler fails only on an informer that has stopped.
+		// AddEventHandler fails only on a stopped informer.
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { signal() }, UpdateFunc: func(_, _ any) { signal() }, DeleteFunc: func(any) { signal() },
 		})
@@ -185,11 +180,11 @@ func (o *Operator) watch(ctx, life context.Context) error {
 func (o *Operator) run(ctx context.Context) {
 	notices, cancel := o.config.World.Subscribe()
 	defer cancel()
-	tick := time.NewTicker(5 * time.Second) // the real one looks again every 5 s while not ready
+	tick := time.NewTicker(5 * time.Second) // the resync interval of the real operator while not ready
 	defer tick.Stop()
 	for {
 		if err := errors.Join(o.hold(ctx), o.images(ctx), o.updateStatus(ctx)); err != nil && ctx.Err() == nil {
-			o.log.Warn("GPU operator", "err", err)
+			o.log.Warn("cannot sync GPU operator", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -201,7 +196,7 @@ func (o *Operator) run(ctx context.Context) {
 	}
 }
 
-// updateStatus writes the policy's status when it differs.
+// updateStatus writes a changed status.
 func (o *Operator) updateStatus(ctx context.Context) error {
 	policy, have, next, err := o.computed(ctx)
 	if err != nil {
@@ -217,7 +212,7 @@ func (o *Operator) updateStatus(ctx context.Context) error {
 	policy.Object["status"] = raw
 	_, err = o.policies.UpdateStatus(ctx, policy, metav1.UpdateOptions{})
 	if apierrors.IsConflict(err) {
-		return nil // somebody was faster; the next look will tell
+		return nil // a concurrent update; the next sync retries
 	}
 	if err != nil {
 		return fmt.Errorf("update status of the policy: %w", err)
@@ -225,7 +220,7 @@ func (o *Operator) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// computed is the policy, the status that it has and the one that it should have.
+// computed returns the policy, its current and its desired status.
 func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructured, have, next Status, err error) {
 	policy, err = o.policies.Get(ctx, PolicyName, metav1.GetOptions{})
 	if err != nil {
@@ -247,25 +242,9 @@ func (o *Operator) computed(ctx context.Context) (policy *unstructured.Unstructu
 	return policy, have, nextStatus(have.Conditions, o.operands, nodes, sets), nil
 }
 
-// Settle returns when the policy's status tells of the world as it is: not
-// ready while an operand is held back, ready (for whatever reason) otherwise.
-func (o *Operator) Settle(ctx context.Context) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := o.settled(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-tick.C:
-		}
-	}
-}
-
-func (o *Operator) settled(ctx context.Context) error {
+// Settled returns nil when the policy's status matches the world: not ready while an operand is
+// held, else ready.
+func (o *Operator) Settled(ctx context.Context) error {
 	state := o.config.World.State()
 	want := StateReady
 	for _, n := range state.GPUNodes() {
@@ -281,7 +260,7 @@ func (o *Operator) settled(ctx context.Context) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("pod %s does not say yet which image it runs", wrong[0].Name)
+		return fmt.Errorf("pod %s does not have its image ID yet", wrong[0].Name)
 	}
 	_, have, next, err := o.computed(ctx)
 	if err != nil {
@@ -297,7 +276,7 @@ func (o *Operator) settled(ctx context.Context) error {
 	return nil
 }
 
-// spread says nil when every operand's DaemonSet covers the nodes with its label.
+// spread returns nil when every operand's DaemonSet covers the nodes with its label.
 func (o *Operator) spread() error {
 	for _, op := range o.operands {
 		nodes, err := o.nodes.List(labels.SelectorFromSet(labels.Set{op.Label: "true"}))

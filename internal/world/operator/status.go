@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Status is a ClusterPolicy's status.
+// Status of a ClusterPolicy.
 type Status struct {
 	State      string             `json:"state"`
 	Namespace  string             `json:"namespace"`
@@ -27,8 +27,8 @@ const (
 	conditionError = "Error"
 )
 
-// nextStatus is the status that the operator gives its policy, from what it
-// sees. Conditions keep their transition times where their status stays.
+// nextStatus computes the policy's status. Conditions keep their transition times while their
+// status does not change.
 func nextStatus(before []metav1.Condition, operands []operand, nodes []*corev1.Node, sets []*appsv1.DaemonSet) Status {
 	s := Status{Namespace: Namespace}
 	for _, c := range before {
@@ -40,7 +40,7 @@ func nextStatus(before []metav1.Condition, operands []operand, nodes []*corev1.N
 		gpus = gpus || hasGPU(n)
 	}
 	var notReady []string
-	if gpus { // without a GPU node every state is ready: there is nothing to do
+	if gpus { // without a GPU node every state is ready
 		for _, o := range operands {
 			if !ready(o, sets) {
 				notReady = append(notReady, o.State)
@@ -72,7 +72,7 @@ func (s *Status) set(kind string, status metav1.ConditionStatus, reason, message
 	meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
 }
 
-// hasNFDLabels: node feature discovery has seen the node.
+// hasNFDLabels reports whether node feature discovery has labelled the node.
 func hasNFDLabels(n *corev1.Node) bool {
 	for key := range n.Labels {
 		if len(key) > len(nfdPrefix) && key[:len(nfdPrefix)] == nfdPrefix {
@@ -84,11 +84,10 @@ func hasNFDLabels(n *corev1.Node) bool {
 
 const nfdPrefix = "feature.node.kubernetes.io/"
 
-// hasGPU: node feature discovery has seen an NVIDIA device.
+// hasGPU reports whether node feature discovery has labelled an NVIDIA device.
 func hasGPU(n *corev1.Node) bool { return n.Labels[nfdPrefix+"pci-10de.present"] == "true" }
 
-// ready: the DaemonSet is as wide as it should be. One that its controller has
-// not looked at yet is not.
+// ready reports whether the DaemonSet has all its pods. A DaemonSet without status is not ready.
 func ready(o operand, sets []*appsv1.DaemonSet) bool {
 	for _, ds := range sets {
 		if ds.Name == o.Name {

@@ -1,8 +1,6 @@
-// Package redfish is the management controller of the simulated racks: HTTPS on
-// loopback with a certificate of its own authority, a generated password, and
-// the resources that a Redfish client needs to read the chassis' power and
-// temperatures and the rack PDUs' state.
+// Package redfish simulates the management controller of the racks: HTTPS on loopback with its own
+// CA, a generated password, and the Redfish resources for power and temperatures of chassis and
+// the state of rack PDUs.
 //
-// Every answer is computed from the world's State at that moment; nothing can be
-// written through it but a session.
+// Every response is computed from the world's current State. Only sessions can be created.
 package redfish

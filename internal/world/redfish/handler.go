@@ -19,7 +19,7 @@ const (
 	maxBody     = 1 << 16
 )
 
-// handler answers requests; only the service root needs no login.
+// handler serves all requests; only the service root needs no authentication.
 type handler struct {
 	world    *world.World
 	password string
@@ -59,7 +59,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, resource)
 }
 
-// allowed checks a session's token or the account's password.
+// allowed checks a session token or the account's password.
 func (h *handler) allowed(r *http.Request) bool {
 	if token := r.Header.Get("X-Auth-Token"); token != "" {
 		h.mu.Lock()
@@ -78,7 +78,7 @@ func (h *handler) correct(user, password string) bool {
 func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	var body struct{ UserName, Password string }
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxBody)).Decode(&body); err != nil {
-		fail(w, http.StatusBadRequest, "Base.1.18.MalformedJSON", "the body is no session")
+		fail(w, http.StatusBadRequest, "Base.1.18.MalformedJSON", "the body is not a session")
 		return
 	}
 	if !h.correct(body.UserName, body.Password) {
@@ -88,7 +88,7 @@ func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	token, id := rand.Text(), rand.Text()[:8]
 	h.mu.Lock()
 	if len(h.sessions) >= maxSessions {
-		clear(h.sessions) // everybody logs in again; nothing of a session is worth more
+		clear(h.sessions) // limits memory; all clients log in again
 	}
 	h.sessions[token] = id
 	h.mu.Unlock()
@@ -111,7 +111,7 @@ func reply(w http.ResponseWriter, status int, v object) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("OData-Version", "4.0")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client is gone when this fails
+	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }
 
 func fail(w http.ResponseWriter, status int, code, message string) {

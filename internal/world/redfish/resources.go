@@ -12,7 +12,7 @@ const (
 	pdus    = root + "/PowerEquipment/RackPDUs"
 )
 
-// resources computes one resource of the tree; ok is false when there is none.
+// resources computes one resource; ok is false for an unknown path.
 func resources(s world.State, path string) (resource object, ok bool) {
 	switch path {
 	case root:
@@ -154,7 +154,7 @@ func pduResource(s world.State, rest string) (object, bool) {
 	return nil, false
 }
 
-// fed says whether any PDU of a rack has power; a rack without PDUs is fed.
+// fed reports whether a PDU of a rack has power; a rack without PDUs is fed.
 func fed(s world.State, rack string) bool {
 	found := false
 	for _, p := range s.Facility.PDUs {

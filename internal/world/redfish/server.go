@@ -19,11 +19,10 @@ import (
 // User is the only account.
 const User = "firstlight"
 
-// Options say where files go and where to listen.
 type Options struct {
-	// Dir takes the authority's certificate and the password.
+	// Dir receives the CA certificate and the password.
 	Dir string
-	// Address is ip:port; empty means a port of 127.0.0.1 that the system chooses.
+	// Address is ip:port; empty: a free port of 127.0.0.1.
 	Address string
 }
 
@@ -72,8 +71,7 @@ func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Stop closes the server and its connections.
 func (s *Server) Stop() {
-	_ = s.http.Close() // its error is about a listener that is closed already
+	_ = s.http.Close() // the listener is already closed
 	s.wg.Wait()
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// certificates makes an authority and a server certificate for ip, and writes
-// the authority's certificate to caFile. The keys stay in memory.
+// certificates creates a CA and a server certificate for ip and writes the CA certificate to
+// caFile. Keys stay in memory.
 func certificates(caFile string, ip net.IP, now time.Time) (tls.Certificate, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

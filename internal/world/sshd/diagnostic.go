@@ -9,11 +9,11 @@ import (
 	"github.com/firstlight/firstlight/internal/world/host"
 )
 
-// longestDiagnostic is how long a diagnostic loads GPUs that nothing looks at. A real one
-// takes minutes, in which its GPUs are seen under load.
+// longestDiagnostic bounds the load of a diagnostic without an nvidia-smi. A real one takes
+// minutes, during which its GPUs are observed under load.
 const longestDiagnostic = 20 * time.Second
 
-// diagnose loads the host's GPUs, as a diagnostic does, until nvidia-smi has seen them so.
+// diagnose loads the host's GPUs, as a diagnostic does, until an nvidia-smi has run.
 func (s *Server) diagnose(ctx context.Context, state world.State, name string, argv []string) {
 	n, ok := state.Node(name)
 	if !ok || n.UsableGPUs() == 0 || !host.Loads(argv) {
@@ -21,7 +21,7 @@ func (s *Server) diagnose(ctx context.Context, state world.State, name string, a
 	}
 	seen := make(chan struct{}, 1)
 	s.mu.Lock()
-	s.looks[name] = seen // of two diagnostics of one host, the later is seen
+	s.looks[name] = seen // a later diagnostic of the host replaces this one
 	s.mu.Unlock()
 	stop := s.world.Exercise(name)
 	defer stop()
@@ -34,8 +34,8 @@ func (s *Server) diagnose(ctx context.Context, state world.State, name string, a
 	}
 }
 
-// look returns what a command has to call when it is done: nvidia-smi, begun while a
-// diagnostic loads the host's GPUs, has seen them under load.
+// look returns the function to call after a command: an nvidia-smi during a diagnostic has
+// observed the GPUs under load.
 func (s *Server) look(name string, argv []string) (done func()) {
 	if len(argv) == 0 || path.Base(argv[0]) != "nvidia-smi" || !s.world.Exercised(name) {
 		return func() {}
@@ -46,7 +46,7 @@ func (s *Server) look(name string, argv []string) (done func()) {
 	return func() {
 		select {
 		case seen <- struct{}{}:
-		default: // it was seen already
+		default: // already observed
 		}
 	}
 }

@@ -1,10 +1,9 @@
-// Package sshd lets people and programs log in to the simulated hosts: one SSH
-// server a host, on the host's own loopback address, that takes one generated
-// key and runs the tools of package host.
+// Package sshd serves SSH logins to the simulated hosts: one server per host on the host's own
+// loopback address, which accepts one generated key and runs the tools of package host.
 //
-// A diagnostic of GPUs loads them until nvidia-smi has seen them so.
+// A GPU diagnostic loads its GPUs until an nvidia-smi has run.
 //
-// It never starts a shell or any process of the machine it runs on; there is no
-// password, no forwarding and no file transfer. Keys are made in the directory
-// it is given, readable by their owner only, and are kept for the next start.
+// The package never starts a shell or process of the real machine. It has no passwords, forwarding
+// or file transfer. Keys are created with mode 0600 in the given directory and reused by the next
+// start.
 package sshd

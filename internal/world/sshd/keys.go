@@ -13,7 +13,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// loadOrMakeKey reads a private key, or makes an ed25519 one where there is none.
+// loadOrMakeKey reads a private key or creates an ed25519 key.
 func loadOrMakeKey(path, comment string) (gossh.Signer, error) {
 	data, err := os.ReadFile(path)
 	switch {
@@ -24,7 +24,7 @@ func loadOrMakeKey(path, comment string) (gossh.Signer, error) {
 	}
 	signer, err := gossh.ParsePrivateKey(data)
 	if err != nil {
-		return nil, fmt.Errorf("read key %s: %w; delete it and start again", path, err)
+		return nil, fmt.Errorf("read key %s: %w; delete the file and start again", path, err)
 	}
 	return signer, nil
 }

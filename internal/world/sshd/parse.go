@@ -9,14 +9,13 @@ import (
 // step is one command of a line.
 type step struct {
 	argv []string
-	// after is what stood before it: "", ";", "&&" or "||".
+	// after is the preceding operator: "", ";", "&&" or "||".
 	after             string
 	mergeErr, dropErr bool // 2>&1, 2>/dev/null
 }
 
-// parse splits a command line into commands and words: quotes, backslashes,
-// sequences, and the two usual redirections. There is no shell: no variables,
-// no pipes, no files.
+// parse splits a command line into commands and words: quotes, backslashes, sequences and two
+// redirections. It supports no variables, pipes or files.
 func parse(line string) ([]step, error) {
 	words, err := split(line)
 	if err != nil {
@@ -57,7 +56,7 @@ type word struct {
 	quoted bool
 }
 
-// splitter gathers words of a line.
+// splitter collects the words of a line.
 type splitter struct {
 	words          []word
 	b              strings.Builder
@@ -72,8 +71,7 @@ func (s *splitter) end() {
 	s.inWord, s.quoted = false, false
 }
 
-// quote takes the text from behind an opening quote; n is its length with the
-// closing one.
+// quote consumes the text after an opening quote; n includes the closing quote.
 func (s *splitter) quote(r []rune, q rune) (n int, err error) {
 	for i := 0; i < len(r); i++ {
 		if r[i] == q {

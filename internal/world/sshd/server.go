@@ -17,25 +17,24 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// relisten is how long to wait before a host's port is tried again.
+// relisten is the retry interval for a host's port.
 const relisten = time.Second
 
-// User is the only one who may log in.
+// User is the only user.
 const User = "firstlight"
 
-// Options say where keys go and which port hosts without one in their address take.
 type Options struct {
-	// Dir holds the keys and known_hosts.
+	// Dir has the keys and known_hosts.
 	Dir string
-	// Port for addresses without a port; 0 lets the system choose.
+	// Port of addresses without a port; 0: a free port.
 	Port int
 }
 
-// Server is the hosts' SSH servers.
+// Server has the hosts' SSH servers.
 type Server struct {
-	// Nodes maps each host's name to the address it answers on.
+	// Nodes maps host names to SSH addresses.
 	Nodes map[string]string
-	// IdentityFile is the key to log in with, KnownHostsFile the hosts' public keys.
+	// IdentityFile is the private key; KnownHostsFile has the hosts' public keys.
 	IdentityFile, KnownHostsFile, User string
 
 	world  *world.World
@@ -46,26 +45,25 @@ type Server struct {
 
 	mu   sync.Mutex
 	live map[string]running
-	// looks take notice of an nvidia-smi during a diagnostic, by host.
+	// looks signals an nvidia-smi during a diagnostic, by host.
 	looks map[string]chan struct{}
 }
 
-// running is one host's open server. The listener is kept beside it: a server
-// closed before it began to serve doesn't know its listener yet.
+// running is one host's server with its listener: a server that is closed before Serve does not
+// know its listener.
 type running struct {
 	server   *ssh.Server
 	listener net.Listener
 }
 
-// close ends the server and its connections.
 func (r running) close() {
-	// both errors are about what is closed already
+	// Errors are only about what is already closed.
 	_ = r.listener.Close()
 	_ = r.server.Close()
 }
 
-// Start opens a server for every host of the world and follows its faults until
-// Stop or the end of ctx.
+// Start opens a server for every host of the world and applies its faults until Stop or the end of
+// ctx.
 func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	s := &Server{
 		Nodes: map[string]string{}, User: User, world: w, keys: map[string]gossh.Signer{}, live: map[string]running{}, looks: map[string]chan struct{}{},
@@ -100,7 +98,7 @@ func Start(ctx context.Context, w *world.World, o Options) (*Server, error) {
 	return s, nil
 }
 
-// prepare gives a host its key and its listener, and returns its known_hosts line.
+// prepare creates a host's key and listener and returns its known_hosts line.
 func (s *Server) prepare(ctx context.Context, n world.Node, o Options) ([]byte, error) {
 	key, err := loadOrMakeKey(filepath.Join(o.Dir, "hostkeys", n.Name), n.Name)
 	if err != nil {
@@ -122,7 +120,7 @@ func (s *Server) prepare(ctx context.Context, n world.Node, o Options) ([]byte, 
 	return []byte(knownhosts.Line([]string{s.Nodes[n.Name]}, key.PublicKey()) + "\n"), nil
 }
 
-// listen opens a host's server and returns the address that it is bound to.
+// listen opens a host's server and returns its address.
 func (s *Server) listen(ctx context.Context, node, address string) (string, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
@@ -143,7 +141,7 @@ func (s *Server) listen(ctx context.Context, node, address string) (string, erro
 	return l.Addr().String(), nil
 }
 
-// follow closes and reopens servers as hosts become unreachable and come back.
+// follow closes and reopens servers as reachability changes.
 func (s *Server) follow(ctx context.Context, notices <-chan struct{}) {
 	var retry <-chan time.Time
 	for {
@@ -165,7 +163,7 @@ func (s *Server) follow(ctx context.Context, notices <-chan struct{}) {
 			s.mu.Unlock()
 			if !n.Unreachable && !isOpen {
 				if _, err := s.listen(ctx, n.Name, s.Nodes[n.Name]); err != nil {
-					retry = time.After(relisten) // somebody has its port for the moment
+					retry = time.After(relisten) // another process has the port
 				}
 			}
 		}
@@ -181,7 +179,7 @@ func (s *Server) closeAll() {
 	}
 }
 
-// Stop closes every server and waits until nothing of them runs.
+// Stop closes every server and waits.
 func (s *Server) Stop() {
 	s.cancel()
 	s.closeAll()

@@ -14,10 +14,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world/host"
 )
 
-// session runs one login: the command it came with, or line after line.
+// session runs the command of a login, or reads command lines.
 func (s *Server) session(sess ssh.Session, node string) {
 	if command := sess.RawCommand(); command != "" {
-		_ = sess.Exit(s.run(sess.Context(), node, command, sess, sess.Stderr())) // the client may be gone
+		_ = sess.Exit(s.run(sess.Context(), node, command, sess, sess.Stderr())) // the client may have disconnected
 		return
 	}
 	_, _, isTerminal := sess.Pty()
@@ -40,7 +40,7 @@ func (s *Server) session(sess ssh.Session, node string) {
 	_ = sess.Exit(last)
 }
 
-// run runs a command line, or the one of sh -c, and copies what it printed.
+// run runs a command line, or that of sh -c, and copies its output.
 func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.Writer) int {
 	steps, err := parse(line)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) run(ctx context.Context, node, line string, stdout, stderr io.W
 	return exit
 }
 
-// login is the host that answers at a node's address.
+// login returns the host that responds at a node's address.
 func login(state world.State, node string) string {
 	if n, ok := state.Node(node); ok && n.LoginTo != "" {
 		return n.LoginTo
@@ -86,7 +86,7 @@ func login(state world.State, node string) string {
 	return node
 }
 
-// lineReader reads command lines, with a prompt and editing on a terminal.
+// lineReader reads command lines; a terminal has a prompt and editing.
 func lineReader(sess ssh.Session, node string, isTerminal bool) func() (string, error) {
 	if isTerminal {
 		return term.NewTerminal(sess, node+":~$ ").ReadLine
@@ -100,7 +100,7 @@ func lineReader(sess ssh.Session, node string, isTerminal bool) func() (string, 
 	}
 }
 
-// crlf writes lines for a raw terminal.
+// crlf converts line ends for a raw terminal.
 type crlf struct{ w io.Writer }
 
 func (c crlf) Write(p []byte) (int, error) {

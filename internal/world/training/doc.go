@@ -1,8 +1,8 @@
-// Package training is the world's training job: a step-time model and the lines
-// that torchtitan or Megatron-LM print for it, rank by rank.
+// Package training simulates a training job: a step-time model and the output of torchtitan or
+// Megatron-LM, rank by rank.
 //
-// It owns what the ranks of one pod print. Steps take modelled time: what is
-// printed is the model's figure, however little wall time went by.
+// It owns the output of one pod's ranks. Printed times are the model's, independent of the elapsed
+// wall time.
 //
-// It never looks at Kubernetes or at what anybody expects of the figures.
+// It depends neither on Kubernetes nor on expected figures.
 package training

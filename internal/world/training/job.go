@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Frameworks whose lines are known.
+// Supported frameworks.
 const (
 	Torchtitan = "torchtitan"
 	Megatron   = "megatron"
@@ -19,53 +19,53 @@ const (
 // Node is one host of the job.
 type Node struct {
 	GPUs int
-	// Slow is the factor (1: healthy) that its steps take longer.
+	// Slow is the factor of its step times; 1: healthy.
 	Slow float64
 }
 
 // Job is one pod's part of a training job.
 type Job struct {
 	Figures   world.HardwareTraining
-	MemoryGiB float64 // of a GPU
+	MemoryGiB float64 // per GPU
 	Framework string
 	Model     string
 	Steps     int
 	Nodes     []Node
-	// Index of this pod's node among Nodes.
+	// Index of this pod's node in Nodes.
 	Index int
 	Seed  uint64
-	// MFUFactor of the whole job; 1 is healthy.
+	// MFUFactor of the whole job; 1: healthy.
 	MFUFactor float64
-	// StepJitter is the relative amplitude by which steps vary; 0 is healthy.
+	// StepJitter is the relative amplitude of step times; 0: healthy.
 	StepJitter float64
-	// NaNFrom is the first step whose loss is no number; 0 is none. Every rank
-	// prints it: the loss that is printed is reduced over all.
+	// NaNFrom is the first step with a NaN loss; 0: none. Every rank prints it, because the
+	// printed loss is reduced over all ranks.
 	NaNFrom int
 	Start   time.Time
 }
 
-// Validate says what is missing for a run.
+// Validate returns all problems.
 func (j Job) Validate() error {
 	var errs []error
 	if j.Framework != Torchtitan && j.Framework != Megatron {
-		errs = append(errs, fmt.Errorf("framework %q: there are %s and %s", j.Framework, Torchtitan, Megatron))
+		errs = append(errs, fmt.Errorf("unknown framework %q: want one of %s, %s", j.Framework, Torchtitan, Megatron))
 	}
 	if j.Steps < 1 {
-		errs = append(errs, fmt.Errorf("%d steps: want at least 1", j.Steps))
+		errs = append(errs, fmt.Errorf("invalid number of steps %d: must be at least 1", j.Steps))
 	}
 	if j.Index < 0 || j.Index >= len(j.Nodes) {
-		errs = append(errs, fmt.Errorf("node %d of %d", j.Index, len(j.Nodes)))
+		errs = append(errs, fmt.Errorf("invalid node index %d: the job has %d nodes", j.Index, len(j.Nodes)))
 	} else if j.Nodes[j.Index].GPUs < 1 {
-		errs = append(errs, errors.New("a node without GPUs"))
+		errs = append(errs, errors.New("a node has no GPUs"))
 	}
 	if j.MFUFactor <= 0 || j.Figures.TokensPerGPUPerSecond <= 0 {
-		errs = append(errs, errors.New("no throughput"))
+		errs = append(errs, errors.New("throughput is required"))
 	}
 	return errors.Join(errs...)
 }
 
-// Run prints the pod's ranks from their start to their end. Between steps it
-// calls wait with the wall time a step is to take.
+// Run prints the pod's ranks from start to end. Between steps it calls wait with the wall time of
+// a step.
 func (j Job) Run(ctx context.Context, w io.Writer, wait func(context.Context, time.Duration) error) error {
 	if err := j.Validate(); err != nil {
 		return fmt.Errorf("start training: %w", err)
@@ -103,7 +103,7 @@ func (j Job) Run(ctx context.Context, w io.Writer, wait func(context.Context, ti
 	return nil
 }
 
-// ranks are this pod's global ranks: the first and how many.
+// ranks returns the pod's first global rank and the number of ranks.
 func (j Job) ranks() (first, count int) {
 	for _, n := range j.Nodes[:j.Index] {
 		first += n.GPUs
@@ -119,7 +119,7 @@ func (j Job) worldSize() int {
 	return n
 }
 
-// lines prints one framework's lines of one rank.
+// lines prints the lines of one framework for one rank.
 type lines interface {
 	begin(w io.Writer, rank int, at time.Time) error
 	step(w io.Writer, rank, step int, at time.Time) error

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// megatronLines prints what Megatron-LM's training loop prints, with --log-throughput.
+// megatronLines prints Megatron-LM's training log with --log-throughput.
 type megatronLines struct {
 	job   Job
 	model *model

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// waiting is the share of a slow rank's extra time that the others spend
-// waiting for it; the rest they hide behind their own work.
+// waiting is the share of a slow rank's extra time that other ranks wait; the rest overlaps with
+// their own work.
 const waiting = 0.8
 
-// model gives every figure of every step and rank. Steps are drawn from the
-// job's seed alone, so that the pods of one job agree on them.
+// model computes the figures of every step and rank. Steps depend only on the job's seed, so that
+// all pods of a job agree.
 type model struct {
 	job     Job
-	slow    float64 // the slowest node's factor
+	slow    float64 // of the slowest node
 	jitter  []float64
 	loss    []float64
 	norm    []float64
-	bySpeed []float64 // per global rank
+	bySpeed []float64 // by global rank
 	byNode  []float64
 }
 
 func newModel(j Job) *model {
-	rng := rand.New(rand.NewPCG(j.Seed, 0x7261696e)) //nolint:gosec // a model's noise, no secret
+	rng := rand.New(rand.NewPCG(j.Seed, 0x7261696e)) //nolint:gosec // noise of a model, no secret
 	m := &model{job: j, slow: 1}
 	for _, n := range j.Nodes {
 		m.slow = max(m.slow, n.Slow)
@@ -52,12 +52,12 @@ func newModel(j Job) *model {
 
 func clip(v float64) float64 { return max(-2, min(2, v)) }
 
-// seconds that a step took on a rank.
+// seconds of a step on a rank.
 func (m *model) seconds(rank, step int) float64 {
 	return m.base() * m.warmup(step) * m.jitter[step-1] * m.bySpeed[rank] * m.byNode[rank]
 }
 
-// wall is how far a step moves the job's clock: as far as its slowest node.
+// wall is the duration of a step of the job: that of its slowest node.
 func (m *model) wall(step int) time.Duration {
 	return time.Duration(m.base() * m.warmup(step) * m.jitter[step-1] * m.slow * float64(time.Second))
 }
@@ -67,12 +67,12 @@ func (m *model) base() float64 {
 	return m.tokens() / (m.job.Figures.TokensPerGPUPerSecond * m.job.MFUFactor)
 }
 
-// tokens a GPU works through in a step.
+// tokens per GPU and step.
 func (m *model) tokens() float64 {
 	return float64(m.job.Figures.Sequence * m.job.Figures.LocalBatch)
 }
 
-// warmup is how much longer an early step takes: compilation, allocator, caches.
+// warmup is the factor of early steps: compilation, allocator, caches.
 func (m *model) warmup(step int) float64 {
 	f := m.job.Figures
 	if step > f.WarmupSteps {
@@ -89,7 +89,7 @@ func (m *model) tflops(rank, step int) float64 {
 	return m.tps(rank, step) * m.job.Figures.FlopsPerToken / 1e12
 }
 
-// memory in GiB that a rank holds.
+// memory of a rank in GiB.
 func (m *model) memory(rank, step int) float64 {
 	share := 0.62 + 0.004*float64(rank%3)
 	if step == 1 {

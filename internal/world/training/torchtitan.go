@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// torchtitanLines prints what torchtitan's loggers print under torchrun.
+// torchtitanLines prints torchtitan's log under torchrun.
 type torchtitanLines struct {
 	job   Job
 	model *model
@@ -52,12 +52,12 @@ func (t torchtitanLines) end(w io.Writer, rank int, at time.Time) error {
 	return t.log(w, rank, at, "Process group destroyed")
 }
 
-// python prints a number as Python's formats do, which spell NaN nan.
+// python formats a number as Python does, which prints NaN as nan.
 func python(format string, v float64) string {
 	return strings.ReplaceAll(fmt.Sprintf(format, v), "NaN", "nan")
 }
 
-// thousands prints 4376 as 4,376.
+// thousands formats 4376 as 4,376.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

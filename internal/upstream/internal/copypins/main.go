@@ -1,5 +1,5 @@
-// Command copypins copies go.mod and go.sum of every module of pins to where
-// they can be embedded: a Go module cannot embed the files of another.
+// Command copypins copies go.mod and go.sum of every module of pins to a directory for embedding:
+// a Go module cannot embed files of another module.
 package main
 
 import (
@@ -24,20 +24,20 @@ func run(from, to string) error {
 	if err != nil || len(mods) == 0 {
 		return fmt.Errorf("no modules in %s (%w)", from, err)
 	}
-	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // source, for everybody to read
+	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // source, world-readable
 		return err
 	}
 	for _, mod := range mods {
 		group := filepath.Base(filepath.Dir(mod))
 		if group == "peers" {
-			continue // of the bench: no lab runs them
+			continue // pins of the bench, not of labs
 		}
 		for _, ext := range []string{"mod", "sum"} {
 			raw, err := os.ReadFile(filepath.Join(filepath.Dir(mod), "go."+ext))
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(to, group+"."+ext), raw, 0o644); err != nil { //nolint:gosec // source, for everybody to read
+			if err := os.WriteFile(filepath.Join(to, group+"."+ext), raw, 0o644); err != nil { //nolint:gosec // source, world-readable
 				return err
 			}
 		}

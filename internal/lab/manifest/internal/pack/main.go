@@ -1,9 +1,9 @@
-// Command pack packs the manifests of a directory into the archive that the binary carries.
-// The same files give the same archive.
+// Command pack writes manifests to the archive that the binary embeds. Equal files give an equal
+// archive.
 //
 //	pack -to FILE NAME...
 //
-// A name is a file, or a directory with all that is below it.
+// NAME is a file or a directory.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	to := flag.String("to", "", "the archive")
+	to := flag.String("to", "", "archive to write")
 	flag.Parse()
 	if err := run(*to, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
@@ -49,11 +49,11 @@ func run(to string, names []string) error {
 	return os.WriteFile(to, archive.Bytes(), 0o644) //nolint:gosec // a file of the repository
 }
 
-// add writes a file without its time.
+// add writes a file without its modification time.
 func add(w *zip.Writer, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	f, err := w.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(path), Method: zip.Deflate})
 	if err != nil {

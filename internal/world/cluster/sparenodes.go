@@ -14,35 +14,33 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// nodeClaims are what Karpenter has ordered.
 func nodeClaims() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
 }
 
-// labelElsewhere is on the nodes that no claim made; its value is the claim
-// beside which it appeared.
-const labelElsewhere = "firstlight.dev/spare-node-for"
+// labelSpareNode is on spare nodes; its value is the claim that the node was created for.
+const labelSpareNode = "firstlight.dev/spare-node-for"
 
-// syncElsewhere has a free node of a run's pool beside each of its claims that
-// has no node yet, once the pool has a node: whoever waits for the claim's finds
-// room there first. Without a claim, or the fault, the node goes.
-func (i *instances) syncElsewhere(ctx context.Context, wanted bool) error {
+// syncSpareNodes creates a free node of the same pool for each claim of a run without a node, once
+// the pool has a node. Pods that wait for the claim's node are bound to the spare node first. The
+// node is deleted with the claim or the fault.
+func (i *instances) syncSpareNodes(ctx context.Context, wanted bool) error {
 	list, err := i.dyn.Resource(nodeClaims()).List(ctx, metav1.ListOptions{LabelSelector: labelRun + "," + labelPool})
 	if err != nil {
 		return wrap(err, "list node claims")
 	}
-	have, err := i.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelElsewhere})
+	have, err := i.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: labelSpareNode})
 	if err != nil {
 		return wrap(err, "list nodes")
 	}
-	i.elsewhere = true
+	i.spareNodes = true
 	var errs []error
 	if wanted {
 		for _, c := range list.Items {
 			if awaited(c, list.Items) && !hasNode(have.Items, c.GetName()) {
-				_, err := i.client.CoreV1().Nodes().Create(ctx, elsewhere(c, time.Now()), metav1.CreateOptions{})
+				_, err := i.client.CoreV1().Nodes().Create(ctx, spareNode(c, time.Now()), metav1.CreateOptions{})
 				if err != nil && !apierrors.IsAlreadyExists(err) {
-					errs = append(errs, wrap(err, "create node beside %s", c.GetName()))
+					errs = append(errs, wrap(err, "create spare node for %s", c.GetName()))
 				}
 			}
 		}
@@ -55,11 +53,11 @@ func (i *instances) syncElsewhere(ctx context.Context, wanted bool) error {
 			errs = append(errs, wrap(err, "delete node %s", n.Name))
 		}
 	}
-	i.elsewhere = wanted || len(errs) > 0
+	i.spareNodes = wanted || len(errs) > 0
 	return errors.Join(errs...)
 }
 
-// awaited says that a claim has no node, and another of its pool has one.
+// awaited reports whether a claim has no node while another claim of its pool has one.
 func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool {
 	return nodeOf(c) == "" && slices.ContainsFunc(all, func(other unstructured.Unstructured) bool {
 		return poolOf(other) == poolOf(c) && nodeOf(other) != ""
@@ -69,17 +67,17 @@ func awaited(c unstructured.Unstructured, all []unstructured.Unstructured) bool 
 func poolOf(c unstructured.Unstructured) string { return c.GetLabels()[labelPool] }
 
 func nodeOf(c unstructured.Unstructured) string {
-	name, _, _ := unstructured.NestedString(c.Object, "status", "nodeName") // no string is no node
+	name, _, _ := unstructured.NestedString(c.Object, "status", "nodeName") // not a string: no node
 	return name
 }
 
 func hasNode(nodes []corev1.Node, claim string) bool {
-	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelElsewhere] == claim })
+	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Labels[labelSpareNode] == claim })
 }
 
-// elsewhere is a free GPU node of a claim's pool, Ready from the first.
-func elsewhere(c unstructured.Unstructured, now time.Time) *corev1.Node {
-	name := "elsewhere-" + c.GetName()
+// spareNode is a free, Ready GPU node of a claim's pool.
+func spareNode(c unstructured.Unstructured, now time.Time) *corev1.Node {
+	name := "spare-" + c.GetName()
 	room := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("192"), corev1.ResourceMemory: resource.MustParse("2Ti"),
 		corev1.ResourcePods: resource.MustParse("110"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
@@ -90,7 +88,7 @@ func elsewhere(c unstructured.Unstructured, now time.Time) *corev1.Node {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name,
 			Labels: map[string]string{
-				labelElsewhere: c.GetName(), labelPool: poolOf(c), corev1.LabelHostname: name,
+				labelSpareNode: c.GetName(), labelPool: poolOf(c), corev1.LabelHostname: name,
 				corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 			},
 			Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},

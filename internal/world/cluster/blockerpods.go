@@ -9,34 +9,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// keepersNamespace is somebody else's.
-const keepersNamespace = "keepers"
+const blockersNamespace = "blockers"
 
-// syncKeepers puts a pod that must not be disrupted on every node that was made
-// for a run, or takes all of them away.
-func (i *instances) syncKeepers(ctx context.Context, wanted bool) error {
+// syncBlockerPods creates a pod that must not be disrupted on every node of a run, or deletes them
+// all.
+func (i *instances) syncBlockerPods(ctx context.Context, wanted bool) error {
 	if !wanted {
-		err := i.client.CoreV1().Namespaces().Delete(ctx, keepersNamespace, metav1.DeleteOptions{})
+		err := i.client.CoreV1().Namespaces().Delete(ctx, blockersNamespace, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return wrap(err, "delete namespace %s", keepersNamespace)
+			return wrap(err, "delete namespace %s", blockersNamespace)
 		}
-		i.keepers = false
+		i.blockerPods = false
 		return nil
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: keepersNamespace}}
-	if !i.keepers {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: blockersNamespace}}
+	if !i.blockerPods {
 		if _, err := i.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return wrap(err, "create namespace %s", keepersNamespace)
+			return wrap(err, "create namespace %s", blockersNamespace)
 		}
-		i.keepers = true
+		i.blockerPods = true
 	}
 	nodes := i.made()
 	if len(nodes) == 0 {
 		return nil
 	}
-	have, err := i.client.CoreV1().Pods(keepersNamespace).List(ctx, metav1.ListOptions{})
+	have, err := i.client.CoreV1().Pods(blockersNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return wrap(err, "list keepers")
+		return wrap(err, "list blocker pods")
 	}
 	kept := map[string]bool{}
 	for _, p := range have.Items {
@@ -47,23 +46,22 @@ func (i *instances) syncKeepers(ctx context.Context, wanted bool) error {
 		if kept[n.Name] {
 			continue
 		}
-		_, err := i.client.CoreV1().Pods(keepersNamespace).Create(ctx, keeper(n.Name), metav1.CreateOptions{})
+		_, err := i.client.CoreV1().Pods(blockersNamespace).Create(ctx, blockerPod(n.Name), metav1.CreateOptions{})
 		if apierrors.IsNotFound(err) {
-			i.keepers = false // the namespace was on its way out: make it again
+			i.blockerPods = false // the namespace was terminating: create it again
 		}
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			errs = append(errs, wrap(err, "create keeper on %s", n.Name))
+			errs = append(errs, wrap(err, "create blocker pod on %s", n.Name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// keeper is a pod that is where it is for good.
-func keeper(node string) *corev1.Pod {
+func blockerPod(node string) *corev1.Pod {
 	no, grace := false, int64(0)
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "keeper-" + node, Namespace: keepersNamespace,
+			Name: "blocker-" + node, Namespace: blockersNamespace,
 			Annotations: map[string]string{"karpenter.sh/do-not-disrupt": "true"},
 		},
 		Spec: corev1.PodSpec{

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A program that is forsaken stays ended when it dies, until that is over; one
+// A program that is holdDown stays ended when it dies, until that is over; one
 // that is asked to end meanwhile ends.
-func TestForsake(t *testing.T) {
+func TestHoldDown(t *testing.T) {
 	t.Parallel()
 	for name, release := range map[string]func(s *Supervisor){
-		"taken up again": func(s *Supervisor) { s.Forsake("a", 0) },
+		"taken up again": func(s *Supervisor) { s.HoldDown("a", 0) },
 		"removed":        func(s *Supervisor) { s.Remove("a") },
 		"for a moment":   func(*Supervisor) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, r := start(t, Options{})
-			s.Forsake("a", time.Hour)
+			s.HoldDown("a", time.Hour)
 			if name == "for a moment" {
-				s.Forsake("a", time.Second)
+				s.HoldDown("a", time.Second)
 			}
 			if err := s.Start(t.Context(), script(t, "a", "exec sleep 1000")); err != nil {
 				t.Fatal(err)

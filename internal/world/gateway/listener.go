@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// door is where a Gateway listens: one address, a port for each of its listeners'.
-type door struct {
+// listener has the servers of a Gateway: one address with a port per Gateway listener.
+type listener struct {
 	host  string
 	ports map[int32]*proxy
 
@@ -23,16 +23,16 @@ type door struct {
 	wg      sync.WaitGroup
 }
 
-// has says that the door is of these ports.
-func (d *door) has(ports []int32) bool {
+// has reports whether the listener has exactly these ports.
+func (d *listener) has(ports []int32) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(d.ports)), ports)
 }
 
-// errTaken says that ports are not to be had on an address, and may be on another.
+// errTaken: a port is in use on an address and may be free on another.
 var errTaken = errors.New("taken")
 
-// open listens on the first of the hosts that has all ports free.
-func open(ctx context.Context, hosts []string, ports []int32, serve func() *proxy) (*door, error) {
+// open listens on the first host with all ports free.
+func open(ctx context.Context, hosts []string, ports []int32, serve func() *proxy) (*listener, error) {
 	for _, host := range hosts {
 		d, err := openAt(ctx, host, ports, serve)
 		if err == nil {
@@ -45,7 +45,7 @@ func open(ctx context.Context, hosts []string, ports []int32, serve func() *prox
 	return nil, fmt.Errorf("listen on ports %v: %w on all of %d addresses", ports, errTaken, len(hosts))
 }
 
-func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy) (*door, error) {
+func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy) (*listener, error) {
 	var listeners []net.Listener
 	for _, port := range ports {
 		var c net.ListenConfig
@@ -61,7 +61,7 @@ func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy
 		}
 		listeners = append(listeners, l)
 	}
-	d := &door{host: host, ports: map[int32]*proxy{}}
+	d := &listener{host: host, ports: map[int32]*proxy{}}
 	for i, port := range ports {
 		p := serve()
 		d.ports[port] = p
@@ -72,20 +72,20 @@ func openAt(ctx context.Context, host string, ports []int32, serve func() *proxy
 	return d, nil
 }
 
-// close ends what the door serves, requests under way too, and waits.
-func (d *door) close() {
+// close closes all connections and waits.
+func (d *listener) close() {
 	for _, s := range d.servers {
 		_ = s.Close()
 	}
 	d.wg.Wait()
 }
 
-// hosts are the addresses for Gateways in the /24 of a host of the world, from the
-// highest but one down: the lab's own are at the other end.
+// hosts returns the addresses for Gateways in a host's /24, from .253 downwards; the world's hosts
+// start at the low end.
 func hosts(of string) ([]string, error) {
 	ip := net.ParseIP(of).To4()
 	if ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("addresses for gateways: %q is no loopback address", of)
+		return nil, fmt.Errorf("invalid host address %q: must be a loopback address", of)
 	}
 	const highest, lowest = 253, 2
 	var out []string

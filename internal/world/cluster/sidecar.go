@@ -7,31 +7,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// side is a container beside the first of its pod: it runs its program once.
-type side struct {
+// sidecar is a container other than its pod's first; it runs its program once.
+type sidecar struct {
 	worker    *worker
 	container corev1.Container
 	done      chan struct{} // closed when its log is complete
 }
 
-// sidesOf are the containers after the first that have a program: of those, the
-// world plays only what looks for devices, since that is each container's own.
-func sidesOf(w *worker) []*side {
-	var out []*side
+// sidecarsOf returns the containers after the first that list devices, the only program that is
+// simulated there.
+func sidecarsOf(w *worker) []*sidecar {
+	var out []*sidecar
 	for i, c := range w.pod.Spec.Containers {
 		if i > 0 && recognise(c) == kindDevices {
-			out = append(out, &side{worker: w, container: c, done: make(chan struct{})})
+			out = append(out, &sidecar{worker: w, container: c, done: make(chan struct{})})
 		}
 	}
 	return out
 }
 
-func (s *side) podName() string { return s.worker.pod.Name }
-func (s *side) attempt() int    { return 0 }
+func (s *sidecar) podName() string { return s.worker.pod.Name }
+func (s *sidecar) attempt() int    { return 0 }
 
-func (s *side) logPath(int) string { return filepath.Join(s.worker.dir, s.container.Name+".side.log") }
+func (s *sidecar) logPath(int) string {
+	return filepath.Join(s.worker.dir, s.container.Name+".side.log")
+}
 
-func (s *side) over(int) bool {
+func (s *sidecar) over(int) bool {
 	select {
 	case <-s.done:
 		return true
@@ -42,8 +44,8 @@ func (s *side) over(int) bool {
 	}
 }
 
-// run plays the program; what keeps it from its log is the world's own trouble.
-func (s *side) run(h held) {
+// run runs the program. Errors are failures of the simulation.
+func (s *sidecar) run(h held) {
 	defer close(s.done)
 	out, err := createPodLog(s.logPath(0), time.Now)
 	if err == nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// look makes doors, tables and statuses what the API's objects and the world say.
-func (g *Gateways) look(ctx context.Context) error {
+// sync updates listeners, routing tables and statuses from the API's objects and the world.
+func (g *Gateways) sync(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	faults := g.config.World.State().Gateway
@@ -66,7 +66,7 @@ func (g *Gateways) all(ctx context.Context, faults world.Gateway) error {
 	return errors.Join(errs...)
 }
 
-// attachAll tries every reference to a Gateway, and notes what became of it.
+// attachAll evaluates every reference to a Gateway and records the results in parents.
 func attachAll(gw *gwv1.Gateway, routes []*gwv1.HTTPRoute, parents map[types.UID][]parent) []attachment {
 	var out []attachment
 	for _, r := range routes {
@@ -87,7 +87,7 @@ func attachAll(gw *gwv1.Gateway, routes []*gwv1.HTTPRoute, parents map[types.UID
 	return out
 }
 
-// names says that a reference is to a Gateway.
+// names reports whether a reference is to a Gateway.
 func names(ref gwv1.ParentReference, own string, gw *gwv1.Gateway) bool {
 	if ref.Group != nil && *ref.Group != gwv1.GroupName || ref.Kind != nil && *ref.Kind != "Gateway" {
 		return false
@@ -98,8 +98,8 @@ func names(ref gwv1.ParentReference, own string, gw *gwv1.Gateway) bool {
 	return string(ref.Name) == gw.Name && own == gw.Namespace
 }
 
-// program opens a Gateway's door, or another where its ports have changed, and gives
-// its ports what they serve.
+// program opens a Gateway's listener, or replaces it after a change of ports, and sets the routing
+// tables of its ports.
 func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []attachment, faults world.Gateway) programmed {
 	if faults.NotProgrammed != "" {
 		g.shut(gw.UID)
@@ -107,7 +107,7 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 	}
 	if len(gw.Spec.Addresses) > 0 {
 		g.shut(gw.UID)
-		return programmed{reason: gwv1.GatewayReasonAddressNotUsable, why: "the world gives addresses out itself"}
+		return programmed{reason: gwv1.GatewayReasonAddressNotUsable, why: "addresses cannot be requested"}
 	}
 	served, rules := tables(gw, attached, g.rules[gw.UID])
 	ports := slices.Sorted(maps.Keys(served))
@@ -115,14 +115,14 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 		g.shut(gw.UID)
 		return programmed{reason: gwv1.GatewayReasonInvalid, why: "no listener can be served"}
 	}
-	d := g.doors[gw.UID]
+	d := g.listeners[gw.UID]
 	if d == nil || !d.has(ports) {
 		g.shut(gw.UID)
 		var err error
 		if d, err = open(ctx, g.hosts, ports, func() *proxy { return newProxy(g.backends, g.transport, g.config.Log) }); err != nil {
 			return programmed{reason: gwv1.GatewayReasonInvalid, why: err.Error()}
 		}
-		g.doors[gw.UID] = d
+		g.listeners[gw.UID] = d
 	}
 	g.rules[gw.UID] = rules
 	for port, t := range served {
@@ -133,24 +133,23 @@ func (g *Gateways) program(ctx context.Context, gw *gwv1.Gateway, attached []att
 }
 
 func (g *Gateways) shut(id types.UID) {
-	if d := g.doors[id]; d != nil {
+	if d := g.listeners[id]; d != nil {
 		d.close()
 	}
-	delete(g.doors, id)
+	delete(g.listeners, id)
 	delete(g.rules, id)
 }
 
-// closeGone shuts the doors of Gateways that are no more.
+// closeGone closes listeners of deleted Gateways.
 func (g *Gateways) closeGone(gateways []*gwv1.Gateway) {
-	for id := range g.doors {
+	for id := range g.listeners {
 		if !slices.ContainsFunc(gateways, func(gw *gwv1.Gateway) bool { return gw.UID == id }) {
 			g.shut(id)
 		}
 	}
 }
 
-// update writes an object's status when it differs. One that was changed meanwhile,
-// or is gone, comes up again by itself.
+// update writes a changed status. A conflict or a deletion triggers another sync.
 func (g *Gateways) update(ctx context.Context, kind schema.GroupVersionResource, of metav1.ObjectMeta, have, want any) error {
 	if apiequality.Semantic.DeepEqual(have, want) {
 		return nil
@@ -159,7 +158,7 @@ func (g *Gateways) update(ctx context.Context, kind schema.GroupVersionResource,
 	if err != nil {
 		return fmt.Errorf("encode status of %s %s: %w", kind.Resource, of.Name, err)
 	}
-	// Of all but the status the API server keeps what it has.
+	// The API server ignores everything but the status.
 	obj := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": gwv1.GroupVersion.String(), "kind": kindOf(kind), "status": status,
 		"metadata": map[string]any{"name": of.Name, "namespace": of.Namespace, "uid": string(of.UID), "resourceVersion": of.ResourceVersion},
@@ -181,7 +180,7 @@ func kindOf(r schema.GroupVersionResource) string {
 	return "HTTPRoute"
 }
 
-// decode reads a store's objects, by namespace and name.
+// decode returns a store's objects, sorted by namespace and name.
 func decode[T any](store cache.Store) ([]*T, error) {
 	var objects []*unstructured.Unstructured
 	for _, obj := range store.List() {
@@ -205,7 +204,7 @@ func decode[T any](store cache.Store) ([]*T, error) {
 	return out, errors.Join(errs...)
 }
 
-// hostIP is the host part of an address.
+// hostIP returns the host part of an address.
 func hostIP(address string) string {
 	if ip, _, err := net.SplitHostPort(address); err == nil {
 		return ip
