@@ -24,7 +24,7 @@ func Pack(dir string) ([]byte, error) {
 		}
 		return os.ReadFile(dir) //nolint:wrapcheck // names the file
 	}
-	at, err := locate(dir)
+	at, err := Locate(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -80,7 +81,7 @@ type updater struct {
 // unusable are the problems that keep footprints from being updated: those of locks
 // and classes are what updating is for.
 func unusable(problems diag.List) error {
-	return problems.Without(diag.FootprintShape, diag.NoClass, diag.NoRender, diag.FootprintVersion).Err()
+	return problems.Without(rule.FootprintShape, rule.NoClass, rule.NotRendered, rule.FootprintVersion).Err()
 }
 
 func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 const (
@@ -31,7 +31,7 @@ func (r *reader) nodeAffinity(n *corev1.NodeAffinity, at place) {
 	if s := n.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
 		below := at.at(required, "nodeSelectorTerms")
 		if len(s.NodeSelectorTerms) == 0 {
-			r.add(diag.PodField, below, "there are no nodeSelectorTerms: no node would do")
+			r.add(rule.PodField, below, "there are no nodeSelectorTerms: no node would do")
 		}
 		for i := range s.NodeSelectorTerms {
 			r.nodeTerm(&s.NodeSelectorTerms[i], below.at(strconv.Itoa(i)))
@@ -46,7 +46,7 @@ func (r *reader) nodeAffinity(n *corev1.NodeAffinity, at place) {
 
 func (r *reader) weight(w int32, at place) {
 	if w < 1 || w > 100 {
-		r.add(diag.PodField, at.at("weight"), "weight is %d, and has to be from 1 to 100", w)
+		r.add(rule.PodField, at.at("weight"), "weight is %d, and has to be from 1 to 100", w)
 	}
 }
 
@@ -67,11 +67,11 @@ func (r *reader) requirement(q *corev1.NodeSelectorRequirement, at place) {
 	r.use(OfLabel, q.Key, at.at("key"))
 	op, ok := operators[q.Operator]
 	if !ok {
-		r.add(diag.PodField, at.at("operator"), "%q is no operator: write In, NotIn, Exists, DoesNotExist, Gt or Lt", q.Operator)
+		r.add(rule.PodField, at.at("operator"), "%q is no operator: write In, NotIn, Exists, DoesNotExist, Gt or Lt", q.Operator)
 		return
 	}
 	if _, err := labels.NewRequirement(q.Key, op, q.Values); err != nil {
-		r.add(diag.PodField, at, "%s", err)
+		r.add(rule.PodField, at, "%s", err)
 	}
 }
 

@@ -3,8 +3,8 @@ package footprint
 import (
 	"maps"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // values are a component's, with the defaults of its footprint below them, and
@@ -26,7 +26,7 @@ func (r *reader) holds(when []condition, v *values) bool {
 }
 
 // chosen are the paths of a rule that count, in order.
-func (q *rule) chosen(v *values) []query.Path {
+func (q *valueRule) chosen(v *values) []query.Path {
 	if !q.first {
 		return q.paths
 	}
@@ -39,10 +39,10 @@ func (q *rule) chosen(v *values) []query.Path {
 }
 
 // apply fills in the fields of a workload from values.
-func (r *reader) apply(w *Workload, rules *rules, v *values) {
-	affinity := rules.Pod.Affinity
-	for i := range rules.from {
-		q := &rules.from[i]
+func (r *reader) apply(w *Workload, spec *workloadSpec, v *values) {
+	affinity := spec.Pod.Affinity
+	for i := range spec.from {
+		q := &spec.from[i]
 		for _, path := range q.chosen(v) {
 			value, at := lookup(v.all, path), v.place(path)
 			if value == nil {
@@ -65,7 +65,7 @@ func (r *reader) replicas(v any, at place) int32 {
 	before := len(r.problems)
 	n := r.number(v, at)
 	if n < 1 && len(r.problems) == before {
-		r.add(diag.Replicas, at, "%d replicas: a workload without pods says nothing", n)
+		r.add(rule.Replicas, at, "%d replicas: a workload without pods says nothing", n)
 	}
 	return max(n, 1)
 }

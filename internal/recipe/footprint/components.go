@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Components are what the enabled components of a recipe schedule, in deployment
@@ -47,7 +48,7 @@ func (s *Set) Examine(r *resolve.Result, without map[string]bool) Examined {
 	}
 	b.twice(out)
 	if pods == 0 && len(b.problems)+len(without) == 0 {
-		b.problems = append(b.problems, diag.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
+		b.problems = append(b.problems, rule.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
 	}
 	return Examined{Components: out, Uses: b.uses, Failed: failed, Problems: b.problems.Sort()}
 }
@@ -78,7 +79,7 @@ func (b *builder) component(c *model.ComponentRef) Component {
 	b.version(c, f)
 	own, err := b.r.Values(c.Name)
 	if err != nil {
-		b.problems = append(b.problems, diag.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
+		b.problems = append(b.problems, rule.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
 		return out
 	}
 	if f.Spec.Source == Rendered {
@@ -89,8 +90,8 @@ func (b *builder) component(c *model.ComponentRef) Component {
 		b.placing(c, v)
 	}
 	b.fromManifests(&out, c, f, manifests)
-	for i := range f.rules {
-		if w := &f.rules[i]; !classOnly(w, f, manifests) && b.there(w, v) {
+	for i := range f.workloads {
+		if w := &f.workloads[i]; !classOnly(w, f, manifests) && b.there(w, v) {
 			out.Workloads = append(out.Workloads, b.byRules(w, v))
 		}
 	}
@@ -105,7 +106,7 @@ func (b *builder) component(c *model.ComponentRef) Component {
 
 // classOnly says of an entry that it only names the class of what a render or a
 // manifest has.
-func classOnly(w *rules, f *Footprint, own []object) bool {
+func classOnly(w *workloadSpec, f *Footprint, own []object) bool {
 	if w.CreatedBy == "" && f.Spec.Source == Rendered {
 		return true
 	}
@@ -113,7 +114,7 @@ func classOnly(w *rules, f *Footprint, own []object) bool {
 }
 
 func (b *builder) missing(c *model.ComponentRef) diag.Problem {
-	p := diag.NoFootprint.At(componentAt(b.r, c.Name), "%s has no footprint: nobody knows what pods it schedules", c.Name)
+	p := rule.NoFootprint.At(componentAt(b.r, c.Name), "%s has no footprint: nobody knows what pods it schedules", c.Name)
 	if b.set.Shipped {
 		return p.With("add footprints/%s.yaml to the tree; firstlight has none of this component either", c.Name)
 	}
@@ -130,7 +131,7 @@ func (b *builder) values(c *model.ComponentRef, f *Footprint, own map[string]any
 }
 
 // there says whether the conditions of a workload hold.
-func (b *builder) there(w *rules, v *values) bool {
+func (b *builder) there(w *workloadSpec, v *values) bool {
 	holds := b.holds(w.when, v)
 	if w.WhenManifest != nil && !b.manifest(w.WhenManifest.Kind, w.manifest) {
 		return false
@@ -139,7 +140,7 @@ func (b *builder) there(w *rules, v *values) bool {
 }
 
 // byRules makes a workload of an entry and values.
-func (b *builder) byRules(w *rules, v *values) Workload {
+func (b *builder) byRules(w *workloadSpec, v *values) Workload {
 	out := Workload{
 		Kind: w.Kind, Name: w.Name, Class: Class(w.Class), CreatedBy: w.CreatedBy, Discovers: w.Discovers, Brings: slices.Clone(w.Brings), Pod: w.pod.clone(),
 	}
@@ -160,7 +161,7 @@ func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) st
 	case f != nil && f.Spec.Namespace != "":
 		return f.Spec.Namespace
 	}
-	b.problems = append(b.problems, diag.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
+	b.problems = append(b.problems, rule.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
 		With("write namespace in the overlay, or defaultNamespace in registry.yaml"))
 	return ""
 }

@@ -3,8 +3,8 @@ package footprint
 import (
 	"maps"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // pod reads what is hard-coded.
@@ -23,7 +23,7 @@ func (r *reader) pod(p *model.FootprintPod, at place) Pod {
 	for name, q := range p.Requests {
 		requests[name] = q.Text
 		if !q.Given {
-			r.add(diag.PodField, at.at("requests", name), "a quantity is wanted")
+			r.add(rule.PodField, at.at("requests", name), "a quantity is wanted")
 		}
 	}
 	if len(requests) > 0 {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // decode fills in a type of the Kubernetes API; keys that it does not have are
@@ -17,15 +17,15 @@ import (
 func (r *reader) decode(v any, into any, at place) bool {
 	data, err := json.Marshal(v)
 	if err != nil {
-		r.add(diag.PodField, at, "it can't be written as JSON: %s", err)
+		r.add(rule.PodField, at, "it can't be written as JSON: %s", err)
 		return false
 	}
 	unknown, err := kjson.UnmarshalStrict(data, into)
 	for _, u := range unknown {
-		r.add(diag.PodField, at.at(keysOf(u.Error())...), "%s", u)
+		r.add(rule.PodField, at.at(keysOf(u.Error())...), "%s", u)
 	}
 	if err != nil {
-		r.add(diag.PodField, at, "%s", strings.TrimPrefix(err.Error(), "json: "))
+		r.add(rule.PodField, at, "%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return err == nil && len(unknown) == 0
 }
@@ -84,7 +84,7 @@ func (r *reader) ports(v any, at place) []int32 {
 		below := at.at(strconv.Itoa(i))
 		port := r.number(item, below)
 		if port < 1 || port > 65535 {
-			r.add(diag.PodField, below, "%d is no port", port)
+			r.add(rule.PodField, below, "%d is no port", port)
 			continue
 		}
 		out = append(out, port)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -29,18 +29,18 @@ type Set struct {
 
 // Footprint is a footprint's file with what it comes to.
 type Footprint struct {
-	beside.File
+	tree.Asset
 	*model.Footprint
 	// Uses are the keys by which what is hard-coded chooses nodes.
-	Uses    []Use
-	rules   []rules
-	renders map[string][]rendered
+	Uses      []Use
+	workloads []workloadSpec
+	renders   map[string][]rendered
 }
 
 // Load reads footprints/. It comes back with what could be read; with problems of
 // severity error it is not to be used, but to be looked at.
 func Load(t *tree.Tree) (*Set, diag.List) {
-	files, own, problems := beside.Files(t, beside.Under(Dir))
+	files, own, problems := t.Assets(tree.Below(Dir))
 	s := &Set{Shipped: !own}
 	for i := range files {
 		if files[i].Doc == nil {
@@ -52,7 +52,7 @@ func Load(t *tree.Tree) (*Set, diag.List) {
 			continue
 		}
 		if first, twice := s.Get(f.Metadata.Name); twice {
-			problems = append(problems, diag.TwiceName.At(f.ValueAt("metadata", "name"), "%s is the name of %s too", f.Metadata.Name, first.ValueAt("metadata", "name")))
+			problems = append(problems, rule.DuplicateName.At(f.ValueAt("metadata", "name"), "%s is the name of %s too", f.Metadata.Name, first.ValueAt("metadata", "name")))
 			continue
 		}
 		s.Footprints = append(s.Footprints, f)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // rendered is a workload of a lock, read.
@@ -22,16 +22,16 @@ func (r *reader) render(f *Footprint, i int) {
 	locked := &f.Spec.Renders[i]
 	keys := []string{"spec", "renders", strconv.Itoa(i)}
 	if _, twice := f.renders[locked.Values]; twice {
-		r.add(diag.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		r.add(rule.DuplicateEntry, in(&f.Asset, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
 		return
 	}
 	workloads := []rendered{}
 	for j := range locked.Workloads {
 		w := &locked.Workloads[j]
-		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
+		at := in(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
 		r.name(w.Name, at)
 		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
-			r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+			r.add(rule.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
 		}
 		workloads = append(workloads, rendered{
 			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
@@ -46,13 +46,13 @@ func (r *reader) classes(f *Footprint) {
 	if f.Spec.Source != Rendered || len(f.renders) == 0 {
 		return
 	}
-	for i := range f.rules {
-		w := &f.rules[i]
+	for i := range f.workloads {
+		w := &f.workloads[i]
 		if w.CreatedBy != "" || slices.ContainsFunc(slices.Collect(maps.Values(f.renders)), func(list []rendered) bool {
 			return slices.ContainsFunc(list, func(x rendered) bool { return w.is(x.kind, x.name) })
 		}) {
 			continue
 		}
-		r.add(diag.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+		r.add(rule.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -48,7 +49,7 @@ func (b *builder) objects(c *model.ComponentRef) []object {
 		name := b.r.Tree().Name(file)
 		data, err := b.r.Tree().Data(file)
 		if err != nil {
-			b.problems = append(b.problems, diag.MissingFile.At(diag.Pos{File: name}, "%s", err))
+			b.problems = append(b.problems, rule.MissingFile.At(diag.Pos{File: name}, "%s", err))
 			continue
 		}
 		objects, problems := readManifest(name, data)
@@ -93,7 +94,7 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 		}
 		if bytes.Contains(text, template) {
 			if podKind.Match(text) {
-				problems = append(problems, diag.Manifest.At(diag.Pos{File: name}, "a template that makes pods: nobody knows which").
+				problems = append(problems, rule.Manifest.At(diag.Pos{File: name}, "a template that makes pods: nobody knows which").
 					With("write it without {{ }}, or as a chart with a footprint"))
 			}
 			continue
@@ -101,7 +102,7 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 		doc, wrong := yamlstrict.Parse(name, text)
 		if doc == nil {
 			for _, p := range wrong {
-				problems = append(problems, diag.Manifest.At(p.Pos, "%s", p.Message))
+				problems = append(problems, rule.Manifest.At(p.Pos, "%s", p.Message))
 			}
 			continue
 		}

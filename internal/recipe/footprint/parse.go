@@ -8,30 +8,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // daemonSet has its replicas from the nodes.
 const daemonSet = "DaemonSet"
 
 // rules are a workload of a footprint, read.
-type rules struct {
+type workloadSpec struct {
 	*model.FootprintWorkload
 	at       place
 	when     []condition
 	manifest query.Path
-	from     []rule
+	from     []valueRule
 	pod      Pod
 }
 
-func (w *rules) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
+func (w *workloadSpec) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
 
 // parse reads one file, with all that can be said of it without a recipe; nil where
 // it is no footprint.
-func parse(f beside.File) (*Footprint, diag.List) {
-	out := &Footprint{File: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
+func parse(f tree.Asset) (*Footprint, diag.List) {
+	out := &Footprint{Asset: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
 	of, problems := f.Decode(model.KindFootprint, out.Footprint)
 	if !of {
 		return nil, problems
@@ -40,7 +41,7 @@ func parse(f beside.File) (*Footprint, diag.List) {
 	r.shape(out)
 	for i := range out.Spec.Workloads {
 		keys := []string{"spec", "workloads", strconv.Itoa(i)}
-		out.rules = append(out.rules, r.workload(&out.Spec.Workloads[i], out, keys))
+		out.workloads = append(out.workloads, r.workload(&out.Spec.Workloads[i], out, keys))
 	}
 	for i := range out.Spec.Renders {
 		r.render(out, i)
@@ -54,23 +55,23 @@ func parse(f beside.File) (*Footprint, diag.List) {
 // shape looks at how the parts of a footprint fit together.
 func (r *reader) shape(f *Footprint) {
 	spec := &f.Spec
-	at := in(&f.File, f.Metadata.Name, "spec")
+	at := in(&f.Asset, f.Metadata.Name, "spec")
 	switch {
 	case spec.Chart != nil && spec.Kustomize != nil:
-		r.add(diag.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
+		r.add(rule.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
 	case spec.Source == Rendered && spec.Chart == nil:
-		r.add(diag.FootprintShape, at.at("source"), "it is rendered, and names no chart")
+		r.add(rule.FootprintShape, at.at("source"), "it is rendered, and names no chart")
 	case spec.Source == Documented && len(spec.Renders) > 0:
-		r.add(diag.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
+		r.add(rule.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
 	}
 	if !f.Doc.Has("spec", "workloads") {
 		r.add(diag.Missing, at, "the key \"workloads\" is missing: where nothing runs, write workloads: []")
 	}
 }
 
-func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []string) rules {
-	at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), keys...)
-	out := rules{FootprintWorkload: w, at: at}
+func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []string) workloadSpec {
+	at := in(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), keys...)
+	out := workloadSpec{FootprintWorkload: w, at: at}
 	r.name(w.Name, at)
 	out.when = r.conditions(w.When, at.at("when"))
 	if m := w.WhenManifest; m != nil {
@@ -81,9 +82,9 @@ func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []strin
 	stated := f.Doc.Has(join(keys, fieldReplicas)...)
 	switch {
 	case w.Kind == daemonSet && (ruled || stated):
-		r.add(diag.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
+		r.add(rule.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
 	case stated && w.Replicas < 1:
-		r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
+		r.add(rule.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
 	}
 	r.brings(w.Brings, at.at("brings"))
 	out.pod = r.pod(&w.Pod, at.at("pod"))
@@ -96,20 +97,20 @@ func (r *reader) brings(names []string, at place) {
 		below := at.at(strconv.Itoa(i))
 		r.use(OfResource, name, below)
 		if !strings.Contains(name, "/") || !knownResource(name) {
-			r.add(diag.PodField, below, "%q is no name of an extended resource: write domain/name", name)
+			r.add(rule.PodField, below, "%q is no name of an extended resource: write domain/name", name)
 		}
 	}
 }
 
 func (r *reader) name(name string, at place) {
 	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
-		r.add(diag.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
+		r.add(rule.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
 	}
 }
 
 func (r *reader) publishes(f *Footprint) {
 	for i, p := range f.Spec.Publishes {
-		at := in(&f.File, f.Metadata.Name, "spec", "publishes", strconv.Itoa(i))
+		at := in(&f.Asset, f.Metadata.Name, "spec", "publishes", strconv.Itoa(i))
 		r.labels(p.OnNodesWith, at.at("onNodesWith"))
 		r.labels(p.Labels, at.at("labels"))
 	}

@@ -2,7 +2,7 @@ package footprint
 
 import (
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/beside"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // place is where a plain value stands, with what it is called in messages.
@@ -12,7 +12,7 @@ type place struct {
 }
 
 // in is a place in a file.
-func in(f *beside.File, name string, keys ...string) place {
+func in(f *tree.Asset, name string, keys ...string) place {
 	return place{name: name, pos: func(more ...string) diag.Pos { return f.ValueAt(join(keys, more...)...) }}
 }
 

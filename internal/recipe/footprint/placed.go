@@ -29,8 +29,8 @@ func (s *Set) Placed(r *resolve.Result, component, kind, name string) diag.Pos {
 func (f *Footprint) placing(kind, name string) []query.Path {
 	var out []query.Path
 	for _, field := range []string{"nodeSelector", "affinity", "tolerations"} {
-		for i := range f.rules {
-			if w := &f.rules[i]; w.is(kind, name) {
+		for i := range f.workloads {
+			if w := &f.workloads[i]; w.is(kind, name) {
 				for _, q := range w.from {
 					if q.field == field {
 						out = append(out, q.paths...)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // The readers of plain values take what YAML made of them. Of nothing they make nothing.
@@ -93,7 +93,7 @@ func (r *reader) texts(v any, at place) map[string]string {
 }
 
 func (r *reader) wanted(what string, v any, at place) {
-	r.add(diag.FootprintPath, at, "%s is wanted, this is %s", what, described(v))
+	r.add(rule.FootprintValue, at, "%s is wanted, this is %s", what, described(v))
 }
 
 func described(v any) string {

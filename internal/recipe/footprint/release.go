@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // version holds what the footprint describes against what the recipe deploys.
@@ -24,7 +24,7 @@ func (b *builder) version(c *model.ComponentRef, f *Footprint) {
 	if pinned, overlay := versionAt(b.r, c); overlay {
 		at = pinned
 	}
-	b.problems = append(b.problems, diag.FootprintVersion.At(at, "the recipe deploys %s as %s, and its footprint %s describes %s", c.Name, want, f.Name, has).
+	b.problems = append(b.problems, rule.FootprintVersion.At(at, "the recipe deploys %s as %s, and its footprint %s describes %s", c.Name, want, f.Name, has).
 		With("run firstlight recipe footprint update %s, or write the footprint of this version", c.Name))
 }
 

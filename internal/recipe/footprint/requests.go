@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // requests reads quantities by resource.
@@ -20,7 +20,7 @@ func (r *reader) requests(v any, at place) corev1.ResourceList {
 	for _, name := range slices.Sorted(maps.Keys(block)) {
 		below := at.at(name)
 		if !knownResource(name) {
-			r.add(diag.PodField, below, "%q is no resource: write cpu, memory, ephemeral-storage or domain/name", name)
+			r.add(rule.PodField, below, "%q is no resource: write cpu, memory, ephemeral-storage or domain/name", name)
 			continue
 		}
 		r.use(OfResource, name, below)
@@ -38,7 +38,7 @@ func (r *reader) requests(v any, at place) corev1.ResourceList {
 		}
 		q, err := resource.ParseQuantity(text)
 		if err != nil || q.Sign() < 0 {
-			r.add(diag.PodField, below, "%q is no quantity: write 2, 500m or 4Gi", text)
+			r.add(rule.PodField, below, "%q is no quantity: write 2, 500m or 4Gi", text)
 			continue
 		}
 		out[corev1.ResourceName(name)] = q
@@ -64,7 +64,7 @@ func (r *reader) container(v any, at place) corev1.ResourceList {
 		switch key {
 		case "requests", "limits", "claims":
 		default:
-			r.add(diag.PodField, at.at(key), "resources have requests and limits, not %q", key)
+			r.add(rule.PodField, at.at(key), "resources have requests and limits, not %q", key)
 		}
 	}
 	limits := r.requests(block["limits"], at.at("limits"))
@@ -74,7 +74,7 @@ func (r *reader) container(v any, at place) corev1.ResourceList {
 		if !stated {
 			requests[name] = limit
 		} else if request.Cmp(limit) > 0 {
-			r.add(diag.PodField, at.at("requests", string(name)), "more %s is requested (%s) than the limit allows (%s)", name, request.String(), limit.String())
+			r.add(rule.PodField, at.at("requests", string(name)), "more %s is requested (%s) than the limit allows (%s)", name, request.String(), limit.String())
 		}
 	}
 	return requests

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // The fields that rules may fill in.
@@ -23,8 +24,8 @@ var fields = map[string]struct{ joined bool }{
 	"priorityClassName": {}, "schedulerName": {}, "hostNetwork": {}, "hostPorts": {joined: true},
 }
 
-// rule fills in a field from values.
-type rule struct {
+// valueRule fills in a field from values.
+type valueRule struct {
 	field string
 	paths []query.Path
 	// first takes the first path whose value is not empty, instead of all of them.
@@ -32,8 +33,8 @@ type rule struct {
 }
 
 // rulesOf reads valuesFrom: field: path, a list of paths, or {firstOf: [paths]}.
-func (r *reader) rulesOf(from map[string]any, at place) []rule {
-	var out []rule
+func (r *reader) rulesOf(from map[string]any, at place) []valueRule {
+	var out []valueRule
 	for _, field := range slices.Sorted(maps.Keys(from)) {
 		known, ok := fields[field]
 		if !ok {
@@ -41,20 +42,20 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 			continue
 		}
 		below := at.at(field)
-		q := rule{field: field}
+		q := valueRule{field: field}
 		switch x := from[field].(type) {
 		case map[string]any:
 			q.first = true
 			for _, key := range slices.Sorted(maps.Keys(x)) {
 				if key != "firstOf" {
-					r.add(diag.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
+					r.add(rule.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
 				}
 			}
 			q.paths = r.paths(x["firstOf"], below.at("firstOf"))
 		case []any:
 			q.paths = r.paths(x, below)
 			if !known.joined && len(q.paths) > 1 {
-				r.add(diag.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
+				r.add(rule.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
 			}
 		default:
 			q.paths = r.paths([]any{x}, below)
@@ -66,7 +67,7 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 
 func (r *reader) unknownField(field string, at place) {
 	names := slices.Sorted(maps.Keys(fields))
-	r.add(diag.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
+	r.add(rule.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
 	last := &r.problems[len(r.problems)-1]
 	if near := diag.Nearest(field, names); near != "" {
 		*last = last.With("did you mean %s? There are: %s", near, strings.Join(names, ", "))
@@ -78,7 +79,7 @@ func (r *reader) unknownField(field string, at place) {
 func (r *reader) paths(v any, at place) []query.Path {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
-		r.add(diag.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
+		r.add(rule.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
 		return nil
 	}
 	var out []query.Path
@@ -89,7 +90,7 @@ func (r *reader) paths(v any, at place) []query.Path {
 		}
 		text, ok := item.(string)
 		if !ok {
-			r.add(diag.FootprintShape, below, "a value path is wanted, this is %s", described(item))
+			r.add(rule.FootprintShape, below, "a value path is wanted, this is %s", described(item))
 			continue
 		}
 		if p := r.path(text, below); p != nil {
@@ -103,10 +104,10 @@ func (r *reader) path(text string, at place) query.Path {
 	p, err := query.Parse(text)
 	switch {
 	case err != nil:
-		r.add(diag.FootprintShape, at, "%s", err)
+		r.add(rule.FootprintShape, at, "%s", err)
 		return nil
 	case len(p) == 0 || slices.Contains(p, "*"):
-		r.add(diag.FootprintShape, at, "%q is no path of one value", text)
+		r.add(rule.FootprintShape, at, "%q is no path of one value", text)
 		return nil
 	}
 	return p

@@ -3,8 +3,8 @@ package footprint
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 const maxReplicas = 10_000
@@ -55,7 +55,7 @@ func (r *reader) checkPod(p *Pod, at place) {
 	}
 	for name := range p.Requests {
 		if !knownResource(string(name)) {
-			r.add(diag.PodField, at.at("containers"), "%q is no resource", name)
+			r.add(rule.PodField, at.at("containers"), "%q is no resource", name)
 		}
 	}
 }

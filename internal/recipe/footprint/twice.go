@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // twice finds workloads that would be one object.
@@ -18,7 +19,7 @@ func (b *builder) twice(components []Component) {
 				if f, ok := b.set.Get(c.Name); ok {
 					at = f.lastOf(w.Kind, w.Name)
 				}
-				b.problems = append(b.problems, diag.TwiceWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
+				b.problems = append(b.problems, rule.DuplicateWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
 				continue
 			}
 			first[key] = c.Name
@@ -27,9 +28,9 @@ func (b *builder) twice(components []Component) {
 }
 
 func (f *Footprint) lastOf(kind, name string) diag.Pos {
-	for i := range slices.Backward(f.rules) {
-		if f.rules[i].is(kind, name) {
-			return f.rules[i].at.pos("name")
+	for i := range slices.Backward(f.workloads) {
+		if f.workloads[i].is(kind, name) {
+			return f.workloads[i].at.pos("name")
 		}
 	}
 	return f.At("spec", "workloads")

@@ -43,8 +43,8 @@ type Read struct {
 // Reads are the value paths that the rules read.
 func (f *Footprint) Reads() []Read {
 	var out []Read
-	for i := range f.rules {
-		w := &f.rules[i]
+	for i := range f.workloads {
+		w := &f.workloads[i]
 		for j, c := range w.when {
 			out = append(out, Read{Path: c.path, Pos: w.at.pos("when", strconv.Itoa(j))})
 		}

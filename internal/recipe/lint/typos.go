@@ -8,13 +8,14 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // vocabulary is what nodes have: keys of labels and taints, and resources.
 type vocabulary map[string]map[string]bool
 
-func newVocabulary(shapes *shape.Set, footprints *footprint.Set) vocabulary {
+func newVocabulary(shapes *nodeprofile.Set, footprints *footprint.Set) vocabulary {
 	v := vocabulary{footprint.OfLabel: {}, footprint.OfTaint: {}, footprint.OfResource: {}}
 	v.add(footprint.OfLabel, corev1.LabelArchStable, corev1.LabelOSStable, corev1.LabelHostname, corev1.LabelInstanceTypeStable,
 		corev1.LabelTopologyRegion, corev1.LabelTopologyZone)
@@ -63,7 +64,7 @@ func (v vocabulary) typo(u footprint.Use) (diag.Problem, bool) {
 	if near == "" {
 		return diag.Problem{}, false
 	}
-	return diag.NearKey.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
+	return rule.KeyTypo.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
 }
 
 // hardCoded finds typos in what footprints have whatever the recipe.

@@ -85,6 +85,10 @@ func (t *Tree) document(name string, data []byte) (*yamlstrict.Doc, diag.List) {
 	return doc, problems
 }
 
+// Data reads a file of the tree without caching it; the caller may modify the result. The
+// error does not name the file.
+func (t *Tree) Data(path string) ([]byte, error) { return readFile(t.fsys, path) }
+
 // Has says whether the tree has a file.
 func (t *Tree) Has(path string) bool {
 	t.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // entry is where an entry of a list stands.
@@ -17,7 +18,7 @@ func (t *Tree) entry(file, list string, i int) diag.Pos {
 func (t *Tree) link() diag.List {
 	var problems diag.List
 	if t.Base == nil {
-		problems = append(problems, diag.NoBase.At(diag.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
+		problems = append(problems, rule.NoBase.At(diag.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
 		t.Base = emptyBase()
 	}
 	t.Base.Name = BaseName
@@ -59,7 +60,7 @@ func (t *Tree) missingParent(o *Overlay) diag.Problem {
 	for _, other := range t.Overlays {
 		names = append(names, other.Name)
 	}
-	p := diag.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
+	p := rule.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
 	if near := diag.Nearest(o.Spec.Base, names); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
@@ -99,7 +100,7 @@ func (t *Tree) cycle(at *Overlay) diag.Problem {
 	i := slices.Index(names, first.Name)
 	names = append(append(slices.Clone(names[i:]), names[:i]...), first.Name)
 	first.Parent = t.Base
-	p := diag.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+	p := rule.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
 	first.Broken = &p
 	return p
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -27,9 +28,9 @@ type Options struct {
 // passedOver are the rules that aicr does not have, or whose break it finds out
 // when it resolves what they are broken in.
 var passedOver = []diag.Rule{
-	diag.UnknownKey, diag.TwiceName, diag.TwiceEntry, diag.Kind, diag.Group, diag.Extension,
-	diag.Missing, diag.Value, diag.EnabledType, diag.MissingFile, diag.OutsideFile, diag.ValuesFile,
-	diag.ConstraintText, diag.MissingParent, diag.BaseCycle,
+	diag.UnknownKey, rule.DuplicateName, rule.DuplicateEntry, diag.UnknownKind, diag.APIGroup, diag.FileExtension,
+	diag.Missing, diag.BadValue, rule.EnabledType, rule.MissingFile, rule.OutsideFile, rule.ValuesFile,
+	rule.ConstraintSyntax, rule.MissingParent, rule.BaseCycle,
 }
 
 // Load reads a tree. It comes back with whatever could be read; with problems of
@@ -102,7 +103,7 @@ func (t *Tree) enterOverlay(p parsed) diag.List {
 	o := &Overlay{Overlay: p.overlay, Name: p.overlay.Metadata.Name, File: p.path, Digest: p.digest}
 	if p.root {
 		if t.Base != nil {
-			return diag.List{diag.TwiceName.At(t.Pos(p.path, "metadata"), "there are two root overlays, this one and %s", t.Name(t.Base.File))}
+			return diag.List{rule.DuplicateName.At(t.Pos(p.path, "metadata"), "there are two root overlays, this one and %s", t.Name(t.Base.File))}
 		}
 		t.Base = o
 		return nil
@@ -125,5 +126,5 @@ func (t *Tree) enterOverlay(p parsed) diag.List {
 }
 
 func (t *Tree) twice(path, first, name string) diag.Problem {
-	return diag.TwiceName.At(t.ValuePos(path, "metadata", "name"), "%s is the name of %s too", name, t.ValuePos(first, "metadata", "name"))
+	return rule.DuplicateName.At(t.ValuePos(path, "metadata", "name"), "%s is the name of %s too", name, t.ValuePos(first, "metadata", "name"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // parsed is what a file holds: at most one of the kinds.
@@ -65,7 +66,7 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	switch p.role {
 	case strayRole:
 		if kind == model.KindOverlay {
-			p.problems = diag.List{diag.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
+			p.problems = diag.List{rule.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
 		}
 		return
 	case topRole, legacyRole:
@@ -76,11 +77,11 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	case overlayRole, mixinRole, registryRole, catalogRole:
 	}
 	if want := kinds[p.role]; kind != want && kind != "" {
-		p.problems = diag.List{diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
+		p.problems = diag.List{diag.UnknownKind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
 		return
 	}
 	if group != "" && !model.KnownGroup(group) {
-		p.problems = append(p.problems, diag.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
+		p.problems = append(p.problems, diag.APIGroup.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
 	}
 	p.problems = append(p.problems, doc.Decode(p.target())...)
 }
@@ -133,7 +134,7 @@ func (t *Tree) enterRegistry(p parsed) diag.List {
 	for i := range p.registry.Components {
 		c := &p.registry.Components[i]
 		if first, twice := t.Components[c.Name]; twice {
-			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
+			problems = append(problems, rule.DuplicateEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
 				c.Name, t.entry(p.path, "components", first.Index).Line))
 			if !t.legacy {
 				continue
@@ -149,7 +150,7 @@ func (t *Tree) enterCatalog(p parsed) diag.List {
 	for i := range p.catalog.Validators {
 		v := &p.catalog.Validators[i]
 		if first, twice := t.Validators[v.Name]; twice {
-			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
+			problems = append(problems, rule.DuplicateEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
 				v.Name, t.entry(first.File, "validators", first.Index)))
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 func emptyBase() *Overlay { return &Overlay{Overlay: &model.Overlay{}} }
@@ -58,10 +59,10 @@ func (c *checker) mixins(names []string) {
 	for i, name := range names {
 		at := []string{"mixins", strconv.Itoa(i)}
 		if slices.Index(names, name) < i {
-			c.add(diag.TwiceEntry, at, "mixin %s is here twice", name)
+			c.add(rule.DuplicateEntry, at, "mixin %s is here twice", name)
 		}
 		if _, ok := c.t.Mixins[name]; !ok && name != "" {
-			c.add(diag.UnknownMixin, at, "there is no mixin %s", name)
+			c.add(rule.UnknownMixin, at, "there is no mixin %s", name)
 		}
 	}
 }
@@ -71,14 +72,14 @@ func (c *checker) constraints(list []model.Constraint, keys ...string) {
 	for i, con := range list {
 		at := append(slices.Clone(keys), strconv.Itoa(i))
 		if seen[con.Name] {
-			c.add(diag.TwiceEntry, append(at, "name"), "constraint %s is here twice", con.Name)
+			c.add(rule.DuplicateEntry, append(at, "name"), "constraint %s is here twice", con.Name)
 		}
 		seen[con.Name] = true
 		if con.Value == "" {
 			continue
 		}
 		if _, err := constraint.Parse(con.Value); err != nil {
-			c.add(diag.ConstraintText, append(at, "value"), "constraint %s: %s", con.Name, err)
+			c.add(rule.ConstraintSyntax, append(at, "value"), "constraint %s: %s", con.Name, err)
 		}
 	}
 }
@@ -100,13 +101,13 @@ func (c *checker) components(refs []model.ComponentRef) {
 		ref := &refs[i]
 		at := []string{"componentRefs", strconv.Itoa(i)}
 		if seen[ref.Name] {
-			c.add(diag.TwiceEntry, append(at, "name"), "component %s is here twice", ref.Name)
+			c.add(rule.DuplicateEntry, append(at, "name"), "component %s is here twice", ref.Name)
 		}
 		seen[ref.Name] = true
 		for _, gate := range model.Gates() {
 			if v, ok := ref.Overrides[gate]; ok {
 				if _, isBool := v.(bool); !isBool {
-					c.add(diag.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
+					c.add(rule.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
 				}
 			}
 		}
@@ -125,7 +126,7 @@ func (c *checker) values(ref *model.ComponentRef, at []string) {
 		_, problems := c.t.Values(file)
 		c.problems = append(c.problems, problems...)
 		if problems.Err() != nil {
-			c.add(diag.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
+			c.add(rule.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
 		}
 	}
 }
@@ -157,11 +158,11 @@ func (c *checker) fileAt(file string, keys ...string) bool {
 		c.add(diag.Missing, keys, "the path is empty")
 		return false
 	case !fs.ValidPath(clean) || path.IsAbs(file):
-		c.add(diag.OutsideFile, keys, "%s is no path in the recipe tree", file)
+		c.add(rule.OutsideFile, keys, "%s is no path in the recipe tree", file)
 		return false
 	}
 	if _, err := c.t.Read(clean); err != nil {
-		c.add(diag.MissingFile, keys, "%s can't be read: %s", file, err)
+		c.add(rule.MissingFile, keys, "%s can't be read: %s", file, err)
 		return false
 	}
 	return true

@@ -63,7 +63,7 @@ func (t *Tree) scan() ([]source, diag.List) {
 			continue
 		}
 		if path.Ext(p) != ".yaml" && r != strayRole {
-			problems = append(problems, diag.Extension.At(diag.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
+			problems = append(problems, diag.FileExtension.At(diag.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
 			continue
 		}
 		sources = append(sources, source{path: p, role: r})
