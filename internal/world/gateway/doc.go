@@ -1,6 +1,6 @@
 // Package gateway is the world's implementation of the Gateway API: what a cluster's
 // gateway controller and its data plane are, played, since none of them can reach a
-// pod of a lab (docs/decisions/0011-a-gateway-of-the-worlds.md).
+// pod of a lab (docs/decisions/0011-the-worlds-gateway.md).
 //
 // It owns the status of GatewayClasses whose controllerName is ControllerName, of
 // their Gateways, and of HTTPRoutes as far as those name such a Gateway; and, for each
