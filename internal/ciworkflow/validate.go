@@ -42,7 +42,7 @@ func (o *ValidationOptions) check() error {
 // ValidationFile is the base name of the workflow for an intent.
 func ValidationFile(i pipeline.Intent) string { return "validate-" + string(i) + ".yaml" }
 
-type validationStep struct {
+type workflowStep struct {
 	Name, Title string
 	Last        bool
 }
@@ -53,10 +53,10 @@ func RenderValidation(o ValidationOptions) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("render workflow: %w", err)
 	}
-	var steps []validationStep
+	var steps []workflowStep
 	var names []string
 	for i, s := range o.Order.Steps {
-		steps = append(steps, validationStep{Name: s.Name, Title: s.Title, Last: i == len(o.Order.Steps)-1})
+		steps = append(steps, workflowStep{Name: s.Name, Title: s.Title, Last: i == len(o.Order.Steps)-1})
 		names = append(names, s.Name)
 	}
 	args := " --intent " + string(o.Order.Intent)

@@ -98,7 +98,7 @@ func installOn(ctx context.Context, cluster *kube.Cluster, r *resolve.Result) (i
 // labelsFor are the labels of a node's shape that its maker sets, and those that
 // components put on it. Where labels decide which nodes a component puts its own on, all
 // nodes of a lab's kind have them.
-func labelsFor(s *nodeprofile.Shape, components []footprint.Component) map[string]string {
+func labelsFor(s *nodeprofile.Node, components []footprint.Component) map[string]string {
 	labels := maps.Clone(s.Labels)
 	if labels == nil {
 		labels = map[string]string{}

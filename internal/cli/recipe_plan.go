@@ -112,7 +112,7 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 		panic(err) // the flag was added one line above
 	}
 	event := flags.String("event", string(impact.PullRequest), "what it is for: pull_request, push, schedule, dispatch")
-	perShard := flags.Int("per-shard", impact.PerShard, fmt.Sprintf("the most recipes of one job, as long as there are no more than %d jobs", impact.MaxJobs))
+	perShard := flags.Int("per-shard", impact.DefaultPerShard, fmt.Sprintf("the most recipes of one job, as long as there are no more than %d jobs", impact.MaxJobs))
 	save := flags.String("save", "", "write the plan to this file too, as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := impact.ParseEvent(*event)

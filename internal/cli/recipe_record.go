@@ -39,7 +39,7 @@ func (f *recordFlags) read() (names []string, level int, err error) {
 	case f.plan == "" || f.part == "":
 		return nil, 0, usage("--plan and --part go together: the plan, and which part of it")
 	}
-	if f.planned, err = impact.Read(f.plan); err != nil {
+	if f.planned, err = impact.ReadPlan(f.plan); err != nil {
 		return nil, 0, usage("%w", err)
 	}
 	if f.shard, err = f.planned.Part(f.part); err != nil {

@@ -42,7 +42,7 @@ can't be read; 3 something is missing.`,
 	}
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		p, err := impact.Read(*planFile)
+		p, err := impact.ReadPlan(*planFile)
 		if err != nil {
 			return usage("%w", err)
 		}

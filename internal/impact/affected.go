@@ -8,14 +8,14 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// affected selects the generic recipes, and those that the change affects.
+// affected selects the generic recipes and those that the change affects.
 func (m *maker) affected(ctx context.Context, p *Plan, names []string) error {
 	if m.head.Err != nil {
-		p.Everything = "the tree can't be used: " + firstLine(m.head.Err)
+		p.Everything = "the recipe tree is invalid: " + firstLine(m.head.Err)
 	} else if err := m.compare(p); err != nil {
 		p.Everything = err.Error()
 	}
-	candidates, before, err := m.look(ctx, p, names)
+	candidates, before, err := m.resolve(ctx, p, names)
 	if err != nil {
 		return err
 	}
@@ -31,13 +31,12 @@ func (m *maker) affected(ctx context.Context, p *Plan, names []string) error {
 		}
 		m.add(p, name, reasons)
 	}
-	m.gone(p, names)
+	m.removed(p, names)
 	return nil
 }
 
-// look resolves the recipes that may have to be tested; of the candidates, on both
-// sides.
-func (m *maker) look(ctx context.Context, p *Plan, names []string) (candidates map[string]bool, before map[string]Measured, err error) {
+// resolve resolves the recipes that may need a test, and the candidates at the base as well.
+func (m *maker) resolve(ctx context.Context, p *Plan, names []string) (candidates map[string]bool, before map[string]Measured, err error) {
 	if p.Everything != "" || len(p.Harness.Changes) > 0 {
 		m.measured, err = m.head.Measure(ctx, names)
 		return nil, nil, err
@@ -61,12 +60,11 @@ func (m *maker) look(ctx context.Context, p *Plan, names []string) (candidates m
 	return candidates, before, err
 }
 
-// add selects a recipe if there is a reason to.
 func (m *maker) add(p *Plan, name string, reasons []Reason) {
 	tier := Affected
 	if o, ok := m.head.Tree.Overlay(name); ok && o.Generic() {
 		tier = Generic
-		reasons = append([]Reason{{Via: ViaGeneric, Text: "a service, whatever the accelerator"}}, reasons...)
+		reasons = append([]Reason{{Via: ViaGeneric, Text: "covers a service with any accelerator"}}, reasons...)
 	}
 	s := m.selected(name, tier, reasons...)
 	if len(s.Reasons) > 0 {
@@ -74,17 +72,17 @@ func (m *maker) add(p *Plan, name string, reasons []Reason) {
 	}
 }
 
-// compare loads the base; the error says why it can't be compared with.
+// compare loads the base. The error is the reason why no comparison is possible.
 func (m *maker) compare(p *Plan) error {
 	if m.in.Incomparable != "" {
 		return fmt.Errorf("%s", m.in.Incomparable)
 	}
 	if m.in.Base.FS == nil {
-		return fmt.Errorf("there was no recipe tree at %s", m.in.Base.Name)
+		return fmt.Errorf("no recipe tree at %s", m.in.Base.Name)
 	}
 	m.base = Load(m.in.Base, m.cache)
 	if m.base.Err != nil {
-		return fmt.Errorf("the tree before the change can't be used: %s", firstLine(m.base.Err))
+		return fmt.Errorf("the recipe tree before the change is invalid: %s", firstLine(m.base.Err))
 	}
 	named := references(m.base.Tree)
 	for f := range references(m.head.Tree) {
@@ -94,8 +92,8 @@ func (m *maker) compare(p *Plan) error {
 		if Matches(p.Harness.Globs, c.Path) {
 			continue
 		}
-		if rest, ok := below(m.in.Tree, c.Path); ok && !known(rest, named) {
-			return fmt.Errorf("%s was %s, and it is not known what it is for", c.Path, c.Kind)
+		if rest, ok := below(m.in.Tree, c.Path); ok && !isKnown(rest, named) {
+			return fmt.Errorf("%s was %s, and its effect is unknown", c.Path, c.Kind)
 		}
 	}
 	return nil
@@ -111,7 +109,7 @@ func (m *maker) candidates(ctx context.Context, names []string) (map[string]bool
 	return candidates(ctx, m.base, m.head, files, names)
 }
 
-// reasons are in what a candidate differs; none when it is the same.
+// reasons lists the differences of a candidate; none if it is unchanged.
 func (m *maker) reasons(name string, before Measured) []Reason {
 	now := m.measured[name]
 	o, _ := m.head.Tree.Overlay(name)
@@ -120,16 +118,16 @@ func (m *maker) reasons(name string, before Measured) []Reason {
 		return []Reason{{Via: ViaNew, Path: o.File, Change: git.Added}}
 	case before.Err != nil:
 		return []Reason{{Via: ViaBrokenBefore, Text: firstLine(before.Err)}}
-	case now.Err != nil || before.Digest == now.Digest: // a broken one gets its reason from selected
+	case now.Err != nil || before.Digest == now.Digest: // selected adds the reason for a broken recipe
 		return nil
 	default:
 		return different(o.File, before.Inputs, now.Inputs)
 	}
 }
 
-// gone lists recipes that are not there any more. Where the tree can't be used they
-// may be in files that could not be read; then they are selected.
-func (m *maker) gone(p *Plan, names []string) {
+// removed lists deleted recipes. If the head is invalid and still has the file, the file could
+// not be parsed and its recipe is selected.
+func (m *maker) removed(p *Plan, names []string) {
 	if m.base == nil && m.in.Base.FS != nil && m.in.Incomparable == "" {
 		m.base = Load(m.in.Base, m.cache)
 	}
@@ -150,7 +148,6 @@ func (m *maker) gone(p *Plan, names []string) {
 	}
 }
 
-// harnessReason names the first of the changes.
 func harnessReason(changes []git.Change) Reason {
 	r := Reason{Via: ViaHarness, Path: changes[0].Path, Change: changes[0].Kind}
 	if n := len(changes) - 1; n > 0 {

@@ -8,37 +8,35 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// candidates are the recipes, of those that both states have, whose digests may
-// differ. It costs a fraction of what resolving them costs, and errs on the side of
-// too many: for the candidates the digests decide.
+// candidates returns those of the recipes whose digests may differ between the two states. It
+// is much faster than resolving them and may return too many: the digests decide about
+// candidates.
 //
-// Why it leaves none out. A recipe's inputs are a function of
+// It never misses one. A recipe's inputs are a function of
 //
-//	(1) the overlays that apply: the root, those that its criteria match, and what
-//	    these are based on; their order follows from what they hold
-//	(2) the mixins that these name: such recipes are always looked at, see sound
-//	(3) the registry's entries of the components that (1) and (2) name
-//	(4) the files that (1), (2) and (3) name, components/NAME/values.yaml, which is
-//	    read where a values file is named, among them: whether they are there, and
-//	    what they hold
-//	(5) the catalogue's entries of the checks that (1) names
+//	(1) the overlays that apply: the root, those that its criteria match, and
+//	    their bases; their order follows from their content
+//	(2) the mixins that these name: such recipes are always candidates, see sound
+//	(3) the registry entries of the components that (1) and (2) name
+//	(4) the existence and content of the files that (1), (2) and (3) name, and of
+//	    components/NAME/values.yaml, which is read if a values file is named
+//	(5) the catalogue entries of the checks that (1) names
 //	(6) the footprints of the components of (3)
-//	(7) the profiles that its service and its accelerator choose
+//	(7) the node profiles that its service and accelerator select
 //
-// for resolving reads nothing else of a tree, and what is shipped with firstlight is
-// the same on both sides. The criteria are those of the recipe's own overlay, which is
-// among (1). So when (1) is the same set of files with the same content, both sides
-// name the same things; and when of what they name nothing is different, and (7) is
-// the same, then every argument of the function is equal, and its result is. Below,
-// a recipe is a candidate unless all of that was seen to hold.
+// Resolving reads nothing else of a tree, and the files embedded in firstlight are the same for
+// both states. The criteria come from the recipe's own overlay, which is part of (1). If (1) is
+// the same set of files with the same content, both states name the same things. If all of
+// those and (7) are unchanged as well, all arguments of the function are equal, and so is its
+// result. A recipe is a candidate unless all of this is verified.
 //
-// A recipe that may fail to resolve is one as well: of those that do, it is to be told.
+// A recipe that may fail to resolve is a candidate too, because broken recipes are reported.
 func candidates(ctx context.Context, before, after *Loaded, files map[string]bool, recipes []string) (map[string]bool, error) {
 	q := &quick{before: before, after: after, ids: map[identity]int{}, overlays: map[*tree.Overlay]int{}}
-	q.changed(files)
+	q.findChanges(files)
 	q.number()
 	out := make([]bool, len(recipes))
-	if err := sideBySide(ctx, len(recipes), func(i int) { out[i] = q.candidate(recipes[i]) }); err != nil {
+	if err := forEach(ctx, len(recipes), func(i int) { out[i] = q.candidate(recipes[i]) }); err != nil {
 		return nil, err
 	}
 	chosen := map[string]bool{}
@@ -50,35 +48,34 @@ func candidates(ctx context.Context, before, after *Loaded, files map[string]boo
 	return chosen, nil
 }
 
-// quick compares two states without resolving. Once it is made it is only read.
+// quick compares two states without resolving recipes. It is immutable after construction.
 type quick struct {
 	before, after *Loaded
 	different     things
-	// overlays have numbers: two of the two states have the same one when they are
-	// the same file of the same name with the same content.
+	// Two overlays have the same number if their name, file and content are equal.
 	ids      map[identity]int
 	overlays map[*tree.Overlay]int
-	// same says that all overlays are.
+	// same is true if all overlays are equal.
 	same bool
-	// look are the numbers of overlays that name something that is different, or that
-	// are not sound: their recipes are candidates.
-	look []bool
+	// affected holds the numbers of overlays that name something that changed or that are not
+	// sound; recipes with them are candidates.
+	affected []bool
 }
 
-// things are the things that are not the same in both states.
+// things are the components, files and checks that differ.
 type things struct{ components, files, checks map[string]bool }
 
 type identity struct{ name, file, digest string }
 
-// changed finds what is different besides overlays.
-func (q *quick) changed(files map[string]bool) {
+// findChanges finds all differences except those of overlays.
+func (q *quick) findChanges(files map[string]bool) {
 	a, b := q.before.Tree, q.after.Tree
 	d := things{components: map[string]bool{}, files: files, checks: map[string]bool{}}
 	differ(d.components, a.Components, b.Components, func(c *tree.Component) string { return c.Digest })
-	differ(d.components, q.before.beside.pods(), q.after.beside.pods(), func(s string) string { return s })
+	differ(d.components, q.before.assets.podDigests(), q.after.assets.podDigests(), func(s string) string { return s })
 	differ(d.checks, a.Validators, b.Validators, func(v *tree.Validator) string { return v.File + " " + v.Digest })
 	q.different = d
-	for name, c := range b.Components { // an entry that is not the same is there already
+	for name, c := range b.Components { // a changed entry is already in the set
 		if q.touches(ofEntry(c)) {
 			d.components[name] = true
 		}
@@ -98,7 +95,6 @@ func differ[T any](into map[string]bool, a, b map[string]T, of func(T) string) {
 	}
 }
 
-// touches says whether something that is named is different.
 func (q *quick) touches(n names) bool {
 	d := q.different
 	return slices.ContainsFunc(n.components, func(s string) bool { return d.components[s] }) ||
@@ -106,7 +102,6 @@ func (q *quick) touches(n names) bool {
 		slices.ContainsFunc(n.checks, func(s string) bool { return d.checks[s] })
 }
 
-// number numbers the overlays of both states.
 func (q *quick) number() {
 	for _, o := range all(q.before.Tree) {
 		q.overlays[o] = q.id(o)
@@ -117,14 +112,14 @@ func (q *quick) number() {
 		q.overlays[o], seen[id] = id, true
 	}
 	q.same = len(q.ids) == known && len(seen) == known
-	q.look = make([]bool, len(q.ids))
+	q.affected = make([]bool, len(q.ids))
 	for o, id := range q.overlays {
-		q.look[id] = q.look[id] || q.touches(ofOverlay(o))
+		q.affected[id] = q.affected[id] || q.touches(ofOverlay(o))
 	}
 	sound := sound(q.after.Tree)
 	for _, o := range all(q.after.Tree) {
 		if !sound[o] {
-			q.look[q.overlays[o]] = true
+			q.affected[q.overlays[o]] = true
 		}
 	}
 }
@@ -141,7 +136,8 @@ func (q *quick) id(o *tree.Overlay) int {
 	return id
 }
 
-// candidate says whether the digest of a recipe may have changed, or it may be broken.
+// candidate reports whether the digest of a recipe may have changed or the recipe may be
+// broken.
 func (q *quick) candidate(recipe string) bool {
 	now, ok := q.after.Tree.Overlay(recipe)
 	then, was := q.before.Tree.Overlay(recipe)
@@ -149,16 +145,16 @@ func (q *quick) candidate(recipe string) bool {
 		return true
 	}
 	applied := q.applied(q.after.Tree, now)
-	if slices.ContainsFunc(applied, func(id int) bool { return q.look[id] }) {
+	if slices.ContainsFunc(applied, func(id int) bool { return q.affected[id] }) {
 		return true
 	}
 	if !q.same && !slices.Equal(applied, q.applied(q.before.Tree, then)) {
 		return true
 	}
-	return !slices.Equal(q.before.beside.nodesOf(then.Criteria), q.after.beside.nodesOf(now.Criteria))
+	return !slices.Equal(q.before.assets.nodesOf(then.Criteria), q.after.assets.nodesOf(now.Criteria))
 }
 
-// applied are the numbers of the overlays that a recipe is made of, in order.
+// applied returns the sorted numbers of the overlays of a recipe.
 func (q *quick) applied(t *tree.Tree, recipe *tree.Overlay) []int {
 	out := []int{q.overlays[t.Base]}
 	for _, o := range t.Matching(recipe.Criteria) {

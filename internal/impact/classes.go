@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// classes lets one recipe of each class stand for the others of it, in tiers 1 and 2.
-// When the classes can't be told, each stands for itself.
+// classes selects one recipe of each class to be tested for the others, in tiers 1 and 2. If
+// the classes are unknown, every recipe is tested.
 func (m *maker) classes(p *Plan) {
 	if m.in.Classes == nil {
 		return
@@ -26,10 +26,10 @@ func (m *maker) classes(p *Plan) {
 	}
 	groups, err := m.in.Classes(m.head.Tree, names)
 	if err == nil {
-		err = partition(names, groups)
+		err = checkPartition(names, groups)
 	}
 	if err != nil {
-		p.Notes = append(p.Notes, "each recipe stands for itself: the classes can't be told: "+firstLine(err))
+		p.Notes = append(p.Notes, "classes are unknown, testing every recipe: "+firstLine(err))
 		return
 	}
 	for _, group := range groups {
@@ -44,12 +44,12 @@ func (m *maker) classes(p *Plan) {
 	}
 }
 
-// partition says what is wrong with groups in which each name must be exactly once.
-func partition(names []string, groups [][]string) error {
+// checkPartition returns an error unless each name is in exactly one group.
+func checkPartition(names []string, groups [][]string) error {
 	seen := map[string]bool{}
 	for _, g := range groups {
 		if len(g) == 0 {
-			return errors.New("there is a class without members")
+			return errors.New("class without members")
 		}
 		for _, name := range g {
 			if seen[name] {
@@ -65,7 +65,7 @@ func partition(names []string, groups [][]string) error {
 		delete(seen, name)
 	}
 	for name := range seen {
-		return fmt.Errorf("%s is in a class, and was not asked for", name)
+		return fmt.Errorf("class has the unexpected member %s", name)
 	}
 	return nil
 }

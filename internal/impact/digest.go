@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// digestOf is the digest of a recipe: the SHA-256 of its inputs, which are in order.
-// In which way the recipe is made of one is left out: that follows from the overlays.
+// digestOf is the SHA-256 of the inputs, which are sorted. The reason why a recipe has an input
+// is left out: it follows from the overlays.
 func digestOf(inputs []resolve.Input) string {
 	h := &hasher{text: make([]byte, 0, 128*len(inputs))}
 	for i := range inputs {
@@ -19,8 +19,8 @@ func digestOf(inputs []resolve.Input) string {
 	return h.sum()
 }
 
-// hasher is the SHA-256 of lines of texts. No text of any of them may pass for the
-// end of one.
+// hasher computes the SHA-256 of lines of texts. The encoding is unambiguous: no text can
+// contain the end of a line.
 type hasher struct{ text []byte }
 
 func newHasher() *hasher { return &hasher{} }

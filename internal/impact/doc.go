@@ -1,11 +1,11 @@
-// Package tier chooses the recipes that a change has to be tested with.
+// Package impact selects the recipes that a change must be tested with.
 //
-// A recipe has a digest: of every file, or part of one, that it is made of, and that
-// its nodes and pods are made of. It is tested if and only if its digest is not the
-// same before and after the change, or the harness's (the code that runs the test) is
-// not. What can't be compared is tested. Tier 1 are the generic recipes, tested with
-// every change; tier 2 those that the change affects; tier 3 all.
+// The digest of a recipe covers every file, or part of one, that the recipe, its nodes and its
+// pods are made of. A recipe is tested if and only if its digest or that of the harness (the
+// code that runs the test) differs before and after the change. If no comparison is possible,
+// every recipe is tested. Tier 1 has the generic recipes, which every change is tested with;
+// tier 2 those that the change affects; tier 3 all recipes.
 //
-// It reads two states of a tree and a list of changed paths, and nothing else;
-// package compare gets them out of a repository.
+// The input is two states of a tree and a list of changed paths; package compare reads them
+// from a repository.
 package impact

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Event is what a plan is made for.
+// Event is the trigger of a plan.
 type Event string
 
-// The events, named as GitHub names them.
+// Events have the names that GitHub uses.
 const (
 	PullRequest Event = "pull_request"
 	Push        Event = "push"
@@ -16,10 +16,10 @@ const (
 	Dispatch    Event = "dispatch"
 )
 
-// Events are all of them.
+// Events returns all events.
 func Events() []Event { return []Event{PullRequest, Push, Schedule, Dispatch} }
 
-// ParseEvent refuses what is no event.
+// ParseEvent also accepts workflow_dispatch for Dispatch.
 func ParseEvent(text string) (Event, error) {
 	var names []string
 	for _, e := range Events() {
@@ -28,20 +28,20 @@ func ParseEvent(text string) (Event, error) {
 		}
 		names = append(names, string(e))
 	}
-	return "", fmt.Errorf("event %q: there are %s", text, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown event %q: want one of %s", text, strings.Join(names, ", "))
 }
 
-// Everything says that an event tests all recipes, each member of a class.
+// everything reports whether an event tests all recipes, each member of a class.
 func (e Event) everything() bool { return e == Push || e == Schedule }
 
 // Tiers.
 const (
-	// Named are recipes that somebody asked for by name.
+	// Named has recipes selected by name.
 	Named = 0
-	// Generic are tested with every change: a service, whatever the accelerator.
+	// Generic has recipes for a service with any accelerator; every change is tested with them.
 	Generic = 1
-	// Affected are those that a change affects.
+	// Affected has the recipes that a change affects.
 	Affected = 2
-	// All is every recipe, on merge and at night.
+	// All has every recipe, on merge and nightly.
 	All = 3
 )

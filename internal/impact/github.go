@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// MatrixRow is a job of a matrix.
+// MatrixRow is one job of a matrix.
 type MatrixRow struct {
-	// ID names the job's results: tier2-1-of-3.
+	// ID names the artifacts of the job, for example tier2-1-of-3.
 	ID    string `json:"id"`
 	Shard string `json:"shard"`
 	Tier  int    `json:"tier"`
-	// Recipes are names with spaces between them.
+	// Recipes are the names, separated by spaces.
 	Recipes string `json:"recipes"`
 }
 
-// Matrix is what strategy.matrix of a job takes.
+// Matrix is the value of strategy.matrix of a job.
 type Matrix struct {
 	Include []MatrixRow `json:"include"`
 }
 
-// Matrix is that of a tier. What was named is in that of tier 3: the same workflow
-// runs it.
+// Matrix returns the matrix of a tier. Tier 3 includes recipes selected by name: the same
+// workflow runs them.
 func (p *Plan) Matrix(tier int) Matrix {
 	m := Matrix{Include: []MatrixRow{}}
 	for _, s := range p.Shards {
@@ -35,12 +35,11 @@ func (p *Plan) Matrix(tier int) Matrix {
 	return m
 }
 
-// maxOutputs is the most that GitHub takes of one job's outputs, in bytes:
+// maxOutputs is GitHub's limit for the outputs of one job, in bytes:
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idoutputs.
 const maxOutputs = 1 << 20
 
-// WriteGitHub writes the plan as outputs of a workflow's step, for $GITHUB_OUTPUT:
-// every key once, in one piece.
+// WriteGitHub writes the plan as outputs of a workflow step, in the format of $GITHUB_OUTPUT.
 func (p *Plan) WriteGitHub(w io.Writer) error {
 	var b strings.Builder
 	line := func(key, value string) {
@@ -54,18 +53,18 @@ func (p *Plan) WriteGitHub(w io.Writer) error {
 		m := p.Matrix(tier)
 		data, err := json.Marshal(m)
 		if err != nil {
-			return fmt.Errorf("write the matrix of tier %d: %w", tier, err)
+			return fmt.Errorf("encode matrix of tier %d: %w", tier, err)
 		}
 		key := "tier" + strconv.Itoa(tier)
 		line("has-"+key, strconv.FormatBool(len(m.Include) > 0))
 		line(key, string(data))
 	}
-	// GitHub counts in UTF-16.
+	// GitHub counts UTF-16 code units.
 	if 2*b.Len() > maxOutputs {
-		return fmt.Errorf("the plan takes %d KiB as outputs of a job, and GitHub takes %d: test less at a time", 2*b.Len()>>10, maxOutputs>>10)
+		return fmt.Errorf("plan needs %d KiB of job outputs, GitHub allows %d: test fewer recipes at a time", 2*b.Len()>>10, maxOutputs>>10)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write the plan: %w", err)
+		return fmt.Errorf("write plan: %w", err)
 	}
 	return nil
 }

@@ -2,49 +2,27 @@ package impact
 
 import (
 	"fmt"
-	"path"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Glob is a pattern of paths in a repository: as path.Match has it, with ** for any
-// number of directories.
+// Glob is a doublestar pattern of paths relative to the repository root.
 type Glob string
 
-// Check refuses a pattern that matches nothing.
+// Check returns an error if the pattern is malformed or absolute.
 func (g Glob) Check() error {
 	if g == "" || strings.HasPrefix(string(g), "/") {
-		return fmt.Errorf("pattern %q: write it relative to the top of the repository", g)
+		return fmt.Errorf("invalid pattern %q: must be relative to the repository root", g)
 	}
-	for part := range strings.SplitSeq(string(g), "/") {
-		if _, err := path.Match(part, ""); err != nil {
-			return fmt.Errorf("pattern %q: %w", g, err)
-		}
+	if !doublestar.ValidatePattern(string(g)) {
+		return fmt.Errorf("invalid pattern %q: %w", g, doublestar.ErrBadPattern)
 	}
 	return nil
 }
 
-// Match says whether a path is one of the pattern's.
-func (g Glob) Match(p string) bool {
-	return match(strings.Split(string(g), "/"), strings.Split(p, "/"))
-}
-
-func match(pattern, parts []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			for i := range len(parts) + 1 {
-				if match(pattern[1:], parts[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(parts) == 0 {
-			return false
-		}
-		if ok, err := path.Match(pattern[0], parts[0]); !ok || err != nil {
-			return false
-		}
-		pattern, parts = pattern[1:], parts[1:]
-	}
-	return len(parts) == 0
+// Match reports whether the pattern matches the path.
+func (g Glob) Match(path string) bool {
+	ok, err := doublestar.Match(string(g), path)
+	return ok && err == nil
 }

@@ -7,47 +7,47 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// Workflows are the files that run the tests in every repository that has them: they
-// say which firstlight it is, too.
+// Workflows are the workflow files that run the tests; they also name the version of
+// firstlight.
 const Workflows Glob = ".github/workflows/recipes*.yaml"
 
-// own are the files that firstlight's own test is made of: code and what is embedded
-// in it, pins of the programs that it runs, and how it is built.
-var own = []Glob{"**/*.go", "go.mod", "go.sum", "cmd/**", "internal/**", "components/**", "Makefile", Workflows}
+// ownHarness covers firstlight's own test: code and embedded files, pinned programs, and the
+// build.
+var ownHarness = []Glob{"**/*.go", "go.mod", "go.sum", "cmd/**", "internal/**", "components/**", "Makefile", Workflows}
 
-// OwnHarness are the patterns of firstlight's own repository. What ships with
-// firstlight serves for trees that lack it, so with a tree at another place than ours
-// it counts as well.
+// OwnHarness returns the harness patterns for firstlight's own repository and a recipe tree in
+// dir. Trees without node profiles or footprints use the embedded recipes, so those are part of
+// the harness of every other tree.
 func OwnHarness(dir string) []Glob {
 	if dir == "recipes" {
-		return slices.Clone(own)
+		return slices.Clone(ownHarness)
 	}
-	return append(slices.Clone(own), "recipes/**")
+	return append(slices.Clone(ownHarness), "recipes/**")
 }
 
 // Harness is the code that runs the test.
 type Harness struct {
-	// Digest of its files, and of the version where it is not built from them.
+	// Digest covers its files and, unless Built, the version.
 	Digest string `json:"digest"`
-	// Version of firstlight, where it is not built from this repository.
+	// Version of firstlight; empty if Built.
 	Version string `json:"version,omitempty"`
-	// Globs are its files.
+	// Globs match its files.
 	Globs []Glob `json:"globs"`
-	// Changes are those of its files that differ.
+	// Changes lists its changed files.
 	Changes []git.Change `json:"changes,omitempty"`
-	// Built says that firstlight is built from these files.
+	// Built is set if firstlight is built from these files.
 	Built bool `json:"built,omitempty"`
 
-	entries []git.Entry // in order
+	entries []git.Entry // sorted by path
 }
 
-// Matches says whether a path is one of the harness.
+// Matches reports whether any pattern matches the path.
 func Matches(globs []Glob, p string) bool {
 	return slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(p) })
 }
 
-// NewHarness is the harness of the entries of a commit; version is empty where the
-// harness is built from them.
+// NewHarness returns the harness of a commit with these entries. version is empty if firstlight
+// is built from them.
 func NewHarness(version string, globs []Glob, entries []git.Entry, changes []git.Change) Harness {
 	out := Harness{Version: version, Globs: globs}
 	for _, e := range entries {
@@ -74,8 +74,8 @@ func (h *Harness) digest(version string) string {
 	return to.sum()
 }
 
-// Of is the digest of the same files with another version of firstlight. Where it is
-// built from them, there is no other.
+// Of returns the digest of the same files with another version of firstlight. If firstlight is
+// built from the files, the version does not matter.
 func (h *Harness) Of(version string) string {
 	if h.Built {
 		return h.Digest

@@ -12,41 +12,43 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Input is what a plan is made of.
+// Input is the input of Make.
 type Input struct {
 	Event Event
-	// Names are the recipes that a dispatch asks for; none: all.
+	// Names are the recipes that a dispatch selects; none selects all.
 	Names []string
-	// Tree is the directory of the recipes in the repository.
+	// Tree is the recipe directory in the repository.
 	Tree string
-	// Head is the state that is tested, Base the one that it is compared with. Base
-	// is only looked at for a pull request.
+	// Head is the state to test, Base the state to compare it with. Only pull requests use
+	// Base.
 	Base, Head State
-	// Checkout is the commit that is checked out when Head lies on disk, and Dirty says
-	// that what lies there is not what it holds.
+	// If Head is the working tree, Checkout is the commit that is checked out, and Dirty is set
+	// if the working tree differs from it.
 	Checkout string
 	Dirty    bool
-	// Changes are all paths of the repository that are not the same in both states; it
-	// may have more. Those of the tree decide which recipes are looked at closely.
+	// Changes has all paths of the repository that differ, and possibly more. Those of the tree
+	// determine the candidates.
 	Changes []git.Change
-	// Incomparable says why nothing is known of the base: everything is selected.
+	// Incomparable is the reason why the base is unknown; if set, everything is selected.
 	Incomparable string
 	Harness      Harness
-	// Classes groups recipes of the head that the scheduler can't tell apart; each must
-	// be in one group, and a group's first member is tested. nil: each stands for itself.
+	// Classes groups recipes of the head that the scheduler cannot distinguish. Each recipe
+	// must be in exactly one group; the first member of a group is tested. nil: every recipe is
+	// tested.
 	Classes func(head *tree.Tree, recipes []string) ([][]string, error)
-	// PerShard is the most recipes of a shard, as far as MaxJobs allows; 0: PerShard.
+	// PerShard is the maximum number of recipes of a shard, as far as MaxJobs allows; 0:
+	// DefaultPerShard.
 	PerShard int
 }
 
-// ErrNoRecipe says that the tree has no recipe: that is no plan.
-var ErrNoRecipe = errors.New("the tree has no recipe: there is nothing that a plan could be made of")
+// ErrNoRecipe means that the tree has no recipe; an empty plan would look like success.
+var ErrNoRecipe = errors.New("the tree has no recipes: cannot make a plan")
 
-// Make makes the plan. It fails only for what no plan can be made of: no tree, a
-// name that is not there. What can't be compared is selected.
+// Make makes the plan. It fails if there is no tree, no recipe or no recipe of a given name. If
+// no comparison is possible, everything is selected.
 func Make(ctx context.Context, in Input) (*Plan, error) {
 	if in.Head.FS == nil {
-		return nil, fmt.Errorf("there is no recipe tree at %s", in.Head.Name)
+		return nil, fmt.Errorf("no recipe tree at %s", in.Head.Name)
 	}
 	m := &maker{in: in, cache: &tree.Cache{}}
 	m.head = Load(in.Head, m.cache)
@@ -65,7 +67,6 @@ func Make(ctx context.Context, in Input) (*Plan, error) {
 	return p, nil
 }
 
-// choose selects what the event asks for.
 func (m *maker) choose(ctx context.Context, p *Plan, names []string) (err error) {
 	switch e := m.in.Event; {
 	case e == PullRequest:
@@ -82,7 +83,7 @@ func (m *maker) choose(ctx context.Context, p *Plan, names []string) (err error)
 		}
 		return nil
 	default:
-		return fmt.Errorf("a plan for event %q can't be made", e)
+		return fmt.Errorf("cannot make a plan for event %q", e)
 	}
 }
 
@@ -93,7 +94,6 @@ type maker struct {
 	measured   map[string]Measured
 }
 
-// named selects the recipes that were asked for.
 func (m *maker) named(ctx context.Context, p *Plan, names []string) (err error) {
 	asked := slices.Compact(slices.Sorted(slices.Values(m.in.Names)))
 	for _, name := range asked {
@@ -101,9 +101,9 @@ func (m *maker) named(ctx context.Context, p *Plan, names []string) (err error) 
 			continue
 		}
 		if near := diag.Nearest(name, names); near != "" {
-			return fmt.Errorf("there is no recipe %q: did you mean %s?", name, near)
+			return fmt.Errorf("recipe %q not found: did you mean %s?", name, near)
 		}
-		return fmt.Errorf("there is no recipe %q: firstlight recipe list shows the %d that there are", name, len(names))
+		return fmt.Errorf("recipe %q not found: firstlight recipe list prints the %d recipes", name, len(names))
 	}
 	if m.measured, err = m.head.Measure(ctx, asked); err != nil {
 		return err
@@ -114,13 +114,13 @@ func (m *maker) named(ctx context.Context, p *Plan, names []string) (err error) 
 	return nil
 }
 
-// selected is a recipe with its digest, and, when it is broken, with the reason.
+// selected returns a recipe with its digest or, if it is broken, the reason.
 func (m *maker) selected(name string, tier int, reasons ...Reason) Selected {
 	s := Selected{Recipe: name, Tier: tier, Reasons: reasons}
 	measured := m.measured[name]
 	switch {
 	case m.head.Err != nil:
-		s.Reasons = append(s.Reasons, Reason{Via: ViaBroken, Text: "the tree can't be used: " + firstLine(m.head.Err)})
+		s.Reasons = append(s.Reasons, Reason{Via: ViaBroken, Text: "the recipe tree is invalid: " + firstLine(m.head.Err)})
 	case measured.Err != nil:
 		s.Reasons = append(s.Reasons, Reason{Via: ViaBroken, Text: firstLine(measured.Err)})
 	default:
@@ -129,7 +129,6 @@ func (m *maker) selected(name string, tier int, reasons ...Reason) Selected {
 	return s
 }
 
-// finish orders and shards what is selected.
 func (m *maker) finish(p *Plan) {
 	m.classes(p)
 	slices.SortStableFunc(p.Recipes, func(a, b Selected) int {
@@ -138,7 +137,7 @@ func (m *maker) finish(p *Plan) {
 	tests := p.Tests()
 	per := m.in.PerShard
 	if per <= 0 {
-		per = PerShard
+		per = DefaultPerShard
 	}
 	p.Shards = shards(tests, per)
 	p.NotSelected = max(0, p.Total-len(p.Recipes))

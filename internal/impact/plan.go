@@ -2,64 +2,65 @@ package impact
 
 import "slices"
 
-// Plan is which recipes are tested, and why.
+// Plan lists the recipes to test, with reasons.
 type Plan struct {
 	Event Event `json:"event"`
-	// Tree is the directory of the recipes in the repository.
+	// Tree is the recipe directory in the repository.
 	Tree string `json:"tree"`
-	// Base and Head are the two states; Base is empty when nothing was compared.
+	// Base and Head are the compared states; Base is empty if nothing was compared.
 	Base Revision `json:"base"`
 	Head Revision `json:"head"`
-	// HasWork says that there is something to test; Reason says in one line what, or
-	// why there is nothing.
+	// HasWork is true if there is something to test. Reason summarizes the plan in one line.
 	HasWork bool   `json:"hasWork"`
 	Reason  string `json:"reason"`
-	// Everything says why all recipes are selected, when the change can't be judged.
+	// Everything is the reason why all recipes are selected although the event does not require
+	// it.
 	Everything string  `json:"everything,omitempty"`
 	Harness    Harness `json:"harness"`
-	// Recipes are those selected, by tier and name.
+	// Recipes are the selected recipes, by tier and name.
 	Recipes []Selected `json:"recipes"`
-	// Removed are recipes that are not there any more.
+	// Removed are the deleted recipes.
 	Removed []string `json:"removed,omitempty"`
-	// Total is how many recipes there are, NotSelected how many of them are left out.
+	// Total counts the recipes of the tree, NotSelected those of them that are not selected.
 	Total       int `json:"total"`
 	NotSelected int `json:"notSelected"`
-	// Shards are the tests, in parts that can be run side by side.
+	// Shards split the tests into parts that can run in parallel.
 	Shards []Shard  `json:"shards"`
 	Notes  []string `json:"notes,omitempty"`
-	// Digest is of all that is selected: results are held against it.
+	// Digest covers the selection; results must have the same.
 	Digest string `json:"digest"`
 }
 
 // Revision is one of the two states.
 type Revision struct {
-	// Name is what was asked for.
+	// Name as given by the user.
 	Name string `json:"name,omitempty"`
-	// Commit is its id; empty of what lies on disk.
+	// Commit is the full ID; empty for the working tree.
 	Commit string `json:"commit,omitempty"`
-	// Dirty says that what lies on disk is not what is committed.
+	// Dirty is set if the working tree differs from the commit.
 	Dirty bool `json:"dirty,omitempty"`
 }
 
-// Selected is a recipe that is tested, or that another of its class stands for.
+// Selected is a recipe of the plan.
 type Selected struct {
 	Recipe string `json:"recipe"`
 	Tier   int    `json:"tier"`
-	// Digest of its inputs; empty when it can't be resolved.
+	// Digest of its inputs; empty if it cannot be resolved.
 	Digest  string   `json:"digest,omitempty"`
 	Reasons []Reason `json:"reasons"`
-	// TestedBy is the recipe of its class that is tested in its stead.
+	// TestedBy is the recipe of the same class that is tested instead; empty if the recipe is
+	// tested itself.
 	TestedBy string `json:"testedBy,omitempty"`
-	// StandsFor are the other recipes of its class that are selected.
+	// StandsFor are the other selected recipes of its class.
 	StandsFor []string `json:"standsFor,omitempty"`
 }
 
-// Tests are the selected recipes that are tested themselves.
+// Tests returns the selected recipes that are tested themselves.
 func (p *Plan) Tests() []Selected {
 	return slices.DeleteFunc(slices.Clone(p.Recipes), func(s Selected) bool { return s.TestedBy != "" })
 }
 
-// Find is a recipe of the plan.
+// Find returns a selected recipe by name.
 func (p *Plan) Find(recipe string) (Selected, bool) {
 	i := slices.IndexFunc(p.Recipes, func(s Selected) bool { return s.Recipe == recipe })
 	if i < 0 {
@@ -68,7 +69,7 @@ func (p *Plan) Find(recipe string) (Selected, bool) {
 	return p.Recipes[i], true
 }
 
-// ComputeDigest is what Digest has to be.
+// ComputeDigest computes the value of Digest.
 func (p *Plan) ComputeDigest() string {
 	h := newHasher()
 	h.line(string(p.Event), p.Tree, p.Head.Commit, p.Harness.Digest)

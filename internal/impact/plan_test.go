@@ -282,7 +282,7 @@ func TestSave(t *testing.T) {
 	if err := p.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := impact.Read(file)
+	back, err := impact.ReadPlan(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,11 +306,11 @@ func TestSave(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := impact.Read(file); err == nil {
+		if _, err := impact.ReadPlan(file); err == nil {
 			t.Errorf("a plan with %s for %s is read", with, old)
 		}
 	}
-	if _, err := impact.Read(file + "x"); err == nil {
+	if _, err := impact.ReadPlan(file + "x"); err == nil {
 		t.Error("a plan that is not there is read")
 	}
 	left, err := os.ReadDir(filepath.Dir(file))

@@ -10,33 +10,32 @@ import (
 
 // Reason is one reason to test a recipe.
 type Reason struct {
-	// Via is in which way it concerns the recipe: one of those below, or why the
-	// recipe has the input that changed (root, criteria, values, manifest, patch,
-	// mixin, registry, check, footprint, render, profile, accelerator).
+	// Via is one of the constants below, or the reason why the recipe has the changed input
+	// (root, criteria, values, manifest, patch, mixin, registry, check, footprint, render,
+	// profile, accelerator).
 	Via string `json:"via"`
-	// Path and Part say what changed, and Change how.
+	// Path and Part locate the changed input, Change is the kind of change.
 	Path   string   `json:"path,omitempty"`
 	Part   string   `json:"part,omitempty"`
 	Change git.Kind `json:"change,omitempty"`
-	// Text says it in words where it is no file.
+	// Text explains a reason that is not a changed file.
 	Text string `json:"text,omitempty"`
 }
 
-// Ways in which something concerns a recipe that are not those of inputs.
+// Values of Via for reasons that are not changed inputs.
 const (
-	ViaBase         = "base chain"    // an overlay that it is based on changed
+	ViaBase         = "base chain"    // an overlay in its base chain changed
 	ViaItself       = "itself"        // its own overlay changed
 	ViaGeneric      = "generic"       // tier 1
-	ViaNew          = "new"           // it was not there before
-	ViaBroken       = "broken"        // it can't be resolved
+	ViaNew          = "new"           // it did not exist before
+	ViaBroken       = "broken"        // it cannot be resolved
 	ViaBrokenBefore = "broken before" // it could not be resolved before
-	ViaHarness      = "harness"       // what runs the test changed
-	ViaEverything   = "everything"    // the change can't be judged
-	ViaEvent        = "event"         // the event tests all
-	ViaNamed        = "named"         // somebody asked for it
+	ViaHarness      = "harness"       // the code that runs the test changed
+	ViaEverything   = "everything"    // the effect of the change is unknown
+	ViaEvent        = "event"         // the event tests all recipes
+	ViaNamed        = "named"         // selected by name
 )
 
-// String is the reason as a line.
 func (r Reason) String() string {
 	text := r.Via
 	if r.Path != "" {
@@ -54,8 +53,8 @@ func (r Reason) String() string {
 	return text
 }
 
-// different are the inputs in which a recipe differs, in order. own is the file of
-// its overlay.
+// different returns the inputs that differ, sorted by path. own is the file of the recipe's
+// overlay.
 func different(own string, before, after []resolve.Input) []Reason {
 	type key struct{ path, part string }
 	was, is := map[key]resolve.Input{}, map[key]resolve.Input{}
@@ -93,8 +92,7 @@ func different(own string, before, after []resolve.Input) []Reason {
 	return out
 }
 
-// changeOf says what became of an input that was named before and after; an empty
-// digest is that of what is not there.
+// changeOf returns the kind of change; an empty digest means that the file does not exist.
 func changeOf(before, after string) git.Kind {
 	switch {
 	case before == "":

@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// names are what an overlay, a mixin or an entry of the registry may make a recipe
-// read, by name.
+// names are the components, files and checks that an overlay, mixin or registry entry refers
+// to.
 type names struct {
 	components, files, checks []string
 }
@@ -17,7 +17,7 @@ func (n *names) component(c *model.ComponentRef) {
 	n.components = append(n.components, c.Name)
 	if c.ValuesFile != "" {
 		n.file(c.ValuesFile)
-		n.file("components/" + c.Name + "/values.yaml") // below it, where that is there
+		n.file("components/" + c.Name + "/values.yaml") // the base values, if the file exists
 	}
 	for _, list := range [][]string{c.ManifestFiles, c.PreManifestFiles, c.Patches} {
 		for _, f := range list {
@@ -40,7 +40,7 @@ func ofOverlay(o *tree.Overlay) names {
 			}
 		}
 	}
-	return n // what a profile sets it sets of components that are named already
+	return n // a profile only sets values of components named above
 }
 
 func ofMixin(m *tree.Mixin) names {
@@ -62,7 +62,7 @@ func ofEntry(c *tree.Component) names {
 	return n
 }
 
-// references are all files that anything in the tree names.
+// references returns all files that something in the tree names.
 func references(t *tree.Tree) map[string]bool {
 	out := map[string]bool{}
 	enter := func(n names) {

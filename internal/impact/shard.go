@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// MaxJobs is how many jobs a matrix may have: GitHub's limit,
+// MaxJobs is GitHub's limit for the jobs of a matrix:
 // https://docs.github.com/en/actions/reference/limits.
 const MaxJobs = 256
 
-// PerShard is how many recipes a shard has, as long as there are no more than MaxJobs
-// shards: what one control plane takes (firstlight recipe test --per-plane).
-const PerShard = 256
+// DefaultPerShard is the number of recipes that one control plane tests (firstlight recipe test
+// --per-plane). Shards are larger if there would be more than MaxJobs.
+const DefaultPerShard = 256
 
-// Shard is a part of a tier's tests.
+// Shard is a part of the tests of a tier.
 type Shard struct {
-	// ID names it in one word: tier2-1-of-3. Name is for people: 1/3.
+	// ID is unique in the plan, for example tier2-1-of-3. Name is for display: 1/3.
 	ID   string `json:"id"`
 	Name string `json:"shard"`
 	Tier int    `json:"tier"`
@@ -26,7 +26,7 @@ type Shard struct {
 	Recipes []string `json:"recipes"`
 }
 
-// shards cuts the tests of each tier into parts whose sizes differ by one at most.
+// shards splits the tests of each tier into parts whose sizes differ by at most one.
 func shards(tests []Selected, perShard int) []Shard {
 	out := []Shard{}
 	byTier := map[int][]string{}
@@ -49,7 +49,7 @@ func shards(tests []Selected, perShard int) []Shard {
 	return out
 }
 
-// Part finds a shard by its ID.
+// Part returns a shard by its ID.
 func (p *Plan) Part(id string) (Shard, error) {
 	var there []string
 	for _, s := range p.Shards {
@@ -59,7 +59,7 @@ func (p *Plan) Part(id string) (Shard, error) {
 		there = append(there, s.ID)
 	}
 	if len(there) == 0 {
-		return Shard{}, fmt.Errorf("the plan has no part %q: it has none at all (%s)", id, p.Reason)
+		return Shard{}, fmt.Errorf("unknown shard %q: the plan has none (%s)", id, p.Reason)
 	}
-	return Shard{}, fmt.Errorf("the plan has no part %q: there are %s", id, strings.Join(there, ", "))
+	return Shard{}, fmt.Errorf("unknown shard %q: want one of %s", id, strings.Join(there, ", "))
 }

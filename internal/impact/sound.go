@@ -2,18 +2,17 @@ package impact
 
 import "github.com/firstlight/firstlight/internal/recipe/tree"
 
-// sound says of which overlays a recipe that is made of nothing else surely resolves,
-// without resolving it. Of a recipe's own criteria there are four ways to fail:
+// sound returns the overlays for which a recipe made of sound overlays only is certain to
+// resolve. There are four ways to fail with a recipe's own criteria:
 //
-//   - mixins that set what is set already, and profiles that do not fit: an overlay
-//     with one or the other is not sound;
-//   - a dependency that the recipe does not have: an overlay is sound when each of its
-//     dependencies is a component of the root, of itself or of what it is based on,
-//     for these are in every recipe that it is in;
-//   - dependencies that go in a circle: where those of all overlays of the tree, taken
-//     together, have none, those of no recipe have one. Otherwise none is sound.
+//   - conflicts of mixins or profiles: an overlay with either is not sound;
+//   - a missing dependency: an overlay is sound if each of its dependencies is a
+//     component of the root, of itself or of one of its bases, which every recipe
+//     with the overlay has;
+//   - a dependency cycle: if the dependencies of all overlays of the tree together
+//     have no cycle, no recipe has one. Otherwise no overlay is sound.
 //
-// What its criteria state is carried by its own overlay, so it is always covered.
+// The values of the criteria come from the recipe's own overlay, so they are covered.
 func sound(t *tree.Tree) map[*tree.Overlay]bool {
 	out := make(map[*tree.Overlay]bool, len(t.Overlays)+1)
 	if circular(t) {
@@ -32,12 +31,12 @@ func sound(t *tree.Tree) map[*tree.Overlay]bool {
 	return out
 }
 
-// closed says that the dependencies of an overlay are there whenever it is.
+// closed reports whether the overlay's dependencies are in every recipe that has the overlay.
 func closed(o *tree.Overlay, own map[*tree.Overlay]map[string]bool) bool {
 	for i := range o.Spec.ComponentRefs {
 		for _, dep := range o.Spec.ComponentRefs[i].DependencyRefs {
 			found := false
-			for at := o; at != nil && !found; at = at.Parent { // the root is the last
+			for at := o; at != nil && !found; at = at.Parent { // the root is last
 				found = own[at][dep]
 			}
 			if !found {
@@ -48,7 +47,7 @@ func closed(o *tree.Overlay, own map[*tree.Overlay]map[string]bool) bool {
 	return true
 }
 
-// circular says whether the dependencies of all overlays together have a circle.
+// circular reports whether the dependencies of all overlays together have a cycle.
 func circular(t *tree.Tree) bool {
 	needs := map[string]map[string]bool{}
 	for _, o := range all(t) {

@@ -29,7 +29,7 @@ var fieldCache sync.Map // reflect.Type to []Field
 // those of an embedded struct are its own.
 func Fields(t reflect.Type) []Field {
 	if cached, ok := fieldCache.Load(t); ok {
-		return cached.([]Field) //nolint:forcetypeassert // only this function stores
+		return cached.([]Field)
 	}
 	var out []Field
 	for _, f := range reflect.VisibleFields(t) {

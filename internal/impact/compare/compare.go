@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// Run reads both states. The error is for a head that can't be read; the caller sets
-// what the plan is for (event, names, classes).
+// Run reads both states. It fails if the head cannot be read. The caller adds the event, names
+// and classes.
 func Run(ctx context.Context, o Options) (impact.Input, error) {
 	if err := o.check(); err != nil {
 		return impact.Input{}, err
@@ -27,7 +27,7 @@ func Run(ctx context.Context, o Options) (impact.Input, error) {
 	if !o.NoBase {
 		err := c.base(ctx)
 		if ctx.Err() != nil {
-			return impact.Input{}, context.Cause(ctx) //nolint:wrapcheck // whoever ended it knows what it was
+			return impact.Input{}, context.Cause(ctx)
 		}
 		if err != nil {
 			c.in.Incomparable, c.in.Changes = err.Error(), nil
@@ -46,13 +46,12 @@ type comparison struct {
 	headCommit string
 	// entries are the files of headCommit.
 	entries []git.Entry
-	// headIDs are git's ids of the contents of the head's tree; nil of what lies on disk.
+	// headIDs are the git IDs of the files of the head's tree; nil for the working tree.
 	headIDs map[string]string
 }
 
 func (c *comparison) onDisk() bool { return c.Head == Worktree }
 
-// head reads the state that is tested.
 func (c *comparison) head(ctx context.Context) error {
 	name := c.Head
 	if name == "" || c.onDisk() {
@@ -64,11 +63,11 @@ func (c *comparison) head(ctx context.Context) error {
 	}
 	commit, err := c.Repo.Commit(ctx, name)
 	if err != nil && (!c.onDisk() || !errors.Is(err, git.ErrUnknown)) {
-		return fmt.Errorf("read the head: %w", err)
+		return fmt.Errorf("read head: %w", err)
 	}
-	if c.headCommit = commit; commit != "" { // a repository without any commit has only what lies on disk
+	if c.headCommit = commit; commit != "" { // a repository without commits has only a working tree
 		if c.entries, err = c.Repo.Entries(ctx, commit); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 	}
 	if c.in.Tree, err = c.tree(); err != nil {
@@ -83,26 +82,25 @@ func (c *comparison) head(ctx context.Context) error {
 	c.in.Head.Commit = commit
 	files, err := c.Repo.Files(ctx, c.entries, c.in.Tree, c.blobs)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if len(files.Submodules) > 0 {
-		return fmt.Errorf("%s is a submodule: recipes in submodules are not read", path.Join(c.in.Tree, files.Submodules[0]))
+		return fmt.Errorf("%s is a submodule; recipes in submodules are not supported", path.Join(c.in.Tree, files.Submodules[0]))
 	}
 	c.in.Head.FS, c.headIDs = files, files.IDs()
 	return nil
 }
 
-// disk takes what lies on disk for the head.
 func (c *comparison) disk(ctx context.Context) error {
 	c.in.Head.FS = os.DirFS(filepath.Join(c.Repo.Top(), filepath.FromSlash(c.in.Tree)))
 	c.in.Checkout = c.headCommit
 	var err error
 	c.in.Dirty, err = c.Repo.Dirty(ctx)
-	return err //nolint:wrapcheck // says what it was doing
+	return err
 }
 
-// base reads the state before the change; the error says why there is none that can
-// be compared with.
+// base reads the state before the change. The error is the reason why no comparison is
+// possible.
 func (c *comparison) base(ctx context.Context) error {
 	commit, err := c.mergeBase(ctx)
 	if err != nil {
@@ -110,11 +108,11 @@ func (c *comparison) base(ctx context.Context) error {
 	}
 	entries, err := c.Repo.Entries(ctx, commit)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	files, err := c.Repo.Files(ctx, entries, c.in.Tree, c.blobs)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	if files.Len() > 0 {
 		c.in.Base.FS = files
@@ -125,13 +123,13 @@ func (c *comparison) base(ctx context.Context) error {
 	return c.changes(ctx, commit, files)
 }
 
-// changes are the paths that differ. A symbolic link differs when what it leads to
-// does, which git does not say.
+// changes finds the paths that differ. git does not report a symbolic link whose target
+// changed, so links always count as changed.
 func (c *comparison) changes(ctx context.Context, commit string, before *git.Files) error {
 	var err error
 	if c.onDisk() {
 		if c.in.Changes, err = c.Repo.Since(ctx, commit, c.in.Tree); err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		for _, link := range slices.Concat(before.Links(), linksOnDisk(c.in.Head.FS)) {
 			c.in.Changes = append(c.in.Changes, git.Change{Path: path.Join(c.in.Tree, link), Kind: git.Changed})
@@ -139,7 +137,7 @@ func (c *comparison) changes(ctx context.Context, commit string, before *git.Fil
 		return nil
 	}
 	if c.in.Changes, err = c.Repo.Between(ctx, commit, c.headCommit); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	was := before.IDs()
 	for _, link := range before.Links() {
@@ -155,10 +153,9 @@ func (c *comparison) changes(ctx context.Context, commit string, before *git.Fil
 	return nil
 }
 
-// linksOnDisk are the symbolic links below a directory.
 func linksOnDisk(dir fs.FS) []string {
 	var out []string
-	_ = fs.WalkDir(dir, ".", func(p string, d fs.DirEntry, err error) error { // what can't be read, loading the tree tells
+	_ = fs.WalkDir(dir, ".", func(p string, d fs.DirEntry, err error) error { // loading the tree reports unreadable files
 		if err == nil && d.Type()&fs.ModeSymlink != 0 {
 			out = append(out, p)
 		}
@@ -167,7 +164,7 @@ func linksOnDisk(dir fs.FS) []string {
 	return out
 }
 
-// once leaves out what is there twice; the first counts.
+// once removes duplicate paths, keeping the first.
 func once(changes []git.Change) []git.Change {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(changes, func(c git.Change) bool {

@@ -1,8 +1,8 @@
-// Package compare gets out of a repository what a plan is made of: the recipe tree
-// before and after a change, the paths that changed, and the harness.
+// Package compare reads the input of a plan from a repository: the recipe tree before and after
+// a change, the changed paths, and the harness.
 //
-// What is before is the merge-base: where the branch that is merged left the one that
-// it is merged into. A difference to that branch's newest commit would have the other
-// side's changes in it, turned around. Whatever keeps the two from being compared is
-// told as such, and makes a plan of everything; it is no error.
+// The state before the change is the merge base. A comparison with the newest commit of the
+// target branch would include the reverse of that branch's changes. If no comparison is
+// possible, the reason is part of the input and the plan selects everything; that is not an
+// error.
 package compare

@@ -12,10 +12,10 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// module is the line of go.mod by which firstlight is known.
+// module is the go.mod line that identifies firstlight.
 const module = "module github.com/firstlight/firstlight"
 
-// harness is what runs the test at the head, and what of it changed.
+// harness finds the files that run the test at the head, and the changes among them.
 func (c *comparison) harness(ctx context.Context) error {
 	entries, err := c.present(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func (c *comparison) harness(ctx context.Context) error {
 	return nil
 }
 
-// present are the files of the head: of what lies on disk, those that are committed
-// with those that are not the same laid over them.
+// present returns the files of the head. For the working tree these are the committed files
+// overlaid with the changed ones.
 func (c *comparison) present(ctx context.Context) ([]git.Entry, error) {
 	if !c.onDisk() {
 		return c.entries, nil
@@ -44,7 +44,7 @@ func (c *comparison) present(ctx context.Context) ([]git.Entry, error) {
 	var err error
 	if c.headCommit != "" {
 		if changes, err = c.Repo.Since(ctx, c.headCommit); err != nil {
-			return nil, err //nolint:wrapcheck // says what it was doing
+			return nil, err
 		}
 	}
 	var paths []string
@@ -55,7 +55,7 @@ func (c *comparison) present(ctx context.Context) ([]git.Entry, error) {
 	}
 	now, err := c.Repo.OnDisk(ctx, paths)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	out := slices.DeleteFunc(slices.Clone(c.entries), func(e git.Entry) bool { return changed[e.Path] })
 	for _, e := range now {
@@ -64,7 +64,7 @@ func (c *comparison) present(ctx context.Context) ([]git.Entry, error) {
 	return out, nil
 }
 
-// own says whether the repository is firstlight's.
+// own reports whether this is firstlight's own repository.
 func (c *comparison) own(ctx context.Context, entries []git.Entry) (bool, error) {
 	const file = "go.mod"
 	i := slices.IndexFunc(entries, func(e git.Entry) bool { return e.Path == file })
@@ -74,15 +74,15 @@ func (c *comparison) own(ctx context.Context, entries []git.Entry) (bool, error)
 	if c.onDisk() {
 		data, err := os.ReadFile(filepath.Join(c.Repo.Top(), file))
 		if err != nil {
-			return false, fmt.Errorf("read the harness: %w", err)
+			return false, fmt.Errorf("read harness: %w", err)
 		}
 		return Own(data), nil
 	}
 	data, err := c.Repo.Content(ctx, entries[i], c.blobs)
-	return Own(data), err //nolint:wrapcheck // says what it was doing
+	return Own(data), err
 }
 
-// Own says whether a go.mod is firstlight's.
+// Own reports whether the content of a go.mod is firstlight's.
 func Own(gomod []byte) bool {
 	for line := range strings.Lines(string(gomod)) {
 		if strings.TrimSpace(line) == module {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// Locate finds the repository that a directory is in, and the directory's path in it.
-// The directory need not be there any more, only one that it is in.
+// Locate finds the repository of a directory, and the directory's path in it. The directory may
+// have been deleted if one of its parents still exists.
 func Locate(ctx context.Context, dir string) (repo *git.Repo, rest string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func Locate(ctx context.Context, dir string) (repo *git.Repo, rest string, err e
 			there = up
 			continue
 		}
-		return nil, "", fmt.Errorf("there is no directory %s", dir)
+		return nil, "", fmt.Errorf("directory %s not found", dir)
 	}
 	gone, err := filepath.Rel(there, dir)
 	if err != nil {
@@ -38,7 +38,7 @@ func Locate(ctx context.Context, dir string) (repo *git.Repo, rest string, err e
 		return nil, "", fmt.Errorf("find %s: %w", dir, err)
 	}
 	if repo, err = git.Open(ctx, there); err != nil {
-		return nil, "", err //nolint:wrapcheck // says what it was doing
+		return nil, "", err
 	}
 	rest, err = filepath.Rel(repo.Top(), filepath.Join(there, gone))
 	if err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
@@ -47,20 +47,19 @@ func Locate(ctx context.Context, dir string) (repo *git.Repo, rest string, err e
 	return repo, filepath.ToSlash(rest), nil
 }
 
-// overlays is the directory by which a recipe tree is known.
+// overlays is the directory that identifies a recipe tree.
 const overlays = "overlays"
 
-// errNoTree says that a state has no recipe tree.
-var errNoTree = errors.New("there is no recipe tree")
+var errNoTree = errors.New("no recipe tree")
 
-// tree finds the recipe tree at the head: the directory, or recipes in it.
+// tree finds the recipe tree of the head: the directory, or recipes in it.
 func (c *comparison) tree() (string, error) {
 	for _, dir := range []string{path.Clean(c.Tree), path.Join(c.Tree, "recipes")} {
 		if c.has(path.Join(dir, overlays)) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("%w %s at %s: give the directory that has %s in it", errNoTree, c.Tree, c.in.Head.Name, overlays)
+	return "", fmt.Errorf("%w %s at %s: give the directory that contains %s", errNoTree, c.Tree, c.in.Head.Name, overlays)
 }
 
 func (c *comparison) has(dir string) bool {

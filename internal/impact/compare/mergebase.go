@@ -10,21 +10,20 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// mergeBase is the commit that the head is compared with; the error says why there is
-// none.
+// mergeBase returns the commit that the head is compared with. The error is the reason why
+// there is none.
 func (c *comparison) mergeBase(ctx context.Context) (string, error) {
-	// Where history is cut off, what git finds may be an older ancestor than the
-	// merge-base. What the other branch changed since then, and this one changed back,
-	// would be missed.
+	// In a shallow clone git may return an older ancestor than the merge base. Changes made on
+	// the target branch since then and reverted on this one would be missed.
 	shallow, err := c.Repo.Shallow(ctx)
 	if err != nil {
-		return "", err //nolint:wrapcheck // says what it was doing
+		return "", err
 	}
 	if shallow {
-		return "", errors.New("the clone is shallow: where the change began can't be told (fetch all of the history: fetch-depth: 0)")
+		return "", errors.New("the clone is shallow, so the merge base is unknown: fetch the full history (fetch-depth: 0)")
 	}
 	if c.headCommit == "" {
-		return "", errors.New("nothing is committed yet")
+		return "", errors.New("the repository has no commits")
 	}
 	name, commit, err := c.baseCommit(ctx)
 	if err != nil {
@@ -32,21 +31,20 @@ func (c *comparison) mergeBase(ctx context.Context) (string, error) {
 	}
 	bases, err := c.Repo.MergeBases(ctx, commit, c.headCommit)
 	if err != nil {
-		return "", err //nolint:wrapcheck // says what it was doing
+		return "", err
 	}
 	switch len(bases) {
 	case 0:
-		return "", fmt.Errorf("%s and the head have no history in common", name)
+		return "", fmt.Errorf("%s and the head have no common history", name)
 	case 1:
 		c.in.Base = impact.State{Label: c.in.Head.Label, Name: name, Commit: bases[0]}
 		return bases[0], nil
 	default:
-		return "", fmt.Errorf("%s and the head have %d merge-bases: their branches were merged crosswise", name, len(bases))
+		return "", fmt.Errorf("%s and the head have %d merge bases because of criss-cross merges", name, len(bases))
 	}
 }
 
-// baseCommit finds the commit that was asked for, or where branches are usually
-// merged to.
+// baseCommit finds the requested base, or the usual target branch.
 func (c *comparison) baseCommit(ctx context.Context) (name, commit string, err error) {
 	names := mains
 	if c.Base != "" {
@@ -58,8 +56,8 @@ func (c *comparison) baseCommit(ctx context.Context) (name, commit string, err e
 			return name, commit, nil
 		}
 		if !errors.Is(err, git.ErrUnknown) {
-			return "", "", err //nolint:wrapcheck // says what it was doing
+			return "", "", err
 		}
 	}
-	return "", "", fmt.Errorf("there is no commit %s to compare with", strings.Join(names, " or "))
+	return "", "", fmt.Errorf("commit to compare with not found: %s", strings.Join(names, " or "))
 }

@@ -7,30 +7,29 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/git"
 )
 
-// Worktree is the head that lies on disk, committed or not.
+// Worktree is the head for the files on disk, committed or not.
 const Worktree = "worktree"
 
-// Options say what is compared.
+// Options select the states to compare.
 type Options struct {
-	// Repo is the repository.
 	Repo *git.Repo
-	// Base and Head are names of commits; Head may be Worktree, and is HEAD when
-	// empty. An empty Base is main, as the repository's origin has it, or as it is here.
+	// Base and Head are revisions. Head may be Worktree; empty means HEAD. An empty Base means
+	// main of origin or, without it, local main.
 	Base, Head string
-	// Tree is the directory of the recipes, relative to the top, with slashes; or the
-	// one that has them in recipes/.
+	// Tree is the recipe directory relative to the repository root, with slashes, or the
+	// directory that contains it as recipes/.
 	Tree string
-	// Label is how the tree is called in messages; empty: Tree.
+	// Label replaces the directory in messages; empty: Tree.
 	Label string
-	// Harness are patterns of what runs the test besides firstlight.
+	// Harness are patterns of additional files that affect how recipes are tested.
 	Harness []impact.Glob
 	// Version is the version of firstlight.
 	Version string
-	// NoBase leaves the base out: all recipes are selected anyway.
+	// NoBase skips the base: all recipes are selected anyway.
 	NoBase bool
 }
 
-// mains are where a branch is usually merged to.
+// mains are the usual target branches.
 var mains = []string{"origin/main", "main"}
 
 func (o *Options) check() error {

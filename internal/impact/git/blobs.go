@@ -12,17 +12,16 @@ import (
 	"sync"
 )
 
-// MaxFile is the size, in bytes, from which on a file's content is not kept: no file
-// of a recipe tree may be so large (internal/recipe/strict).
+// MaxFile is the size in bytes from which a file's content is not loaded. Files of a recipe
+// tree must be smaller (yamlstrict.MaxSize).
 const MaxFile = 8 << 20
 
-// Blobs keeps contents by their ids, so that what two commits share is read once.
+// Blobs caches contents by ID, so that the common files of two commits are read once.
 type Blobs struct {
 	mu sync.Mutex
 	m  map[string][]byte // nil: larger than MaxFile
 }
 
-// NewBlobs has none.
 func NewBlobs() *Blobs { return &Blobs{m: map[string][]byte{}} }
 
 func (b *Blobs) get(id string) []byte {
@@ -31,7 +30,7 @@ func (b *Blobs) get(id string) []byte {
 	return b.m[id]
 }
 
-// read brings contents in that are not there yet, with one git command.
+// read loads missing contents with one git command.
 func (r *Repo) read(ctx context.Context, ids []string, into *Blobs) error {
 	into.mu.Lock()
 	defer into.mu.Unlock()
@@ -44,7 +43,7 @@ func (r *Repo) read(ctx context.Context, ids []string, into *Blobs) error {
 	args := []string{"cat-file", "--batch", "--buffer"}
 	var said bytes.Buffer
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the command where its answer can't be read
+	defer cancel() // kills the command if its output is invalid
 	cmd := r.command(ctx, args...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(strings.Join(ids, "\n")+"\n"), &said
 	out, err := cmd.StdoutPipe()
@@ -64,7 +63,7 @@ func (r *Repo) read(ctx context.Context, ids []string, into *Blobs) error {
 	return readErr
 }
 
-// Content is what a file of a commit holds.
+// Content returns the content of a file of a commit.
 func (r *Repo) Content(ctx context.Context, e Entry, blobs *Blobs) ([]byte, error) {
 	if err := r.read(ctx, []string{e.ID}, blobs); err != nil {
 		return nil, err
@@ -76,8 +75,7 @@ func (r *Repo) Content(ctx context.Context, e Entry, blobs *Blobs) ([]byte, erro
 	return data, nil
 }
 
-// readBatch reads one answer for each id: a line "ID blob SIZE", the content, a
-// line end.
+// readBatch reads one answer for each ID: a line "ID blob SIZE", the content, a newline.
 func readBatch(in *bufio.Reader, ids []string, into map[string][]byte) error {
 	for _, id := range ids {
 		line, err := in.ReadString('\n')
@@ -86,7 +84,7 @@ func readBatch(in *bufio.Reader, ids []string, into map[string][]byte) error {
 		}
 		fields := strings.Fields(line)
 		if len(fields) != 3 || fields[0] != id || fields[1] != "blob" {
-			return fmt.Errorf("read file %.12s of a commit: git says %q", id, strings.TrimSpace(line))
+			return fmt.Errorf("read file %.12s of a commit: unexpected output of git %q", id, strings.TrimSpace(line))
 		}
 		size, err := strconv.ParseInt(fields[2], 10, 64)
 		if err != nil {

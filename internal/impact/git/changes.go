@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// Kind says what became of a path.
+// Kind is the kind of change of a path.
 type Kind string
 
-// The kinds. A path that was renamed is removed, and its new name added.
+// A rename is a removal and an addition.
 const (
 	Added   Kind = "added"
 	Changed Kind = "changed"
 	Removed Kind = "removed"
 )
 
-// Change is a path that is different in two states.
+// Change is a path that differs between two states.
 type Change struct {
 	Path string `json:"path"`
 	Kind Kind   `json:"kind"`
 }
 
-// Between are the paths that differ from one commit to another, in order.
+// Between returns the paths that differ between two commits, sorted.
 func (r *Repo) Between(ctx context.Context, from, to string) ([]Change, error) {
 	out, err := r.run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
 	if err != nil {
@@ -35,9 +35,8 @@ func (r *Repo) Between(ctx context.Context, from, to string) ([]Change, error) {
 	return parseRaw(out)
 }
 
-// Since are the paths on disk that differ from a commit, in order: those that git
-// follows, those that it does not, and, below the given directories, those that it
-// ignores.
+// Since returns the paths on disk that differ from a commit, sorted: tracked and untracked
+// files and, below the given directories, ignored ones.
 func (r *Repo) Since(ctx context.Context, from string, ignored ...string) ([]Change, error) {
 	out, err := r.run(ctx, nil, "diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--no-relative", "--ignore-submodules=none", from, "--")
@@ -66,7 +65,7 @@ func (r *Repo) Since(ctx context.Context, from string, ignored ...string) ([]Cha
 	return tidy(changes), nil
 }
 
-// tidy sorts, and makes one change of a path that was removed and lies there again.
+// tidy sorts the changes and merges a removal and an addition of the same path.
 func tidy(changes []Change) []Change {
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind)) })
 	var out []Change
@@ -89,7 +88,7 @@ func parseRaw(out []byte) ([]Change, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		head := strings.Fields(fields[i])
 		if len(head) != 5 || !strings.HasPrefix(head[0], ":") {
-			return nil, fmt.Errorf("read the difference: %q is no line of one", fields[i])
+			return nil, fmt.Errorf("parse git diff: invalid line %q", fields[i])
 		}
 		c := Change{Path: fields[i+1]}
 		switch head[4][0] {
@@ -100,19 +99,19 @@ func parseRaw(out []byte) ([]Change, error) {
 		case 'M', 'T':
 			c.Kind = Changed
 		case 'U':
-			return nil, fmt.Errorf("read the difference: %s has conflicts of a merge", c.Path)
+			return nil, fmt.Errorf("parse git diff: %s has merge conflicts", c.Path)
 		default:
-			return nil, fmt.Errorf("read the difference: %s is %q, which is not known", c.Path, head[4])
+			return nil, fmt.Errorf("parse git diff: %s has the unknown status %q", c.Path, head[4])
 		}
 		changes = append(changes, c)
 	}
 	if len(fields)%2 != 0 {
-		return nil, errors.New("read the difference: it ends in the middle")
+		return nil, errors.New("parse git diff: unexpected end")
 	}
 	return tidy(changes), nil
 }
 
-// splitNUL yields what stands between NUL bytes.
+// splitNUL yields the texts between NUL bytes.
 func splitNUL(out []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for len(out) > 0 {

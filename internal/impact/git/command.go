@@ -14,11 +14,11 @@ import (
 
 // Repo is a repository with a working tree.
 type Repo struct {
-	// top is the directory of the working tree.
+	// top is the root of the working tree.
 	top string
 }
 
-// Error is a git command that failed, with what it said.
+// Error is a failed git command with its output.
 type Error struct {
 	Args []string
 	Said string
@@ -35,10 +35,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrNoRepository says that a directory is in no working tree of git.
-var ErrNoRepository = errors.New("there is no git repository")
+// ErrNoRepository means that a directory is not in a git working tree.
+var ErrNoRepository = errors.New("no git repository")
 
-// Open finds the repository that a directory is in.
+// Open finds the repository of a directory.
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	r := &Repo{top: dir}
 	out, err := r.run(ctx, nil, "rev-parse", "--show-toplevel")
@@ -55,10 +55,10 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	return &Repo{top: top}, nil
 }
 
-// Top is the directory of the working tree.
+// Top returns the root of the working tree.
 func (r *Repo) Top() string { return r.top }
 
-// run runs one git command and returns what it printed.
+// run runs one git command and returns its output.
 func (r *Repo) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
@@ -76,7 +76,6 @@ func failure(ctx context.Context, args []string, said string, err error) error {
 	return &Error{Args: args, Said: strings.TrimSpace(said), Err: err}
 }
 
-// command is a git command at the top of the working tree.
 func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.quotePath=false", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir = r.top
@@ -84,9 +83,9 @@ func (r *Repo) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// elsewhere are variables that point git at something else than the directory it
-// runs in, or change what it prints. Git sets some of them for its hooks.
-var elsewhere = []string{
+// redirecting are variables that make git use another repository than the working directory's,
+// or change its output. Git sets some of them for its hooks.
+var redirecting = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
 	"GIT_PREFIX", "GIT_NAMESPACE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS",
 	"GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE", "LC_ALL", "LANGUAGE",
@@ -95,7 +94,7 @@ var elsewhere = []string{
 func environment(from []string) []string {
 	out := slices.DeleteFunc(slices.Clone(from), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(elsewhere, name)
+		return slices.Contains(redirecting, name)
 	})
 	return append(out, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat")
 }

@@ -1,7 +1,7 @@
-// Package git reads a repository with the git command: what a commit holds, and
-// what is different between two states. It changes nothing, asks nobody for
-// passwords and runs no hooks.
+// Package git reads a repository with the git command: the files of a commit, and the
+// differences between two states. It modifies nothing, never prompts for passwords and runs no
+// hooks.
 //
-// Environment: what points git at another repository (GIT_DIR and the like) is left
-// out, so that the directory that was given is what is read.
+// It ignores environment variables that point git at another repository (such as GIT_DIR), so
+// that it always reads the given directory.
 package git

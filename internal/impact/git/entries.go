@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Modes of entries, as git writes them.
+// File modes as git writes them.
 const (
 	modeLink      = "120000"
 	modeSubmodule = "160000"
@@ -17,13 +17,13 @@ const (
 
 // Entry is a file of a commit.
 type Entry struct {
-	// Path is relative to the top.
+	// Path is relative to the repository root.
 	Path string
-	// Mode and ID are git's: two entries that are equal in both are the same file.
+	// Mode and ID are git's: entries with equal Mode and ID are the same file.
 	Mode, ID string
 }
 
-// Entries are all files of a commit, in git's order.
+// Entries returns all files of a commit, in git's order.
 func (r *Repo) Entries(ctx context.Context, commit string) ([]Entry, error) {
 	out, err := r.run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
@@ -34,25 +34,24 @@ func (r *Repo) Entries(ctx context.Context, commit string) ([]Entry, error) {
 		head, path, found := strings.Cut(line, "\t")
 		fields := strings.Fields(head)
 		if !found || len(fields) != 3 {
-			return nil, fmt.Errorf("list commit %.12s: %q is no entry", commit, line)
+			return nil, fmt.Errorf("list commit %.12s: invalid entry %q", commit, line)
 		}
 		entries = append(entries, Entry{Path: path, Mode: fields[0], ID: fields[2]})
 	}
 	return entries, nil
 }
 
-// OnDisk is the entry of a file as it would be committed now; of one that is not
-// there, found is false.
+// OnDisk returns entries of files as they would be committed now; it omits missing files.
 func (r *Repo) OnDisk(ctx context.Context, paths []string) (map[string]Entry, error) {
 	out := map[string]Entry{}
 	var there []string
 	for _, p := range paths {
 		info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(p)))
 		if err != nil {
-			continue // it is not there; what can't be looked at, git can't either
+			continue // missing; git cannot read other unreadable files either
 		}
 		if strings.Contains(p, "\n") {
-			return nil, fmt.Errorf("look at %q: its name has more than one line", p)
+			return nil, fmt.Errorf("hash %q: the name contains a newline", p)
 		}
 		mode := "100644"
 		switch {
@@ -81,7 +80,7 @@ func (r *Repo) OnDisk(ctx context.Context, paths []string) (map[string]Entry, er
 	}
 	ids := strings.Fields(string(printed))
 	if len(ids) != len(there) {
-		return nil, fmt.Errorf("hash %d files: there are %d ids", len(there), len(ids))
+		return nil, fmt.Errorf("hash %d files: git printed %d IDs", len(there), len(ids))
 	}
 	for i, p := range there {
 		e := out[p]
@@ -91,11 +90,11 @@ func (r *Repo) OnDisk(ctx context.Context, paths []string) (map[string]Entry, er
 	return out, nil
 }
 
-// link is the id of a symbolic link: what git keeps of it is where it leads to.
+// link returns the ID of a symbolic link: git stores its target as content.
 func (r *Repo) link(ctx context.Context, path string) (string, error) {
 	target, err := os.Readlink(filepath.Join(r.top, filepath.FromSlash(path)))
 	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", path, err)
+		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	out, err := r.run(ctx, strings.NewReader(target), "hash-object", "--stdin", "--no-filters")
 	return strings.TrimSpace(string(out)), err

@@ -10,24 +10,22 @@ import (
 	"strings"
 )
 
-// Files are the files of a commit below a directory, as a file system: what
-// checking it out would put there, with symbolic links followed.
+// Files is a file system with the files of a commit below a directory, as checking it out would
+// create them, with symbolic links followed.
 type Files struct {
 	files map[string]*file
 	dirs  map[string][]fs.DirEntry
-	// Submodules below the directory: what they hold is not here.
+	// Submodules below the directory; their files are not included.
 	Submodules []string
 }
 
 var _ fs.ReadDirFS = (*Files)(nil)
 
-// errTooLarge is told of a file whose content is not kept.
-var errTooLarge = fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
+var errTooLarge = fmt.Errorf("file is larger than %d MiB", MaxFile>>20)
 
-// errLeadsOut is told of a link.
-var errLeadsOut = errors.New("it is a symbolic link that leads to nothing in the repository")
+var errLeadsOut = errors.New("symbolic link with a target outside the repository")
 
-// Files reads those of a commit's entries that are below dir (empty: all).
+// Files reads the entries below dir (empty: all).
 func (r *Repo) Files(ctx context.Context, entries []Entry, dir string, blobs *Blobs) (*Files, error) {
 	b := &builder{repo: r, blobs: blobs, out: &Files{files: map[string]*file{}, dirs: map[string][]fs.DirEntry{".": nil}}}
 	prefix := ""
@@ -73,7 +71,7 @@ type builder struct {
 	follower *follower // nil: the commit has no links
 }
 
-// links reads where the commit's links lead to.
+// links reads the targets of the commit's links.
 func (b *builder) links(ctx context.Context, entries []Entry) error {
 	var ids []string
 	for _, e := range entries {
@@ -98,7 +96,7 @@ func (b *builder) links(ctx context.Context, entries []Entry) error {
 	return nil
 }
 
-// add enters a file, and says which contents it needs.
+// add enters a file and returns the content IDs that it needs.
 func (b *builder) add(name string, e Entry) []string {
 	f := &file{name: name, id: e.ID}
 	b.out.files[name] = f
@@ -122,8 +120,8 @@ func (b *builder) add(name string, e Entry) []string {
 	}
 }
 
-// directory enters what lies in a directory that a link leads to: it can be read,
-// and is not listed, as on disk.
+// directory enters the files of a directory that a link points to. They can be read but are not
+// listed, as on disk.
 func (b *builder) directory(name, to string) []string {
 	var ids []string
 	for p, e := range b.follower.entries {
@@ -138,7 +136,7 @@ func (b *builder) directory(name, to string) []string {
 	return ids
 }
 
-// list enters a file in the directories that it is in.
+// list enters a file in its parent directories.
 func (b *builder) list(f *file) {
 	dir := path.Dir(f.name)
 	b.directoryOf(dir)
@@ -155,7 +153,7 @@ func (b *builder) directoryOf(dir string) {
 	b.out.dirs[parent] = append(b.out.dirs[parent], dirEntry{name: path.Base(dir)})
 }
 
-// IDs are git's ids of the contents, by path; of links, of what they lead to.
+// IDs returns git's content IDs by path; for a link, that of its target.
 func (f *Files) IDs() map[string]string {
 	out := make(map[string]string, len(f.files))
 	for name, file := range f.files {
@@ -164,7 +162,7 @@ func (f *Files) IDs() map[string]string {
 	return out
 }
 
-// Links are the paths that are, or lie behind, symbolic links.
+// Links returns the paths that are, or are behind, symbolic links.
 func (f *Files) Links() []string {
 	var out []string
 	for name, file := range f.files {
@@ -176,5 +174,5 @@ func (f *Files) Links() []string {
 	return out
 }
 
-// Len is how many files can be read.
+// Len returns the number of readable files.
 func (f *Files) Len() int { return len(f.files) }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Open opens a file or a directory.
+// Open implements fs.FS.
 func (f *Files) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -27,7 +27,7 @@ func (f *Files) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// ReadDir lists a directory, sorted.
+// ReadDir implements fs.ReadDirFS.
 func (f *Files) ReadDir(name string) ([]fs.DirEntry, error) {
 	list, ok := f.dirs[name]
 	if !ok {
@@ -64,7 +64,7 @@ func (o *openDir) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: o.name, Err: errors.New("is a directory")}
 }
 
-// ReadDir lists the next n entries, or all that are left.
+// ReadDir implements fs.ReadDirFile.
 func (o *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n > 0 && len(o.left) == 0 {
 		return nil, io.EOF
@@ -97,7 +97,7 @@ func (i info) Sys() any           { return nil }
 
 type dirEntry struct {
 	name string
-	file *file // nil of a directory
+	file *file // nil for a directory
 }
 
 func (d dirEntry) Name() string { return d.name }

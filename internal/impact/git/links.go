@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// follower finds what symbolic links of a commit lead to.
+// follower resolves the symbolic links of a commit.
 type follower struct {
 	entries map[string]Entry
-	// targets of links, by path.
+	// targets of links, by path
 	targets map[string]string
 }
 
-// maxLinks is how many links a path may lead over, as the kernel has it.
+// maxLinks is the kernel's limit for links in a path.
 const maxLinks = 40
 
-// follow is the path that p leads to; ok is false where that is not in the repository.
+// follow resolves p; ok is false if the target is not in the repository.
 func (f *follower) follow(p string) (to string, ok bool) {
 	for range maxLinks {
 		next, again := f.step(p)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ErrUnknown says that a repository does not have what a name is to name.
-var ErrUnknown = errors.New("no such commit")
+// ErrUnknown means that a revision does not exist.
+var ErrUnknown = errors.New("commit not found")
 
-// Commit is the full id of the commit that a name stands for.
+// Commit returns the full ID of a revision.
 func (r *Repo) Commit(ctx context.Context, name string) (string, error) {
 	out, err := r.run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
@@ -22,7 +22,7 @@ func (r *Repo) Commit(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Shallow says that the history was cut off when the repository was cloned.
+// Shallow reports whether the clone has a truncated history.
 func (r *Repo) Shallow(ctx context.Context) (bool, error) {
 	out, err := r.run(ctx, nil, "rev-parse", "--is-shallow-repository")
 	if err != nil {
@@ -31,12 +31,12 @@ func (r *Repo) Shallow(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) != "false", nil
 }
 
-// MergeBases are the best common ancestors of two commits: none when they have no
-// history in common, several when branches were merged crosswise.
+// MergeBases returns the best common ancestors of two commits: none without a common history,
+// several after criss-cross merges.
 func (r *Repo) MergeBases(ctx context.Context, a, b string) ([]string, error) {
 	out, err := r.run(ctx, nil, "merge-base", "--all", a, b)
 	if failed, ok := errors.AsType[*Error](err); ok && failed.Said == "" && ctx.Err() == nil {
-		return nil, nil // it says nothing and fails when there is none
+		return nil, nil // git fails without output if there is none
 	}
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (r *Repo) MergeBases(ctx context.Context, a, b string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// Dirty says that the working tree is not what the commit that is checked out holds.
+// Dirty reports whether the working tree differs from the checked-out commit.
 func (r *Repo) Dirty(ctx context.Context) (bool, error) {
 	out, err := r.run(ctx, nil, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
 	return len(out) > 0, err

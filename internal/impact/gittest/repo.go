@@ -1,4 +1,4 @@
-// Package gittest makes git repositories for tests. Nothing but tests uses it.
+// Package gittest makes git repositories for tests.
 package gittest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Repo is a repository in a directory of the test's own, on branch main.
+// Repo is a repository in a temporary directory, on branch main.
 type Repo struct {
 	Dir string
 	t   testing.TB
 }
 
-// New makes an empty one.
+// New makes an empty repository.
 func New(tb testing.TB) *Repo {
 	tb.Helper()
 	r := &Repo{Dir: tb.TempDir(), t: tb}
@@ -24,7 +24,7 @@ func New(tb testing.TB) *Repo {
 	return r
 }
 
-// Git runs a git command that has to succeed, and returns what it prints.
+// Git runs a git command and returns its output; it fails the test on error.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
 	out, err := r.run(args...)
@@ -68,7 +68,6 @@ func without(env []string, name string) []string {
 	return out
 }
 
-// Write writes files.
 func (r *Repo) Write(files map[string]string) {
 	r.t.Helper()
 	for name, text := range files {
@@ -82,7 +81,6 @@ func (r *Repo) Write(files map[string]string) {
 	}
 }
 
-// Remove removes a file.
 func (r *Repo) Remove(name string) {
 	r.t.Helper()
 	if err := os.Remove(filepath.Join(r.Dir, filepath.FromSlash(name))); err != nil {
@@ -90,7 +88,7 @@ func (r *Repo) Remove(name string) {
 	}
 }
 
-// Commit writes files and commits whatever lies there; it returns the commit's id.
+// Commit writes files, commits everything in the working tree, and returns the commit's ID.
 func (r *Repo) Commit(message string, files map[string]string) string {
 	r.t.Helper()
 	r.Write(files)

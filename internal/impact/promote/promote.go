@@ -12,35 +12,35 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/record"
 )
 
-// Input is what is known of a commit.
+// Input has the data of a commit.
 type Input struct {
 	Commit string
-	// Tree is the directory of its recipes, Recipes what each of them is made of.
+	// Tree is the recipe directory, Recipes the recipes with their inputs.
 	Tree    string
 	Recipes map[string]impact.Measured
-	// Unusable says why the tree can't be used; empty: it can.
+	// Unusable is the reason why the tree is invalid; empty if it is valid.
 	Unusable string
-	// Harness is the digest of its harness, when it is run by a version of firstlight.
+	// Harness returns the digest of the commit's harness when run by a version of firstlight.
 	Harness func(version string) string
 	Records []record.Record
 	Runtime []record.Runtime
-	// Require are names of runtime checks that have to be there.
+	// Require are the names of required runtime checks.
 	Require []string
 }
 
-// Candidate says whether a commit qualifies.
+// Candidate is the decision about a commit.
 type Candidate struct {
 	Commit    string        `json:"commit"`
 	Qualifies bool          `json:"qualifies"`
 	Verdict   check.Verdict `json:"verdict"`
-	// Reasons are why it does not, all of them.
+	// Reasons are all reasons why the commit does not qualify.
 	Reasons []string `json:"reasons"`
-	// Scheduling is the run that counts; Recipes is how many the commit has.
+	// Scheduling is the run that counts; Recipes is the number of recipes of the commit.
 	Scheduling *Run     `json:"scheduling,omitempty"`
 	Recipes    int      `json:"recipes"`
 	Notes      []string `json:"notes,omitempty"`
-	// Runtime are checks on real hardware: of drivers, fabric and speed, of which the
-	// scheduling test says nothing.
+	// Runtime are checks of drivers, fabric and performance on real hardware, which the
+	// scheduling test does not cover.
 	Runtime []record.Runtime `json:"runtime"`
 }
 
@@ -54,7 +54,6 @@ type Run struct {
 	Shards  int           `json:"shards"`
 }
 
-// Judge decides.
 func Judge(in Input) Candidate {
 	out := Candidate{Commit: in.Commit, Recipes: len(in.Recipes), Reasons: []string{}, Runtime: in.Runtime}
 	if in.Runtime == nil {
@@ -78,13 +77,13 @@ func Judge(in Input) Candidate {
 	return out
 }
 
-// scheduling finds the run that counts, the newest that is whole, and what is wrong
-// with it. Where none is whole it is the newest.
+// scheduling returns the run that counts and the reasons against it. That is the newest
+// complete run or, if there is none, the newest run.
 func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 	if in.Unusable != "" {
-		wrong = append(wrong, "the recipes of the commit can't be used: "+in.Unusable)
+		wrong = append(wrong, "the recipe tree of the commit is invalid: "+in.Unusable)
 	} else if len(in.Recipes) == 0 {
-		wrong = append(wrong, "the commit has no recipe: nothing was tested")
+		wrong = append(wrong, "the commit has no recipes: nothing was tested")
 	}
 	runs := record.Runs(in.Records)
 	tiers := map[int]bool{}
@@ -95,22 +94,22 @@ func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 		}
 	}
 	if len(of3) == 0 {
-		text := "there is no record of tier 3, in which all recipes are tested"
+		text := "there is no record of tier 3, which tests all recipes"
 		if len(runs) > 0 {
-			text += fmt.Sprintf(": there are records of tiers %v alone", slices.Sorted(maps.Keys(tiers)))
+			text += fmt.Sprintf("; found only records of tiers %v", slices.Sorted(maps.Keys(tiers)))
 		}
 		return nil, append(wrong, text), nil
 	}
 	i := max(0, slices.IndexFunc(of3, func(r record.Run) bool { return len(r.Missing) == 0 }))
 	for k, r := range of3 {
 		if k != i {
-			notes = append(notes, fmt.Sprintf("another run (%s, %s) came to %s: %s", r.Event, r.When.Format(time.RFC3339), r.Verdict, r.Reason))
+			notes = append(notes, fmt.Sprintf("another run (%s, %s) has the verdict %s: %s", r.Event, r.When.Format(time.RFC3339), r.Verdict, r.Reason))
 		}
 	}
 	for _, newer := range of3[:i] {
 		for _, one := range newer.Recipes {
 			if one.Verdict == check.Failed {
-				wrong = append(wrong, fmt.Sprintf("%s failed in a newer run (%s, %s), of which shards %s have no record: %s",
+				wrong = append(wrong, fmt.Sprintf("%s failed in a newer run (%s, %s) without records of the shards %s: %s",
 					one.Recipe, newer.Event, newer.When.Format(time.RFC3339), numbers(newer.Missing), one.Reason))
 			}
 		}
@@ -118,21 +117,20 @@ func (in *Input) scheduling() (counts *record.Run, wrong, notes []string) {
 	return &of3[i], append(wrong, in.wrongWith(&of3[i])...), notes
 }
 
-// wrongWith are all reasons for which a run does not speak for the commit.
 func (in *Input) wrongWith(r *record.Run) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if r.Commit != in.Commit {
-		add("what was tested is commit %.12s", r.Commit)
+		add("tested another commit: %.12s", r.Commit)
 	}
 	if r.Dirty {
-		add("what was tested is not what is committed: the working tree was not clean")
+		add("tested uncommitted changes: the working tree was not clean")
 	}
 	if want := in.Harness(r.Tool); r.Harness != want {
-		add("another harness tested: its digest is %.12s, and the commit's %.12s", r.Harness, want)
+		add("tested with another harness: digest %.12s, the commit's is %.12s", r.Harness, want)
 	}
 	if r.Tree != in.Tree {
-		add("the recipes in %s were tested, not those in %s", r.Tree, in.Tree)
+		add("tested the recipes in %s instead of %s", r.Tree, in.Tree)
 	}
 	if len(r.Missing) > 0 {
 		add("shards %s of %d have no record", numbers(r.Missing), r.Of)
@@ -140,45 +138,45 @@ func (in *Input) wrongWith(r *record.Run) []string {
 	out = append(out, in.recipes(r)...)
 	out = append(out, r.Disagreements()...)
 	if r.Verdict != check.Passed && len(out) == 0 {
-		add("the run came to %s: %s", r.Verdict, r.Reason)
+		add("the run has the verdict %s: %s", r.Verdict, r.Reason)
 	}
 	return out
 }
 
-// recipes holds what was tested against what the commit has.
+// recipes compares the tested recipes with those of the commit.
 func (in *Input) recipes(r *record.Run) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	count := map[string]int{}
 	for _, one := range r.Recipes {
 		if count[one.Recipe]++; count[one.Recipe] > 1 {
-			add("%s: was tested twice in one run", one.Recipe)
+			add("%s: tested twice in one run", one.Recipe)
 			continue
 		}
 		want, there := in.Recipes[one.Recipe]
 		switch {
 		case !there:
-			add("%s: was tested, and the commit does not have it", one.Recipe)
+			add("%s: tested but not in the commit", one.Recipe)
 		case one.Verdict != check.Passed:
 			add("%s: %s: %s", one.Recipe, one.Verdict, one.Reason)
 		case want.Err != nil:
 			text, _, _ := strings.Cut(want.Err.Error(), "\n")
-			add("%s: is told to have passed, and can't be resolved: %s", one.Recipe, text)
+			add("%s: recorded as passed but cannot be resolved: %s", one.Recipe, text)
 		case one.Digest != want.Digest:
-			add("%s: was tested with other files: digest %.12s, not %.12s", one.Recipe, one.Digest, want.Digest)
+			add("%s: tested with different files: digest %.12s, want %.12s", one.Recipe, one.Digest, want.Digest)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Recipes)) {
 		if count[name] == 0 {
-			add("%s: was not tested", name)
+			add("%s: not tested", name)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// runtime are the checks on real hardware that were asked for and are not there. Of
-// several of one name the newest counts.
+// runtime returns the reasons against the required checks on real hardware. The newest record
+// of a name counts.
 func (in *Input) runtime() []string {
 	var out []string
 	for _, name := range in.Require {
@@ -190,13 +188,13 @@ func (in *Input) runtime() []string {
 		}
 		switch {
 		case newest == nil:
-			out = append(out, fmt.Sprintf("runtime check %s: there is no record of it", name))
+			out = append(out, fmt.Sprintf("runtime check %s: no record found", name))
 		case newest.Verdict != check.Passed:
 			out = append(out, fmt.Sprintf("runtime check %s: %s: %s", name, newest.Verdict, newest.Reason))
 		case newest.Simulated:
-			out = append(out, fmt.Sprintf("runtime check %s: passed on simulated hardware, which says nothing", name))
+			out = append(out, fmt.Sprintf("runtime check %s: passed on simulated hardware, which does not count", name))
 		case !newest.Real():
-			out = append(out, fmt.Sprintf("runtime check %s: its record does not say on which hardware", name))
+			out = append(out, fmt.Sprintf("runtime check %s: record does not name the hardware", name))
 		}
 	}
 	return out

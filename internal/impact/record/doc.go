@@ -1,7 +1,8 @@
-// Package record is what is kept of a commit's scheduling test: one file for each
-// shard, DIR/COMMIT/schedule-SHARD.json, or one for all, DIR/COMMIT/schedule.json;
-// beside them, in DIR/COMMIT/runtime/, what checks on real hardware came to.
+// Package record stores the results of a commit's scheduling test: one file for each shard,
+// DIR/COMMIT/schedule-SHARD.json, or one for all, DIR/COMMIT/schedule.json. Results of checks
+// on real hardware are in DIR/COMMIT/runtime/.
 //
-// A record says what was tested, by digest, and what came of it. It does not say that
-// this is all that had to be tested: who reads it finds that out by himself.
+// A record identifies what was tested by digest and holds the verdicts. It does not prove that
+// everything required was tested: readers compare it with a plan (package summarize) or with
+// the recipes of the commit (package promote).
 package record

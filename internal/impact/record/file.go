@@ -10,70 +10,59 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
-// runtimeDir is where checks on real hardware are, in a commit's directory.
+// runtimeDir is the subdirectory of a commit for checks on real hardware.
 const runtimeDir = "runtime"
 
-// maxSize of a record, in bytes: a tree of 10,000 recipes makes some 3 MiB.
+// maxSize of a record in bytes; a tree of 10,000 recipes needs about 3 MiB.
 const maxSize = 64 << 20
 
-// Write writes a record to its place below a directory, whole or not at all, over one
-// of the same shard that is there. It returns the file.
+// Write writes a record below a directory and returns the file. It replaces an existing record
+// of the same shard.
 func Write(dir string, r Record) (string, error) {
 	if err := r.Check(); err != nil {
-		return "", fmt.Errorf("keep a record: %w", err)
+		return "", fmt.Errorf("write record: %w", err)
 	}
 	name := "schedule.json"
 	if r.Shard != nil {
 		name = "schedule-" + r.Shard.ID + ".json"
 		if strings.ContainsAny(r.Shard.ID, `/\`) {
-			return "", fmt.Errorf("keep a record: %q is no name of a shard", r.Shard.ID)
+			return "", fmt.Errorf("write record: invalid shard name %q: must not contain slashes", r.Shard.ID)
 		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return "", fmt.Errorf("keep a record: %w", err)
+		return "", fmt.Errorf("write record: %w", err)
 	}
 	to := filepath.Join(dir, r.Commit)
 	if err := os.MkdirAll(to, 0o750); err != nil {
-		return "", fmt.Errorf("keep a record: %w", err)
+		return "", fmt.Errorf("write record: %w", err)
 	}
 	file := filepath.Join(to, name)
-	return file, write(file, append(data, '\n'))
+	if err := atomicfile.Write(file, append(data, '\n'), 0o600); err != nil {
+		return "", fmt.Errorf("write record: %w", err)
+	}
+	return file, nil
 }
 
-func write(file string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".record-*")
-	if err != nil {
-		return fmt.Errorf("keep a record: %w", err)
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("keep a record: %w", errors.Join(err, os.Remove(tmp.Name())))
-	}
-	return nil
-}
-
-// Of reads the records of a commit, in the order of their names; none is no error.
+// Of reads the records of a commit, sorted by file name. It returns no error if there are none.
 func Of(dir, commit string) ([]Record, error) {
 	records, err := scan(filepath.Join(dir, commit), false)
 	for _, r := range records {
 		if r.Commit != commit {
-			err = errors.Join(err, fmt.Errorf("a record in %s is of commit %.12s", commit, r.Commit))
+			err = errors.Join(err, fmt.Errorf("a record in %s belongs to commit %.12s", commit, r.Commit))
 		}
 	}
 	return records, err
 }
 
-// All reads every record anywhere below a directory, whatever its commit.
+// All reads every record below a directory, of all commits.
 func All(dir string) ([]Record, error) { return scan(dir, true) }
 
-// scan reads files that are called like records. One that can't be read is an error.
+// scan reads the files named like records. An unreadable record is an error.
 func scan(dir string, deep bool) ([]Record, error) {
 	var out []Record
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -108,7 +97,7 @@ func scan(dir string, deep bool) ([]Record, error) {
 	return out, nil
 }
 
-// RuntimeOf reads what checks on real hardware came to, by name.
+// RuntimeOf reads the results of checks on real hardware, sorted by file name.
 func RuntimeOf(dir, commit string) ([]Runtime, error) {
 	in := filepath.Join(dir, commit, runtimeDir)
 	entries, err := os.ReadDir(in) // sorted by name
@@ -136,7 +125,7 @@ func RuntimeOf(dir, commit string) ([]Runtime, error) {
 func decode(file string, into any) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
@@ -152,7 +141,7 @@ func decode(file string, into any) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s has something behind its object", file)
+		return fmt.Errorf("%s has data after its JSON object", file)
 	}
 	return nil
 }

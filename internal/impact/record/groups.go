@@ -10,29 +10,29 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Run is one run of a test: its shards, joined. Of a shard that was run again, the
-// newest counts.
+// Run is one run of a test with its shards joined. If a shard ran more than once, the newest
+// record counts.
 type Run struct {
-	// Record has what all shards have in common, and the recipes of all.
+	// Record has the common fields of all shards, and the recipes of all.
 	Record
-	// Of is how many shards there are; Missing are those without a record, by index.
+	// Of is the number of shards; Missing are the indexes of those without a record.
 	Of      int   `json:"of"`
 	Missing []int `json:"missing,omitempty"`
 }
 
-// runKey is what records of one run have in common.
+// runKey has the fields that are equal in all records of a run.
 type runKey struct {
 	commit, plan, event, tree, harness, tool string
 	tier, of                                 int
 	dirty                                    bool
 }
 
-// Runs joins records of one run, the newest run first.
+// Runs joins the records of each run; the newest run is first.
 func Runs(records []Record) []Run {
 	shards := map[runKey]map[int]Record{}
 	var out []Run
 	for _, r := range records {
-		if r.Shard == nil { // each is a run of its own
+		if r.Shard == nil { // a run without shards
 			out = append(out, Run{Record: r, Of: 1})
 			continue
 		}
@@ -94,7 +94,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Disagreements are classes whose members did not come to one verdict.
+// Disagreements describes the classes whose members have different verdicts.
 func (r *Record) Disagreements() []string {
 	verdicts := map[string]check.Verdict{}
 	for _, one := range r.Recipes {
@@ -104,7 +104,7 @@ func (r *Record) Disagreements() []string {
 	for _, c := range r.Classes() {
 		for _, name := range c.Recipes[1:] {
 			if first := c.Recipes[0]; verdicts[name] != verdicts[first] {
-				out = append(out, fmt.Sprintf("%s and %s are one class (%.12s), and came to %s and %s", first, name, c.Fingerprint, verdicts[first], verdicts[name]))
+				out = append(out, fmt.Sprintf("%s and %s are in one class (%.12s) but have the verdicts %s and %s", first, name, c.Fingerprint, verdicts[first], verdicts[name]))
 			}
 		}
 	}

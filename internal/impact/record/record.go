@@ -13,24 +13,25 @@ import (
 // Version of the format.
 const Version = 1
 
-// Record is what came of a test, or of one shard of it.
+// Record is the result of a test, or of one shard of it.
 type Record struct {
 	Version int `json:"version"`
-	// Tool is the version of firstlight that tested.
+	// Tool is the version of firstlight that ran the test.
 	Tool string `json:"tool"`
-	// Commit was checked out; Dirty says that what was tested is not what it holds.
+	// Commit is the ID of the commit that was checked out; Dirty is set if the working tree
+	// differed from it.
 	Commit string `json:"commit"`
 	Dirty  bool   `json:"dirty"`
-	// Event and Tier are why these recipes.
+	// Event and Tier are why these recipes were tested.
 	Event impact.Event `json:"event"`
 	Tier  int          `json:"tier"`
-	// Tree is the directory of the recipes in the repository.
+	// Tree is the recipe directory in the repository.
 	Tree string `json:"tree"`
-	// Harness is the digest of the code that tested.
+	// Harness is the digest of the code that ran the test.
 	Harness string `json:"harness"`
-	// Plan is the digest of the plan that it is of; empty: of none.
+	// Plan is the digest of the plan; empty if there was none.
 	Plan string `json:"plan,omitempty"`
-	// Shard is which part of the plan; nil: all that the record's tier has.
+	// Shard is the part of the plan; nil: the whole tier.
 	Shard *Shard `json:"shard,omitempty"`
 	// When the test ended.
 	When    time.Time     `json:"when"`
@@ -47,26 +48,26 @@ type Shard struct {
 	Of    int `json:"of"`
 }
 
-// Recipe is what came of one.
+// Recipe is the result of one recipe.
 type Recipe struct {
 	Recipe string `json:"recipe"`
-	// Digest of the inputs that were tested; empty when it could not be resolved.
+	// Digest of the tested inputs; empty if the recipe could not be resolved.
 	Digest string `json:"digest"`
-	// Fingerprint is the recipe's class.
+	// Fingerprint identifies the recipe's class.
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	Verdict     check.Verdict `json:"verdict"`
 	Reason      string        `json:"reason,omitempty"`
-	// StandsFor are recipes of its class that were not tested themselves.
+	// StandsFor are the recipes of its class that were not tested themselves.
 	StandsFor []string `json:"standsFor,omitempty"`
 }
 
-// Class are recipes with one fingerprint.
+// Class has the recipes with one fingerprint.
 type Class struct {
 	Fingerprint string   `json:"fingerprint"`
 	Recipes     []string `json:"recipes"`
 }
 
-// Classes groups the recipes that have a fingerprint.
+// Classes groups the recipes by fingerprint; it omits recipes without one.
 func (r *Record) Classes() []Class {
 	members := map[string][]string{}
 	for _, one := range r.Recipes {
@@ -83,32 +84,33 @@ func (r *Record) Classes() []Class {
 	return out
 }
 
-// Check finds what no record can have.
+// Check validates the record.
 func (r *Record) Check() error {
 	switch {
 	case r.Version != Version:
-		return fmt.Errorf("the record is of version %d, and this firstlight reads version %d", r.Version, Version)
+		return fmt.Errorf("invalid record: version %d, want %d", r.Version, Version)
 	case !isCommit(r.Commit):
-		return fmt.Errorf("the record is of commit %q, which is no commit's id", r.Commit)
+		return fmt.Errorf("invalid record: %q is not a commit ID", r.Commit)
 	case r.Harness == "" || r.Tree == "":
-		return fmt.Errorf("the record of %.12s does not say which harness or which tree", r.Commit)
+		return fmt.Errorf("invalid record of %.12s: harness or tree is missing", r.Commit)
 	case r.When.IsZero():
-		return fmt.Errorf("the record of %.12s does not say when", r.Commit)
+		return fmt.Errorf("invalid record of %.12s: time is missing", r.Commit)
 	case r.Shard != nil && (r.Shard.Of < 1 || r.Shard.Index < 1 || r.Shard.Index > r.Shard.Of || r.Shard.ID == "" || r.Plan == ""):
-		return fmt.Errorf("the record of %.12s is of shard %d of %d of plan %q", r.Commit, r.Shard.Index, r.Shard.Of, r.Plan)
+		return fmt.Errorf("invalid record of %.12s: shard %d of %d of plan %q", r.Commit, r.Shard.Index, r.Shard.Of, r.Plan)
 	}
 	if _, err := check.ParseVerdict(string(r.Verdict)); err != nil {
-		return fmt.Errorf("the record of %.12s: %w", r.Commit, err)
+		return fmt.Errorf("invalid record of %.12s: %w", r.Commit, err)
 	}
 	for _, one := range r.Recipes {
 		if _, err := check.ParseVerdict(string(one.Verdict)); err != nil || one.Recipe == "" {
-			return fmt.Errorf("the record of %.12s: recipe %q: verdict %q", r.Commit, one.Recipe, one.Verdict)
+			return fmt.Errorf("invalid record of %.12s: recipe %q has the verdict %q", r.Commit, one.Recipe, one.Verdict)
 		}
 	}
 	return nil
 }
 
-// isCommit says whether a text can be a commit's id, and so the name of a directory.
+// isCommit reports whether the text has the form of a commit ID, and so is a safe directory
+// name.
 func isCommit(text string) bool {
 	if len(text) != 40 && len(text) != 64 {
 		return false

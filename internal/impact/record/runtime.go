@@ -7,38 +7,38 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Runtime is what a check on real hardware came to, DIR/COMMIT/runtime/*.json. It says
-// nothing of scheduling, and a scheduling test nothing of it.
+// Runtime is the result of a check on real hardware, DIR/COMMIT/runtime/*.json. It is
+// independent of the scheduling test.
 type Runtime struct {
-	// Name of the check, such as nccl-all-reduce-bw.
+	// Name of the check, for example nccl-all-reduce-bw.
 	Name    string        `json:"name"`
 	Verdict check.Verdict `json:"verdict"`
 	Reason  string        `json:"reason,omitempty"`
-	// Commit that was run; empty: that of the directory it is in.
+	// Commit that was checked; empty: the commit of the directory.
 	Commit string `json:"commit,omitempty"`
-	// Hardware is what it ran on, such as "2 x p5.48xlarge".
+	// Hardware that the check ran on, for example "2 x p5.48xlarge".
 	Hardware string `json:"hardware"`
-	// Simulated says that the hardware was not real.
+	// Simulated is set if the hardware was not real.
 	Simulated bool `json:"simulated,omitempty"`
-	// Recipe that was deployed, When it was checked, and where the evidence is.
+	// Recipe that was deployed, time of the check, and location of the evidence.
 	Recipe   string    `json:"recipe,omitempty"`
 	When     time.Time `json:"when,omitzero"`
 	Evidence string    `json:"evidence,omitempty"`
 }
 
-// Check finds what no such record can have.
+// Check validates the record; commit is that of its directory.
 func (r *Runtime) Check(commit string) error {
 	if r.Name == "" {
-		return fmt.Errorf("a runtime record of %.12s does not say which check", commit)
+		return fmt.Errorf("invalid runtime record of %.12s: name is missing", commit)
 	}
 	if _, err := check.ParseVerdict(string(r.Verdict)); err != nil {
-		return fmt.Errorf("the runtime record of %s: %w", r.Name, err)
+		return fmt.Errorf("invalid runtime record of %s: %w", r.Name, err)
 	}
 	if r.Commit != "" && r.Commit != commit {
-		return fmt.Errorf("the runtime record of %s is of commit %.12s, and lies with %.12s", r.Name, r.Commit, commit)
+		return fmt.Errorf("invalid runtime record of %s: commit is %.12s, but the file is in the directory of %.12s", r.Name, r.Commit, commit)
 	}
 	return nil
 }
 
-// Real says that the check was passed on hardware that is named and not simulated.
+// Real reports whether the check passed on named hardware that was not simulated.
 func (r *Runtime) Real() bool { return r.Verdict == check.Passed && r.Hardware != "" && !r.Simulated }

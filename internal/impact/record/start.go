@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/impact"
 )
 
-// Start is what is known before a test: what a record will be of. It is made of what
-// lies on disk then, so that what is written during the test does not count.
+// Start has the fields of a record that are known before a test. It is computed from the files
+// at that time, so that files written during the test do not count.
 type Start struct {
 	Tool     string
 	Commit   string
@@ -22,7 +22,7 @@ type Start struct {
 	Measured map[string]impact.Measured
 }
 
-// End makes the record; the recipes get their digests.
+// End returns the record of the finished test and adds the digests of the recipes.
 func (s *Start) End(when time.Time, verdict check.Verdict, reason string, recipes []Recipe) Record {
 	r := Record{
 		Version: Version, Tool: s.Tool, Commit: s.Commit, Dirty: s.Dirty, Event: s.Event, Tier: s.Tier, Tree: s.Tree,

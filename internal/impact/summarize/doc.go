@@ -1,4 +1,4 @@
-// Package summarize decides what a workflow's one required check says: whether all
-// that a plan asks for was tested and passed. Jobs that were skipped or cancelled leave
-// nothing behind, so it goes by what has to be there, not by what is. It is pure.
+// Package summarize computes the result of a workflow's required check: whether everything in
+// the plan was tested and passed. Skipped and cancelled jobs leave no results, so it compares
+// the results with the plan instead of only reading the results. It performs no I/O.
 package summarize

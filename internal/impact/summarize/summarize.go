@@ -10,50 +10,49 @@ import (
 	"github.com/firstlight/firstlight/internal/impact/record"
 )
 
-// Input is what there is when all jobs have ended.
+// Input has the data available when all jobs have ended.
 type Input struct {
-	// Plan is what had to be tested; PlanDigest what the job that made it says its
-	// digest is (empty: not known).
+	// Plan lists the required tests; PlanDigest is its digest as reported by the job that made
+	// it (empty: unknown).
 	Plan       *impact.Plan
 	PlanDigest string
-	// Jobs are the results of the jobs that the summary needs, by name, in GitHub's
-	// words: success, failure, cancelled, skipped. nil: not known, so not looked at.
+	// Jobs are the results of the jobs that the summary depends on, by name, in GitHub's terms:
+	// success, failure, cancelled, skipped. nil: unknown, not checked.
 	Jobs map[string]string
-	// Records are the results that were found.
+	// Records are the results found.
 	Records []record.Record
 }
 
-// Names of the jobs.
 const (
 	JobPlan = "plan"
 	success = "success"
 	skipped = "skipped"
 )
 
-// JobOf is the name of the job that tests a tier.
+// JobOf returns the name of the job that tests a tier.
 func JobOf(level int) string { return fmt.Sprintf("tier%d", level) }
 
-// Summary is what the check says.
+// Summary is the result of the check.
 type Summary struct {
 	Verdict check.Verdict `json:"verdict"`
 	Reason  string        `json:"reason"`
-	// Tested recipes, and those that they stand for.
+	// Tested counts recipes, Covered those that they were tested for.
 	Tested  int `json:"tested"`
 	Covered int `json:"covered"`
-	// Shards with a result, of those that the plan has.
+	// Shards counts the shards with a result, OfShards those of the plan.
 	Shards   int `json:"shards"`
 	OfShards int `json:"ofShards"`
-	// Failed recipes with what they came to, and all else that is wrong.
+	// Failed are the recipes that did not pass; Problems everything else that is wrong.
 	Failed   []record.Recipe `json:"failed"`
 	Problems []string        `json:"problems"`
 	Plan     string          `json:"plan"`
 }
 
-// Judge holds results against a plan.
+// Judge compares results with a plan.
 func Judge(in Input) Summary {
 	j := judge{Input: in, out: Summary{Failed: []record.Recipe{}, Problems: []string{}, OfShards: len(in.Plan.Shards), Plan: in.Plan.Digest}}
 	if in.PlanDigest != "" && in.PlanDigest != in.Plan.Digest {
-		j.problem("the plan is not the one that the jobs were given: its digest is %.12s, and theirs %.12s", in.Plan.Digest, in.PlanDigest)
+		j.problem("the jobs used another plan: digest %.12s, want %.12s", in.Plan.Digest, in.PlanDigest)
 	}
 	j.jobs()
 	j.shards()
@@ -65,14 +64,14 @@ func Judge(in Input) Summary {
 type judge struct {
 	Input
 	out    Summary
-	failed bool // something was seen to fail
+	failed bool // at least one failure was observed
 }
 
 func (j *judge) problem(format string, args ...any) {
 	j.out.Problems = append(j.out.Problems, fmt.Sprintf(format, args...))
 }
 
-// jobs holds what became of the jobs against what they had to do.
+// jobs compares the results of the jobs with their work.
 func (j *judge) jobs() {
 	if j.Jobs == nil {
 		return
@@ -85,16 +84,16 @@ func (j *judge) jobs() {
 	}
 	for name := range work {
 		if _, known := j.Jobs[name]; !known {
-			j.problem("job %s has work, and is not among those that were waited for", name)
+			j.problem("job %s has work but no result", name)
 		}
 	}
 	for name, result := range j.Jobs {
 		switch {
 		case result == success && work[name] > 0, result == skipped && work[name] == 0:
 		case result == skipped:
-			j.problem("job %s was skipped, and had work", name)
+			j.problem("job %s was skipped although it had work", name)
 		case result == success:
-			j.problem("job %s succeeded, and had nothing to do: that is no job of this plan", name)
+			j.problem("job %s succeeded although the plan has no work for it", name)
 		default:
 			j.failed = j.failed || result == "failure"
 			j.problem("job %s ended with %q", name, result)
@@ -103,56 +102,56 @@ func (j *judge) jobs() {
 	slices.Sort(j.out.Problems)
 }
 
-// shards holds the records against the parts of the plan.
+// shards compares the records with the shards of the plan.
 func (j *judge) shards() {
 	byID := map[string]int{}
 	for _, r := range j.Records {
-		id := "without a shard"
+		id := "without shard"
 		if r.Shard != nil {
 			id = r.Shard.ID
 		}
 		i := slices.IndexFunc(j.Plan.Shards, func(s impact.Shard) bool { return s.ID == id })
 		if i < 0 || r.Plan != j.Plan.Digest {
-			j.problem("there is a result that the plan does not have: %s of plan %.12s", id, r.Plan)
+			j.problem("unexpected result: %s of plan %.12s", id, r.Plan)
 			continue
 		}
 		if byID[id]++; byID[id] > 1 {
-			j.problem("there are %d results of %s", byID[id], id)
+			j.problem("shard %s has %d results", id, byID[id])
 		}
-		if wrong := j.foreign(r, j.Plan.Shards[i]); wrong != "" {
-			j.problem("the result of %s is of something else: %s", id, wrong)
+		if wrong := j.mismatch(r, j.Plan.Shards[i]); wrong != "" {
+			j.problem("result of shard %s does not match the plan: %s", id, wrong)
 		}
 	}
 	for _, s := range j.Plan.Shards {
 		if byID[s.ID] == 0 {
-			j.problem("there is no result of %s (%d recipes)", s.ID, len(s.Recipes))
+			j.problem("shard %s has no result (%d recipes)", s.ID, len(s.Recipes))
 			continue
 		}
 		j.out.Shards++
 	}
 }
 
-// foreign says in what a record is not of the plan.
-func (j *judge) foreign(r record.Record, s impact.Shard) string {
+// mismatch describes how a record differs from the plan.
+func (j *judge) mismatch(r record.Record, s impact.Shard) string {
 	p := j.Plan
 	switch {
 	case p.Head.Commit != "" && r.Commit != p.Head.Commit:
-		return fmt.Sprintf("of commit %.12s, not %.12s", r.Commit, p.Head.Commit)
+		return fmt.Sprintf("commit %.12s, want %.12s", r.Commit, p.Head.Commit)
 	case r.Dirty && !p.Head.Dirty:
-		return "of files that are not committed"
+		return "uncommitted files"
 	case r.Harness != p.Harness.Digest:
-		return fmt.Sprintf("of harness %.12s, not %.12s", r.Harness, p.Harness.Digest)
+		return fmt.Sprintf("harness %.12s, want %.12s", r.Harness, p.Harness.Digest)
 	case r.Event != p.Event || r.Tier != s.Tier || r.Tree != p.Tree:
-		return fmt.Sprintf("of tier %d of %s for %s, not tier %d of %s for %s", r.Tier, r.Tree, r.Event, s.Tier, p.Tree, p.Event)
+		return fmt.Sprintf("tier %d of %s for %s, want tier %d of %s for %s", r.Tier, r.Tree, r.Event, s.Tier, p.Tree, p.Event)
 	default:
 		return ""
 	}
 }
 
-// recipes holds what was tested against what had to be.
+// recipes compares the tested recipes with the plan.
 func (j *judge) recipes() {
 	results := map[string]int{}
-	var together record.Record // classes are over shards
+	var together record.Record // a class may span shards
 	for _, r := range j.Records {
 		if r.Plan != j.Plan.Digest {
 			continue
@@ -164,7 +163,7 @@ func (j *judge) recipes() {
 		}
 		if r.Verdict != check.Passed && !slices.ContainsFunc(r.Recipes, func(one record.Recipe) bool { return one.Verdict != check.Passed }) {
 			j.failed = j.failed || r.Verdict == check.Failed
-			j.problem("a shard came to %s: %s", r.Verdict, r.Reason)
+			j.problem("a shard has the verdict %s: %s", r.Verdict, r.Reason)
 		}
 	}
 	for _, text := range together.Disagreements() {
@@ -180,17 +179,17 @@ func (j *judge) recipes() {
 	}
 }
 
-// recipe holds one result against the plan; times is how often it came so far.
+// recipe compares one result with the plan; times is how often the recipe was seen so far.
 func (j *judge) recipe(one record.Recipe, times int) {
 	want, planned := j.Plan.Find(one.Recipe)
 	switch {
 	case !planned || want.TestedBy != "":
-		j.problem("%s was tested, and the plan does not ask for it", one.Recipe)
+		j.problem("%s was tested although the plan does not ask for it", one.Recipe)
 		return
 	case times > 1:
 		j.problem("%s was tested %d times", one.Recipe, times)
 	case one.Verdict == check.Passed && (one.Digest == "" || one.Digest != want.Digest):
-		j.problem("%s was tested with other files: digest %.12s, not %.12s", one.Recipe, one.Digest, want.Digest)
+		j.problem("%s was tested with different files: digest %.12s, want %.12s", one.Recipe, one.Digest, want.Digest)
 	}
 	if one.Verdict != check.Passed {
 		j.failed = j.failed || one.Verdict == check.Failed
@@ -226,7 +225,7 @@ func (j *judge) conclude() {
 	default:
 		out.Reason = fmt.Sprintf("%d recipes passed", out.Tested)
 		if out.Covered > 0 {
-			out.Reason += fmt.Sprintf(", and stand for %d others", out.Covered)
+			out.Reason += fmt.Sprintf(", on behalf of %d others", out.Covered)
 		}
 	}
 }

@@ -9,29 +9,28 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// rendered is a workload of a lock, read.
+// rendered is a parsed workload of a lock.
 type rendered struct {
 	kind, name string
 	replicas   int32
 	pod        Pod
-	at         place
+	at         position
 }
 
-// render reads one lock.
 func (r *reader) render(f *Footprint, i int) {
 	locked := &f.Spec.Renders[i]
 	keys := []string{"spec", "renders", strconv.Itoa(i)}
 	if _, twice := f.renders[locked.Values]; twice {
-		r.add(rule.DuplicateEntry, in(&f.Asset, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		r.add(rule.DuplicateEntry, positionIn(&f.Asset, f.Metadata.Name, join(keys, "values")...), "duplicate values")
 		return
 	}
 	workloads := []rendered{}
 	for j := range locked.Workloads {
 		w := &locked.Workloads[j]
-		at := in(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
+		at := positionIn(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
 		r.name(w.Name, at)
 		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
-			r.add(rule.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+			r.add(rule.Replicas, at.at(fieldReplicas), "invalid replicas %d", w.Replicas)
 		}
 		workloads = append(workloads, rendered{
 			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
@@ -41,8 +40,8 @@ func (r *reader) render(f *Footprint, i int) {
 	f.renders[locked.Values] = workloads
 }
 
-// classes finds entries of a rendered footprint that name the class of nothing.
-func (r *reader) classes(f *Footprint) {
+// checkClasses reports entries of a rendered footprint for workloads that no render has.
+func (r *reader) checkClasses(f *Footprint) {
 	if f.Spec.Source != Rendered || len(f.renders) == 0 {
 		return
 	}
@@ -53,6 +52,6 @@ func (r *reader) classes(f *Footprint) {
 		}) {
 			continue
 		}
-		r.add(rule.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+		r.add(rule.FootprintShape, w.at, "no render has this workload: set createdBy if an operator creates it, otherwise remove the entry")
 	}
 }

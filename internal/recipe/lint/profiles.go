@@ -98,7 +98,7 @@ func (l *profileLinter) taint() {
 	if !l.accelerated() {
 		return
 	}
-	for _, t := range l.p.Shape.Taints {
+	for _, t := range l.p.Node.Taints {
 		if t.Key == nodeprofile.GPUTaint && t.Effect != corev1.TaintEffectPreferNoSchedule {
 			return
 		}
@@ -110,7 +110,7 @@ func (l *profileLinter) taint() {
 func (l *profileLinter) devices() {
 	gpus := int64(0)
 	at := []string{"spec", "extendedResources"}
-	for i, d := range l.p.Shape.Devices {
+	for i, d := range l.p.Node.Devices {
 		if d.Use == nodeprofile.UseGPU {
 			gpus += d.Quantity
 			at = []string{"spec", "extendedResources", strconv.Itoa(i), "quantity"}
@@ -141,7 +141,7 @@ func (l *profileLinter) capacity() {
 	for key, name := range map[string]corev1.ResourceName{
 		"cpu": corev1.ResourceCPU, "memory": corev1.ResourceMemory, "storage": corev1.ResourceEphemeralStorage, "pods": corev1.ResourcePods,
 	} {
-		has, left := l.p.Shape.Capacity[name], l.p.Shape.Allocatable[name]
+		has, left := l.p.Node.Capacity[name], l.p.Node.Allocatable[name]
 		if left.Cmp(has) > 0 {
 			l.add(rule.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, and the node has %s", left.String(), key, has.String())
 		}

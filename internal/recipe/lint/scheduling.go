@@ -55,7 +55,7 @@ func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
 func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 	return slices.ContainsFunc(slices.Concat(t.ValuesFiles(c), c.PreManifestFiles, c.ManifestFiles), func(file string) bool {
 		file = path.Clean(file)
-		return !t.Has(file) || s.wrong[t.Name(file)]
+		return !t.Exists(file) || s.wrong[t.Name(file)]
 	})
 }
 
@@ -75,7 +75,7 @@ func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[stri
 	if !s.pods {
 		return out
 	}
-	e := s.footprints.Examine(r, spoiled)
+	e := s.footprints.Inspect(r, spoiled)
 	out = append(out, e.Problems...)
 	maps.Copy(e.Failed, spoiled)
 	out = append(out, expected(r, e.Components, e.Failed)...)

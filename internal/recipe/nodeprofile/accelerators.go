@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Accelerator is an entry of accelerators.yaml; Index is its place there, Digest
-// that of the entry in canonical JSON.
+// Accelerator is an entry of accelerators.yaml. Index is its place in the file, Digest the
+// digest of the entry in canonical JSON.
 type Accelerator struct {
 	model.Accelerator
 	Index  int
@@ -33,13 +33,13 @@ func (s *Set) accelerators(f *tree.Asset) diag.List {
 			return f.ValueAt(append([]string{"accelerators", strconv.Itoa(i)}, keys...)...)
 		}
 		if first, twice := s.Accelerator(a.Name); twice && a.Name != "" {
-			problems = append(problems, rule.DuplicateEntry.At(at("name"), "accelerator %s is here for the second time, first at line %d",
+			problems = append(problems, rule.DuplicateEntry.At(at("name"), "duplicate accelerator %s, first at line %d",
 				a.Name, f.ValueAt("accelerators", strconv.Itoa(first.Index)).Line))
 			continue
 		}
 		for j, arch := range a.Arch {
 			if !slices.Contains(archs, arch) {
-				problems = append(problems, diag.BadValue.At(at("arch", strconv.Itoa(j)), "%q is no architecture: write amd64 or arm64", arch))
+				problems = append(problems, diag.BadValue.At(at("arch", strconv.Itoa(j)), "invalid architecture %q: must be amd64 or arm64", arch))
 			}
 		}
 		s.AcceleratorList = append(s.AcceleratorList, a)
@@ -47,7 +47,6 @@ func (s *Set) accelerators(f *tree.Asset) diag.List {
 	return problems
 }
 
-// Accelerator finds an entry of accelerators.yaml.
 func (s *Set) Accelerator(name string) (*Accelerator, bool) {
 	i := slices.IndexFunc(s.AcceleratorList, func(a *Accelerator) bool { return a.Name == name })
 	if i < 0 {
@@ -57,9 +56,9 @@ func (s *Set) Accelerator(name string) (*Accelerator, bool) {
 }
 
 func canonical(v any) string {
-	data, err := json.Marshal(v) // keys of maps come in order
+	data, err := json.Marshal(v) // map keys are sorted
 	if err != nil {
-		panic("shape: encode an accelerator: " + err.Error()) // it has nothing that can't be encoded
+		panic("nodeprofile: encode accelerator: " + err.Error()) // all fields can be encoded
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

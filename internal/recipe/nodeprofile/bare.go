@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Names that the GPU stack gives to what it brings.
+// Names used by the NVIDIA GPU stack.
 const (
 	GPUResource = "nvidia.com/gpu"
 	GPUTaint    = "nvidia.com/gpu"
@@ -16,16 +16,15 @@ const (
 	nfd         = "node-feature-discovery"
 )
 
-// bare says that a profile has no more than the keys that other tools of this field
-// know: they say nothing of labels, taints and resources.
-func bare(p *model.NodeProfile) bool {
+// isBare reports whether a profile only has the keys of the shared format, without labels,
+// taints and resources.
+func isBare(p *model.NodeProfile) bool {
 	return len(p.Spec.Labels) == 0 && len(p.Spec.Taints) == 0 && len(p.Spec.ExtendedResources) == 0 && len(p.Spec.Discovered) == 0
 }
 
-// complete gives a bare profile what the recipes of this field rely on: the label
-// of its type by both groups of the format, and on GPU nodes the taint, the GPUs
-// that the GPU Operator brings, and the labels that discovery finds.
-func complete(s *Shape, spec *model.NodeSpec) {
+// complete adds to a bare profile what recipes rely on: the node-type labels and, on GPU nodes,
+// the taint, the GPUs of the GPU Operator, and the labels of feature discovery.
+func complete(s *Node, spec *model.NodeSpec) {
 	kind := systemNode
 	if spec.GPU != nil {
 		kind = acceleratedNode

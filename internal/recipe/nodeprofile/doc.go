@@ -1,6 +1,6 @@
-// Package shape says what nodes a recipe meets: it reads the profiles under
-// nodes/ and accelerators.yaml, and chooses those of a recipe's criteria.
+// Package nodeprofile selects the nodes for a recipe. It reads the profiles in nodes/ and
+// accelerators.yaml, and selects by the recipe's criteria.
 //
-// A recipe that no profile fits is an error that lists what there is; never
-// another provider's shape.
+// If no profile fits, the error lists the available ones; a profile of another provider is
+// never used instead.
 package nodeprofile

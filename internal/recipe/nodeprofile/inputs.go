@@ -9,17 +9,16 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// Inputs are the files by which a recipe's nodes are what they are. Of a recipe that
-// no profile fits they are the provider's profiles, so that what makes one fit
-// changes them.
+// Inputs are the files that determine a recipe's nodes. If no profile fits, they are all
+// profiles of the provider, because a change of any of them can make one fit.
 func (s *Set) Inputs(r *resolve.Result) []resolve.Input {
 	var out []resolve.Input
 	n, err := s.Select(r.Query)
 	if err != nil {
 		return s.candidates(r.Query)
 	}
-	for _, shape := range []*Shape{n.System, n.Accelerated} {
-		p := s.Profiles[slices.IndexFunc(s.Profiles, func(p *Profile) bool { return p.Shape == shape })]
+	for _, shape := range []*Node{n.System, n.Accelerated} {
+		p := s.Profiles[slices.IndexFunc(s.Profiles, func(p *Profile) bool { return p.Node == shape })]
 		out = append(out, resolve.Input{Path: p.Path, Digest: p.Digest, Why: "profile"})
 	}
 	out = append(out, resolve.Input{
@@ -32,9 +31,9 @@ func (s *Set) Inputs(r *resolve.Result) []resolve.Input {
 func (s *Set) candidates(c criteria.Criteria) []resolve.Input {
 	c = c.Normal()
 	dir := path.Join(Dir, cmp.Or(c.Service, criteria.SelfManaged))
-	out := []resolve.Input{{Path: dir, Why: "profile"}} // not there, or none of its files fits
+	out := []resolve.Input{{Path: dir, Why: "profile"}} // missing, or none of its files fits
 	for _, p := range s.Profiles {
-		if p.Shape.Provider == path.Base(dir) {
+		if p.Node.Provider == path.Base(dir) {
 			out = append(out, resolve.Input{Path: p.Path, Digest: p.Digest, Why: "profile"})
 		}
 	}

@@ -10,33 +10,32 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Where profiles and accelerators stand in a tree.
+// Paths in a recipe tree.
 const (
 	Dir              = "nodes"
 	AcceleratorsFile = "accelerators.yaml"
 )
 
-// Set is every shape that a tree has.
+// Set has the node profiles and accelerators of a tree.
 type Set struct {
-	// Profiles by name; AcceleratorList in the order of the file.
+	// Profiles are sorted by name, AcceleratorList is in file order.
 	Profiles        []*Profile
 	AcceleratorList []*Accelerator
-	// ProfilesShipped and AcceleratorsShipped say that the tree has none: those that
-	// ship with firstlight serve.
+	// These are set if the tree has no such files and those embedded in firstlight are used.
 	ProfilesShipped, AcceleratorsShipped bool
-	// AcceleratorsFile is accelerators.yaml, for places.
+	// AcceleratorsFile is accelerators.yaml, for positions.
 	AcceleratorsFile *tree.Asset
 }
 
-// Profile is a profile's file with what it comes to.
+// Profile is a parsed profile file.
 type Profile struct {
 	tree.Asset
 	*model.NodeProfile
-	Shape *Shape
+	Node *Node
 }
 
-// Load reads nodes/ and accelerators.yaml. It comes back with what could be read;
-// with problems of severity error it is not to be used, but to be looked at.
+// Load reads nodes/ and accelerators.yaml. With problems of severity Error the result is
+// incomplete and only useful for reports.
 func Load(t *tree.Tree) (*Set, diag.List) {
 	s := &Set{}
 	files, own, problems := t.Assets(tree.Below(Dir))
@@ -51,8 +50,8 @@ func Load(t *tree.Tree) (*Set, diag.List) {
 			s.Profiles = append(s.Profiles, p)
 		}
 	}
-	slices.SortStableFunc(s.Profiles, func(a, b *Profile) int { return cmp.Compare(a.Shape.Name, b.Shape.Name) })
-	problems = append(problems, s.twice()...)
+	slices.SortStableFunc(s.Profiles, func(a, b *Profile) int { return cmp.Compare(a.Node.Name, b.Node.Name) })
+	problems = append(problems, s.dropDuplicates()...)
 	files, own, wrong := t.Assets(tree.Exactly(AcceleratorsFile))
 	s.AcceleratorsShipped = !own
 	problems = append(problems, wrong...)
@@ -64,34 +63,34 @@ func Load(t *tree.Tree) (*Set, diag.List) {
 	return s, problems.Sort()
 }
 
-// twice drops all but the first of profiles that have one name.
-func (s *Set) twice() diag.List {
+// dropDuplicates keeps the first profile of each name.
+func (s *Set) dropDuplicates() diag.List {
 	var problems diag.List
 	all := slices.Clone(s.Profiles)
 	s.Profiles = slices.DeleteFunc(s.Profiles, func(p *Profile) bool {
-		first := all[slices.IndexFunc(all, func(o *Profile) bool { return o.Shape.Name == p.Shape.Name })]
+		first := all[slices.IndexFunc(all, func(o *Profile) bool { return o.Node.Name == p.Node.Name })]
 		if first != p {
-			problems = append(problems, rule.DuplicateName.At(p.ValueAt("metadata", "name"), "%s is the name of %s too", p.Shape.Name, first.ValueAt("metadata", "name")))
+			problems = append(problems, rule.DuplicateName.At(p.ValueAt("metadata", "name"), "name %s is already used by %s", p.Node.Name, first.ValueAt("metadata", "name")))
 		}
 		return first != p
 	})
 	return problems
 }
 
-// Get finds a shape by its name.
-func (s *Set) Get(name string) (*Shape, bool) {
-	i := slices.IndexFunc(s.Profiles, func(p *Profile) bool { return p.Shape.Name == name })
+// Get returns a node by its profile name.
+func (s *Set) Get(name string) (*Node, bool) {
+	i := slices.IndexFunc(s.Profiles, func(p *Profile) bool { return p.Node.Name == name })
 	if i < 0 {
 		return nil, false
 	}
-	return s.Profiles[i].Shape, true
+	return s.Profiles[i].Node, true
 }
 
-// All are the shapes, by name.
-func (s *Set) All() []*Shape {
-	out := make([]*Shape, len(s.Profiles))
+// All returns the nodes, sorted by name.
+func (s *Set) All() []*Node {
+	out := make([]*Node, len(s.Profiles))
 	for i, p := range s.Profiles {
-		out[i] = p.Shape
+		out[i] = p.Node
 	}
 	return out
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Labels that GPU feature discovery writes of the GPUs that the profile says the
-// node has.
+// Labels that GPU feature discovery sets.
 const (
 	productLabel = "nvidia.com/gpu.product"
 	countLabel   = "nvidia.com/gpu.count"
 	memoryLabel  = "nvidia.com/gpu.memory"
 )
 
-// found adds what GPU feature discovery finds, which comes with the component that
-// brings the GPUs. What the profile itself says under discovered stays.
-func found(s *Shape, gpu *model.NodeGPU) {
+// addDiscoveredGPU adds the labels of GPU feature discovery to the component that provides the
+// GPUs. Labels set in the profile take precedence.
+func addDiscoveredGPU(s *Node, gpu *model.NodeGPU) {
 	if gpu == nil {
 		return
 	}

@@ -9,11 +9,11 @@ import (
 func TestFeatureDiscoveryFindsTheProfilesGPUs(t *testing.T) {
 	t.Parallel()
 	gpu := &model.NodeGPU{Product: "NVIDIA-H200", Count: 8, Memory: 143771}
-	s := &Shape{
+	s := &Node{
 		Devices:    []Device{{Name: GPUResource, Use: UseGPU, From: "operator"}, {Name: "nic", Use: UseFabric, From: "plugin"}},
 		Discovered: map[string]map[string]string{"operator": {countLabel: "4"}},
 	}
-	found(s, gpu)
+	addDiscoveredGPU(s, gpu)
 	got := s.Discovered["operator"]
 	if got[productLabel] != "NVIDIA-H200" || got[memoryLabel] != "143771" {
 		t.Errorf("discovered %v", got)
@@ -24,9 +24,9 @@ func TestFeatureDiscoveryFindsTheProfilesGPUs(t *testing.T) {
 	if len(s.Discovered) != 1 {
 		t.Errorf("components that bring no GPUs discover them: %v", s.Discovered)
 	}
-	provided := &Shape{Devices: []Device{{Use: UseGPU, From: FromProvider}}, Discovered: map[string]map[string]string{}}
-	found(provided, gpu)
-	found(&Shape{}, nil)
+	provided := &Node{Devices: []Device{{Use: UseGPU, From: FromProvider}}, Discovered: map[string]map[string]string{}}
+	addDiscoveredGPU(provided, gpu)
+	addDiscoveredGPU(&Node{}, nil)
 	if len(provided.Discovered) != 0 {
 		t.Errorf("GPUs of the provider are discovered by a component: %v", provided.Discovered)
 	}

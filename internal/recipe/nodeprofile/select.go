@@ -11,16 +11,15 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 )
 
-// Select chooses the shapes of a recipe's nodes. A service that is open is a
-// cluster that no provider runs; where the accelerator is open, it is the provider's
-// profile that is labelled generic.
+// Select selects the nodes of a recipe. Without a service, the cluster is self-managed; without
+// an accelerator, the provider's profile labelled generic is used.
 func (s *Set) Select(c criteria.Criteria) (Nodes, error) {
 	c = c.Normal()
 	provider := c.Service
 	if provider == "" {
 		provider = criteria.SelfManaged
 	}
-	if err := s.served(provider); err != nil {
+	if err := s.checkProvider(provider); err != nil {
 		return Nodes{}, err
 	}
 	system, err := s.choose(provider, "system nodes", "default", func(p *Profile) bool { return p.Metadata.Labels.NodeType == systemNode })
@@ -31,20 +30,21 @@ func (s *Set) Select(c criteria.Criteria) (Nodes, error) {
 	if err != nil {
 		return Nodes{}, err
 	}
-	name := accelerated.Shape.Accelerator
+	name := accelerated.Node.Accelerator
 	a, ok := s.Accelerator(name)
 	if !ok {
-		return Nodes{}, fmt.Errorf("%s does not have the accelerator %s of %s: add it, with the architectures and products that it is built as", AcceleratorsFile, name, accelerated.Shape.Name)
+		return Nodes{}, fmt.Errorf("%s does not have the accelerator %s of %s: add it with its architectures and products", AcceleratorsFile, name, accelerated.Node.Name)
 	}
 	n := Nodes{
-		System: system.Shape, Accelerated: accelerated.Shape,
+		System: system.Node, Accelerated: accelerated.Node,
 		Arch: slices.Clone(a.Arch), Products: slices.Clone(a.Products), AcceleratorDigest: a.Digest,
 	}
 	a.workload(provider, &n)
 	return n, nil
 }
 
-// workload adds what pods of users carry for the accelerator at a provider.
+// workload adds the node selector and tolerations of user pods for the accelerator and
+// provider.
 func (a *Accelerator) workload(provider string, n *Nodes) {
 	n.WorkloadTolerations = []corev1.Toleration{{Key: GPUTaint, Operator: corev1.TolerationOpExists}}
 	n.WorkloadSelector = map[string]string{}
@@ -61,40 +61,39 @@ func (a *Accelerator) workload(provider string, n *Nodes) {
 	}
 }
 
-func (s *Set) served(provider string) error {
+func (s *Set) checkProvider(provider string) error {
 	there := map[string]bool{}
 	for _, p := range s.Profiles {
-		there[p.Shape.Provider] = true
+		there[p.Node.Provider] = true
 	}
 	if there[provider] {
 		return nil
 	}
-	return fmt.Errorf("there is no node profile of %s: there are profiles of %s", provider, listed(slices.Collect(maps.Keys(there))))
+	return fmt.Errorf("provider %s has no node profiles: want one of %s", provider, joinNames(slices.Collect(maps.Keys(there))))
 }
 
 func (s *Set) accelerated(provider, accelerator string) (*Profile, error) {
 	gpu := func(p *Profile) bool { return p.Metadata.Labels.NodeType == acceleratedNode }
 	if accelerator == "" {
-		return s.choose(provider, "GPU nodes of whatever accelerator", "generic", gpu)
+		return s.choose(provider, "GPU nodes with any accelerator", "generic", gpu)
 	}
 	var there []string
 	for _, p := range s.Profiles {
-		if p.Shape.Provider == provider && gpu(p) {
-			there = append(there, p.Shape.Accelerator)
+		if p.Node.Provider == provider && gpu(p) {
+			there = append(there, p.Node.Accelerator)
 		}
 	}
 	if !slices.Contains(there, accelerator) {
-		return nil, fmt.Errorf("there is no node profile of %s with %s: there are %s", provider, accelerator, listed(there))
+		return nil, fmt.Errorf("provider %s has no node profile with the accelerator %s: want one of %s", provider, accelerator, joinNames(there))
 	}
-	return s.choose(provider, accelerator+" nodes", "default", func(p *Profile) bool { return gpu(p) && p.Shape.Accelerator == accelerator })
+	return s.choose(provider, accelerator+" nodes", "default", func(p *Profile) bool { return gpu(p) && p.Node.Accelerator == accelerator })
 }
 
-// choose takes the one profile that carries the label; where there is only one
-// profile it may go without.
+// choose returns the one profile with the label; a single profile needs no label.
 func (s *Set) choose(provider, what, label string, match func(*Profile) bool) (*Profile, error) {
 	var all, labelled []*Profile
 	for _, p := range s.Profiles {
-		if p.Shape.Provider != provider || !match(p) {
+		if p.Node.Provider != provider || !match(p) {
 			continue
 		}
 		all = append(all, p)
@@ -104,15 +103,15 @@ func (s *Set) choose(provider, what, label string, match func(*Profile) bool) (*
 	}
 	switch {
 	case len(all) == 0:
-		return nil, fmt.Errorf("there is no node profile of %s for %s: add one to %s/%s", provider, what, Dir, provider)
+		return nil, fmt.Errorf("provider %s has no node profile for %s: add one to %s/%s", provider, what, Dir, provider)
 	case len(labelled) == 1:
 		return labelled[0], nil
 	case len(labelled) > 1:
-		return nil, fmt.Errorf("%d node profiles of %s for %s are labelled %s: %s; keep the label on one of them", len(labelled), provider, what, label, names(labelled))
+		return nil, fmt.Errorf("%d node profiles of %s for %s have the label %s: %s; keep the label on one of them", len(labelled), provider, what, label, names(labelled))
 	case len(all) == 1 && value(all[0], label) == "":
 		return all[0], nil
 	default:
-		return nil, fmt.Errorf("none of the node profiles of %s for %s is labelled %s: there are %s; label one of them", provider, what, label, names(all))
+		return nil, fmt.Errorf("no node profile of %s for %s has the label %s: set it on one of %s", provider, what, label, names(all))
 	}
 }
 
@@ -126,14 +125,14 @@ func value(p *Profile, label string) string {
 func names(list []*Profile) string {
 	out := make([]string, len(list))
 	for i, p := range list {
-		out[i] = p.Shape.Name
+		out[i] = p.Node.Name
 	}
 	return strings.Join(out, ", ")
 }
 
-func listed(names []string) string {
+func joinNames(names []string) string {
 	if len(names) == 0 {
-		return "none at all"
+		return "none"
 	}
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")

@@ -51,7 +51,7 @@ type builder struct {
 
 func wrongShapes(nodes nodeprofile.Nodes) diag.List {
 	var out diag.List
-	for what, s := range map[string]*nodeprofile.Shape{"system": nodes.System, "GPU": nodes.Accelerated} {
+	for what, s := range map[string]*nodeprofile.Node{"system": nodes.System, "GPU": nodes.Accelerated} {
 		switch {
 		case s == nil:
 			out = append(out, rule.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))

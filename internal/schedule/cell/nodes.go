@@ -13,7 +13,7 @@ import (
 )
 
 // expand makes the nodes of a shape, dealt out to its zones in turn.
-func (b builder) expand(s *nodeprofile.Shape, class footprint.Class, prefix string) []Node {
+func (b builder) expand(s *nodeprofile.Node, class footprint.Class, prefix string) []Node {
 	var out []Node
 	for i := range s.Count {
 		n := Node{
@@ -43,7 +43,7 @@ func (b builder) expand(s *nodeprofile.Shape, class footprint.Class, prefix stri
 }
 
 // registered are the labels that a kubelet and its provider set, and the shape's own.
-func registered(s *nodeprofile.Shape, i int) map[string]string {
+func registered(s *nodeprofile.Node, i int) map[string]string {
 	labels := map[string]string{corev1.LabelOSStable: "linux", corev1.LabelArchStable: s.Arch}
 	if s.InstanceType != "" {
 		labels[corev1.LabelInstanceTypeStable] = s.InstanceType

@@ -53,13 +53,13 @@ func Build(tb testing.TB, intent string, components []footprint.Component, nodes
 // Nodes are the shapes: m7i.4xlarge and p5.48xlarge.
 func Nodes() nodeprofile.Nodes {
 	return nodeprofile.Nodes{
-		System: &nodeprofile.Shape{
+		System: &nodeprofile.Node{
 			Name: "eks-system", File: "nodes/eks/system.yaml", Provider: "eks", InstanceType: "m7i.4xlarge", Arch: "amd64",
 			Count: 2, Region: "us-east-2", Zones: []string{"us-east-2a", "us-east-2b"},
 			Capacity: List("cpu", "16", "memory", "64Gi", "pods", "110"), Allocatable: List("cpu", "15800m", "memory", "60Gi", "pods", "110"),
 			Labels: map[string]string{NodeType: "system"},
 		},
-		Accelerated: &nodeprofile.Shape{
+		Accelerated: &nodeprofile.Node{
 			Name: "eks-p5", File: "nodes/eks/p5.yaml", Provider: "eks", Accelerator: "h100", InstanceType: "p5.48xlarge", Arch: "amd64",
 			Count: 4, Region: "us-east-2", Zones: []string{"us-east-2a"},
 			Capacity: List("cpu", "192", "memory", "2048Gi", "pods", "100"), Allocatable: List("cpu", "191450m", "memory", "1938410Mi", "pods", "100"),

@@ -7,13 +7,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// pod reads what is hard-coded.
-func (r *reader) pod(p *model.FootprintPod, at place) Pod {
+// pod reads the constant fields of a workload.
+func (r *reader) pod(p *model.FootprintPod, at position) Pod {
 	out := Pod{
 		Labels:                    r.labels(maps.Clone(p.Labels), at.at("labels")),
 		NodeSelector:              r.nodeSelector(maps.Clone(p.NodeSelector), at.at("nodeSelector")),
-		TopologySpreadConstraints: r.spread(anyList(p.TopologySpreadConstraints), at.at("topologySpreadConstraints")),
-		Tolerations:               r.tolerations(anyList(p.Tolerations), at.at("tolerations")),
+		TopologySpreadConstraints: r.spread(untyped(p.TopologySpreadConstraints), at.at("topologySpreadConstraints")),
+		Tolerations:               r.tolerations(untyped(p.Tolerations), at.at("tolerations")),
 		PriorityClassName:         p.PriorityClassName, SchedulerName: p.SchedulerName, HostNetwork: p.HostNetwork,
 	}
 	if len(p.Affinity) > 0 {
@@ -23,7 +23,7 @@ func (r *reader) pod(p *model.FootprintPod, at place) Pod {
 	for name, q := range p.Requests {
 		requests[name] = q.Text
 		if !q.Given {
-			r.add(rule.PodField, at.at("requests", name), "a quantity is wanted")
+			r.add(rule.PodField, at.at("requests", name), "must be a quantity")
 		}
 	}
 	if len(requests) > 0 {
@@ -33,12 +33,12 @@ func (r *reader) pod(p *model.FootprintPod, at place) Pod {
 	for _, port := range p.HostPorts {
 		ports = append(ports, port)
 	}
-	out.HostPorts = r.ports(anyList(ports), at.at("hostPorts"))
+	out.HostPorts = r.ports(untyped(ports), at.at("hostPorts"))
 	return out
 }
 
-// anyList keeps a nil list from being an empty interface that is not nil.
-func anyList(l []any) any {
+// untyped converts a nil list to a nil interface.
+func untyped(l []any) any {
 	if l == nil {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// twice finds workloads that would be one object.
-func (b *builder) twice(components []Component) {
+// findDuplicates reports workloads that would be the same object.
+func (b *builder) findDuplicates(components []Component) {
 	first := map[string]string{}
 	for _, c := range components {
 		for i := range c.Workloads {
@@ -19,7 +19,7 @@ func (b *builder) twice(components []Component) {
 				if f, ok := b.set.Get(c.Name); ok {
 					at = f.lastOf(w.Kind, w.Name)
 				}
-				b.problems = append(b.problems, rule.DuplicateWorkload.At(at, "%s is there twice, of %s and of %s", key, other, c.Name))
+				b.problems = append(b.problems, rule.DuplicateWorkload.At(at, "%s is created by both %s and %s", key, other, c.Name))
 				continue
 			}
 			first[key] = c.Name

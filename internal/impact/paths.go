@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 )
 
-// Places of a tree whose files are read by what they are, and of those that are read
-// only where something names them.
+// Files that are read because of their place, files that are read only if something names them,
+// and files that do not affect recipes.
 var (
 	readByPlace = []Glob{
 		"overlays/**/*.yaml", "mixins/**/*.yaml", "registry.yaml", "validators/*.yaml", "*.yaml",
@@ -20,21 +20,20 @@ var (
 	forPeople  = []Glob{"**/*.md", "LICENSE*", "schemas/**"}
 )
 
-// known says whether it is known what a path of a tree means: a file that recipes
-// read, or one that none does. named are the files that something in the tree names.
-func known(p string, named map[string]bool) bool {
+// isKnown reports whether the effect of a file in a tree is known. named are the files that
+// something in the tree names.
+func isKnown(p string, named map[string]bool) bool {
 	if named[p] {
 		return true
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		if part[0] == '.' || part[0] == '_' { // the loader passes over these
+		if part[0] == '.' || part[0] == '_' { // the loader ignores these
 			return true
 		}
 	}
 	return slices.ContainsFunc(slices.Concat(readByPlace, readByName, forPeople), func(g Glob) bool { return g.Match(p) })
 }
 
-// below is the part of a path under a directory.
 func below(dir, p string) (rest string, ok bool) {
 	if dir == "" || dir == "." {
 		return p, true

@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// recipes are all recipes of a tree, resolved.
+// recipes has all recipes of a tree, resolved.
 type recipes struct {
 	tree    *tree.Tree
 	results map[string]*resolve.Result
@@ -34,8 +34,8 @@ func resolveAll(t *tree.Tree) (*recipes, error) {
 	return all, nil
 }
 
-// of are the recipes that deploy a component, with its entry in each.
-func (all *recipes) of(component string) map[string]*model.ComponentRef {
+// deploying returns the recipes that deploy a component, with its entry in each.
+func (all *recipes) deploying(component string) map[string]*model.ComponentRef {
 	out := map[string]*model.ComponentRef{}
 	for name, r := range all.results {
 		if c, ok := r.Component(component); ok && c.Enabled() {
@@ -45,8 +45,8 @@ func (all *recipes) of(component string) map[string]*model.ComponentRef {
 	return out
 }
 
-// charts are the charts of a component in the recipes, each with how many have it.
-func charts(refs map[string]*model.ComponentRef) map[chartKey]int {
+// chartsOf counts the recipes for each chart of a component.
+func chartsOf(refs map[string]*model.ComponentRef) map[chartKey]int {
 	out := map[chartKey]int{}
 	for _, c := range refs {
 		if c.Type == model.Helm {
@@ -56,33 +56,33 @@ func charts(refs map[string]*model.ComponentRef) map[chartKey]int {
 	return out
 }
 
-// chartKey says which chart a recipe has.
+// chartKey identifies the chart of a recipe.
 type chartKey struct{ Repository, Name, Version string }
 
 func chartOf(c *model.ComponentRef) chartKey {
 	return chartKey{Repository: c.Source, Name: cmp.Or(c.Chart, c.Name), Version: c.Version}
 }
 
-// kase is one set of values of a component.
-type kase struct {
+// valueSet is one set of Helm values of a component.
+type valueSet struct {
 	values  string // digest
 	recipes []string
-	// settings are the ways in which recipes with these values differ otherwise: their
-	// namespace, and the kinds that their other components bring. Each names a recipe.
-	settings []setting
+	// cases are the other differences between recipes with these values: the namespace, and the
+	// API kinds of their other components. Each case names one recipe.
+	cases []renderCase
 }
 
-type setting struct {
-	settings
+type renderCase struct {
+	renderOptions
 
 	recipe string
 }
 
-// cases are the sets of values of a component in the recipes that have this version
-// of its chart, in the order of their digests.
-func (all *recipes) cases(component, version string, footprints *footprint.Set) ([]kase, error) {
-	byDigest := map[string]*kase{}
-	refs := all.of(component)
+// valueSets returns the sets of values of a component in the recipes with this chart version,
+// sorted by digest.
+func (all *recipes) valueSets(component, version string, footprints *footprint.Set) ([]valueSet, error) {
+	byDigest := map[string]*valueSet{}
+	refs := all.deploying(component)
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		ref := refs[name]
 		if !sameVersion(ref.Version, version) || ref.Type != model.Helm {
@@ -102,30 +102,30 @@ func (all *recipes) cases(component, version string, footprints *footprint.Set) 
 		}
 		k := byDigest[digest]
 		if k == nil {
-			k = &kase{values: digest}
+			k = &valueSet{values: digest}
 			byDigest[digest] = k
 		}
 		k.recipes = append(k.recipes, name)
-		k.add(setting{recipe: name, settings: settings{
+		k.add(renderCase{recipe: name, renderOptions: renderOptions{
 			release: component, namespace: cmp.Or(ref.Namespace, component), values: data, apis: all.apis(name, component, footprints),
 		}})
 	}
-	var out []kase
+	var out []valueSet
 	for _, digest := range slices.Sorted(maps.Keys(byDigest)) {
 		out = append(out, *byDigest[digest])
 	}
 	return out, nil
 }
 
-func (k *kase) add(s setting) {
-	if !slices.ContainsFunc(k.settings, func(have setting) bool {
+func (k *valueSet) add(s renderCase) {
+	if !slices.ContainsFunc(k.cases, func(have renderCase) bool {
 		return have.namespace == s.namespace && slices.Equal(have.apis, s.apis)
 	}) {
-		k.settings = append(k.settings, s)
+		k.cases = append(k.cases, s)
 	}
 }
 
-// apis are the kinds that a recipe's other components bring.
+// apis returns the API kinds that a recipe's other components define.
 func (all *recipes) apis(recipe, but string, footprints *footprint.Set) []string {
 	set := map[string]bool{}
 	for i := range all.results[recipe].ComponentRefs {
@@ -141,10 +141,10 @@ func (all *recipes) apis(recipe, but string, footprints *footprint.Set) []string
 	return slices.Sorted(maps.Keys(set))
 }
 
-// shown are the recipes of a case for people: without those based on another one of
-// it; none if all that have the component have these values.
-func (all *recipes) shown(k *kase, component string) []string {
-	if len(k.recipes) == len(all.of(component)) {
+// displayNames returns the recipes to name for a value set: without those based on another
+// recipe of the set; none if all recipes with the component use these values.
+func (all *recipes) displayNames(k *valueSet, component string) []string {
+	if len(k.recipes) == len(all.deploying(component)) {
 		return nil
 	}
 	var out []string

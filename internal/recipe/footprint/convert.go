@@ -9,34 +9,34 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// The readers of plain values take what YAML made of them. Of nothing they make nothing.
+// These methods convert decoded YAML values; nil gives the zero value.
 
-func (r *reader) text(v any, at place) string {
+func (r *reader) text(v any, at position) string {
 	switch x := v.(type) {
 	case nil:
 		return ""
 	case string:
 		return x
 	default:
-		r.wanted("a text", v, at)
+		r.expected("a string", v, at)
 		return ""
 	}
 }
 
-func (r *reader) truth(v any, at place) bool {
+func (r *reader) boolean(v any, at position) bool {
 	switch x := v.(type) {
 	case nil:
 		return false
 	case bool:
 		return x
 	default:
-		r.wanted("true or false", v, at)
+		r.expected("true or false", v, at)
 		return false
 	}
 }
 
-// number reads one that fits an int32.
-func (r *reader) number(v any, at place) int32 {
+// number reads an integer that fits an int32.
+func (r *reader) number(v any, at position) int32 {
 	switch x := v.(type) {
 	case int64:
 		if x >= math.MinInt32 && x <= math.MaxInt32 {
@@ -47,37 +47,36 @@ func (r *reader) number(v any, at place) int32 {
 	case nil:
 		return 0
 	}
-	r.wanted("a whole number", v, at)
+	r.expected("an integer", v, at)
 	return 0
 }
 
-func (r *reader) list(v any, at place) []any {
+func (r *reader) list(v any, at position) []any {
 	switch x := v.(type) {
 	case nil:
 		return nil
 	case []any:
 		return x
 	default:
-		r.wanted("a list", v, at)
+		r.expected("a list", v, at)
 		return nil
 	}
 }
 
-func (r *reader) block(v any, at place) map[string]any {
+func (r *reader) mapping(v any, at position) map[string]any {
 	switch x := v.(type) {
 	case nil:
 		return nil
 	case map[string]any:
 		return x
 	default:
-		r.wanted("a block of keys", v, at)
+		r.expected("a mapping", v, at)
 		return nil
 	}
 }
 
-// texts reads a block whose values are texts.
-func (r *reader) texts(v any, at place) map[string]string {
-	block := r.block(v, at)
+func (r *reader) stringMap(v any, at position) map[string]string {
+	block := r.mapping(v, at)
 	if len(block) == 0 {
 		return nil
 	}
@@ -86,34 +85,34 @@ func (r *reader) texts(v any, at place) map[string]string {
 		if text, ok := block[key].(string); ok {
 			out[key] = text
 		} else {
-			r.wanted("a text in quotes", block[key], at.at(key))
+			r.expected("a quoted string", block[key], at.at(key))
 		}
 	}
 	return out
 }
 
-func (r *reader) wanted(what string, v any, at place) {
-	r.add(rule.FootprintValue, at, "%s is wanted, this is %s", what, described(v))
+func (r *reader) expected(what string, v any, at position) {
+	r.add(rule.FootprintValue, at, "must be %s, not %s", what, describe(v))
 }
 
-func described(v any) string {
+func describe(v any) string {
 	switch x := v.(type) {
 	case nil:
 		return "empty"
 	case map[string]any:
-		return "a block of keys"
+		return "a mapping"
 	case []any:
 		return "a list"
 	case bool:
-		return fmt.Sprintf("the truth value %v", x)
+		return fmt.Sprintf("the boolean %v", x)
 	case string:
-		return fmt.Sprintf("the text %q", x)
+		return fmt.Sprintf("the string %q", x)
 	default:
 		return fmt.Sprintf("the number %v", x)
 	}
 }
 
-// empty says of a value what a chart's template takes for nothing.
+// empty reports whether a Helm template treats the value as false.
 func empty(v any) bool {
 	switch x := v.(type) {
 	case nil:

@@ -8,12 +8,12 @@ import (
 
 var address = regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`)
 
-// maxReason bounds what is shown of an error, in bytes: servers answer with pages.
+// maxReason limits error messages, in bytes: servers may answer with HTML pages.
 const maxReason = 400
 
-// scrub is an error on one line, without what addresses may hold of credentials:
-// user names, passwords, and the tokens of signed addresses.
-func scrub(err error) string {
+// redact formats an error on one line without credentials in URLs: user names, passwords and
+// tokens of signed URLs.
+func redact(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	text = address.ReplaceAllStringFunc(text, func(found string) string {
 		bare := strings.TrimRight(found, ".,:;)")
