@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/install"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
 )
 
 func newLabInstall(s Streams) *cobra.Command {
@@ -69,7 +69,7 @@ What is there already stays as it is.`,
 // installOn leaves the components of a recipe on a lab and returns how many there are.
 func installOn(ctx context.Context, cluster *kube.Cluster, r *resolve.Result) (int, error) {
 	footprints, problems := footprint.Load(r.Tree())
-	shapes, more := shape.Load(r.Tree())
+	shapes, more := nodeprofile.Load(r.Tree())
 	if err := append(problems, more...).Err(); err != nil {
 		return 0, usage("%w", err)
 	}
@@ -98,7 +98,7 @@ func installOn(ctx context.Context, cluster *kube.Cluster, r *resolve.Result) (i
 // labelsFor are the labels of a node's shape that its maker sets, and those that
 // components put on it. Where labels decide which nodes a component puts its own on, all
 // nodes of a lab's kind have them.
-func labelsFor(s *shape.Shape, components []footprint.Component) map[string]string {
+func labelsFor(s *nodeprofile.Node, components []footprint.Component) map[string]string {
 	labels := maps.Clone(s.Labels)
 	if labels == nil {
 		labels = map[string]string{}

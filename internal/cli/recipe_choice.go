@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/impact"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/tier"
 )
 
 // scheduleChoice says which recipes are tested.
@@ -115,16 +115,16 @@ func generic(t *tree.Tree) []string {
 // affected are the recipes of tier 2, the generic ones among them.
 func (c *scheduleChoice) affected(ctx context.Context, dir string) (names []string, why string, err error) {
 	compared := compareFlags{dir: cmp.Or(dir, "recipes"), base: c.base, head: c.head}
-	in, err := compared.run(ctx, tier.PullRequest)
+	in, err := compared.run(ctx, impact.PullRequest)
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := tier.Make(ctx, in)
+	p, err := impact.Make(ctx, in)
 	if err != nil {
 		return nil, "", usage("%w", err)
 	}
 	for _, s := range p.Recipes {
-		if slices.ContainsFunc(s.Reasons, func(r tier.Reason) bool { return r.Via != tier.ViaGeneric }) {
+		if slices.ContainsFunc(s.Reasons, func(r impact.Reason) bool { return r.Via != impact.ViaGeneric }) {
 			names = append(names, s.Recipe)
 		}
 	}

@@ -104,7 +104,7 @@ func (f *updateFlags) sources(ctx context.Context, dir string) chart.Sources {
 	}
 	var out chart.Sources
 	if dir != "" {
-		out = append(out, chart.Beside{Dir: filepath.Join(filepath.Dir(filepath.Clean(dir)), "charts")})
+		out = append(out, chart.Directory{Dir: filepath.Join(filepath.Dir(filepath.Clean(dir)), "charts")})
 	}
 	return append(out, chart.GoModules(ctx), chart.Repositories{Network: chart.Network{Timeout: f.timeout}})
 }
@@ -171,7 +171,7 @@ func printUpdate(w io.Writer, r *chart.Result) {
 func outcomes(counts map[chart.Outcome]int, all int) string {
 	var text strings.Builder
 	text.WriteString(fmt.Sprintf("%d footprints", all))
-	for _, o := range []chart.Outcome{chart.Locked, chart.Unchanged, chart.InStep, chart.Drifted, chart.Broken, chart.Unavailable, chart.NotApplicable} {
+	for _, o := range []chart.Outcome{chart.Locked, chart.Unchanged, chart.UpToDate, chart.Drifted, chart.Broken, chart.Unavailable, chart.NotApplicable} {
 		if counts[o] > 0 {
 			text.WriteString(fmt.Sprintf(", %d %s", counts[o], o))
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/validate/health"
 )
@@ -101,10 +101,10 @@ func writeRules(w io.Writer, f lintFormat) error {
 		return usage("--rules is printed as text, json or yaml")
 	}
 	plain := format(f)
-	return plain.write(w, diag.Rules(), func(w io.Writer) error {
+	return plain.write(w, rule.All(), func(w io.Writer) error {
 		tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 		fmt.Fprintln(tw, "RULE\tSEVERITY\tFINDS")
-		for _, r := range diag.Rules() {
+		for _, r := range rule.All() {
 			fmt.Fprintf(tw, "%s\t%s\t%s\n", r.Name, r.Severity, r.Summary)
 		}
 		return tw.Flush() //nolint:wrapcheck // the caller names the stream

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/tier"
-	"github.com/firstlight/firstlight/internal/tier/compare"
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
 )
 
 // planFormat is the -o flag of plan.
@@ -51,21 +51,21 @@ func (f *compareFlags) add(cmd *cobra.Command) {
 }
 
 // run reads both states out of the repository.
-func (f *compareFlags) run(ctx context.Context, event tier.Event) (tier.Input, error) {
+func (f *compareFlags) run(ctx context.Context, event impact.Event) (impact.Input, error) {
 	repo, dir, err := compare.Locate(ctx, f.dir)
 	if err != nil {
-		return tier.Input{}, usage("%w", err)
+		return impact.Input{}, usage("%w", err)
 	}
-	o := compare.Options{Repo: repo, Base: f.base, Head: f.head, Tree: dir, Version: version, NoBase: event != tier.PullRequest}
+	o := compare.Options{Repo: repo, Base: f.base, Head: f.head, Tree: dir, Version: version, NoBase: event != impact.PullRequest}
 	for _, g := range f.harness {
-		o.Harness = append(o.Harness, tier.Glob(g))
+		o.Harness = append(o.Harness, impact.Glob(g))
 	}
 	in, err := compare.Run(ctx, o)
 	if err != nil {
 		if ctx.Err() != nil {
-			return tier.Input{}, infrastructure(err)
+			return impact.Input{}, infrastructure(err)
 		}
-		return tier.Input{}, usage("%w", err)
+		return impact.Input{}, usage("%w", err)
 	}
 	in.Event = event
 	return in, nil
@@ -111,15 +111,15 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(planFormats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added one line above
 	}
-	event := flags.String("event", string(tier.PullRequest), "what it is for: pull_request, push, schedule, dispatch")
-	perShard := flags.Int("per-shard", tier.PerShard, fmt.Sprintf("the most recipes of one job, as long as there are no more than %d jobs", tier.MaxJobs))
+	event := flags.String("event", string(impact.PullRequest), "what it is for: pull_request, push, schedule, dispatch")
+	perShard := flags.Int("per-shard", impact.DefaultPerShard, fmt.Sprintf("the most recipes of one job, as long as there are no more than %d jobs", impact.MaxJobs))
 	save := flags.String("save", "", "write the plan to this file too, as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, err := tier.ParseEvent(*event)
+		e, err := impact.ParseEvent(*event)
 		if err != nil {
 			return usage("%w", err)
 		}
-		if len(args) > 0 && e != tier.Dispatch {
+		if len(args) > 0 && e != impact.Dispatch {
 			return usage("recipes are named with --event dispatch; %s chooses them by itself", e)
 		}
 		if *perShard < 1 {
@@ -131,7 +131,7 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 			return err
 		}
 		in.Names, in.PerShard, in.Classes = args, *perShard, classesOf
-		p, err := tier.Make(cmd.Context(), in)
+		p, err := impact.Make(cmd.Context(), in)
 		if err != nil {
 			if errors.Is(err, cmd.Context().Err()) {
 				return infrastructure(err)
@@ -148,7 +148,7 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 	return cmd
 }
 
-func writePlan(w io.Writer, f planFormat, p *tier.Plan) error {
+func writePlan(w io.Writer, f planFormat, p *impact.Plan) error {
 	if f == "github" {
 		return infrastructure(p.WriteGitHub(w))
 	}
@@ -159,7 +159,7 @@ func writePlan(w io.Writer, f planFormat, p *tier.Plan) error {
 // shownReasons is how many reasons of a recipe the table has.
 const shownReasons = 3
 
-func printRecipePlan(w io.Writer, p *tier.Plan) error {
+func printRecipePlan(w io.Writer, p *impact.Plan) error {
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "TIER\tRECIPE\tTESTED BY\tWHY")
 	for _, r := range p.Recipes {

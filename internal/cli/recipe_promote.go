@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/tier"
-	"github.com/firstlight/firstlight/internal/tier/compare"
-	"github.com/firstlight/firstlight/internal/tier/promote"
-	"github.com/firstlight/firstlight/internal/tier/record"
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
+	"github.com/firstlight/firstlight/internal/impact/promote"
+	"github.com/firstlight/firstlight/internal/impact/record"
 )
 
 // promoteFlags are the flags of promote.
@@ -76,14 +76,14 @@ func (f *promoteFlags) read(ctx context.Context, name string) (promote.Input, er
 	}
 	o := compare.Options{Repo: repo, Head: name, Tree: dir, NoBase: true}
 	for _, g := range f.harness {
-		o.Harness = append(o.Harness, tier.Glob(g))
+		o.Harness = append(o.Harness, impact.Glob(g))
 	}
 	state, err := compare.Run(ctx, o)
 	if err != nil {
 		return promote.Input{}, usage("%w", err)
 	}
 	in := promote.Input{Commit: state.Head.Commit, Tree: state.Tree, Require: f.require, Harness: state.Harness.Of}
-	loaded := tier.Load(state.Head, nil)
+	loaded := impact.Load(state.Head, nil)
 	if loaded.Err != nil {
 		in.Unusable = loaded.Err.Error()
 	} else if in.Recipes, err = loaded.Measure(ctx, loaded.Names()); err != nil {

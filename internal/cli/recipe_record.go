@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
+	"github.com/firstlight/firstlight/internal/impact/record"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/tier"
-	"github.com/firstlight/firstlight/internal/tier/compare"
-	"github.com/firstlight/firstlight/internal/tier/record"
 )
 
 // recordFlags make recipe test one part of a plan, and keep what came of it.
@@ -18,8 +18,8 @@ type recordFlags struct {
 	harness         []string
 
 	// of the plan, once it was read
-	planned *tier.Plan
-	shard   tier.Shard
+	planned *impact.Plan
+	shard   impact.Shard
 }
 
 func (f *recordFlags) add(cmd *cobra.Command) {
@@ -39,7 +39,7 @@ func (f *recordFlags) read() (names []string, level int, err error) {
 	case f.plan == "" || f.part == "":
 		return nil, 0, usage("--plan and --part go together: the plan, and which part of it")
 	}
-	if f.planned, err = tier.Read(f.plan); err != nil {
+	if f.planned, err = impact.ReadPlan(f.plan); err != nil {
 		return nil, 0, usage("%w", err)
 	}
 	if f.shard, err = f.planned.Part(f.part); err != nil {
@@ -58,7 +58,7 @@ func (f *recordFlags) begin(ctx context.Context, dir string, level int) (*record
 		return nil, usage("--record is of a commit: give the tree in its repository with --recipes")
 	}
 	compared := compareFlags{dir: dir, head: compare.Worktree, harness: f.harness}
-	in, err := compared.run(ctx, tier.Schedule)
+	in, err := compared.run(ctx, impact.Schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +66,13 @@ func (f *recordFlags) begin(ctx context.Context, dir string, level int) (*record
 		return nil, usage("--record is of a commit, and nothing is committed yet")
 	}
 	s := &record.Start{
-		Tool: version, Commit: in.Checkout, Dirty: in.Dirty, Event: tier.Dispatch, Tier: level, Tree: in.Tree, Harness: in.Harness.Digest,
+		Tool: version, Commit: in.Checkout, Dirty: in.Dirty, Event: impact.Dispatch, Tier: level, Tree: in.Tree, Harness: in.Harness.Digest,
 	}
 	if f.planned != nil {
 		s.Event, s.Plan = f.planned.Event, f.planned.Digest
 		s.Shard = &record.Shard{ID: f.shard.ID, Index: f.shard.Index, Of: f.shard.Of}
 	}
-	loaded := tier.Load(in.Head, nil)
+	loaded := impact.Load(in.Head, nil)
 	if s.Measured, err = loaded.Measure(ctx, loaded.Names()); err != nil {
 		return nil, infrastructure(err)
 	}

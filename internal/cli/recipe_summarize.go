@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/tier"
-	"github.com/firstlight/firstlight/internal/tier/record"
-	"github.com/firstlight/firstlight/internal/tier/summarize"
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/record"
+	"github.com/firstlight/firstlight/internal/impact/summarize"
 )
 
 func newRecipeSummarize(s Streams) *cobra.Command {
@@ -42,7 +42,7 @@ can't be read; 3 something is missing.`,
 	}
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		p, err := tier.Read(*planFile)
+		p, err := impact.ReadPlan(*planFile)
 		if err != nil {
 			return usage("%w", err)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/tier"
-	"github.com/firstlight/firstlight/internal/tier/compare"
-	"github.com/firstlight/firstlight/internal/tier/workflow"
+	"github.com/firstlight/firstlight/internal/ciworkflow"
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
 )
 
 func newRecipeWorkflow(s Streams) *cobra.Command {
@@ -46,14 +46,14 @@ for another commit.
 		if err != nil {
 			return err
 		}
-		o := workflow.Options{Own: own, Version: *use, Recipes: filepath.ToSlash(*recipes), Main: *main}
+		o := ciworkflow.RecipeOptions{Source: ciworkflow.Source{Own: own, Version: *use}, Recipes: filepath.ToSlash(*recipes), Main: *main}
 		if o.Version == "" {
 			o.Version = version
 		}
 		for _, g := range *harness {
-			o.Harness = append(o.Harness, tier.Glob(g))
+			o.Harness = append(o.Harness, impact.Glob(g))
 		}
-		files, err := workflow.Render(o)
+		files, err := ciworkflow.RenderRecipes(o)
 		if err != nil {
 			return usage("%w", err)
 		}
@@ -77,10 +77,10 @@ func ownRepository(dir string) (bool, error) {
 	return compare.Own(data), nil
 }
 
-func writeWorkflows(s Streams, dir string, files []workflow.File, check bool) error {
-	do := workflow.Write
+func writeWorkflows(s Streams, dir string, files []ciworkflow.File, check bool) error {
+	do := ciworkflow.Write
 	if check {
-		do = workflow.Different
+		do = ciworkflow.Different
 	}
 	names, err := do(dir, files)
 	if err != nil {

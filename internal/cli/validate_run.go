@@ -22,8 +22,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/validate"
 )
@@ -271,7 +271,7 @@ func (f *validateFlags) resolved(t *tree.Tree, intent string, at *target) (strin
 
 // labAccelerator is the lab's GPU as recipes call it: h100 of NVIDIA H100 80GB HBM3.
 func labAccelerator(t *tree.Tree, products []string) (string, error) {
-	shapes, problems := shape.Load(t)
+	shapes, problems := nodeprofile.Load(t)
 	if err := problems.Err(); err != nil {
 		return "", infrastructure(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/pipeline/workflow"
+	"github.com/firstlight/firstlight/internal/ciworkflow"
 )
 
 func newValidateWorkflow(s Streams) *cobra.Command {
@@ -51,14 +51,14 @@ Without --site it validates the lab; with it, a cluster that the runner reaches.
 		if err != nil {
 			return err
 		}
-		o := workflow.Options{
-			Order: order, Asked: len(*asked) > 0, Own: own && *use == "", Version: *use, Runner: *runner,
+		o := ciworkflow.ValidationOptions{
+			Source: ciworkflow.Source{Own: own && *use == "", Version: *use}, Order: order, ExplicitOrder: len(*asked) > 0, Runner: *runner,
 			Site: filepath.ToSlash(*path), Recipe: *recipe, Extras: (&validateFlags{}).extras(),
 		}
 		if o.Version == "" {
 			o.Version = version
 		}
-		data, err := workflow.Render(o)
+		data, err := ciworkflow.RenderValidation(o)
 		if err != nil {
 			return usage("%w", err)
 		}

@@ -33,7 +33,7 @@ func Open(dir string, o tree.Options) (*tree.Tree, diag.List, error) {
 	if isArchive(dir) && !isDir(dir) {
 		return openArchive(dir, o)
 	}
-	at, err := locate(dir)
+	at, err := Locate(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func openArchive(file string, o tree.Options) (*tree.Tree, diag.List, error) {
 }
 
 // locate finds the directory that has overlays in it.
-func locate(dir string) (string, error) {
+func Locate(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", fmt.Errorf("open recipe tree: %w", err)

@@ -22,9 +22,9 @@ func Pack(dir string) ([]byte, error) {
 		if _, _, err := readArchive(dir); err != nil {
 			return nil, err
 		}
-		return os.ReadFile(dir) //nolint:wrapcheck // names the file
+		return os.ReadFile(dir)
 	}
-	at, err := locate(dir)
+	at, err := Locate(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func pack(fsys fs.FS, label string, most bounds) ([]byte, error) {
 	}
 	p := &packing{most: most, fsys: fsys, out: tar.NewWriter(zipped)}
 	if err := fs.WalkDir(fsys, ".", p.visit); err != nil { // in the order of names
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	if err := errors.Join(p.out.Close(), zipped.Close()); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (p *packing) visit(name string, d fs.DirEntry, err error) error {
 func (p *packing) file(name string) (err error) {
 	f, err := p.fsys.Open(name)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, p.most.unpacked-p.bytes+1))

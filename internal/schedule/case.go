@@ -8,8 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 )
@@ -31,7 +32,7 @@ type Case struct {
 type Source struct {
 	tree       *tree.Tree
 	footprints *footprint.Set
-	shapes     *shape.Set
+	shapes     *nodeprofile.Set
 }
 
 // Open reads what cases are made of besides the tree. What is wrong with a
@@ -39,7 +40,7 @@ type Source struct {
 // for those that can't be read at all.
 func Open(t *tree.Tree) (*Source, diag.List) {
 	footprints, problems := footprint.Load(t)
-	shapes, more := shape.Load(t)
+	shapes, more := nodeprofile.Load(t)
 	return &Source{tree: t, footprints: footprints, shapes: shapes}, append(problems, more...).Sort()
 }
 
@@ -96,5 +97,5 @@ func problemsOf(err error, at diag.Pos) diag.List {
 	if list, ok := errors.AsType[diag.List](err); ok {
 		return list.Errors()
 	}
-	return diag.List{diag.Contradiction.At(at, "%s", err)}
+	return diag.List{rule.BaseCriteria.At(at, "%s", err)}
 }

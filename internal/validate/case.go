@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate/health"
 	"github.com/firstlight/firstlight/internal/validate/resources"
@@ -57,7 +57,7 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 		c.Snapshot.Nodes = append(c.Snapshot.Nodes, n.Name)
 	}
 	if accelerator := r.Criteria.Accelerator; accelerator != "" {
-		shapes, problems := shape.Load(r.Tree())
+		shapes, problems := nodeprofile.Load(r.Tree())
 		if err := problems.Err(); err != nil {
 			return Case{}, fmt.Errorf("make the case of %s: %w", name, err)
 		}

@@ -50,7 +50,7 @@ func (d *decoder) into(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) structure(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(diag.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "a block of keys is wanted, this is %s", describe(n))
 		return
 	}
 	fields := Fields(v.Type())
@@ -92,7 +92,7 @@ func (d *decoder) unknown(key *yaml.Node, fields []Field) {
 
 func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		d.add(diag.Type, n, "a block of keys is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "a block of keys is wanted, this is %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.Content)/2))
@@ -105,7 +105,7 @@ func (d *decoder) mapping(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		d.add(diag.Type, n, "a list is wanted, this is %s", describe(n))
+		d.add(diag.WrongType, n, "a list is wanted, this is %s", describe(n))
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
@@ -120,7 +120,7 @@ func (d *decoder) list(v reflect.Value, n *yaml.Node) {
 
 func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
 	if n.Kind != yaml.ScalarNode {
-		d.add(diag.Type, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
+		d.add(diag.WrongType, n, "%s is wanted, this is %s", wanted(v.Kind()), describe(n))
 		return
 	}
 	switch v.Kind() {
@@ -133,13 +133,13 @@ func (d *decoder) simple(v reflect.Value, n *yaml.Node) {
 	case reflect.Int:
 		i, ok := d.scalar(n).(int64)
 		if !ok {
-			d.add(diag.Type, n, "a whole number is wanted, this is %s", describe(n))
+			d.add(diag.WrongType, n, "a whole number is wanted, this is %s", describe(n))
 		}
 		v.SetInt(i)
 	case reflect.Bool:
 		b, ok := d.scalar(n).(bool)
 		if !ok {
-			d.add(diag.Type, n, "true or false is wanted, this is %s", describe(n))
+			d.add(diag.WrongType, n, "true or false is wanted, this is %s", describe(n))
 		}
 		v.SetBool(b)
 	default:

@@ -29,7 +29,7 @@ var fieldCache sync.Map // reflect.Type to []Field
 // those of an embedded struct are its own.
 func Fields(t reflect.Type) []Field {
 	if cached, ok := fieldCache.Load(t); ok {
-		return cached.([]Field) //nolint:forcetypeassert // only this function stores
+		return cached.([]Field)
 	}
 	var out []Field
 	for _, f := range reflect.VisibleFields(t) {
@@ -69,10 +69,10 @@ func (d *decoder) demands(f Field, v reflect.Value, n *yaml.Node) {
 		return
 	}
 	if len(f.Enum) > 0 && v.Kind() == reflect.String && v.String() != "" && !slices.Contains(f.Enum, v.String()) {
-		d.problems = append(d.problems, diag.Value.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
+		d.problems = append(d.problems, diag.BadValue.At(pos(d.file, n), "%q is not one of %s", v.String(), strings.Join(f.Enum, ", ")).
 			With("write one of %s", strings.Join(f.Enum, ", ")))
 	}
 	if f.Min != nil && v.CanInt() && v.Int() < int64(*f.Min) {
-		d.add(diag.Value, n, "%d is less than %d", v.Int(), *f.Min)
+		d.add(diag.BadValue, n, "%d is less than %d", v.Int(), *f.Min)
 	}
 }

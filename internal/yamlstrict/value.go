@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Value is the document as plain values: map[string]any, []any, string, int64,
@@ -26,7 +27,7 @@ func (d *Doc) Map() (map[string]any, diag.List) {
 	case nil:
 		return map[string]any{}, dec.problems
 	default:
-		return nil, append(dec.problems, diag.ValuesFile.At(pos(d.file, d.root), "the file holds %s, not a block of keys", describe(d.root)))
+		return nil, append(dec.problems, rule.ValuesFile.At(pos(d.file, d.root), "the file holds %s, not a block of keys", describe(d.root)))
 	}
 }
 
@@ -76,11 +77,11 @@ func (d *decoder) pairs(n *yaml.Node, yield func(key, value *yaml.Node)) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.add(diag.Type, key, "a key is %s, not a text", describe(key))
+			d.add(diag.WrongType, key, "a key is %s, not a text", describe(key))
 			continue
 		}
 		if line, twice := seen[key.Value]; twice {
-			d.add(diag.TwiceKey, key, "the key %q is here for the second time, first at line %d", key.Value, line)
+			d.add(diag.DuplicateKey, key, "the key %q is here for the second time, first at line %d", key.Value, line)
 		}
 		seen[key.Value] = key.Line
 	}
@@ -113,7 +114,7 @@ func (d *decoder) merged(n *yaml.Node, seen map[string]int, yield func(key, valu
 			}
 		}
 	default:
-		d.add(diag.Type, n, "<< wants a block of keys, this is %s", describe(n))
+		d.add(diag.WrongType, n, "<< wants a block of keys, this is %s", describe(n))
 	}
 }
 

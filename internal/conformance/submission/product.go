@@ -46,7 +46,7 @@ func ReadProduct(name string, data []byte, p programme.Programme) (Product, erro
 	var out Product
 	problems = append(problems, firmText(doc.Decode(&out), doc)...)
 	if out.Directory != "" && !directoryName.MatchString(out.Directory) {
-		problems = append(problems, diag.Value.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
+		problems = append(problems, diag.BadValue.At(doc.ValueAt("directory"), "%q can be no directory of a submission", out.Directory).
 			With("write a short name of the product: letters, digits, dot, dash and underscore"))
 	}
 	m := readMetadata(doc, out.Metadata, p.Version, programme.KubernetesVersion)

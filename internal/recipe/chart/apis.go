@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// served are the API versions that a chart finds: those that others bring, and
-// those of the kinds that it has in its own directory crds, which are installed
-// before it is rendered. A chart may ask for a version or for a kind of it.
-func served(c *chartv2.Chart, others []string) common.VersionSet {
+// servedAPIs returns the API versions that templates can test for: those of other components
+// and those of the CRDs in the chart's crds directory, which Helm installs first. A kind also
+// adds its group and version.
+func servedAPIs(c *chartv2.Chart, others []string) common.VersionSet {
 	set := map[string]bool{}
 	add := func(api string) {
 		set[api] = true
@@ -30,7 +30,7 @@ func served(c *chartv2.Chart, others []string) common.VersionSet {
 	}
 	for _, crd := range c.CRDObjects() {
 		if crd.File != nil {
-			for _, api := range kindsOf(crd.File.Data) {
+			for _, api := range definedKinds(crd.File.Data) {
 				add(api)
 			}
 		}
@@ -38,9 +38,9 @@ func served(c *chartv2.Chart, others []string) common.VersionSet {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// kindsOf are the kinds that CustomResourceDefinitions define. What can't be read is
-// passed over: it is no pod.
-func kindsOf(data []byte) []string {
+// definedKinds returns the kinds that CustomResourceDefinitions define. It ignores unreadable
+// documents.
+func definedKinds(data []byte) []string {
 	var out []string
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data)+1)
 	for {

@@ -92,7 +92,7 @@ func TestNoPodsWhereNoneAreSaid(t *testing.T) {
 	s.remove("charts/side/templates")
 	s.write(shopFile, "apiVersion: firstlight/v1\nkind: Footprint\nmetadata: {name: shop}\nspec:\n  chart: {repository: https://charts.invalid/shop, name: shop, version: 1.2.3}\n  source: documented\n  workloads: []\n")
 	s.expect(s.run(chart.Options{}), chart.Locked, "2 sets of values, 0 workloads")
-	s.expect(s.run(chart.Options{Check: true}), chart.InStep, "")
+	s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 }
 
 // A dependency that is declared and missing is fetched when the values want it; one that
@@ -132,7 +132,7 @@ func TestUnreleasedChart(t *testing.T) {
 	}
 	s.write(shopFile, locked(t))
 	r := s.run(chart.Options{Check: true, Sources: chart.Sources{chart.Modules{Cache: cache}}})
-	s.expect(r, chart.InStep, "")
+	s.expect(r, chart.UpToDate, "")
 	if len(r.Notes) != 3 { // Chart.yaml, version, digest
 		t.Errorf("%q", r.Notes)
 	}

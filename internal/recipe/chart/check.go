@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// check compares a footprint with what its chart was rendered to.
+// check compares a footprint with the renderings of its chart.
 func (u *updater) check(f *footprint.Footprint, c *Chart, renders []model.FootprintRender, r *Result) Result {
 	if f.Spec.Source == footprint.Documented {
 		return u.verify(f, renders, r)
@@ -21,7 +21,7 @@ func (u *updater) check(f *footprint.Footprint, c *Chart, renders []model.Footpr
 		drift[i].Pos = f.ValueAt(append([]string{"spec", "renders"}, drift[i].keys...)...)
 	}
 	if have := f.Spec.Chart.Digest; have != c.Digest {
-		r.Notes = append(r.Notes, fmt.Sprintf("the chart's files are not those that were locked: their digest is %s, the lock has %s", short(c.Digest), short(have)))
+		r.Notes = append(r.Notes, fmt.Sprintf("the chart's files changed: digest %s, the lock has %s", short(c.Digest), short(have)))
 	}
 	if f.Spec.Chart.Version != r.Version {
 		drift = append(drift, Drift{Pos: f.ValueAt("spec", "chart", "version"), Workload: "chart", Field: []string{"version"}, Footprint: f.Spec.Chart.Version, Chart: r.Version})
@@ -33,14 +33,14 @@ func (u *updater) judged(drift []Drift, r *Result, what string) Result {
 	sortDrift(drift)
 	r.Drift = drift
 	if len(drift) > 0 {
-		return r.end(Drifted, fmt.Sprintf("%d facts differ between %s and chart", len(drift), what))
+		return r.end(Drifted, fmt.Sprintf("%d differences between %s and chart", len(drift), what))
 	}
-	return r.end(InStep, fmt.Sprintf("%d sets of values, %d workloads", r.Renders, r.Workloads))
+	return r.end(UpToDate, fmt.Sprintf("%d sets of values, %d workloads", r.Renders, r.Workloads))
 }
 
-// todo says what of a footprint has to be written by hand once its lock is there: the
-// class of what the chart has, and nothing of what it does not have.
-func todo(f *footprint.Footprint, renders []model.FootprintRender) []string {
+// manualChanges lists required edits of a footprint after its lock was written: a class for
+// each workload of the chart, and no entries for others.
+func manualChanges(f *footprint.Footprint, renders []model.FootprintRender) []string {
 	var out []string
 	named := func(kind, name string) bool {
 		return slices.ContainsFunc(f.Spec.Workloads, func(w model.FootprintWorkload) bool { return w.Kind == kind && w.Name == name })
@@ -52,7 +52,7 @@ func todo(f *footprint.Footprint, renders []model.FootprintRender) []string {
 			if id := w.Kind + " " + w.Name; !there[id] {
 				there[id] = true
 				if !named(w.Kind, w.Name) {
-					out = append(out, "add "+id+" to workloads, with its class")
+					out = append(out, "add "+id+" with its class to workloads")
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// decodeJSON reads JSON; numbers stay as they are written.
+// decodeJSON keeps numbers as json.Number.
 func decodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

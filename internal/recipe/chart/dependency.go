@@ -11,20 +11,20 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// missing is a chart that another one depends on, and that is not in it.
-type missing struct {
-	// Path is where in the chart it would be: charts/NAME.
+// dependencyStub is a dependency that is not packaged with the chart.
+type dependencyStub struct {
+	// path in the chart: charts/NAME.
 	path                      string
 	name, version, repository string
 }
 
-func (m missing) String() string { return m.name + " " + m.version }
+func (m dependencyStub) String() string { return m.name + " " + m.version }
 
-// stubKey is the annotation of a chart that stands in for one that is missing. What
-// is left of them once Helm has applied conditions and tags is really missing.
+// stubKey is the annotation of a stub for a missing dependency. The stubs that remain after
+// Helm applied conditions and tags are required.
 const stubKey = "firstlight/missing"
 
-// addStubs puts a stub in for every dependency that is declared and not there.
+// addStubs adds a stub for every declared dependency that is not packaged with the chart.
 func addStubs(c *chartv2.Chart, at string) {
 	have := map[string]bool{}
 	for _, sub := range c.Dependencies() {
@@ -45,8 +45,8 @@ func addStubs(c *chartv2.Chart, at string) {
 	}
 }
 
-// exact is a version for a stub; a range is replaced by some version, and the
-// dependency made to ask for it.
+// exact returns a version for a stub; for a range, any version, which the dependency is changed
+// to request.
 func exact(version string) string {
 	if strings.ContainsAny(version, " <>=~^*xX|,") || version == "" {
 		return "1.0.0"
@@ -54,12 +54,12 @@ func exact(version string) string {
 	return version
 }
 
-func remainingStubs(c *chartv2.Chart, at string) []missing {
-	var out []missing
+func remainingStubs(c *chartv2.Chart, at string) []dependencyStub {
+	var out []dependencyStub
 	for _, sub := range c.Dependencies() {
 		if stub, ok := sub.Metadata.Annotations[stubKey]; ok {
 			name := path.Base(stub)
-			out = append(out, missing{path: stub, name: name, version: sub.Metadata.Annotations["version"], repository: sub.Metadata.Annotations["repository"]})
+			out = append(out, dependencyStub{path: stub, name: name, version: sub.Metadata.Annotations["version"], repository: sub.Metadata.Annotations["repository"]})
 			continue
 		}
 		out = append(out, remainingStubs(sub, path.Join(at, "charts", sub.Name()))...)
@@ -67,17 +67,17 @@ func remainingStubs(c *chartv2.Chart, at string) []missing {
 	return out
 }
 
-// complete fetches a chart that c depends on and puts it in. Versions have to be
-// exact: what a range stands for changes.
-func (s Sources) complete(ctx context.Context, c *Chart, m missing, of *model.FootprintChart) (*Chart, []Attempt, error) {
+// complete fetches a dependency of c and adds it. Only exact versions are accepted: a range can
+// resolve to another version later.
+func (s Sources) complete(ctx context.Context, c *Chart, m dependencyStub, of *model.FootprintChart) (*Chart, []Attempt, error) {
 	if m.path != path.Join("charts", m.name) {
-		return nil, nil, fmt.Errorf("chart %s depends on %s, which is not in it", c.Name, m)
+		return nil, nil, fmt.Errorf("chart %s depends on %s, which is not packaged with it", c.Name, m)
 	}
 	want := model.FootprintChart{Name: m.name, Version: m.version, Repository: m.repository}
 	if exact(m.version) != m.version {
 		want.Version = lockedVersion(c, m.name)
 		if want.Version == "" {
-			return nil, nil, fmt.Errorf("chart %s depends on %s %s, a range: package the chart with helm dependency build", c.Name, m.name, m.version)
+			return nil, nil, fmt.Errorf("chart %s depends on the version range %s %s: package the chart with helm dependency build", c.Name, m.name, m.version)
 		}
 	}
 	for _, d := range of.Dependencies {
@@ -90,12 +90,12 @@ func (s Sources) complete(ctx context.Context, c *Chart, m missing, of *model.Fo
 		attempts[i].Source = m.name + " from " + attempts[i].Source
 	}
 	if sub == nil {
-		return nil, attempts, fmt.Errorf("chart %s depends on %s, which is not in it and can't be had", c.Name, m)
+		return nil, attempts, fmt.Errorf("chart %s depends on %s, which is not packaged with it and not available", c.Name, m)
 	}
-	return c.with(sub), attempts, nil
+	return c.withDependency(sub), attempts, nil
 }
 
-// lockedVersion is the version of a dependency by Chart.lock.
+// lockedVersion returns the version of a dependency in Chart.lock.
 func lockedVersion(c *Chart, name string) string {
 	loaded, err := c.load()
 	if err != nil || loaded.Lock == nil {

@@ -11,8 +11,8 @@ import (
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 )
 
-// digest is the SHA-256 over names and contents in the order of names. It does not
-// depend on whether the chart was packed.
+// digest is the SHA-256 over names and contents, sorted by name. It is the same for a packed
+// and an unpacked chart.
 func digest(files []*archive.BufferedFile) string {
 	sorted := slices.SortedFunc(slices.Values(files), func(a, b *archive.BufferedFile) int { return strings.Compare(a.Name, b.Name) })
 	h := sha256.New()
@@ -23,9 +23,9 @@ func digest(files []*archive.BufferedFile) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// joinDigests is the digest of a chart with a dependency that was not in it.
+// joinDigests is the digest of a chart with a fetched dependency.
 func joinDigests(chart, name, dependency string) string {
 	h := sha256.New()
-	_, _ = io.WriteString(h, chart+" "+name+" "+dependency) // a hash takes everything
+	_, _ = io.WriteString(h, chart+" "+name+" "+dependency) // hash.Hash never returns an error
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -1,12 +1,11 @@
-// Package chart gets Helm charts, renders them with Helm's library and a recipe's
-// values, and keeps what of the pods the scheduler can see: the lock of a
-// footprint. It writes locks into footprint files, and reports how a lock, or the
-// rules of a documented footprint, differ from the chart.
+// Package chart fetches Helm charts, renders them with Helm's library and the values of
+// recipes, and extracts the fields of the pods that the scheduler reads: the lock of a
+// footprint. It writes locks into footprint files, and reports how a lock, or the rules of a
+// documented footprint, differs from the chart.
 //
-// A chart is looked for in the order: a directory beside the recipe tree, a Go
-// module that it ships in, its repository (OCI or HTTP). Each source that fails
-// says why. Nothing of a recipe's values is kept but their digest.
+// It looks for a chart in a directory next to the recipe tree, then in a Go module, then in the
+// chart repository (OCI or HTTP). Each failed source is reported with its reason. Of a recipe's
+// values only the digest is stored.
 //
-// It is the only package of recipes that uses Helm, runs a program or opens a
-// connection.
+// No other package of recipes uses Helm, runs a program or opens a connection.
 package chart

@@ -14,28 +14,28 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// Drift is one fact in which a footprint and its chart differ.
+// Drift is one difference between a footprint and its chart.
 type Drift struct {
 	diag.Pos
-	// Values is the digest of the recipe's values, Recipes those that have them.
+	// Values is the digest of the recipe's values, Recipes the recipes with these values.
 	Values  string   `json:"values"`
 	Recipes []string `json:"recipes,omitempty"`
 	// Workload is kind and name; Field a path in its pod, or replicas.
 	Workload string     `json:"workload,omitempty"`
 	Field    query.Path `json:"field,omitempty"`
-	// Footprint and Chart are what they say; absent: they say nothing.
+	// Footprint and Chart are the two values; absent if the field is not set.
 	Footprint any `json:"footprint,omitempty"`
 	Chart     any `json:"chart,omitempty"`
 
-	// keys are where it stands, or should stand, in what was compared.
+	// keys is the path of the difference in the compared document.
 	keys []string
 }
 
-// String is the drift without its place.
+// String describes the drift without its position.
 func (d Drift) String() string {
 	where := "values " + short(d.Values)
 	if d.Workload == "" {
-		return fmt.Sprintf("%s: %s, %s", where, presence("the footprint", d.Footprint), presence("a recipe", d.Chart))
+		return fmt.Sprintf("%s: %s, %s", where, presence("the footprint", d.Footprint), presence("any recipe", d.Chart))
 	}
 	where += ": " + d.Workload
 	if len(d.Field) == 0 {
@@ -64,7 +64,7 @@ func inline(v any) string {
 
 func short(digest string) string { return digest[:min(len(digest), 12)] }
 
-// compare lists in what the footprint's renders differ from those of the chart.
+// compare returns the differences between the renders of a footprint and those of its chart.
 func compare(footprint, chart []model.FootprintRender) ([]Drift, error) {
 	var out []Drift
 	find := func(list []model.FootprintRender, values string) int {
@@ -129,7 +129,7 @@ func compareWorkloads(footprint, chart []model.RenderedWorkload) ([]Drift, error
 	return out, nil
 }
 
-// document is the facts of a workload as plain values.
+// document converts a workload to plain values.
 func document(w *model.RenderedWorkload) (map[string]any, error) {
 	out := map[string]any{}
 	if w.Replicas > 0 {
@@ -147,8 +147,8 @@ func document(w *model.RenderedWorkload) (map[string]any, error) {
 	return out, nil
 }
 
-// compareDocuments lists the leaves that differ, by path. Lists are leaves: of two
-// lists in another order one is another.
+// compareDocuments returns the leaves that differ, sorted by path. A list is a leaf, and its
+// order matters.
 func compareDocuments(footprint, chart map[string]any) []Drift {
 	all := map[string]*Drift{}
 	at := func(path query.Path) *Drift {
@@ -172,7 +172,7 @@ func compareDocuments(footprint, chart map[string]any) []Drift {
 	return out
 }
 
-// sortDrift orders by place, then by what differs.
+// sortDrift sorts by position, then by content.
 func sortDrift(list []Drift) {
 	slices.SortStableFunc(list, func(a, b Drift) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Values, b.Values), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Field.String(), b.Field.String()))

@@ -15,22 +15,21 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// change is what a lock changes in a footprint.
+// change is the content of a lock to write.
 type change struct {
 	version, digest string
 	renders         []model.FootprintRender
 }
 
-// replacement puts a text in place of part of a file, in bytes.
+// replacement replaces the bytes from..to by text.
 type replacement struct {
 	from, to int
 	text     string
 }
 
-// edited is the footprint file with a lock in it. Everything that the lock is not
-// stays as it is, byte by byte; the result is read again, and refused if anything
-// else has become different.
-func edited(name string, data []byte, c change) ([]byte, error) {
+// withLock returns the footprint file with the lock. All other bytes are unchanged. The result
+// is parsed again and rejected if anything else differs.
+func withLock(name string, data []byte, c change) ([]byte, error) {
 	before, err := parse(name, data)
 	if err != nil {
 		return nil, err
@@ -41,21 +40,21 @@ func edited(name string, data []byte, c change) ([]byte, error) {
 	}
 	after, err := parse(name, out)
 	if err != nil {
-		return nil, fmt.Errorf("%s would not be readable with the lock in it: %w", name, err)
+		return nil, fmt.Errorf("%s would be invalid with the lock: %w", name, err)
 	}
 	want := *before
 	locked := *before.Spec.Chart
 	locked.Version, locked.Digest = c.version, c.digest
 	want.Spec.Chart, want.Spec.Source, want.Spec.Renders = &locked, footprint.Rendered, after.Spec.Renders
 	if !reflect.DeepEqual(&want, after) {
-		return nil, fmt.Errorf("%s would change in more than its lock: write spec as a block of keys, one to a line", name)
+		return nil, fmt.Errorf("%s would change outside of its lock: write spec as a block mapping with one key a line", name)
 	}
 	drift, err := compare(c.renders, after.Spec.Renders)
 	if err != nil {
 		return nil, err
 	}
 	if len(drift) > 0 {
-		return nil, fmt.Errorf("%s would not hold the lock: %s", name, drift[0])
+		return nil, fmt.Errorf("%s would not contain the lock: %s", name, drift[0])
 	}
 	return out, nil
 }
@@ -70,7 +69,7 @@ func parse(name string, data []byte) (*model.Footprint, error) {
 		return nil, err
 	}
 	if f.Spec.Chart == nil {
-		return nil, diag.List{diag.Missing.At(doc.At("spec"), "the footprint is of no chart")}
+		return nil, diag.List{diag.Missing.At(doc.At("spec"), "the footprint has no chart")}
 	}
 	return &f, nil
 }
@@ -83,18 +82,18 @@ func splice(data []byte, c change) ([]byte, error) {
 	t := newLines(data)
 	spec := child(root.Content[0], "spec")
 	if spec == nil || spec.value.Kind != yaml.MappingNode || spec.value.Style&yaml.FlowStyle != 0 {
-		return nil, errors.New("spec is no block of keys")
+		return nil, errors.New("spec must be a block mapping")
 	}
 	var edits []replacement
 	source, chart := child(spec.value, "source"), child(spec.value, "chart")
 	if source == nil || chart == nil || chart.value.Kind != yaml.MappingNode {
-		return nil, errors.New("spec has no source, or its chart is no block of keys")
+		return nil, errors.New("spec.source is missing, or spec.chart is not a mapping")
 	}
 	edits = append(edits, t.scalar(source.value, footprint.Rendered, false))
 	inFlow := chart.value.Style&yaml.FlowStyle != 0
 	version := child(chart.value, "version")
 	if version == nil {
-		return nil, errors.New("spec.chart has no version")
+		return nil, errors.New("spec.chart.version is missing")
 	}
 	if version.value.Value != c.version {
 		edits = append(edits, t.scalar(version.value, quoted(c.version), inFlow))
@@ -115,7 +114,7 @@ func splice(data []byte, c change) ([]byte, error) {
 	return apply(data, append(edits, renders)), nil
 }
 
-// apply makes the replacements, which do not overlap.
+// apply applies replacements, which must not overlap.
 func apply(data []byte, edits []replacement) []byte {
 	slices.SortStableFunc(edits, func(a, b replacement) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
@@ -127,7 +126,6 @@ func apply(data []byte, edits []replacement) []byte {
 	return append(out, data[at:]...)
 }
 
-// pair is a key with its value.
 type pair struct{ key, value *yaml.Node }
 
 func child(n *yaml.Node, key string) *pair {

@@ -28,14 +28,14 @@ func FuzzEdit(f *testing.F) {
 	f.Add([]byte(head + "  chart: {repository: r, name: n, version: >-\n      v1}\n  source: documented\n  workloads: []\n"))
 	c := change{version: "v2", digest: "d", renders: []model.FootprintRender{{Values: "00", Workloads: []model.RenderedWorkload{{Kind: job, Name: "j", Replicas: 1}}}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, err := edited("a.yaml", data, c)
+		out, err := withLock("a.yaml", data, c)
 		if err != nil {
 			return
 		}
 		if strings.Count(string(out), "\n  renders:") > 1 {
 			t.Fatalf("two locks:\n%s", out)
 		}
-		again, err := edited("a.yaml", out, c)
+		again, err := withLock("a.yaml", out, c)
 		if err != nil || !bytes.Equal(again, out) {
 			t.Fatalf("a second time: %v\n%s\n--- then\n%s", err, out, again)
 		}

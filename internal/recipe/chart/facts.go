@@ -11,13 +11,13 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// facts are what of a pod template the scheduler sees, as a footprint has them.
+// facts returns the fields of a pod template that the scheduler reads.
 func facts(t *corev1.PodTemplateSpec) (model.FootprintPod, error) {
 	p := footprint.PodOf(t)
 	return written(&p)
 }
 
-// written is a pod in the form of the file.
+// written converts a pod to the file format.
 func written(p *footprint.Pod) (model.FootprintPod, error) {
 	out := model.FootprintPod{
 		Labels: p.Labels, NodeSelector: p.NodeSelector, Requests: texts(p.Requests),
@@ -37,14 +37,14 @@ func written(p *footprint.Pod) (model.FootprintPod, error) {
 	return out, plainOf(p.TopologySpreadConstraints, &out.TopologySpreadConstraints)
 }
 
-// plainOf makes plain values of a part of the Kubernetes API.
+// plainOf converts a part of the Kubernetes API to plain values.
 func plainOf(from, into any) error {
 	data, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
 	if err != nil {
-		return fmt.Errorf("read a part of a pod: %w", err)
+		return fmt.Errorf("convert a part of a pod: %w", err)
 	}
 	return nil
 }

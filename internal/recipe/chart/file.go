@@ -9,13 +9,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// File is a chart that the user names: a directory, or a packed chart.
+// File is a chart given by the user: a directory or a packed chart.
 type File struct{ Path string }
 
-// Kind is file.
+// Kind implements Source.
 func (f File) Kind() string { return "file" }
 
-// Get reads it.
+// Get implements Source.
 func (f File) Get(_ context.Context, want *model.FootprintChart) (*Chart, error) {
 	c, err := openPath(f.Path, want, f.Path, true)
 	if err != nil {
@@ -24,17 +24,16 @@ func (f File) Get(_ context.Context, want *model.FootprintChart) (*Chart, error)
 	return c, nil
 }
 
-// Beside is a directory with a chart in each of its directories, or packed as
-// NAME-VERSION.tgz.
-type Beside struct{ Dir string }
+// Directory contains charts, unpacked in NAME or packed as NAME-VERSION.tgz.
+type Directory struct{ Dir string }
 
-// Kind is directory.
-func (b Beside) Kind() string { return "directory" }
+// Kind implements Source.
+func (b Directory) Kind() string { return "directory" }
 
-// Get reads the chart of the name.
-func (b Beside) Get(_ context.Context, want *model.FootprintChart) (*Chart, error) {
+// Get implements Source.
+func (b Directory) Get(_ context.Context, want *model.FootprintChart) (*Chart, error) {
 	if _, err := os.Stat(b.Dir); err != nil {
-		return nil, errElsewhere
+		return nil, errNotApplicable
 	}
 	places := []string{filepath.Join(b.Dir, want.Name), filepath.Join(b.Dir, want.Name+"-"+want.Version+".tgz")}
 	for _, at := range places {
@@ -47,5 +46,5 @@ func (b Beside) Get(_ context.Context, want *model.FootprintChart) (*Chart, erro
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("%s is not there", places[0])
+	return nil, fmt.Errorf("%s not found", places[0])
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// GoModules are the Go modules of this machine: its module cache, and the go
-// command where there is one.
+// GoModules returns the Go modules of this machine: its module cache, and the go command if it
+// is installed.
 func GoModules(ctx context.Context) Modules {
 	var m Modules
 	command, err := exec.LookPath("go")
@@ -28,7 +28,7 @@ func GoModules(ctx context.Context) Modules {
 	return m
 }
 
-// moduleCache is where modules are by https://go.dev/ref/mod#module-cache; the go
+// moduleCache is the default module cache of https://go.dev/ref/mod#module-cache; the go
 // command may be configured otherwise.
 func moduleCache() string {
 	if dir := os.Getenv("GOMODCACHE"); dir != "" {
@@ -43,11 +43,11 @@ func moduleCache() string {
 	return ""
 }
 
-// goCommand runs in an empty directory: no go.mod is read or written.
+// goCommand runs in an empty directory, so that it reads and writes no go.mod.
 func goCommand(ctx context.Context, command string, args ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "firstlight-chart-")
 	if err != nil {
-		return nil, fmt.Errorf("make a directory for the go command: %w", err)
+		return nil, fmt.Errorf("create a directory for the go command: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is empty
 	cmd := exec.CommandContext(ctx, command, args...)

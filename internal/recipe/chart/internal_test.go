@@ -19,11 +19,11 @@ func TestScrub(t *testing.T) {
 		"one\n  two\tthree":                                       "one two three",
 		"nothing to hide":                                         "nothing to hide",
 	} {
-		if got := scrub(errors.New(in)); got != want {
+		if got := redact(errors.New(in)); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-	if got := scrub(errors.New(strings.Repeat("é", 1000))); len(got) > maxReason+4 || !strings.HasSuffix(got, "...") {
+	if got := redact(errors.New(strings.Repeat("é", 1000))); len(got) > maxReason+4 || !strings.HasSuffix(got, "...") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
@@ -92,14 +92,14 @@ func FuzzFacts(f *testing.F) {
 			t.Fatal(err)
 		}
 		file := "apiVersion: firstlight/v1\nkind: Footprint\nmetadata: {name: a}\nspec:\n  chart: {repository: r, name: n, version: v1}\n  source: documented\n  workloads: []\n"
-		out, err := edited("a.yaml", []byte(file), change{version: "v1", digest: "d", renders: renders})
+		out, err := withLock("a.yaml", []byte(file), change{version: "v1", digest: "d", renders: renders})
 		if err != nil {
 			if printable(first) {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			return
 		}
-		again, err := edited("a.yaml", out, change{version: "v1", digest: "d", renders: renders})
+		again, err := withLock("a.yaml", out, change{version: "v1", digest: "d", renders: renders})
 		if err != nil || !reflect.DeepEqual(again, out) {
 			t.Fatalf("a second edit: %v\n%s\n%s", err, out, again)
 		}

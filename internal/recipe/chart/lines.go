@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// lines is a file with where its lines begin, in bytes. Lines are counted from 1.
+// lines indexes the lines of a file by byte offset. Line numbers start at 1.
 type lines struct {
 	data  []byte
 	start []int
@@ -30,15 +30,14 @@ func newLines(data []byte) *lines {
 	return t
 }
 
-// count is how many lines there are.
 func (t *lines) count() int { return len(t.start) - 2 }
 
-// line is a line without its end.
+// line returns a line without its line break.
 func (t *lines) line(n int) string {
 	return strings.TrimRight(string(t.data[t.start[n]:t.lineEnd(n)]), "\r\n")
 }
 
-// lineEnd is where the line behind n begins.
+// lineEnd is the offset of the line after n.
 func (t *lines) lineEnd(n int) int {
 	if n+1 < len(t.start) {
 		return t.start[n+1]
@@ -46,7 +45,7 @@ func (t *lines) lineEnd(n int) int {
 	return len(t.data)
 }
 
-// offset is where a node begins; YAML counts columns in characters.
+// offset is the position of a node; YAML counts columns in characters.
 func (t *lines) offset(n *yaml.Node) int {
 	at := t.start[n.Line]
 	for range n.Column - 1 {
@@ -56,12 +55,12 @@ func (t *lines) offset(n *yaml.Node) int {
 	return at
 }
 
-// scalar replaces a scalar that stands on one line.
+// scalar replaces a scalar within one line.
 func (t *lines) scalar(n *yaml.Node, text string, inFlow bool) replacement {
 	return replacement{t.offset(n), t.tokenEnd(n, inFlow), text}
 }
 
-// tokenEnd is where a scalar that stands on one line ends.
+// tokenEnd is the end of a scalar within one line.
 func (t *lines) tokenEnd(n *yaml.Node, inFlow bool) int {
 	at := t.offset(n)
 	rest := t.data[at:t.lineEnd(n.Line)]
@@ -96,7 +95,7 @@ func (t *lines) tokenEnd(n *yaml.Node, inFlow bool) int {
 	return at + len(bytes.TrimRight(rest, " \t\r\n"))
 }
 
-// renders puts the lock in place of the one that is there, or at the end of spec.
+// renders replaces the existing lock, or appends one to spec.
 func (t *lines) renders(spec *pair, renders []model.FootprintRender) (replacement, error) {
 	margin := spec.value.Column - 1
 	text, err := rendersText(renders, margin)
@@ -117,9 +116,9 @@ func (t *lines) renders(spec *pair, renders []model.FootprintRender) (replacemen
 	return replacement{end, end, text}, nil
 }
 
-// last is the last line of the block whose key stands on a line, indented by margin.
-// What is written at the margin is of the block only if it is a list entry of a key
-// that may hold one. Comments behind the block are not of it.
+// last returns the last line of the block whose key is on a line with the given indent. If list
+// is set, entries of a list may have the same indent as the key. Comments after the block do
+// not belong to it.
 func (t *lines) last(key, margin int, list bool) int {
 	end := key
 	for n := key + 1; n <= t.count(); n++ {
@@ -140,7 +139,7 @@ func (t *lines) last(key, margin int, list bool) int {
 
 func indented(by int, text string) string { return strings.Repeat(" ", by) + text }
 
-// quoted is a version as a YAML text that nobody takes for a number.
+// quoted formats a version so that YAML reads it as a string.
 func quoted(version string) string {
 	if strings.HasPrefix(version, "v") {
 		return version

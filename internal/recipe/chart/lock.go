@@ -8,7 +8,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// lock is what of rendered objects the scheduler sees, by kind and name.
+// lock extracts the workloads with the fields that the scheduler reads, sorted by kind and
+// name.
 func lock(objects []object) ([]model.RenderedWorkload, error) {
 	var out []model.RenderedWorkload
 	for i := range objects {
@@ -29,7 +30,7 @@ func lock(objects []object) ([]model.RenderedWorkload, error) {
 	})
 	for i := 1; i < len(out); i++ {
 		if out[i].Kind == out[i-1].Kind && out[i].Name == out[i-1].Name {
-			return nil, fmt.Errorf("the chart renders two of %s %s", out[i].Kind, out[i].Name)
+			return nil, fmt.Errorf("the chart renders two objects %s %s", out[i].Kind, out[i].Name)
 		}
 	}
 	return out, nil

@@ -8,27 +8,28 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
+
+	"golang.org/x/mod/module"
 
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Modules are Go modules that charts ship in.
+// Modules finds charts that are part of Go modules.
 type Modules struct {
 	// Cache is the directory of unpacked modules (go env GOMODCACHE).
 	Cache string
-	// Download runs go mod download -json with one argument, module@version, and
-	// returns what it prints; nil where there is no go command.
+	// Download runs go mod download -json for module@version and returns its output; nil
+	// without a go command.
 	Download func(ctx context.Context, module string) ([]byte, error)
 }
 
-// Kind is module.
+// Kind implements Source.
 func (m Modules) Kind() string { return "module" }
 
-// Get reads the chart out of the module, which is fetched unless it is in the cache.
+// Get implements Source. It downloads the module if it is not in the cache.
 func (m Modules) Get(ctx context.Context, want *model.FootprintChart) (*Chart, error) {
 	if want.Module == "" {
-		return nil, errElsewhere
+		return nil, errNotApplicable
 	}
 	version := want.ModuleVersion
 	if version == "" {
@@ -40,7 +41,7 @@ func (m Modules) Get(ctx context.Context, want *model.FootprintChart) (*Chart, e
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
 	if !filepath.IsLocal(filepath.FromSlash(want.Path)) {
-		return nil, fmt.Errorf("%s: %q is no path in the module", at, want.Path)
+		return nil, fmt.Errorf("%s: invalid path %q: must be inside the module", at, want.Path)
 	}
 	from := at + "/" + want.Path
 	c, err := openPath(filepath.Join(dir, filepath.FromSlash(want.Path)), want, "module "+from, false)
@@ -50,20 +51,28 @@ func (m Modules) Get(ctx context.Context, want *model.FootprintChart) (*Chart, e
 	return c, nil
 }
 
-func (m Modules) find(ctx context.Context, module, version string) (string, error) {
+func (m Modules) find(ctx context.Context, path, version string) (string, error) {
 	if m.Cache != "" {
-		dir := filepath.Join(m.Cache, filepath.FromSlash(escape(module))+"@"+escape(version))
+		escapedPath, err := module.EscapePath(path)
+		if err != nil {
+			return "", err
+		}
+		escapedVersion, err := module.EscapeVersion(version)
+		if err != nil {
+			return "", err
+		}
+		dir := filepath.Join(m.Cache, filepath.FromSlash(escapedPath)+"@"+escapedVersion)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir, nil
 		}
 	}
 	if m.Download == nil {
-		return "", errors.New("it is not in the module cache, and there is no go command to fetch it")
+		return "", errors.New("the module is not in the module cache, and there is no go command to download it")
 	}
-	printed, err := m.Download(ctx, module+"@"+version)
+	printed, err := m.Download(ctx, path+"@"+version)
 	var answer struct{ Dir, Error string }
 	if unreadable := json.Unmarshal(printed, &answer); unreadable != nil && err == nil {
-		err = fmt.Errorf("read what go mod download printed: %w", unreadable)
+		err = fmt.Errorf("parse output of go mod download: %w", unreadable)
 	}
 	switch {
 	case answer.Error != "":
@@ -71,21 +80,7 @@ func (m Modules) find(ctx context.Context, module, version string) (string, erro
 	case err != nil:
 		return "", fmt.Errorf("go mod download: %w", err)
 	case answer.Dir == "":
-		return "", errors.New("go mod download names no directory")
+		return "", errors.New("go mod download printed no directory")
 	}
 	return answer.Dir, nil
-}
-
-// escape writes a path as the module cache does: file systems may take a capital
-// letter for the small one. https://go.dev/ref/mod#module-cache
-func escape(path string) string {
-	var b strings.Builder
-	for _, r := range path {
-		if unicode.IsUpper(r) {
-			b.WriteByte('!')
-			r = unicode.ToLower(r)
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// Network is how repositories are reached. HTTP_PROXY, HTTPS_PROXY and NO_PROXY
-// count.
+// Network configures connections to repositories. HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply.
 type Network struct {
-	// Timeout bounds each request, answer included; 0: a minute.
+	// Timeout of each request including the response; 0: one minute.
 	Timeout time.Duration
-	// TLS, where there is one, is in place of the system's certificates.
+	// TLS replaces the system's certificates if set.
 	TLS *tls.Config
-	// MaxBytes bounds what is read over one connection; 0: 128 MiB. The largest index
-	// of a repository that is known to us has some tens of MiB.
+	// MaxBytes limits the bytes read from one connection; 0: 128 MiB. The largest known index
+	// has a few tens of MiB.
 	MaxBytes int64
 }
 
@@ -35,8 +34,8 @@ func (n Network) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// transport makes connections that end with ctx: Helm's clients know no context.
-// The caller closes idle connections when it is done.
+// transport returns a transport whose connections are closed when ctx ends, because Helm's
+// clients take no context. The caller closes idle connections.
 func (n Network) transport(ctx context.Context) *http.Transport {
 	limit := n.MaxBytes
 	if limit <= 0 {
@@ -48,11 +47,11 @@ func (n Network) transport(ctx context.Context) *http.Transport {
 		DialContext: func(asked context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(asked, network, address)
 			if err != nil {
-				return nil, err //nolint:wrapcheck // net says what it did
+				return nil, err
 			}
-			c := &bound{Conn: conn}
+			c := &limitedConn{Conn: conn}
 			c.left.Store(limit)
-			c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // whoever reads is told
+			c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // pending reads fail
 			return c, nil
 		},
 		TLSClientConfig:       n.TLS.Clone(),
@@ -63,25 +62,25 @@ func (n Network) transport(ctx context.Context) *http.Transport {
 	}
 }
 
-var errTooMuch = errors.New("the server sends more than a chart or an index can be")
+var errTooMuch = errors.New("response is larger than any chart or index")
 
-// bound is a connection that takes only so much, and ends with a context.
-type bound struct {
+// limitedConn is a connection with a byte limit that ends with a context.
+type limitedConn struct {
 	net.Conn
 
 	left atomic.Int64
 	stop func() bool
 }
 
-func (b *bound) Read(p []byte) (int, error) {
+func (b *limitedConn) Read(p []byte) (int, error) {
 	n, err := b.Conn.Read(p)
 	if b.left.Add(-int64(n)) < 0 {
 		return n, errors.Join(errTooMuch, b.Conn.Close())
 	}
-	return n, err //nolint:wrapcheck // a net.Conn's errors are compared
+	return n, err
 }
 
-func (b *bound) Close() error {
+func (b *limitedConn) Close() error {
 	b.stop()
-	return b.Conn.Close() //nolint:wrapcheck // a net.Conn's errors are compared
+	return b.Conn.Close()
 }

@@ -14,21 +14,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// object is one rendered object.
 type object struct {
-	// source is the template that it is of, as Helm names it.
+	// source is the template of the object, as reported by Helm.
 	source string
-	// hook says that Helm runs it, and waits for it, at an install or upgrade.
+	// hook is set for objects that Helm creates before or after an install or upgrade.
 	hook bool
-	// json of the object.
 	json []byte
 }
 
 const sourceComment = "# Source: "
 
-// releaseObjects are the objects of a release: those of its manifest, and hooks that
-// run at an install or upgrade. Tests, and what runs at deletion or rollback, are not
-// there while the release is.
+// releaseObjects returns the objects of a release: its manifest, and the hooks of an install or
+// upgrade. Tests and hooks of deletion or rollback do not run during normal operation.
 func releaseObjects(rel *release.Release) ([]object, error) {
 	objects, err := split(rel.Manifest, "")
 	if err != nil {
@@ -52,8 +49,7 @@ func releaseObjects(rel *release.Release) ([]object, error) {
 	return objects, nil
 }
 
-// split reads YAML documents. Each names its template in a comment; where it does
-// not, it is source.
+// split reads YAML documents. A comment names the template; source is the default.
 func split(manifest, source string) ([]object, error) {
 	var out []object
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifest)))
@@ -74,7 +70,7 @@ func split(manifest, source string) ([]object, error) {
 		}
 		data, err := yaml.YAMLToJSON(doc)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the rendered YAML can't be read: %w", from, err)
+			return nil, fmt.Errorf("%s: invalid rendered YAML: %w", from, err)
 		}
 		if string(data) != "null" {
 			out = append(out, object{source: from, json: data})

@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// pull fetches a packed chart from an OCI registry. Credentials are those that helm
-// registry login and docker login stored.
+// pull downloads a packed chart from an OCI registry. It uses the credentials stored by helm
+// registry login and docker login.
 func (r Repositories) pull(ctx context.Context, want *model.FootprintChart) ([]byte, error) {
 	transport := r.Network.transport(ctx)
 	defer transport.CloseIdleConnections()
@@ -23,7 +23,7 @@ func (r Repositories) pull(ctx context.Context, want *model.FootprintChart) ([]b
 		registry.ClientOptHTTPClient(origin.Registry(&http.Client{Transport: transport, Timeout: r.Network.timeout()}, false)),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("prepare helm's registry client: %w", err)
+		return nil, fmt.Errorf("create Helm registry client: %w", err)
 	}
 	ref := strings.TrimSuffix(strings.TrimPrefix(want.Repository, "oci://"), "/") + "/" + want.Name + ":" + want.Version
 	result, err := client.Pull(ref)

@@ -13,14 +13,14 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// maxArchive bounds a packed chart, in bytes; Helm bounds the unpacked one.
+// maxArchive limits a packed chart, in bytes; Helm limits the unpacked one.
 const maxArchive = 32 << 20
 
-// openPath reads a chart that is a directory or a packed chart.
+// openPath reads an unpacked or packed chart.
 func openPath(at string, want *model.FootprintChart, from string, released bool) (*Chart, error) {
 	info, err := os.Stat(at)
 	if err != nil {
-		return nil, errors.New("there is nothing") // the caller names the place
+		return nil, errors.New("not found") // the caller adds the path
 	}
 	var files []*archive.BufferedFile
 	if info.IsDir() {
@@ -34,8 +34,7 @@ func openPath(at string, want *model.FootprintChart, from string, released bool)
 	return newChart(files, want, from, released)
 }
 
-// readDirectory reads the files of a chart as Helm does: what .helmignore lists is
-// left out.
+// readDirectory reads the files of a chart as Helm does, without those in .helmignore.
 func readDirectory(dir string) ([]*archive.BufferedFile, error) {
 	c, err := loader.LoadDir(dir)
 	if c == nil || len(c.Raw) == 0 {
@@ -44,12 +43,12 @@ func readDirectory(dir string) ([]*archive.BufferedFile, error) {
 		}
 		return nil, fmt.Errorf("read chart: %w", err)
 	}
-	// What else is wrong with it newChart finds.
+	// newChart reports other problems.
 	files := make([]*archive.BufferedFile, len(c.Raw))
 	for i, f := range c.Raw {
 		files[i] = &archive.BufferedFile{Name: f.Name, Data: f.Data}
 	}
-	if c.Metadata == nil { // .helmignore keeps what Chart.yaml is made of out of the chart
+	if c.Metadata == nil { // .helmignore excludes the template of Chart.yaml
 		if data, err := os.ReadFile(filepath.Join(dir, templateFile)); err == nil {
 			files = append(files, &archive.BufferedFile{Name: templateFile, Data: data})
 		}
@@ -67,7 +66,7 @@ func readArchiveFile(name string) ([]*archive.BufferedFile, error) {
 
 func readArchive(data []byte) ([]*archive.BufferedFile, error) {
 	if len(data) > maxArchive {
-		return nil, fmt.Errorf("read chart: it is larger than %d MiB", maxArchive>>20)
+		return nil, fmt.Errorf("read chart: larger than %d MiB", maxArchive>>20)
 	}
 	files, err := archive.LoadArchiveFiles(bytes.NewReader(data))
 	if err != nil {

@@ -9,14 +9,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// field is a key with its plain value.
 type field struct {
 	key   string
 	value any
 }
 
-// podFields are the facts of a pod that are there, in the order of the format, as
-// plain values that can be compared: numbers are json.Number, quantities canonical.
+// podFields returns the non-empty fields of a pod in the order of the format, as comparable
+// plain values: numbers are json.Number, quantities are canonical.
 func podFields(p *model.FootprintPod) ([]field, error) {
 	requests := map[string]string{}
 	for name, text := range p.Requests {
@@ -35,7 +34,7 @@ func podFields(p *model.FootprintPod) ([]field, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s of a pod: %w", f.key, err)
 		}
-		if !blank(value) {
+		if !isEmpty(value) {
 			out = append(out, field{f.key, value})
 		}
 	}
@@ -45,12 +44,12 @@ func podFields(p *model.FootprintPod) ([]field, error) {
 func comparablePlain(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("write JSON: %w", err)
+		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
 	return decodeJSON(data)
 }
 
-func blank(v any) bool {
+func isEmpty(v any) bool {
 	switch x := v.(type) {
 	case nil:
 		return true

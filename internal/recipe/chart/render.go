@@ -11,29 +11,27 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 )
 
-// KubeVersion is the Kubernetes that charts are rendered for. It is fixed, so that a
-// lock does not change with the library; every recipe's constraints allow it.
+// KubeVersion is the Kubernetes version that charts are rendered for. It is fixed so that a
+// library update does not change locks; every recipe's constraints allow it.
 const KubeVersion = "v1.34.0"
 
-// settings are what a chart is rendered with.
-type settings struct {
+type renderOptions struct {
 	release, namespace string
-	// values in JSON: numbers then have the type that Helm gives them.
+	// values are JSON, so that numbers have the types that Helm gives them.
 	values []byte
-	// apis are kinds that are served beside those of Kubernetes, as group/version/Kind.
+	// apis are the served kinds in addition to those of Kubernetes, as group/version/Kind.
 	apis []string
 }
 
-// rendered is what came of a chart.
 type rendered struct {
 	objects []object
-	// missing are charts that it depends on and that are not there.
-	missing []missing
+	// missing are the required dependencies that are not packaged with the chart.
+	missing []dependencyStub
 }
 
-// render renders the chart as helm install --dry-run=client does. Where charts that
-// it depends on are missing, there are no objects.
-func (c *Chart) render(ctx context.Context, s settings) (*rendered, error) {
+// render renders the chart like helm install --dry-run=client. If dependencies are missing, it
+// returns them and no objects.
+func (c *Chart) render(ctx context.Context, s renderOptions) (*rendered, error) {
 	loaded, err := c.load()
 	if err != nil {
 		return nil, err
@@ -44,27 +42,27 @@ func (c *Chart) render(ctx context.Context, s settings) (*rendered, error) {
 	}
 	kube, err := common.ParseKubeVersion(KubeVersion)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", KubeVersion, err)
+		return nil, fmt.Errorf("parse %s: %w", KubeVersion, err)
 	}
 	addStubs(loaded, "")
-	apis := served(loaded, s.apis)
+	apis := servedAPIs(loaded, s.apis)
 	install := action.NewInstall(action.NewConfiguration(action.ConfigurationSetLogger(slog.DiscardHandler)))
 	install.DryRunStrategy, install.ReleaseName, install.Namespace = action.DryRunClient, s.release, s.namespace
 	install.SkipCRDs, install.KubeVersion, install.APIVersions = true, kube, apis
 	out, err := install.RunWithContext(ctx, loaded, values)
 	if stubs := remainingStubs(loaded, ""); len(stubs) > 0 {
-		return &rendered{missing: stubs}, nil // whatever went wrong, this is why
+		return &rendered{missing: stubs}, nil // missing dependencies explain any error
 	}
 	if err != nil {
 		return nil, fmt.Errorf("render chart %s: %w", c.Name, err)
 	}
 	rel, ok := out.(*release.Release)
 	if !ok {
-		return nil, fmt.Errorf("render chart %s: helm returns a %T", c.Name, out)
+		return nil, fmt.Errorf("render chart %s: unexpected Helm result %T", c.Name, out)
 	}
 	objects, err := releaseObjects(rel)
 	if err != nil {
-		return nil, fmt.Errorf("read what chart %s rendered: %w", c.Name, err)
+		return nil, fmt.Errorf("read rendered objects of chart %s: %w", c.Name, err)
 	}
 	return &rendered{objects: objects}, nil
 }

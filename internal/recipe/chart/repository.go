@@ -11,10 +11,10 @@ import (
 // Repositories are chart repositories: oci://, https:// and http://.
 type Repositories struct{ Network Network }
 
-// Kind is repository.
+// Kind implements Source.
 func (r Repositories) Kind() string { return "repository" }
 
-// Get fetches the chart from the repository that its footprint names.
+// Get implements Source.
 func (r Repositories) Get(ctx context.Context, want *model.FootprintChart) (*Chart, error) {
 	scheme, _, _ := strings.Cut(want.Repository, "://")
 	var data []byte
@@ -25,9 +25,9 @@ func (r Repositories) Get(ctx context.Context, want *model.FootprintChart) (*Cha
 	case "https", "http":
 		data, err = r.fetch(ctx, want)
 	case "":
-		return nil, errElsewhere
+		return nil, errNotApplicable
 	default:
-		return nil, fmt.Errorf("%q is no address of a chart repository: write oci:// or https://", want.Repository)
+		return nil, fmt.Errorf("invalid chart repository %q: must be an oci:// or https:// URL", want.Repository)
 	}
 	if ctx.Err() != nil && err != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)

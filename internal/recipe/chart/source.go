@@ -7,39 +7,37 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// Source is where charts may be had.
+// Source provides charts.
 type Source interface {
-	// Kind is one word for it.
+	// Kind names the source in one word.
 	Kind() string
-	// Get fetches a chart. The error is errElsewhere when the source has nothing to
-	// do with this chart.
+	// Get fetches a chart. It returns errNotApplicable if the footprint does not refer to this
+	// source.
 	Get(ctx context.Context, want *model.FootprintChart) (*Chart, error)
 }
 
-// errElsewhere says that a source is none of this chart.
-var errElsewhere = errors.New("the chart is not there by its footprint")
+var errNotApplicable = errors.New("the footprint does not refer to this source")
 
 // Attempt is a source that was tried.
 type Attempt struct {
 	Source string `json:"source"`
-	// Error says why it failed; empty: the chart was had there.
+	// Error is the reason of the failure; empty on success.
 	Error string `json:"error,omitempty"`
-	// From is what was read.
+	// From is the origin of the chart.
 	From string `json:"from,omitempty"`
 }
 
-// Sources are tried in order.
 type Sources []Source
 
-// get fetches a chart from the first source that has it; it is nil when none has.
+// get fetches a chart from the first source that has it; nil if there is none.
 func (s Sources) get(ctx context.Context, want *model.FootprintChart) (*Chart, []Attempt) {
 	var attempts []Attempt
 	for _, source := range s {
 		c, err := source.Get(ctx, want)
 		switch {
-		case errors.Is(err, errElsewhere):
+		case errors.Is(err, errNotApplicable):
 		case err != nil:
-			attempts = append(attempts, Attempt{Source: source.Kind(), Error: scrub(err)})
+			attempts = append(attempts, Attempt{Source: source.Kind(), Error: redact(err)})
 		default:
 			return c, append(attempts, Attempt{Source: source.Kind(), From: c.From})
 		}
@@ -48,7 +46,7 @@ func (s Sources) get(ctx context.Context, want *model.FootprintChart) (*Chart, [
 		}
 	}
 	if len(attempts) == 0 {
-		attempts = append(attempts, Attempt{Source: "none", Error: "the footprint names no place where the chart is"})
+		attempts = append(attempts, Attempt{Source: "none", Error: "the footprint names no source for its chart"})
 	}
 	return nil, attempts
 }

@@ -7,41 +7,42 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Options say which footprints are looked at, and what is done.
+// Options configure Update.
 type Options struct {
-	// Names of footprints; none: all.
+	// Names of the footprints to update; none: all.
 	Names []string
-	// Sources of charts, in the order in which they are tried.
+	// Sources of charts, in the order they are tried.
 	Sources Sources
 	// Check compares instead of writing.
 	Check bool
-	// Dir is the tree's directory, where it is to be written to.
+	// Dir is the directory of the tree; required unless Check is set.
 	Dir string
-	// Jobs is how many charts are fetched and rendered at once; 0: 4.
+	// Jobs is the number of charts processed in parallel; 0: 4.
 	Jobs int
 }
 
-// defaultJobs is how many charts are fetched at once: it is mostly waiting.
 const defaultJobs = 4
 
-// Update renders the charts of footprints with the values of the tree's recipes, and
-// writes what the scheduler sees of them into the footprints, or says in what they
-// differ. There is one result for each footprint, in their order.
+// Update renders the charts of footprints with the values of the tree's recipes. It writes the
+// fields that the scheduler reads into the footprints or, with Check, reports the differences.
+// There is one result for each footprint, in their order.
 func Update(ctx context.Context, t *tree.Tree, o Options) ([]Result, error) {
 	set, problems := footprint.Load(t)
 	if err := unusable(problems); err != nil {
 		return nil, err
 	}
 	if set.Shipped && !o.Check {
-		return nil, fmt.Errorf("%s has no footprints: there is nothing to update", t.Label)
+		return nil, fmt.Errorf("%s has no footprints to update", t.Label)
 	}
 	chosen, err := choose(set, o.Names)
 	if err != nil {
@@ -56,20 +57,18 @@ func Update(ctx context.Context, t *tree.Tree, o Options) ([]Result, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = defaultJobs
 	}
-	slots := make(chan struct{}, o.Jobs)
-	var wg sync.WaitGroup
+	var g errgroup.Group
+	g.SetLimit(o.Jobs)
 	for i, f := range chosen {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		g.Go(func() error {
 			results[i] = u.one(ctx, f)
+			return nil
 		})
 	}
-	wg.Wait()
-	return results, ctx.Err() //nolint:wrapcheck // the caller asked for it
+	_ = g.Wait() // results hold the errors
+	return results, ctx.Err()
 }
 
-// updater is one run.
 type updater struct {
 	Options
 
@@ -77,10 +76,10 @@ type updater struct {
 	set *footprint.Set
 }
 
-// unusable are the problems that keep footprints from being updated: those of locks
-// and classes are what updating is for.
+// unusable returns the problems that prevent an update. Problems of locks and classes do not:
+// an update corrects them.
 func unusable(problems diag.List) error {
-	return problems.Without(diag.FootprintShape, diag.NoClass, diag.NoRender, diag.FootprintVersion).Err()
+	return problems.Without(rule.FootprintShape, rule.NoClass, rule.NotRendered, rule.FootprintVersion).Err()
 }
 
 func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) {
@@ -99,9 +98,9 @@ func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) 
 				all = append(all, f.Metadata.Name)
 			}
 			if near := diag.Nearest(name, all); near != "" {
-				return nil, fmt.Errorf("there is no footprint %s: did you mean %s?", name, near)
+				return nil, fmt.Errorf("footprint %s not found: did you mean %s?", name, near)
 			}
-			return nil, fmt.Errorf("there is no footprint %s; there are: %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("footprint %s not found: want one of %s", name, strings.Join(all, ", "))
 		}
 		if !slices.Contains(out, f) {
 			out = append(out, f)
@@ -110,21 +109,20 @@ func choose(set *footprint.Set, names []string) ([]*footprint.Footprint, error) 
 	return out, nil
 }
 
-// one updates one footprint.
 func (u *updater) one(ctx context.Context, f *footprint.Footprint) Result {
 	r := &Result{Name: f.Metadata.Name, File: f.Name, Source: f.Spec.Source}
 	if f.Spec.Chart == nil {
 		if f.Spec.Kustomize != nil {
 			r.Version = f.Spec.Kustomize.Tag
 		}
-		return r.end(NotApplicable, "it is made of a kustomization, not of a chart")
+		return r.end(NotApplicable, "the footprint is for a kustomization, not for a chart")
 	}
-	want, err := u.wanted(f, r)
+	want, err := u.chartToRender(f, r)
 	if err != nil {
 		return r.end(Broken, err.Error())
 	}
 	r.Version = want.Version
-	cases, err := u.all.cases(r.Name, want.Version, u.set)
+	cases, err := u.all.valueSets(r.Name, want.Version, u.set)
 	if err != nil {
 		return r.end(Broken, err.Error())
 	}
@@ -145,7 +143,7 @@ func (u *updater) one(ctx context.Context, f *footprint.Footprint) Result {
 	}
 	r.Notes = append(r.Notes, c.Notes...)
 	if r.Workloads == 0 && hasOwn(f) {
-		return r.end(Broken, "the chart renders nothing that has pods, and the footprint says that it has some")
+		return r.end(Broken, "the chart renders no pods, but the footprint has workloads")
 	}
 	if u.Check {
 		return u.check(f, c, renders, r)
@@ -153,10 +151,10 @@ func (u *updater) one(ctx context.Context, f *footprint.Footprint) Result {
 	return u.write(f, c, want, renders, r)
 }
 
-// wanted is the chart that the recipes deploy.
-func (u *updater) wanted(f *footprint.Footprint, r *Result) (*model.FootprintChart, error) {
+// chartToRender returns the chart that the recipes deploy.
+func (u *updater) chartToRender(f *footprint.Footprint, r *Result) (*model.FootprintChart, error) {
 	want := *f.Spec.Chart
-	have := charts(u.all.of(r.Name))
+	have := chartsOf(u.all.deploying(r.Name))
 	var versions, places []string
 	for key := range have {
 		if !slices.Contains(versions, key.Version) {
@@ -170,22 +168,22 @@ func (u *updater) wanted(f *footprint.Footprint, r *Result) (*model.FootprintCha
 	slices.Sort(places)
 	switch {
 	case len(places) > 0:
-		return nil, fmt.Errorf("recipes deploy %s, and the footprint is of %s/%s: correct spec.chart", places[0], strings.TrimSuffix(want.Repository, "/"), want.Name)
+		return nil, fmt.Errorf("recipes deploy %s, but the footprint is for %s/%s: correct spec.chart", places[0], strings.TrimSuffix(want.Repository, "/"), want.Name)
 	case len(versions) == 1 && !sameVersion(versions[0], want.Version):
-		r.Notes = append(r.Notes, fmt.Sprintf("the footprint was of %s, recipes deploy %s", want.Version, versions[0]))
+		r.Notes = append(r.Notes, fmt.Sprintf("the footprint was for %s, recipes deploy %s", want.Version, versions[0]))
 		want.Version = versions[0]
 		if want.ModuleVersion != "" {
-			want.Module = "" // the module that it names has the other version
+			want.Module = "" // module has another version
 		}
 	case len(versions) > 1 && !slices.ContainsFunc(versions, func(v string) bool { return sameVersion(v, want.Version) }):
-		return nil, fmt.Errorf("recipes deploy the versions %s, and none of them is %s, which the footprint is of: it can be of one version", strings.Join(versions, ", "), want.Version)
+		return nil, fmt.Errorf("recipes deploy the versions %s but not %s, which the footprint is for; it can describe one version only", strings.Join(versions, ", "), want.Version)
 	case len(versions) > 1:
-		r.Notes = append(r.Notes, fmt.Sprintf("recipes deploy the versions %s; rendered for those that have %s", strings.Join(versions, ", "), want.Version))
+		r.Notes = append(r.Notes, fmt.Sprintf("recipes deploy the versions %s; rendered for recipes with %s", strings.Join(versions, ", "), want.Version))
 	}
 	return &want, nil
 }
 
-// hasOwn says whether the footprint has workloads that the chart has, not an operator.
+// hasOwn reports whether the footprint has workloads of the chart itself.
 func hasOwn(f *footprint.Footprint) bool {
 	return slices.ContainsFunc(f.Spec.Workloads, func(w model.FootprintWorkload) bool { return w.CreatedBy == "" })
 }
@@ -196,7 +194,7 @@ func (u *updater) write(f *footprint.Footprint, c *Chart, want *model.FootprintC
 	if err != nil {
 		return r.end(Broken, oneLine(err))
 	}
-	r.Notes = append(r.Notes, todo(f, renders)...)
+	r.Notes = append(r.Notes, manualChanges(f, renders)...)
 	what := fmt.Sprintf("%d sets of values, %d workloads", r.Renders, r.Workloads)
 	if !changed {
 		return r.end(Unchanged, what)
@@ -204,4 +202,4 @@ func (u *updater) write(f *footprint.Footprint, c *Chart, want *model.FootprintC
 	return r.end(Locked, what)
 }
 
-func oneLine(err error) string { return scrub(err) }
+func oneLine(err error) string { return redact(err) }

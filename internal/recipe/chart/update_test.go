@@ -41,7 +41,7 @@ func TestUpdateLocks(t *testing.T) {
 	if again := s.read(shopFile); again != locked {
 		t.Error("a second run writes other bytes")
 	}
-	s.expect(s.run(chart.Options{Check: true}), chart.InStep, "")
+	s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 	entries, err := os.ReadDir(filepath.Join(s.dir, "footprints"))
 	if err != nil || len(entries) != 2 {
 		t.Errorf("files left behind: %v, %v", entries, err)
@@ -105,10 +105,10 @@ func TestSourcesAreTheSameChart(t *testing.T) {
 		}
 	}
 	for name, source := range map[string]chart.Source{
-		"packed": chart.File{Path: packed}, "module": chart.Modules{Cache: cache}, "beside": chart.Beside{Dir: beside},
+		"packed": chart.File{Path: packed}, "module": chart.Modules{Cache: cache}, "beside": chart.Directory{Dir: beside},
 	} {
-		r := s.run(chart.Options{Check: true, Sources: chart.Sources{chart.Beside{Dir: t.TempDir()}, source}})
-		s.expect(r, chart.InStep, "")
+		r := s.run(chart.Options{Check: true, Sources: chart.Sources{chart.Directory{Dir: t.TempDir()}, source}})
+		s.expect(r, chart.UpToDate, "")
 		if len(r.Notes) > 0 {
 			t.Errorf("%s: %q", name, r.Notes)
 		}
@@ -149,7 +149,7 @@ func TestCheckFindsDrift(t *testing.T) {
 			s.write(shopFile, file)
 			r := s.run(chart.Options{Check: true})
 			if tt.want == "" {
-				s.expect(r, chart.InStep, "")
+				s.expect(r, chart.UpToDate, "")
 				return
 			}
 			s.expect(r, chart.Drifted, "differ between lock and chart")
@@ -183,7 +183,7 @@ func TestCheckFindsOtherValues(t *testing.T) {
 		}
 	}
 	s.expect(s.run(chart.Options{}), chart.Locked, "")
-	s.expect(s.run(chart.Options{Check: true}), chart.InStep, "")
+	s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 }
 
 // The rules of a documented footprint are held against the chart.
@@ -274,7 +274,7 @@ func TestUpdateEditsOtherStyles(t *testing.T) {
 					t.Errorf("%q is not in\n%s", want, s.read(shopFile))
 				}
 			}
-			s.expect(s.run(chart.Options{Check: true}), chart.InStep, "")
+			s.expect(s.run(chart.Options{Check: true}), chart.UpToDate, "")
 			before := s.read(shopFile)
 			s.expect(s.run(chart.Options{}), chart.Unchanged, "")
 			if !bytes.Equal([]byte(before), []byte(s.read(shopFile))) {

@@ -10,11 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// verify compares what the rules of a documented footprint make of each set of values
-// with what the chart makes of it.
+// verify compares the workloads that the rules of a documented footprint give for each set of
+// values with those of the chart.
 func (u *updater) verify(f *footprint.Footprint, renders []model.FootprintRender, r *Result) Result {
 	var all []Drift
-	cases, err := u.all.cases(r.Name, r.Version, u.set)
+	cases, err := u.all.valueSets(r.Name, r.Version, u.set)
 	if err != nil {
 		return r.end(Broken, oneLine(err))
 	}
@@ -43,7 +43,7 @@ func (u *updater) verify(f *footprint.Footprint, renders []model.FootprintRender
 	return u.judged(all, r, "rules")
 }
 
-// byRules are the workloads of a component that are the chart's own, by its rules.
+// byRules returns the workloads of the chart itself according to the rules.
 func (u *updater) byRules(component, recipe string) ([]model.RenderedWorkload, error) {
 	components, problems := u.set.Components(u.all.results[recipe])
 	for i := range components {
@@ -67,11 +67,10 @@ func (u *updater) byRules(component, recipe string) ([]model.RenderedWorkload, e
 	if err := problems.Err(); err != nil {
 		return nil, fmt.Errorf("apply the rules to recipe %s: %w", recipe, err)
 	}
-	return nil, fmt.Errorf("recipe %s does not have %s", recipe, component)
+	return nil, fmt.Errorf("recipe %s does not deploy %s", recipe, component)
 }
 
-// sameLabels are the labels of a pod that the rules name: they leave out those that
-// select nothing.
+// sameLabels keeps only the labels that the rules name: rules omit labels that nothing selects.
 func sameLabels(w *model.RenderedWorkload, rules []model.RenderedWorkload) map[string]string {
 	out := maps.Clone(w.Pod.Labels)
 	for i := range rules {

@@ -11,31 +11,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// workload is what makes pods.
 type workload struct {
 	kind, name, namespace, source string
-	// replicas of a DaemonSet are not counted.
+	// replicas is unused for a DaemonSet.
 	replicas int32
 	template corev1.PodTemplateSpec
 }
 
-// maxNested bounds lists in lists.
+// maxNested limits lists of lists.
 const maxNested = 8
 
-// workloads are those of an object; there are none of most kinds.
 func (o *object) workloads() ([]workload, error) { return workloadsOf(o.json, o.source, 0) }
 
 func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 	var head metav1.TypeMeta
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("%s: the object can't be read: %w", source, err)
+		return nil, fmt.Errorf("%s: invalid object: %w", source, err)
 	}
 	group, version, ok := strings.Cut(head.APIVersion, "/")
 	if !ok {
 		group, version = "", head.APIVersion
 	}
 	if list, ok := strings.CutSuffix(head.Kind, "List"); ok && (list == "" || known(group, list)) {
-		return unwrap(data, source, depth)
+		return listItems(data, source, depth)
 	}
 	if !known(group, head.Kind) {
 		return nil, nil
@@ -45,19 +43,19 @@ func workloadsOf(data []byte, source string, depth int) ([]workload, error) {
 	}
 	w, err := decode(head.Kind, data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the %s can't be read: %w", source, head.Kind, err)
+		return nil, fmt.Errorf("%s: invalid %s: %w", source, head.Kind, err)
 	}
 	w.source = source
 	if w.name == "" {
-		return nil, fmt.Errorf("%s: a %s without a name", source, head.Kind)
+		return nil, fmt.Errorf("%s: %s without a name", source, head.Kind)
 	}
 	if w.kind != daemonSet && w.replicas <= 0 {
-		return nil, nil // nothing is scheduled
+		return nil, nil // schedules no pods
 	}
 	return []workload{w}, nil
 }
 
-// known says whether a kind has pods. Groups of others have a kind Job too.
+// known reports whether objects of the kind have pods. Other API groups have a kind Job too.
 func known(group, kind string) bool {
 	switch kind {
 	case "Deployment", daemonSet, "StatefulSet", "ReplicaSet":
@@ -71,15 +69,15 @@ func known(group, kind string) bool {
 	}
 }
 
-func unwrap(data []byte, source string, depth int) ([]workload, error) {
+func listItems(data []byte, source string, depth int) ([]workload, error) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("%s: the list can't be read: %w", source, err)
+		return nil, fmt.Errorf("%s: invalid list: %w", source, err)
 	}
 	if depth >= maxNested {
-		return nil, fmt.Errorf("%s: lists in lists, more than %d deep", source, maxNested)
+		return nil, fmt.Errorf("%s: lists nested more than %d deep", source, maxNested)
 	}
 	var out []workload
 	for _, item := range list.Items {
@@ -98,8 +96,8 @@ const (
 	job        = "Job"
 )
 
-// decode reads one object. Kinds that a footprint does not have become the one whose
-// pods are scheduled alike: a bare pod and a CronJob's are those of a Job.
+// decode parses one object. Kinds that footprints do not have are converted to one that is
+// scheduled in the same way: a Pod and a CronJob become a Job.
 func decode(kind string, data []byte) (workload, error) {
 	switch kind {
 	case daemonSet:
@@ -126,7 +124,7 @@ func decode(kind string, data []byte) (workload, error) {
 		var o corev1.Pod
 		err := json.Unmarshal(data, &o)
 		return workload{kind: job, name: o.Name, namespace: o.Namespace, replicas: 1, template: corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}, err
-	default: // Deployment, ReplicaSet, ReplicationController: alike in what is read
+	default: // Deployment, ReplicaSet and ReplicationController have the same fields here
 		var o appsv1.ReplicaSet
 		err := json.Unmarshal(data, &o)
 		return workload{kind: deployment, name: o.Name, namespace: o.Namespace, template: o.Spec.Template, replicas: count(o.Spec.Replicas)}, err
@@ -140,7 +138,7 @@ func count(replicas *int32) int32 {
 	return *replicas
 }
 
-// parallel is how many pods of a Job there are at once.
+// parallel returns the number of pods of a Job that run in parallel.
 func parallel(s *batchv1.JobSpec) int32 {
 	n := count(s.Parallelism)
 	if s.Completions != nil {

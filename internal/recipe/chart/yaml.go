@@ -14,14 +14,13 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 )
 
-// lineWidth is up to which length a block of keys is written on one line, in bytes.
+// lineWidth is the maximum length of a mapping written on one line, in bytes.
 const lineWidth = 100
 
-// writtenBy stands above the lock.
+// writtenBy is the comment above the lock.
 const writtenBy = "# Written by firstlight recipe footprint update."
 
-// rendersText is the key renders with its value, every line indented by as many
-// spaces.
+// rendersText is the key renders with its value, indented by the given number of spaces.
 func rendersText(renders []model.FootprintRender, indent int) (string, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range renders {
@@ -99,7 +98,7 @@ func put(n *yaml.Node, key string, value *yaml.Node) {
 
 func text(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s} }
 
-// styled writes what is short on one line. Keys are in order.
+// styled writes short values on one line. Keys are sorted.
 func styled(v any) *yaml.Node {
 	n := node(v)
 	flow(n)
@@ -131,7 +130,7 @@ func node(v any) *yaml.Node {
 	}
 }
 
-// flow marks blocks that fit on a line, and returns the length of that line.
+// flow marks mappings and lists that fit on a line and returns the length of that line.
 func flow(n *yaml.Node) int {
 	length := len(n.Value) + 2
 	for _, c := range n.Content {

@@ -26,7 +26,7 @@ func ParseSnapshot(file string, data []byte) (*Snapshot, error) {
 	var f model.Snapshot
 	problems = doc.Decode(&f).Without(diag.UnknownKey)
 	if f.Kind != "" && f.Kind != model.KindSnapshot {
-		problems = append(problems, diag.Kind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
+		problems = append(problems, diag.UnknownKind.At(doc.At("kind"), "the file is of kind %q, not %s", f.Kind, model.KindSnapshot).
 			With("give the file of a snapshot"))
 	}
 	if err := problems.Err(); err != nil {

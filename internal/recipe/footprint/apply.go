@@ -3,30 +3,29 @@ package footprint
 import (
 	"maps"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// values are a component's, with the defaults of its footprint below them, and
-// where each of them stands.
+// values are a component's Helm values merged over the defaults of its footprint, with the
+// position of each value.
 type values struct {
 	all   map[string]any
-	place func(path []string) place
+	place func(path []string) position
 }
 
-// holds says whether all conditions hold.
 func (r *reader) holds(when []condition, v *values) bool {
 	all := true
 	for _, c := range when {
-		if r.truth(lookup(v.all, c.path), v.place(c.path)) != c.want {
+		if r.boolean(lookup(v.all, c.path), v.place(c.path)) != c.want {
 			all = false
 		}
 	}
 	return all
 }
 
-// chosen are the paths of a rule that count, in order.
-func (q *rule) chosen(v *values) []query.Path {
+// chosen returns the paths of a rule that apply, in order.
+func (q *valueRule) chosen(v *values) []query.Path {
 	if !q.first {
 		return q.paths
 	}
@@ -38,11 +37,11 @@ func (q *rule) chosen(v *values) []query.Path {
 	return nil
 }
 
-// apply fills in the fields of a workload from values.
-func (r *reader) apply(w *Workload, rules *rules, v *values) {
-	affinity := rules.Pod.Affinity
-	for i := range rules.from {
-		q := &rules.from[i]
+// apply sets the fields of a workload from values.
+func (r *reader) apply(w *Workload, spec *workloadSpec, v *values) {
+	affinity := spec.Pod.Affinity
+	for i := range spec.from {
+		q := &spec.from[i]
 		for _, path := range q.chosen(v) {
 			value, at := lookup(v.all, path), v.place(path)
 			if value == nil {
@@ -52,7 +51,7 @@ func (r *reader) apply(w *Workload, rules *rules, v *values) {
 			case fieldReplicas:
 				w.Replicas = r.replicas(value, at)
 			case "affinity":
-				affinity = r.layAffinity(&w.Pod, affinity, value, at)
+				affinity = r.mergeAffinity(&w.Pod, affinity, value, at)
 			default:
 				r.field(&w.Pod, q.field, value, at)
 			}
@@ -61,25 +60,25 @@ func (r *reader) apply(w *Workload, rules *rules, v *values) {
 	w.Pod.clip()
 }
 
-func (r *reader) replicas(v any, at place) int32 {
+func (r *reader) replicas(v any, at position) int32 {
 	before := len(r.problems)
 	n := r.number(v, at)
 	if n < 1 && len(r.problems) == before {
-		r.add(diag.Replicas, at, "%d replicas: a workload without pods says nothing", n)
+		r.add(rule.Replicas, at, "invalid replicas %d: must be at least 1", n)
 	}
 	return max(n, 1)
 }
 
-// field lays one value over what the pod has: blocks are merged, lists appended,
-// anything else replaced.
-func (r *reader) field(p *Pod, name string, v any, at place) {
+// field merges one value into the pod: mappings are merged, lists appended, other values
+// replaced.
+func (r *reader) field(p *Pod, name string, v any, at position) {
 	switch name {
 	case fieldResources:
-		p.Requests = plus(p.Requests, r.container(v, at))
+		p.Requests = addRequests(p.Requests, r.container(v, at))
 	case "labels":
-		p.Labels = merged(p.Labels, r.labels(r.texts(v, at), at))
+		p.Labels = merged(p.Labels, r.labels(r.stringMap(v, at), at))
 	case "nodeSelector":
-		p.NodeSelector = merged(p.NodeSelector, r.nodeSelector(r.texts(v, at), at))
+		p.NodeSelector = merged(p.NodeSelector, r.nodeSelector(r.stringMap(v, at), at))
 	case "tolerations":
 		p.Tolerations = append(p.Tolerations, r.tolerations(v, at)...)
 	case "topologySpreadConstraints":
@@ -89,17 +88,17 @@ func (r *reader) field(p *Pod, name string, v any, at place) {
 	case "schedulerName":
 		p.SchedulerName = r.text(v, at)
 	case "hostNetwork":
-		p.HostNetwork = r.truth(v, at)
+		p.HostNetwork = r.boolean(v, at)
 	case "hostPorts":
 		p.HostPorts = append(p.HostPorts, r.ports(v, at)...)
 	default:
-		panic("footprint: no way to fill in " + name) // fields has no other
+		panic("footprint: unknown pod field " + name) // parsing accepts only the fields above
 	}
 }
 
-// layAffinity merges an affinity, block by block, over what there is, and returns both.
-func (r *reader) layAffinity(p *Pod, below map[string]any, v any, at place) map[string]any {
-	block := r.block(v, at)
+// mergeAffinity merges an affinity mapping over below and returns the result.
+func (r *reader) mergeAffinity(p *Pod, below map[string]any, v any, at position) map[string]any {
+	block := r.mapping(v, at)
 	if len(block) == 0 || r.affinity(block, at) == nil {
 		return below
 	}

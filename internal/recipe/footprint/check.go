@@ -9,89 +9,87 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// The checks are those of the API server, as far as the scheduler sees what they
-// are about: what it would refuse is told here, with its place.
+// The checks are those of the API server for the fields that the scheduler reads, reported with
+// a position in the tree.
 
-// short leaves the examples of a message of Kubernetes out.
-func short(message string) string {
+// trimExamples removes the examples from a message of Kubernetes.
+func trimExamples(message string) string {
 	message, _, _ = strings.Cut(message, " (e.g.")
 	return message
 }
 
-// labels checks what a node or a pod can carry.
-func (r *reader) labels(labels map[string]string, at place) map[string]string {
+func (r *reader) labels(labels map[string]string, at position) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(labels[key])...)
 		if len(wrong) > 0 {
-			r.add(diag.PodField, at.at(key), "label %s=%s: %s", key, labels[key], short(wrong[0]))
+			r.add(rule.PodField, at.at(key), "label %s=%s: %s", key, labels[key], trimExamples(wrong[0]))
 		}
 	}
 	return labels
 }
 
-// nodeSelector checks labels of nodes.
-func (r *reader) nodeSelector(labels map[string]string, at place) map[string]string {
+func (r *reader) nodeSelector(labels map[string]string, at position) map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		r.use(OfLabel, key, at.at(key))
+		r.use(LabelUse, key, at.at(key))
 	}
 	return r.labels(labels, at)
 }
 
-func (r *reader) toleration(t *corev1.Toleration, at place) bool {
+func (r *reader) toleration(t *corev1.Toleration, at position) bool {
 	before := len(r.problems)
-	r.use(OfTaint, t.Key, at.at("key"))
+	r.use(TaintUse, t.Key, at.at("key"))
 	if t.Key != "" {
 		if wrong := validation.IsQualifiedName(t.Key); len(wrong) > 0 {
-			r.add(diag.PodField, at.at("key"), "%q is no key of a taint: %s", t.Key, short(wrong[0]))
+			r.add(rule.PodField, at.at("key"), "invalid taint key %q: %s", t.Key, trimExamples(wrong[0]))
 		}
 	} else if t.Operator != corev1.TolerationOpExists {
-		r.add(diag.PodField, at, "a toleration without a key needs operator: Exists")
+		r.add(rule.PodField, at, "a toleration without a key requires operator: Exists")
 	}
 	switch t.Operator {
 	case "", corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt:
 	case corev1.TolerationOpExists:
 		if t.Value != "" {
-			r.add(diag.PodField, at.at("value"), "operator: Exists takes no value")
+			r.add(rule.PodField, at.at("value"), "value must be empty with operator: Exists")
 		}
 	default:
-		r.add(diag.PodField, at.at("operator"), "%q is no operator: write Exists or Equal", t.Operator)
+		r.add(rule.PodField, at.at("operator"), "invalid operator %q: must be Exists or Equal", t.Operator)
 	}
 	switch t.Effect {
 	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 	default:
-		r.add(diag.PodField, at.at("effect"), "%q is no effect: write NoSchedule, PreferNoSchedule or NoExecute", t.Effect)
+		r.add(rule.PodField, at.at("effect"), "invalid effect %q: must be NoSchedule, PreferNoSchedule or NoExecute", t.Effect)
 	}
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
-		r.add(diag.PodField, at.at("tolerationSeconds"), "tolerationSeconds is only for effect: NoExecute")
+		r.add(rule.PodField, at.at("tolerationSeconds"), "tolerationSeconds requires effect: NoExecute")
 	}
 	return len(r.problems) == before
 }
 
-func (r *reader) checkSpread(c *corev1.TopologySpreadConstraint, at place) {
+func (r *reader) checkSpread(c *corev1.TopologySpreadConstraint, at position) {
 	if c.MaxSkew < 1 {
-		r.add(diag.PodField, at.at("maxSkew"), "maxSkew is %d, and has to be at least 1", c.MaxSkew)
+		r.add(rule.PodField, at.at("maxSkew"), "invalid maxSkew %d: must be at least 1", c.MaxSkew)
 	}
 	r.topologyKey(c.TopologyKey, at)
 	if c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway {
-		r.add(diag.PodField, at.at("whenUnsatisfiable"), "%q is neither DoNotSchedule nor ScheduleAnyway", c.WhenUnsatisfiable)
+		r.add(rule.PodField, at.at("whenUnsatisfiable"), "invalid whenUnsatisfiable %q: must be DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable)
 	}
 	r.selector(c.LabelSelector, at.at("labelSelector"))
 }
 
-func (r *reader) topologyKey(key string, at place) {
+func (r *reader) topologyKey(key string, at position) {
 	if wrong := validation.IsQualifiedName(key); len(wrong) > 0 {
-		r.add(diag.PodField, at.at("topologyKey"), "%q is no key of a label", key)
+		r.add(rule.PodField, at.at("topologyKey"), "invalid topologyKey %q: must be a label key", key)
 	}
 }
 
-func (r *reader) selector(s *metav1.LabelSelector, at place) {
+func (r *reader) selector(s *metav1.LabelSelector, at position) {
 	if s == nil {
 		return
 	}
 	if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
-		r.add(diag.PodField, at, "%s", err)
+		r.add(rule.PodField, at, "%s", err)
 	}
 }

@@ -8,28 +8,29 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// Components are what the enabled components of a recipe schedule, in deployment
-// order. With problems of severity error they are not all.
+// Components returns the workloads of the enabled components of a recipe, in deployment order.
+// It is incomplete if there are problems of severity Error.
 func (s *Set) Components(r *resolve.Result) ([]Component, diag.List) {
-	e := s.Examine(r, nil)
+	e := s.Inspect(r, nil)
 	return e.Components, e.Problems
 }
 
-// Examined is what a recipe schedules, with what lint holds against the nodes.
-type Examined struct {
+// Inspection has the workloads of a recipe and the data that lint compares with its nodes.
+type Inspection struct {
 	Components []Component
-	// Uses are the keys by which its values choose nodes.
+	// Uses are the label, taint and resource keys in its values.
 	Uses []Use
-	// Failed are the components that could not be made.
+	// Failed are the components with errors.
 	Failed   map[string]bool
 	Problems diag.List
 }
 
-// Examine makes the components of a recipe but those in without, and keeps where
-// keys stand.
-func (s *Set) Examine(r *resolve.Result, without map[string]bool) Examined {
+// Inspect returns the workloads of a recipe, except those of the components in without, and the
+// keys that they use.
+func (s *Set) Inspect(r *resolve.Result, without map[string]bool) Inspection {
 	b := builder{set: s, r: r, without: without}
 	failed := map[string]bool{}
 	out := make([]Component, 0, len(r.DeploymentOrder))
@@ -45,20 +46,19 @@ func (s *Set) Examine(r *resolve.Result, without map[string]bool) Examined {
 		pods += len(made.Workloads)
 		out = append(out, made)
 	}
-	b.twice(out)
+	b.findDuplicates(out)
 	if pods == 0 && len(b.problems)+len(without) == 0 {
-		b.problems = append(b.problems, diag.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules a pod", len(out)))
+		b.problems = append(b.problems, rule.NoPods.At(recipeAt(r), "none of the %d components of the recipe schedules pods", len(out)))
 	}
-	return Examined{Components: out, Uses: b.uses, Failed: failed, Problems: b.problems.Sort()}
+	return Inspection{Components: out, Uses: b.uses, Failed: failed, Problems: b.problems.Sort()}
 }
 
-// builder makes the components of one recipe.
 type builder struct {
 	reader
 	set     *Set
 	r       *resolve.Result
 	without map[string]bool
-	// manifests of all components, once they are asked for.
+	// manifests of all components, loaded on first use.
 	manifests []object
 	asked     bool
 }
@@ -78,7 +78,7 @@ func (b *builder) component(c *model.ComponentRef) Component {
 	b.version(c, f)
 	own, err := b.r.Values(c.Name)
 	if err != nil {
-		b.problems = append(b.problems, diag.ValuesFile.At(componentAt(b.r, c.Name), "the values of %s can't be read: %s", c.Name, err))
+		b.problems = append(b.problems, rule.ValuesFile.At(componentAt(b.r, c.Name), "cannot read the values of %s: %s", c.Name, err))
 		return out
 	}
 	if f.Spec.Source == Rendered {
@@ -86,12 +86,12 @@ func (b *builder) component(c *model.ComponentRef) Component {
 	}
 	v := b.values(c, f, own)
 	if f.Spec.Source == Rendered {
-		b.placing(c, v)
+		b.checkPlacing(c, v)
 	}
 	b.fromManifests(&out, c, f, manifests)
-	for i := range f.rules {
-		if w := &f.rules[i]; !classOnly(w, f, manifests) && b.there(w, v) {
-			out.Workloads = append(out.Workloads, b.byRules(w, v))
+	for i := range f.workloads {
+		if w := &f.workloads[i]; !classOnly(w, f, manifests) && b.conditionsHold(w, v) {
+			out.Workloads = append(out.Workloads, b.fromRules(w, v))
 		}
 	}
 	for i := range out.Workloads {
@@ -103,9 +103,8 @@ func (b *builder) component(c *model.ComponentRef) Component {
 	return out
 }
 
-// classOnly says of an entry that it only names the class of what a render or a
-// manifest has.
-func classOnly(w *rules, f *Footprint, own []object) bool {
+// classOnly reports whether an entry only adds the class to a workload of a render or manifest.
+func classOnly(w *workloadSpec, f *Footprint, own []object) bool {
 	if w.CreatedBy == "" && f.Spec.Source == Rendered {
 		return true
 	}
@@ -113,24 +112,23 @@ func classOnly(w *rules, f *Footprint, own []object) bool {
 }
 
 func (b *builder) missing(c *model.ComponentRef) diag.Problem {
-	p := diag.NoFootprint.At(componentAt(b.r, c.Name), "%s has no footprint: nobody knows what pods it schedules", c.Name)
+	p := rule.NoFootprint.At(componentAt(b.r, c.Name), "component %s has no footprint, so its pods are unknown", c.Name)
 	if b.set.Shipped {
-		return p.With("add footprints/%s.yaml to the tree; firstlight has none of this component either", c.Name)
+		return p.With("add footprints/%s.yaml to the tree; firstlight has no footprint for this component", c.Name)
 	}
-	return p.With("add footprints/%s.yaml; recipes/README.md says what it holds", c.Name)
+	return p.With("add footprints/%s.yaml; recipes/README.md describes the format", c.Name)
 }
 
-// values are a component's over the defaults of its footprint; own is written to.
+// values merges a component's values over the defaults of its footprint. It modifies own.
 func (b *builder) values(c *model.ComponentRef, f *Footprint, own map[string]any) *values {
-	return &values{all: coalesce(own, f.Spec.Defaults), place: func(path []string) place {
-		return place{name: c.Name + ": " + strings.Join(path, "."), pos: func(more ...string) diag.Pos {
+	return &values{all: coalesce(own, f.Spec.Defaults), place: func(path []string) position {
+		return position{name: c.Name + ": " + strings.Join(path, "."), pos: func(more ...string) diag.Pos {
 			return valueAt(b.r, c, f, join(path, more...))
 		}}
 	}}
 }
 
-// there says whether the conditions of a workload hold.
-func (b *builder) there(w *rules, v *values) bool {
+func (b *builder) conditionsHold(w *workloadSpec, v *values) bool {
 	holds := b.holds(w.when, v)
 	if w.WhenManifest != nil && !b.manifest(w.WhenManifest.Kind, w.manifest) {
 		return false
@@ -138,8 +136,8 @@ func (b *builder) there(w *rules, v *values) bool {
 	return holds
 }
 
-// byRules makes a workload of an entry and values.
-func (b *builder) byRules(w *rules, v *values) Workload {
+// fromRules builds a workload from an entry and values.
+func (b *builder) fromRules(w *workloadSpec, v *values) Workload {
 	out := Workload{
 		Kind: w.Kind, Name: w.Name, Class: Class(w.Class), CreatedBy: w.CreatedBy, Discovers: w.Discovers, Brings: slices.Clone(w.Brings), Pod: w.pod.clone(),
 	}
@@ -150,7 +148,7 @@ func (b *builder) byRules(w *rules, v *values) Workload {
 	return out
 }
 
-// namespace is the recipe's, which has the registry's already, or the footprint's.
+// namespace is that of the recipe (which includes the registry's default) or of the footprint.
 func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) string {
 	switch {
 	case w.Namespace != "":
@@ -160,7 +158,7 @@ func (b *builder) namespace(w *Workload, c *model.ComponentRef, f *Footprint) st
 	case f != nil && f.Spec.Namespace != "":
 		return f.Spec.Namespace
 	}
-	b.problems = append(b.problems, diag.FootprintShape.At(componentAt(b.r, c.Name), "nothing says which namespace %s is deployed to", c.Name).
-		With("write namespace in the overlay, or defaultNamespace in registry.yaml"))
+	b.problems = append(b.problems, rule.FootprintShape.At(componentAt(b.r, c.Name), "namespace of %s is unknown", c.Name).
+		With("set namespace in the overlay, or defaultNamespace in registry.yaml"))
 	return ""
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// ValuesDigest is the SHA-256, in hexadecimal, of a component's Helm values in
-// canonical JSON: it says which render of a footprint is theirs.
+// ValuesDigest is the SHA-256 of a component's Helm values in canonical JSON, in hexadecimal.
+// It identifies a render of a footprint.
 func ValuesDigest(values map[string]any) (string, error) {
 	if values == nil {
-		values = map[string]any{} // no values are one set of values
+		values = map[string]any{} // nil and empty values are the same
 	}
 	data, err := json.Marshal(values)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package footprint says which pods a component schedules: it reads the files
-// under footprints/, and makes workloads of one and a recipe's values, by the
-// rules of a documented footprint or from the lock of a rendered one.
+// Package footprint computes the pods that a component schedules. It reads the files in
+// footprints/ and combines them with a recipe's values: by the rules of a documented footprint,
+// or from the lock of a rendered one.
 //
-// It is pure but for reading the recipe tree; what it returns shares nothing
-// with the tree. Package chart makes the locks.
+// Its only I/O is reading the recipe tree; results share no memory with the tree. Package chart
+// writes the locks.
 package footprint

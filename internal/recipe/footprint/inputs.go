@@ -10,11 +10,10 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// Inputs are the parts of footprints by which a recipe's pods are what they are: of
-// each enabled component the rules, and of a rendered one the lock of its values.
-// What is only for people does not count, and no more do locks of other values: a
-// change of these changes no recipe's pods. A footprint, or a lock, that is not there
-// has an empty digest.
+// Inputs are the parts of footprints that determine a recipe's pods: the rules of each enabled
+// component, and of a rendered one the lock for its values. Documentation fields and locks for
+// other values are left out, because they change no pods of the recipe. A missing footprint or
+// lock has an empty digest.
 func (s *Set) Inputs(r *resolve.Result) []resolve.Input {
 	var out []resolve.Input
 	for _, name := range r.DeploymentOrder {
@@ -63,9 +62,9 @@ func (f *Footprint) rulesDigest() string {
 }
 
 func canonical(v any) string {
-	data, err := json.Marshal(v) // keys of maps come in order
+	data, err := json.Marshal(v) // map keys are sorted
 	if err != nil {
-		panic("footprint: encode a part of a footprint: " + err.Error()) // it has nothing that can't be encoded
+		panic("footprint: encode part of a footprint: " + err.Error()) // all fields can be encoded
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -9,30 +9,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// decode fills in a type of the Kubernetes API; keys that it does not have are
-// problems. It says whether there were none.
-func (r *reader) decode(v any, into any, at place) bool {
+// decode decodes into a type of the Kubernetes API and reports unknown keys as problems. It
+// returns false if there were any.
+func (r *reader) decode(v any, into any, at position) bool {
 	data, err := json.Marshal(v)
 	if err != nil {
-		r.add(diag.PodField, at, "it can't be written as JSON: %s", err)
+		r.add(rule.PodField, at, "cannot be encoded as JSON: %s", err)
 		return false
 	}
 	unknown, err := kjson.UnmarshalStrict(data, into)
 	for _, u := range unknown {
-		r.add(diag.PodField, at.at(keysOf(u.Error())...), "%s", u)
+		r.add(rule.PodField, at.at(keysOf(u.Error())...), "%s", u)
 	}
 	if err != nil {
-		r.add(diag.PodField, at, "%s", strings.TrimPrefix(err.Error(), "json: "))
+		r.add(rule.PodField, at, "%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return err == nil && len(unknown) == 0
 }
 
 var quoted = regexp.MustCompile(`"([^"]+)"`)
 
-// keysOf are the keys of the path that an error names: unknown field "a.b[0].c".
+// keysOf returns the path in a message such as: unknown field "a.b[0].c".
 func keysOf(message string) []string {
 	found := quoted.FindStringSubmatch(message)
 	if found == nil {
@@ -41,7 +41,7 @@ func keysOf(message string) []string {
 	return strings.FieldsFunc(found[1], func(c rune) bool { return c == '.' || c == '[' || c == ']' })
 }
 
-func (r *reader) tolerations(v any, at place) []corev1.Toleration {
+func (r *reader) tolerations(v any, at position) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i, item := range r.list(v, at) {
 		var t corev1.Toleration
@@ -53,8 +53,8 @@ func (r *reader) tolerations(v any, at place) []corev1.Toleration {
 	return out
 }
 
-func (r *reader) affinity(v any, at place) *corev1.Affinity {
-	if len(r.block(v, at)) == 0 {
+func (r *reader) affinity(v any, at position) *corev1.Affinity {
+	if len(r.mapping(v, at)) == 0 {
 		return nil
 	}
 	a := &corev1.Affinity{}
@@ -65,7 +65,7 @@ func (r *reader) affinity(v any, at place) *corev1.Affinity {
 	return a
 }
 
-func (r *reader) spread(v any, at place) []corev1.TopologySpreadConstraint {
+func (r *reader) spread(v any, at position) []corev1.TopologySpreadConstraint {
 	var out []corev1.TopologySpreadConstraint
 	for i, item := range r.list(v, at) {
 		var c corev1.TopologySpreadConstraint
@@ -78,13 +78,13 @@ func (r *reader) spread(v any, at place) []corev1.TopologySpreadConstraint {
 	return out
 }
 
-func (r *reader) ports(v any, at place) []int32 {
+func (r *reader) ports(v any, at position) []int32 {
 	var out []int32
 	for i, item := range r.list(v, at) {
 		below := at.at(strconv.Itoa(i))
 		port := r.number(item, below)
 		if port < 1 || port > 65535 {
-			r.add(diag.PodField, below, "%d is no port", port)
+			r.add(rule.PodField, below, "invalid port %d", port)
 			continue
 		}
 		out = append(out, port)

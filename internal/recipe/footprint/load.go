@@ -5,42 +5,42 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// Dir is where footprints stand in a tree.
+// Dir is the directory of footprints in a tree.
 const Dir = "footprints"
 
-// Sources of footprints.
+// Values of spec.source.
 const (
 	Rendered   = "rendered"
 	Documented = "documented"
 )
 
-// Set is every footprint that a tree has.
+// Set has the footprints of a tree.
 type Set struct {
-	// Footprints by name.
+	// Footprints are sorted by name.
 	Footprints []*Footprint
-	// Shipped says that the tree has none: those that ship with firstlight serve.
+	// Shipped is set if the tree has no footprints and those embedded in firstlight are used.
 	Shipped bool
 }
 
-// Footprint is a footprint's file with what it comes to.
+// Footprint is a parsed footprint file.
 type Footprint struct {
-	beside.File
+	tree.Asset
 	*model.Footprint
-	// Uses are the keys by which what is hard-coded chooses nodes.
-	Uses    []Use
-	rules   []rules
-	renders map[string][]rendered
+	// Uses are the label, taint and resource keys in its constant fields.
+	Uses      []Use
+	workloads []workloadSpec
+	renders   map[string][]rendered
 }
 
-// Load reads footprints/. It comes back with what could be read; with problems of
-// severity error it is not to be used, but to be looked at.
+// Load reads footprints/. With problems of severity Error the result is incomplete and only
+// useful for reports.
 func Load(t *tree.Tree) (*Set, diag.List) {
-	files, own, problems := beside.Files(t, beside.Under(Dir))
+	files, own, problems := t.Assets(tree.Below(Dir))
 	s := &Set{Shipped: !own}
 	for i := range files {
 		if files[i].Doc == nil {
@@ -52,7 +52,7 @@ func Load(t *tree.Tree) (*Set, diag.List) {
 			continue
 		}
 		if first, twice := s.Get(f.Metadata.Name); twice {
-			problems = append(problems, diag.TwiceName.At(f.ValueAt("metadata", "name"), "%s is the name of %s too", f.Metadata.Name, first.ValueAt("metadata", "name")))
+			problems = append(problems, rule.DuplicateName.At(f.ValueAt("metadata", "name"), "name %s is already used by %s", f.Metadata.Name, first.ValueAt("metadata", "name")))
 			continue
 		}
 		s.Footprints = append(s.Footprints, f)
@@ -61,7 +61,7 @@ func Load(t *tree.Tree) (*Set, diag.List) {
 	return s, problems.Sort()
 }
 
-// Get finds the footprint of a component.
+// Get returns the footprint of a component.
 func (s *Set) Get(component string) (*Footprint, bool) {
 	i := slices.IndexFunc(s.Footprints, func(f *Footprint) bool { return f.Metadata.Name == component })
 	if i < 0 {
@@ -70,8 +70,8 @@ func (s *Set) Get(component string) (*Footprint, bool) {
 	return s.Footprints[i], true
 }
 
-// Place is where the entry of a workload stands, or where entries do.
-func (s *Set) Place(component, kind, name string) diag.Pos {
+// WorkloadPos is the position of a workload's entry, or of the list of workloads.
+func (s *Set) WorkloadPos(component, kind, name string) diag.Pos {
 	f, ok := s.Get(component)
 	if !ok {
 		return diag.Pos{}

@@ -6,32 +6,31 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// rendered is a workload of a lock, read.
+// rendered is a parsed workload of a lock.
 type rendered struct {
 	kind, name string
 	replicas   int32
 	pod        Pod
-	at         place
+	at         position
 }
 
-// render reads one lock.
 func (r *reader) render(f *Footprint, i int) {
 	locked := &f.Spec.Renders[i]
 	keys := []string{"spec", "renders", strconv.Itoa(i)}
 	if _, twice := f.renders[locked.Values]; twice {
-		r.add(diag.TwiceEntry, in(&f.File, f.Metadata.Name, join(keys, "values")...), "these values are here twice")
+		r.add(rule.DuplicateEntry, positionIn(&f.Asset, f.Metadata.Name, join(keys, "values")...), "duplicate values")
 		return
 	}
 	workloads := []rendered{}
 	for j := range locked.Workloads {
 		w := &locked.Workloads[j]
-		at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
+		at := positionIn(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), join(keys, "workloads", strconv.Itoa(j))...)
 		r.name(w.Name, at)
 		if w.Kind != daemonSet && (w.Replicas < 1 || w.Replicas > maxReplicas) {
-			r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas", w.Replicas)
+			r.add(rule.Replicas, at.at(fieldReplicas), "invalid replicas %d", w.Replicas)
 		}
 		workloads = append(workloads, rendered{
 			kind: w.Kind, name: w.Name, replicas: int32(min(max(w.Replicas, 0), maxReplicas)), //nolint:gosec // it is bounded
@@ -41,18 +40,18 @@ func (r *reader) render(f *Footprint, i int) {
 	f.renders[locked.Values] = workloads
 }
 
-// classes finds entries of a rendered footprint that name the class of nothing.
-func (r *reader) classes(f *Footprint) {
+// checkClasses reports entries of a rendered footprint for workloads that no render has.
+func (r *reader) checkClasses(f *Footprint) {
 	if f.Spec.Source != Rendered || len(f.renders) == 0 {
 		return
 	}
-	for i := range f.rules {
-		w := &f.rules[i]
+	for i := range f.workloads {
+		w := &f.workloads[i]
 		if w.CreatedBy != "" || slices.ContainsFunc(slices.Collect(maps.Values(f.renders)), func(list []rendered) bool {
 			return slices.ContainsFunc(list, func(x rendered) bool { return w.is(x.kind, x.name) })
 		}) {
 			continue
 		}
-		r.add(diag.FootprintShape, w.at, "no render has it: what an operator makes needs createdBy, what the chart does not have is to be removed")
+		r.add(rule.FootprintShape, w.at, "no render has this workload: set createdBy if an operator creates it, otherwise remove the entry")
 	}
 }

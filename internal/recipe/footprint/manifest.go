@@ -9,17 +9,17 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// object is one of a manifest.
+// object is an object of a manifest.
 type object struct {
 	kind, name, namespace string
 	all                   map[string]any
-	at                    place
+	at                    position
 }
 
-// kinds that make pods.
 func makesPods(kind string) bool {
 	switch kind {
 	case "Deployment", daemonSet, "StatefulSet", "Job":
@@ -29,7 +29,7 @@ func makesPods(kind string) bool {
 	}
 }
 
-// ownManifests are the objects of a component's manifests that make pods.
+// ownManifests returns the objects with pods in a component's manifests.
 func (b *builder) ownManifests(c *model.ComponentRef) []object {
 	var out []object
 	for _, o := range b.objects(c) {
@@ -40,7 +40,6 @@ func (b *builder) ownManifests(c *model.ComponentRef) []object {
 	return out
 }
 
-// objects are those of a component's manifests.
 func (b *builder) objects(c *model.ComponentRef) []object {
 	var out []object
 	for _, file := range slices.Concat(c.PreManifestFiles, c.ManifestFiles) {
@@ -48,7 +47,7 @@ func (b *builder) objects(c *model.ComponentRef) []object {
 		name := b.r.Tree().Name(file)
 		data, err := b.r.Tree().Data(file)
 		if err != nil {
-			b.problems = append(b.problems, diag.MissingFile.At(diag.Pos{File: name}, "%s", err))
+			b.problems = append(b.problems, rule.MissingFile.At(diag.Pos{File: name}, "%s", err))
 			continue
 		}
 		objects, problems := readManifest(name, data)
@@ -58,8 +57,8 @@ func (b *builder) objects(c *model.ComponentRef) []object {
 	return out
 }
 
-// manifest says whether any manifest of the recipe has an object of the kind with
-// something at the path.
+// manifest reports whether a manifest of the recipe has an object of the kind with a non-empty
+// value at the path.
 func (b *builder) manifest(kind string, keys []string) bool {
 	if !b.asked {
 		b.asked = true
@@ -79,21 +78,21 @@ var (
 	written   = regexp.MustCompile(`(?m)^\s*[^#\s-]`)
 )
 
-// readManifest reads the objects of a manifest. One that is a template is passed
-// over, unless it would make pods.
+// readManifest parses the objects of a manifest. It ignores templates without pods and reports
+// those with pods.
 func readManifest(name string, data []byte) ([]object, diag.List) {
 	var out []object
 	var problems diag.List
 	line := 0
 	for _, part := range separator.Split(string(data), -1) {
-		text := append(bytes.Repeat([]byte("\n"), line), part...) // so that lines are those of the file
+		text := append(bytes.Repeat([]byte("\n"), line), part...) // keeps the line numbers of the file
 		line += bytes.Count([]byte(part), []byte("\n"))
 		if !written.MatchString(part) {
 			continue
 		}
 		if bytes.Contains(text, template) {
 			if podKind.Match(text) {
-				problems = append(problems, diag.Manifest.At(diag.Pos{File: name}, "a template that makes pods: nobody knows which").
+				problems = append(problems, rule.Manifest.At(diag.Pos{File: name}, "template with pods, which cannot be read without rendering").
 					With("write it without {{ }}, or as a chart with a footprint"))
 			}
 			continue
@@ -101,7 +100,7 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 		doc, wrong := yamlstrict.Parse(name, text)
 		if doc == nil {
 			for _, p := range wrong {
-				problems = append(problems, diag.Manifest.At(p.Pos, "%s", p.Message))
+				problems = append(problems, rule.Manifest.At(p.Pos, "%s", p.Message))
 			}
 			continue
 		}
@@ -112,10 +111,10 @@ func readManifest(name string, data []byte) ([]object, diag.List) {
 	return out, problems
 }
 
-// flatten is an object, or those of a List.
-func flatten(all map[string]any, at place) []object {
+// flatten returns the object, or the items of a List.
+func flatten(all map[string]any, at position) []object {
 	text := func(keys ...string) string {
-		s, _ := lookup(all, keys).(string) // what is no text names nothing
+		s, _ := lookup(all, keys).(string) // empty if not a string
 		return s
 	}
 	if items, ok := all["items"].([]any); ok && text("kind") == "List" {

@@ -8,69 +8,70 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/beside"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
+	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// daemonSet has its replicas from the nodes.
+// daemonSet is the kind without replicas.
 const daemonSet = "DaemonSet"
 
-// rules are a workload of a footprint, read.
-type rules struct {
+// workloadSpec is a parsed workload of a footprint.
+type workloadSpec struct {
 	*model.FootprintWorkload
-	at       place
+	at       position
 	when     []condition
 	manifest query.Path
-	from     []rule
+	from     []valueRule
 	pod      Pod
 }
 
-func (w *rules) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
+func (w *workloadSpec) is(kind, name string) bool { return w.Kind == kind && w.Name == name }
 
-// parse reads one file, with all that can be said of it without a recipe; nil where
-// it is no footprint.
-func parse(f beside.File) (*Footprint, diag.List) {
-	out := &Footprint{File: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
+// parse parses one file and reports all problems that do not depend on a recipe. It returns nil
+// if the file is not a footprint.
+func parse(f tree.Asset) (*Footprint, diag.List) {
+	out := &Footprint{Asset: f, Footprint: &model.Footprint{}, renders: map[string][]rendered{}}
 	of, problems := f.Decode(model.KindFootprint, out.Footprint)
 	if !of {
 		return nil, problems
 	}
 	r := &reader{}
-	r.shape(out)
+	r.checkShape(out)
 	for i := range out.Spec.Workloads {
 		keys := []string{"spec", "workloads", strconv.Itoa(i)}
-		out.rules = append(out.rules, r.workload(&out.Spec.Workloads[i], out, keys))
+		out.workloads = append(out.workloads, r.workload(&out.Spec.Workloads[i], out, keys))
 	}
 	for i := range out.Spec.Renders {
 		r.render(out, i)
 	}
-	r.classes(out)
-	r.publishes(out)
+	r.checkClasses(out)
+	r.checkPublications(out)
 	out.Uses = r.uses
 	return out, append(problems, r.problems...)
 }
 
-// shape looks at how the parts of a footprint fit together.
-func (r *reader) shape(f *Footprint) {
+// checkShape checks which parts of a footprint may be combined.
+func (r *reader) checkShape(f *Footprint) {
 	spec := &f.Spec
-	at := in(&f.File, f.Metadata.Name, "spec")
+	at := positionIn(&f.Asset, f.Metadata.Name, "spec")
 	switch {
 	case spec.Chart != nil && spec.Kustomize != nil:
-		r.add(diag.FootprintShape, at.at("kustomize"), "it describes a chart and a kustomization: one of them is wanted")
+		r.add(rule.FootprintShape, at.at("kustomize"), "chart and kustomize exclude each other")
 	case spec.Source == Rendered && spec.Chart == nil:
-		r.add(diag.FootprintShape, at.at("source"), "it is rendered, and names no chart")
+		r.add(rule.FootprintShape, at.at("source"), "source is rendered but chart is missing")
 	case spec.Source == Documented && len(spec.Renders) > 0:
-		r.add(diag.FootprintShape, at.at("renders"), "it is documented, and has renders: nothing reads them")
+		r.add(rule.FootprintShape, at.at("renders"), "source is documented, so renders is ignored")
 	}
 	if !f.Doc.Has("spec", "workloads") {
-		r.add(diag.Missing, at, "the key \"workloads\" is missing: where nothing runs, write workloads: []")
+		r.add(diag.Missing, at, "missing key \"workloads\"; write workloads: [] if nothing runs")
 	}
 }
 
-func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []string) rules {
-	at := in(&f.File, fmt.Sprintf("%s %s", w.Kind, w.Name), keys...)
-	out := rules{FootprintWorkload: w, at: at}
+func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []string) workloadSpec {
+	at := positionIn(&f.Asset, fmt.Sprintf("%s %s", w.Kind, w.Name), keys...)
+	out := workloadSpec{FootprintWorkload: w, at: at}
 	r.name(w.Name, at)
 	out.when = r.conditions(w.When, at.at("when"))
 	if m := w.WhenManifest; m != nil {
@@ -81,35 +82,35 @@ func (r *reader) workload(w *model.FootprintWorkload, f *Footprint, keys []strin
 	stated := f.Doc.Has(join(keys, fieldReplicas)...)
 	switch {
 	case w.Kind == daemonSet && (ruled || stated):
-		r.add(diag.FootprintShape, at, "a DaemonSet has no replicas: it has a pod on every node that it covers")
+		r.add(rule.FootprintShape, at, "a DaemonSet must not set replicas: it has one pod on each matching node")
 	case stated && w.Replicas < 1:
-		r.add(diag.Replicas, at.at(fieldReplicas), "%d replicas: a workload without pods says nothing", w.Replicas)
+		r.add(rule.Replicas, at.at(fieldReplicas), "invalid replicas %d: must be at least 1", w.Replicas)
 	}
 	r.brings(w.Brings, at.at("brings"))
 	out.pod = r.pod(&w.Pod, at.at("pod"))
 	return out
 }
 
-// brings checks the names of extended resources.
-func (r *reader) brings(names []string, at place) {
+// brings checks names of extended resources.
+func (r *reader) brings(names []string, at position) {
 	for i, name := range names {
 		below := at.at(strconv.Itoa(i))
-		r.use(OfResource, name, below)
+		r.use(ResourceUse, name, below)
 		if !strings.Contains(name, "/") || !knownResource(name) {
-			r.add(diag.PodField, below, "%q is no name of an extended resource: write domain/name", name)
+			r.add(rule.PodField, below, "invalid extended resource %q: must be domain/name", name)
 		}
 	}
 }
 
-func (r *reader) name(name string, at place) {
+func (r *reader) name(name string, at position) {
 	if wrong := validation.IsDNS1123Subdomain(name); name != "" && len(wrong) > 0 {
-		r.add(diag.PodField, at.at("name"), "%q is no name of an object: %s", name, short(wrong[0]))
+		r.add(rule.PodField, at.at("name"), "invalid name %q: %s", name, trimExamples(wrong[0]))
 	}
 }
 
-func (r *reader) publishes(f *Footprint) {
+func (r *reader) checkPublications(f *Footprint) {
 	for i, p := range f.Spec.Publishes {
-		at := in(&f.File, f.Metadata.Name, "spec", "publishes", strconv.Itoa(i))
+		at := positionIn(&f.Asset, f.Metadata.Name, "spec", "publishes", strconv.Itoa(i))
 		r.labels(p.OnNodesWith, at.at("onNodesWith"))
 		r.labels(p.Labels, at.at("labels"))
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// Placed is where a recipe says on which nodes the pods of a workload may be: the
-// first of node selector, affinity and tolerations that its values state; the
-// footprint, where they state none.
-func (s *Set) Placed(r *resolve.Result, component, kind, name string) diag.Pos {
+// PlacementPos is the position of the setting that places a workload's pods: the first of node
+// selector, affinity and tolerations in the recipe's values, otherwise the footprint's entry.
+func (s *Set) PlacementPos(r *resolve.Result, component, kind, name string) diag.Pos {
 	f, known := s.Get(component)
 	c, there := r.Component(component)
 	if known && there {
@@ -22,15 +21,15 @@ func (s *Set) Placed(r *resolve.Result, component, kind, name string) diag.Pos {
 			}
 		}
 	}
-	return s.Place(component, kind, name)
+	return s.WorkloadPos(component, kind, name)
 }
 
-// placing are the value paths that rules place a workload by.
+// placing returns the value paths of the rules that place a workload.
 func (f *Footprint) placing(kind, name string) []query.Path {
 	var out []query.Path
 	for _, field := range []string{"nodeSelector", "affinity", "tolerations"} {
-		for i := range f.rules {
-			if w := &f.rules[i]; w.is(kind, name) {
+		for i := range f.workloads {
+			if w := &f.workloads[i]; w.is(kind, name) {
 				for _, q := range w.from {
 					if q.field == field {
 						out = append(out, q.paths...)
@@ -42,8 +41,8 @@ func (f *Footprint) placing(kind, name string) []query.Path {
 	return out
 }
 
-// registered are the value paths that place the pods of a rendered component, by the
-// registry: of its rules there are none.
+// registered returns the value paths in the registry that place the pods of a component, for
+// rendered footprints without rules.
 func registered(r *resolve.Result, component string) []query.Path {
 	entry, ok := r.Tree().Components[component]
 	if !ok || entry.NodeScheduling == nil {

@@ -5,10 +5,9 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// placing looks at the values that place the pods of a rendered component, by the
-// registry: what is wrong with them is told where it is written, and not only that
-// there is no lock.
-func (b *builder) placing(c *model.ComponentRef, v *values) {
+// checkPlacing checks the values that the registry names for placing pods of a rendered
+// component, to report errors at the value in addition to the missing lock.
+func (b *builder) checkPlacing(c *model.ComponentRef, v *values) {
 	entry, ok := b.r.Tree().Components[c.Name]
 	if !ok || entry.NodeScheduling == nil {
 		return
@@ -18,17 +17,17 @@ func (b *builder) placing(c *model.ComponentRef, v *values) {
 			continue
 		}
 		for _, text := range paths.NodeSelectorPaths {
-			b.placed(text, v, func(value any, at place) { b.nodeSelector(b.texts(value, at), at) })
+			b.readPlaced(text, v, func(value any, at position) { b.nodeSelector(b.stringMap(value, at), at) })
 		}
 		for _, text := range paths.TolerationPaths {
-			b.placed(text, v, func(value any, at place) { b.tolerations(value, at) })
+			b.readPlaced(text, v, func(value any, at position) { b.tolerations(value, at) })
 		}
 	}
 }
 
-// placed reads the value at a path of the registry; one that can't be read is for
-// those who use the registry to say.
-func (b *builder) placed(text string, v *values, read func(any, place)) {
+// readPlaced reads the value at a path of the registry. Callers of the registry report invalid
+// paths.
+func (b *builder) readPlaced(text string, v *values, read func(any, position)) {
 	path, err := query.Parse(text)
 	if err != nil || len(path) == 0 {
 		return

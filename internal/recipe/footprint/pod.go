@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// clone copies a pod, so that nobody shares it with the set.
+// clone returns a deep copy.
 func (p *Pod) clone() Pod {
 	out := *p
 	out.Labels, out.NodeSelector = maps.Clone(p.Labels), maps.Clone(p.NodeSelector)
@@ -25,7 +25,7 @@ func (p *Pod) clone() Pod {
 	return out
 }
 
-// merged is b over a; nil where both are empty.
+// merged returns a with b merged over it; nil if both are empty.
 func merged(a, b map[string]string) map[string]string {
 	if len(a)+len(b) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func merged(a, b map[string]string) map[string]string {
 	return out
 }
 
-// clip takes what is empty away, so that pods that are the same look the same.
+// clip sets empty fields to nil, so that equal pods compare equal.
 func (p *Pod) clip() {
 	if len(p.Requests) == 0 {
 		p.Requests = nil

@@ -9,7 +9,7 @@ import (
 	podresource "k8s.io/component-helpers/resource"
 )
 
-// PodOf is what of a pod template the scheduler sees.
+// PodOf extracts the fields of a pod template that the scheduler reads.
 func PodOf(template *corev1.PodTemplateSpec) Pod {
 	spec := template.Spec.DeepCopy()
 	p := Pod{
@@ -24,9 +24,9 @@ func PodOf(template *corev1.PodTemplateSpec) Pod {
 	return p
 }
 
-// requestsOf are those of the whole pod, by the rules that the scheduler applies. The
-// API server's part comes first: what has a limit and no request requests its limit;
-// for the pod as a whole, where no container requests it either. spec is written to.
+// requestsOf returns the requests of the whole pod as the scheduler computes them. It first
+// applies the API server's defaults: a limit without a request is the request; for the pod's
+// own limits, unless a container requests the resource. It modifies spec.
 func requestsOf(spec *corev1.PodSpec) corev1.ResourceList {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range list {
@@ -55,15 +55,15 @@ func defaultRequests(r *corev1.ResourceRequirements, elsewhere corev1.ResourceLi
 	}
 }
 
-// hostPortsOf are the ports that two pods of a node can't both have: of containers, and
-// of init containers that go on running. On the host's network every port is the host's.
+// hostPortsOf returns the host ports of containers and of sidecars (restartable init
+// containers). With host networking, every container port is a host port.
 func hostPortsOf(spec *corev1.PodSpec) []int32 {
 	var out []int32
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {
 			port := p.HostPort
 			if port == 0 && spec.HostNetwork {
-				port = p.ContainerPort // what the API server makes of it
+				port = p.ContainerPort // defaulted by the API server
 			}
 			if port > 0 && port <= maxPort {
 				out = append(out, port)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// version holds what the footprint describes against what the recipe deploys.
+// version compares the chart version of the footprint with that of the recipe.
 func (b *builder) version(c *model.ComponentRef, f *Footprint) {
-	has, want := "manifests alone", deployed(c)
+	has, want := "manifests only", deployed(c)
 	at := f.At("spec")
 	switch {
 	case f.Spec.Chart != nil:
@@ -24,23 +24,22 @@ func (b *builder) version(c *model.ComponentRef, f *Footprint) {
 	if pinned, overlay := versionAt(b.r, c); overlay {
 		at = pinned
 	}
-	b.problems = append(b.problems, diag.FootprintVersion.At(at, "the recipe deploys %s as %s, and its footprint %s describes %s", c.Name, want, f.Name, has).
+	b.problems = append(b.problems, rule.FootprintVersion.At(at, "the recipe deploys %s as %s, but its footprint %s describes %s", c.Name, want, f.Name, has).
 		With("run firstlight recipe footprint update %s, or write the footprint of this version", c.Name))
 }
 
-// deployed says what a component is deployed from.
 func deployed(c *model.ComponentRef) string {
 	switch {
 	case c.Type == model.Kustomize:
 		return release("kustomization", c.Path, c.Tag)
 	case c.Source == "":
-		return "manifests alone"
+		return "manifests only"
 	default:
 		return release("chart", c.Chart, c.Version)
 	}
 }
 
-// release names what is deployed; versions with a v in front are those without.
+// release formats a chart or kustomization with its version, without a leading v.
 func release(kind, name, version string) string {
 	return fmt.Sprintf("%s %s %s", kind, name, strings.TrimPrefix(version, "v"))
 }

@@ -3,19 +3,19 @@ package footprint
 import (
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// fromRender takes the workloads that the chart was rendered to with these values.
+// fromRender adds the workloads of the lock for these values.
 func (b *builder) fromRender(out *Component, f *Footprint, values map[string]any) {
 	digest, err := ValuesDigest(values)
 	if err != nil {
-		b.problems = append(b.problems, diag.ValuesFile.At(componentAt(b.r, out.Name), "the values of %s: %s", out.Name, err))
+		b.problems = append(b.problems, rule.ValuesFile.At(componentAt(b.r, out.Name), "values of %s: %s", out.Name, err))
 		return
 	}
 	list, ok := f.renders[digest]
 	if !ok {
-		b.problems = append(b.problems, diag.NoRender.At(f.At("spec", "renders"), "the chart of %s was not rendered with the values of this recipe (%.12s)", out.Name, digest).
+		b.problems = append(b.problems, rule.NotRendered.At(f.At("spec", "renders"), "the footprint of %s has no render for the values of this recipe (%.12s)", out.Name, digest).
 			With("run firstlight recipe footprint update %s", out.Name))
 	}
 	for i := range list {
@@ -34,18 +34,18 @@ func (b *builder) rendered(out *Component, w *rendered, f *Footprint) {
 	}
 }
 
-// classify gives a workload that a render or a manifest has its class, by the
-// footprint's entry of the same kind and name.
-func (b *builder) classify(w *Workload, f *Footprint, at place) bool {
+// classify sets the class of a rendered workload from the footprint's entry of the same kind
+// and name.
+func (b *builder) classify(w *Workload, f *Footprint, at position) bool {
 	if f != nil {
-		for i := range f.rules {
-			if e := &f.rules[i]; e.is(w.Kind, w.Name) && e.CreatedBy == "" {
+		for i := range f.workloads {
+			if e := &f.workloads[i]; e.is(w.Kind, w.Name) && e.CreatedBy == "" {
 				w.Class, w.Discovers, w.Brings = Class(e.Class), e.Discovers, slices.Clone(e.Brings)
 				return true
 			}
 		}
 	}
-	b.add(diag.NoClass, at, "nothing says where its pods may be")
+	b.add(rule.NoClass, at, "class is unknown")
 	last := &b.problems[len(b.problems)-1]
 	file := "a footprint of the component"
 	if f != nil {

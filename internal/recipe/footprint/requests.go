@@ -10,35 +10,34 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// requests reads quantities by resource.
-func (r *reader) requests(v any, at place) corev1.ResourceList {
-	block := r.block(v, at)
+func (r *reader) requests(v any, at position) corev1.ResourceList {
+	block := r.mapping(v, at)
 	out := corev1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(block)) {
 		below := at.at(name)
 		if !knownResource(name) {
-			r.add(diag.PodField, below, "%q is no resource: write cpu, memory, ephemeral-storage or domain/name", name)
+			r.add(rule.PodField, below, "invalid resource %q: must be cpu, memory, ephemeral-storage or domain/name", name)
 			continue
 		}
-		r.use(OfResource, name, below)
+		r.use(ResourceUse, name, below)
 		var text string
 		switch x := block[name].(type) {
 		case nil:
-			continue // taken away
+			continue // removed by the value
 		case string:
 			text = x
 		case int64, float64:
 			text = fmt.Sprint(x)
 		default:
-			r.wanted("a quantity", x, below)
+			r.expected("a quantity", x, below)
 			continue
 		}
 		q, err := resource.ParseQuantity(text)
 		if err != nil || q.Sign() < 0 {
-			r.add(diag.PodField, below, "%q is no quantity: write 2, 500m or 4Gi", text)
+			r.add(rule.PodField, below, "invalid quantity %q: must be like 2, 500m or 4Gi", text)
 			continue
 		}
 		out[corev1.ResourceName(name)] = q
@@ -50,21 +49,20 @@ func knownResource(name string) bool {
 	switch corev1.ResourceName(name) {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 		return true
-	default: // of the others only extended resources, and huge pages
+	default: // other resources must be extended resources or huge pages
 	}
 	return strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) ||
 		strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0
 }
 
-// container reads what one container asks for: what has a limit and no request
-// requests that.
-func (r *reader) container(v any, at place) corev1.ResourceList {
-	block := r.block(v, at)
+// container reads the requests of one container; a limit without a request is the request.
+func (r *reader) container(v any, at position) corev1.ResourceList {
+	block := r.mapping(v, at)
 	for _, key := range slices.Sorted(maps.Keys(block)) {
 		switch key {
 		case "requests", "limits", "claims":
 		default:
-			r.add(diag.PodField, at.at(key), "resources have requests and limits, not %q", key)
+			r.add(rule.PodField, at.at(key), "unknown key %q of resources: want requests or limits", key)
 		}
 	}
 	limits := r.requests(block["limits"], at.at("limits"))
@@ -74,14 +72,14 @@ func (r *reader) container(v any, at place) corev1.ResourceList {
 		if !stated {
 			requests[name] = limit
 		} else if request.Cmp(limit) > 0 {
-			r.add(diag.PodField, at.at("requests", string(name)), "more %s is requested (%s) than the limit allows (%s)", name, request.String(), limit.String())
+			r.add(rule.PodField, at.at("requests", string(name)), "the request for %s (%s) exceeds the limit (%s)", name, request.String(), limit.String())
 		}
 	}
 	return requests
 }
 
-// plus adds b to a, which is written to.
-func plus(a, b corev1.ResourceList) corev1.ResourceList {
+// addRequests adds b to a and modifies a.
+func addRequests(a, b corev1.ResourceList) corev1.ResourceList {
 	if a == nil && len(b) > 0 {
 		a = corev1.ResourceList{}
 	}

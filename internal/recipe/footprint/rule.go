@@ -8,32 +8,33 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// The fields that rules may fill in.
+// Pod fields that rules can set.
 const (
 	fieldReplicas  = "replicas"
 	fieldResources = "resources"
 )
 
-// fields are what a rule may fill in; joined are those that several paths add up in.
+// fields that rules can set. Values from several paths are combined if joined.
 var fields = map[string]struct{ joined bool }{
 	fieldReplicas: {}, fieldResources: {joined: true}, "labels": {joined: true}, "nodeSelector": {joined: true},
 	"affinity": {joined: true}, "tolerations": {joined: true}, "topologySpreadConstraints": {joined: true},
 	"priorityClassName": {}, "schedulerName": {}, "hostNetwork": {}, "hostPorts": {joined: true},
 }
 
-// rule fills in a field from values.
-type rule struct {
+// valueRule sets a field from values.
+type valueRule struct {
 	field string
 	paths []query.Path
-	// first takes the first path whose value is not empty, instead of all of them.
+	// first uses the first non-empty value instead of all values.
 	first bool
 }
 
-// rulesOf reads valuesFrom: field: path, a list of paths, or {firstOf: [paths]}.
-func (r *reader) rulesOf(from map[string]any, at place) []rule {
-	var out []rule
+// rulesOf parses valuesFrom: a path, a list of paths, or {firstOf: [paths]} for each field.
+func (r *reader) rulesOf(from map[string]any, at position) []valueRule {
+	var out []valueRule
 	for _, field := range slices.Sorted(maps.Keys(from)) {
 		known, ok := fields[field]
 		if !ok {
@@ -41,20 +42,20 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 			continue
 		}
 		below := at.at(field)
-		q := rule{field: field}
+		q := valueRule{field: field}
 		switch x := from[field].(type) {
 		case map[string]any:
 			q.first = true
 			for _, key := range slices.Sorted(maps.Keys(x)) {
 				if key != "firstOf" {
-					r.add(diag.FootprintShape, below.at(key), "a rule is a path, a list of paths, or firstOf with one; %q is none of them", key)
+					r.add(rule.FootprintShape, below.at(key), "invalid rule key %q: must be a path, a list of paths, or {firstOf: [paths]}", key)
 				}
 			}
 			q.paths = r.paths(x["firstOf"], below.at("firstOf"))
 		case []any:
 			q.paths = r.paths(x, below)
 			if !known.joined && len(q.paths) > 1 {
-				r.add(diag.FootprintShape, below, "several values of %s can't be added up: write {firstOf: [...]}", field)
+				r.add(rule.FootprintShape, below, "several values of %s cannot be combined: write {firstOf: [...]}", field)
 			}
 		default:
 			q.paths = r.paths([]any{x}, below)
@@ -64,21 +65,21 @@ func (r *reader) rulesOf(from map[string]any, at place) []rule {
 	return out
 }
 
-func (r *reader) unknownField(field string, at place) {
+func (r *reader) unknownField(field string, at position) {
 	names := slices.Sorted(maps.Keys(fields))
-	r.add(diag.FootprintShape, at.at(field), "nothing of a pod is called %q", field)
+	r.add(rule.FootprintShape, at.at(field), "unknown pod field %q", field)
 	last := &r.problems[len(r.problems)-1]
 	if near := diag.Nearest(field, names); near != "" {
-		*last = last.With("did you mean %s? There are: %s", near, strings.Join(names, ", "))
+		*last = last.With("did you mean %s? Want one of %s", near, strings.Join(names, ", "))
 	} else {
-		*last = last.With("there are: %s", strings.Join(names, ", "))
+		*last = last.With("want one of %s", strings.Join(names, ", "))
 	}
 }
 
-func (r *reader) paths(v any, at place) []query.Path {
+func (r *reader) paths(v any, at position) []query.Path {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
-		r.add(diag.FootprintShape, at, "a list of value paths is wanted, this is %s", described(v))
+		r.add(rule.FootprintShape, at, "must be a list of value paths, not %s", describe(v))
 		return nil
 	}
 	var out []query.Path
@@ -89,7 +90,7 @@ func (r *reader) paths(v any, at place) []query.Path {
 		}
 		text, ok := item.(string)
 		if !ok {
-			r.add(diag.FootprintShape, below, "a value path is wanted, this is %s", described(item))
+			r.add(rule.FootprintShape, below, "must be a value path, not %s", describe(item))
 			continue
 		}
 		if p := r.path(text, below); p != nil {
@@ -99,26 +100,26 @@ func (r *reader) paths(v any, at place) []query.Path {
 	return out
 }
 
-func (r *reader) path(text string, at place) query.Path {
+func (r *reader) path(text string, at position) query.Path {
 	p, err := query.Parse(text)
 	switch {
 	case err != nil:
-		r.add(diag.FootprintShape, at, "%s", err)
+		r.add(rule.FootprintShape, at, "%s", err)
 		return nil
 	case len(p) == 0 || slices.Contains(p, "*"):
-		r.add(diag.FootprintShape, at, "%q is no path of one value", text)
+		r.add(rule.FootprintShape, at, "invalid value path %q: must select one value", text)
 		return nil
 	}
 	return p
 }
 
-// condition is a value that has to be true, or false.
+// condition requires a value to be true or false.
 type condition struct {
 	path query.Path
 	want bool
 }
 
-func (r *reader) conditions(texts []string, at place) []condition {
+func (r *reader) conditions(texts []string, at position) []condition {
 	var out []condition
 	for i, text := range texts {
 		path, negated := strings.CutPrefix(text, "!")

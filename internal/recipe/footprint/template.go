@@ -3,14 +3,13 @@ package footprint
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 const maxReplicas = 10_000
 
-// fromManifests adds what the manifests of a component have. They are as they are:
-// no values fill them in.
+// fromManifests adds the workloads of a component's manifests, which do not depend on values.
 func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footprint, own []object) {
 	for _, o := range own {
 		before := len(b.problems)
@@ -42,7 +41,7 @@ func (b *builder) fromManifests(out *Component, c *model.ComponentRef, f *Footpr
 	}
 }
 
-func (r *reader) checkPod(p *Pod, at place) {
+func (r *reader) checkPod(p *Pod, at position) {
 	r.nodeSelector(p.NodeSelector, at.at("nodeSelector"))
 	for i := range p.Tolerations {
 		r.toleration(&p.Tolerations[i], at.at("tolerations"))
@@ -55,7 +54,7 @@ func (r *reader) checkPod(p *Pod, at place) {
 	}
 	for name := range p.Requests {
 		if !knownResource(string(name)) {
-			r.add(diag.PodField, at.at("containers"), "%q is no resource", name)
+			r.add(rule.PodField, at.at("containers"), "invalid resource %q", name)
 		}
 	}
 }

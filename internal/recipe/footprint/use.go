@@ -7,50 +7,50 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/query"
 )
 
-// What the key of a Use is of.
+// Values of Use.Kind.
 const (
-	OfLabel    = "label"
-	OfTaint    = "taint"
-	OfResource = "resource"
+	LabelUse    = "label"
+	TaintUse    = "taint"
+	ResourceUse = "resource"
 )
 
-// Use is a key by which pods choose or tolerate nodes, or a resource that they ask for.
+// Use is a key that pods use to select or tolerate nodes, or a resource that they request.
 type Use struct {
 	Key string
-	// Of says what nodes have it as: a label, a taint or a resource.
-	Of string
-	at place
+	// Kind is label, taint or resource.
+	Kind string
+	at   position
 }
 
-// Name says whose it is, for messages.
+// Name is the owner of the key, for messages.
 func (u Use) Name() string { return u.at.name }
 
-// Pos is where it stands.
+// Pos is the position of the key.
 func (u Use) Pos() diag.Pos { return u.at.pos() }
 
-func (r *reader) use(of, key string, at place) {
+func (r *reader) use(of, key string, at position) {
 	if key != "" {
-		r.uses = append(r.uses, Use{Key: key, Of: of, at: at})
+		r.uses = append(r.uses, Use{Key: key, Kind: of, at: at})
 	}
 }
 
-// Read is a value path that a footprint reads.
-type Read struct {
+// ValueRead is a value path that a footprint reads.
+type ValueRead struct {
 	Path query.Path
 	Pos  diag.Pos
 }
 
-// Reads are the value paths that the rules read.
-func (f *Footprint) Reads() []Read {
-	var out []Read
-	for i := range f.rules {
-		w := &f.rules[i]
+// Reads returns the value paths in conditions and rules.
+func (f *Footprint) Reads() []ValueRead {
+	var out []ValueRead
+	for i := range f.workloads {
+		w := &f.workloads[i]
 		for j, c := range w.when {
-			out = append(out, Read{Path: c.path, Pos: w.at.pos("when", strconv.Itoa(j))})
+			out = append(out, ValueRead{Path: c.path, Pos: w.at.pos("when", strconv.Itoa(j))})
 		}
 		for _, q := range w.from {
 			for _, p := range q.paths {
-				out = append(out, Read{Path: p, Pos: w.at.pos("valuesFrom", q.field)})
+				out = append(out, ValueRead{Path: p, Pos: w.at.pos("valuesFrom", q.field)})
 			}
 		}
 	}

@@ -2,9 +2,9 @@ package footprint
 
 import "maps"
 
-// coalesce lays values over a chart's defaults as Helm does: blocks are merged,
-// anything else is replaced, and null takes a default away. values is written to,
-// and shares blocks with defaults afterwards: it is only read from then on.
+// coalesce merges values over a chart's defaults as Helm does: mappings are merged, other
+// values replaced, and null removes a default. It modifies values; the result shares memory
+// with defaults and must not be modified.
 func coalesce(values, defaults map[string]any) map[string]any {
 	for key, usual := range defaults {
 		value, stated := values[key]
@@ -24,7 +24,7 @@ func coalesce(values, defaults map[string]any) map[string]any {
 	return values
 }
 
-// lookup is the value at a path; nil when there is none.
+// lookup returns the value at a path; nil if there is none.
 func lookup(v any, path []string) any {
 	for _, key := range path {
 		block, ok := v.(map[string]any)

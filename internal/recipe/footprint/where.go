@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// valueAt is where a value of a component stands: in the highest layer that sets
-// it, or in the defaults of the footprint.
+// valueAt is the position of a component's value: in the highest layer that sets it, or in the
+// defaults of the footprint.
 func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []string) diag.Pos {
 	if at, stated := statedAt(r, c, keys); stated {
 		return at
@@ -22,11 +22,11 @@ func valueAt(r *resolve.Result, c *model.ComponentRef, f *Footprint, keys []stri
 	return f.ValueAt(join([]string{"spec", "defaults"}, keys...)...)
 }
 
-// statedAt is where the highest layer of the recipe that sets a value does; false
-// where it is the chart's own.
+// statedAt is the position in the highest layer of the recipe that sets a value; false if only
+// the chart sets it.
 func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (diag.Pos, bool) {
 	for _, o := range slices.Backward(r.Applied) {
-		if i := refOf(o.Spec.ComponentRefs, c.Name); i >= 0 && has(o.Spec.ComponentRefs[i].Overrides, keys) {
+		if i := refOf(o.Spec.ComponentRefs, c.Name); i >= 0 && sets(o.Spec.ComponentRefs[i].Overrides, keys) {
 			return r.Tree().ValuePos(o.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...), true
 		}
 	}
@@ -35,21 +35,20 @@ func statedAt(r *resolve.Result, c *model.ComponentRef, keys []string) (diag.Pos
 		if !ok {
 			continue
 		}
-		if i := refOf(m.Spec.ComponentRefs, c.Name); i >= 0 && has(m.Spec.ComponentRefs[i].Overrides, keys) {
+		if i := refOf(m.Spec.ComponentRefs, c.Name); i >= 0 && sets(m.Spec.ComponentRefs[i].Overrides, keys) {
 			return r.Tree().ValuePos(m.File, join([]string{"spec", "componentRefs", strconv.Itoa(i), "overrides"}, keys...)...), true
 		}
 	}
 	for _, file := range slices.Backward(r.Tree().ValuesFiles(c)) {
-		if values, problems := r.Tree().Values(file); problems.Err() == nil && has(values.Values, keys) {
+		if values, problems := r.Tree().Values(file); problems.Err() == nil && sets(values.Values, keys) {
 			return r.Tree().ValuePos(file, keys...), true
 		}
 	}
 	return diag.Pos{}, false
 }
 
-// has says whether a path, or a part of it that ends early, is set: a text where a
-// block is looked for is what is wrong.
-func has(v map[string]any, keys []string) bool {
+// sets reports whether the path, or a scalar at a prefix of it, is set.
+func sets(v map[string]any, keys []string) bool {
 	if len(v) == 0 {
 		return false
 	}
@@ -65,7 +64,7 @@ func has(v map[string]any, keys []string) bool {
 		case []any:
 			i, err := strconv.Atoi(key)
 			if err != nil || i < 0 || i >= len(x) {
-				return true // the list is this layer's, whatever is in it
+				return true // a list replaces the whole value
 			}
 			at = x[i]
 		default:
@@ -79,7 +78,7 @@ func refOf(refs []model.ComponentRef, name string) int {
 	return slices.IndexFunc(refs, func(c model.ComponentRef) bool { return c.Name == name })
 }
 
-// componentAt is where the lowest layer names a component.
+// componentAt is the position of the component in the lowest layer.
 func componentAt(r *resolve.Result, name string) diag.Pos {
 	for _, o := range r.Applied {
 		if i := refOf(o.Spec.ComponentRefs, name); i >= 0 {
@@ -96,7 +95,7 @@ func componentAt(r *resolve.Result, name string) diag.Pos {
 	return recipeAt(r)
 }
 
-// recipeAt is the file of the overlay that was asked for.
+// recipeAt is the position of the recipe's overlay.
 func recipeAt(r *resolve.Result) diag.Pos {
 	if n := len(r.Applied); n > 0 {
 		return r.Tree().ValuePos(r.Applied[n-1].File, "metadata", "name")
@@ -104,8 +103,7 @@ func recipeAt(r *resolve.Result) diag.Pos {
 	return diag.Pos{File: r.Tree().Label}
 }
 
-// versionAt is where an overlay pins what the component is deployed from; false
-// where it is the registry that does.
+// versionAt is the position of the version in an overlay; false if it comes from the registry.
 func versionAt(r *resolve.Result, c *model.ComponentRef) (diag.Pos, bool) {
 	for _, o := range slices.Backward(r.Applied) {
 		i := refOf(o.Spec.ComponentRefs, c.Name)
@@ -122,7 +120,6 @@ func versionAt(r *resolve.Result, c *model.ComponentRef) (diag.Pos, bool) {
 	return diag.Pos{}, false
 }
 
-// docAt is a place in a document.
-func docAt(d *yamlstrict.Doc, name string, keys ...string) place {
-	return place{name: name, pos: func(more ...string) diag.Pos { return d.ValueAt(join(keys, more...)...) }}
+func docAt(d *yamlstrict.Doc, name string, keys ...string) position {
+	return position{name: name, pos: func(more ...string) diag.Pos { return d.ValueAt(join(keys, more...)...) }}
 }

@@ -4,17 +4,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Class says on which nodes pods may be.
+// Class selects the nodes that pods may run on.
 type Class string
 
-// The classes.
 const (
 	System      Class = "system"
 	Accelerated Class = "accelerated"
 	Any         Class = "any"
 )
 
-// Component is what one component of a recipe schedules.
+// Component has the workloads of one component of a recipe.
 type Component struct {
 	// Name as in the recipe.
 	Name      string        `json:"name"`
@@ -26,34 +25,34 @@ type Component struct {
 	File string `json:"-"`
 }
 
-// Workload is a controller's pods, as the scheduler sees them.
+// Workload describes the pods of a controller as the scheduler sees them.
 type Workload struct {
 	// Kind is Deployment, DaemonSet, StatefulSet or Job.
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Class     Class  `json:"class"`
-	// CreatedBy is the kind of object that an operator makes it of; empty: the
-	// chart has it.
+	// CreatedBy is the kind of the object from which an operator creates the workload; empty if
+	// the chart contains it.
 	CreatedBy string `json:"createdBy,omitempty"`
-	// Discovers: nodes that its pods run on get what their shape has under
-	// discovered for this component.
+	// Discovers is set if nodes with a pod of the workload get the labels under discovered in
+	// their node profile for this component.
 	Discovers bool `json:"discovers,omitempty"`
-	// Brings are the extended resources that its pods bring to the nodes they run on.
+	// Brings are the extended resources that its pods provide on their nodes.
 	Brings []string `json:"brings,omitempty"`
-	// Replicas is how many pods; of a DaemonSet it is 0.
+	// Replicas is the number of pods; 0 for a DaemonSet.
 	Replicas int32 `json:"replicas,omitempty"`
 	Pod      Pod   `json:"pod"`
 }
 
-// Pod is what of a pod template the scheduler sees.
+// Pod has the fields of a pod template that the scheduler reads.
 type Pod struct {
 	Labels                    map[string]string                 `json:"labels,omitempty"`
 	NodeSelector              map[string]string                 `json:"nodeSelector,omitempty"`
 	Affinity                  *corev1.Affinity                  `json:"affinity,omitempty"`
 	Tolerations               []corev1.Toleration               `json:"tolerations,omitempty"`
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
-	// Requests of the whole pod; what has only a limit requests that.
+	// Requests of the whole pod; a limit without a request is the request.
 	Requests          corev1.ResourceList `json:"requests,omitempty"`
 	PriorityClassName string              `json:"priorityClassName,omitempty"`
 	SchedulerName     string              `json:"schedulerName,omitempty"`
@@ -61,7 +60,7 @@ type Pod struct {
 	HostPorts         []int32             `json:"hostPorts,omitempty"`
 }
 
-// Publication are labels that a component puts on the nodes that have others.
+// Publication has labels that a component sets on nodes with other labels.
 type Publication struct {
 	OnNodesWith map[string]string `json:"onNodesWith"`
 	Labels      map[string]string `json:"labels"`

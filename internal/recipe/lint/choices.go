@@ -1,9 +1,9 @@
 package lint
 
 import (
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // purpose is what a profile is chosen for.
@@ -12,7 +12,7 @@ type purpose struct{ provider, nodeType, accelerator string }
 // choices looks for purposes for which the profile to test on is not clear, and for
 // profiles that are there twice.
 func (l *profileLinter) choices() {
-	by := map[purpose][]*shape.Profile{}
+	by := map[purpose][]*nodeprofile.Profile{}
 	var order []purpose
 	for _, p := range l.set.Profiles {
 		labels := p.Metadata.Labels
@@ -23,49 +23,49 @@ func (l *profileLinter) choices() {
 		for _, other := range by[at] {
 			if p.Spec.InstanceType == other.Spec.InstanceType {
 				l.p = p
-				l.add(diag.TwiceProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
+				l.add(rule.DuplicateProfile, []string{"spec", "instanceType"}, "%s is of instance type %s, as %s", p.Metadata.Name, p.Spec.InstanceType, other.Metadata.Name)
 			}
 		}
 		by[at] = append(by[at], p)
 	}
-	generic := map[string][]*shape.Profile{}
+	generic := map[string][]*nodeprofile.Profile{}
 	for _, at := range order {
 		what := at.accelerator
 		if what == "" {
 			what = "system"
 		}
-		l.choice(by[at], at.provider, what+" nodes", "default", func(p *shape.Profile) string { return p.Metadata.Labels.Default })
+		l.choice(by[at], at.provider, what+" nodes", "default", func(p *nodeprofile.Profile) string { return p.Metadata.Labels.Default })
 		if at.nodeType == "accelerated" {
 			generic[at.provider] = append(generic[at.provider], by[at]...)
 		}
 	}
 	for _, at := range order {
 		if list := generic[at.provider]; list != nil {
-			l.choice(list, at.provider, "GPU nodes of whatever accelerator", "generic", func(p *shape.Profile) string { return p.Metadata.Labels.Generic })
+			l.choice(list, at.provider, "GPU nodes of whatever accelerator", "generic", func(p *nodeprofile.Profile) string { return p.Metadata.Labels.Generic })
 			delete(generic, at.provider)
 		}
 	}
 }
 
 // choice wants one of several to carry the label; a single one may go without.
-func (l *profileLinter) choice(list []*shape.Profile, provider, what, label string, of func(*shape.Profile) string) {
-	var first *shape.Profile
+func (l *profileLinter) choice(list []*nodeprofile.Profile, provider, what, label string, of func(*nodeprofile.Profile) string) {
+	var first *nodeprofile.Profile
 	for _, p := range list {
 		if of(p) != "true" {
 			continue
 		}
 		if l.p = p; first != nil {
-			l.add(diag.Defaults, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
+			l.add(rule.ProfileChoice, []string{"metadata", "labels", label}, "%s and %s are both labelled %s for %s of %s", first.Metadata.Name, p.Metadata.Name, label, what, provider)
 		} else {
 			first = p
 		}
 	}
 	if l.p = list[0]; first == nil && (len(list) > 1 || of(list[0]) != "") {
-		l.add(diag.Defaults, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
+		l.add(rule.ProfileChoice, []string{"metadata", "labels"}, "no profile for %s of %s is labelled %s: there are %s", what, provider, label, listed(namesOf(list)))
 	}
 }
 
-func namesOf(list []*shape.Profile) []string {
+func namesOf(list []*nodeprofile.Profile) []string {
 	out := make([]string, len(list))
 	for i, p := range list {
 		out[i] = p.Metadata.Name
@@ -93,7 +93,7 @@ func (l *profileLinter) unused() {
 		}
 		if !asked[want] && (labels.Generic != "true" || !asked[pair{labels.Provider, ""}]) {
 			l.p = p
-			l.add(diag.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
+			l.add(rule.UnusedProfile, []string{"metadata", "name"}, "no recipe is for %s of %s", want.accelerator, labels.Provider)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // expected finds workloads that a recipe expects and that no component schedules;
@@ -33,7 +34,7 @@ func expected(r *resolve.Result, components []footprint.Component, failed map[st
 			if !c.Enabled() || failed[c.Name] || slices.Contains(there, key) {
 				continue
 			}
-			p := diag.Expected.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
+			p := rule.ExpectedResource.At(expectedAt(r, c.Name, e), "%s expects %s, and no component schedules it", c.Name, key)
 			if near := diag.Nearest(key, there); near != "" {
 				p = p.With("did you mean %s?", near)
 			}

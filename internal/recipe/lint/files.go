@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -24,7 +25,7 @@ func files(t *tree.Tree) diag.List {
 		l.named(o)
 		l.criteria(o)
 		if first, twice := seen[o.Criteria]; twice && o.Applies {
-			l.at(diag.SameCriteria, o.File, []string{"spec", "criteria"}, "%s has the criteria of %s: %s", o.Name, first.Name, o.Criteria)
+			l.at(rule.SameCriteria, o.File, []string{"spec", "criteria"}, "%s has the criteria of %s: %s", o.Name, first.Name, o.Criteria)
 		} else if o.Applies {
 			seen[o.Criteria] = o
 		}
@@ -51,9 +52,9 @@ func (l *linter) overlay(o *tree.Overlay) {
 		switch {
 		case c.Name == "":
 		case err != nil:
-			l.at(diag.ConstraintPath, o.File, keys, "%s", err)
+			l.at(rule.ConstraintPath, o.File, keys, "%s", err)
 		case !slices.Contains(constraint.Types(), p.Type):
-			l.at(diag.ConstraintPath, o.File, keys, "%s is no type of measurement: there are %s", p.Type, strings.Join(constraint.Types(), ", "))
+			l.at(rule.ConstraintPath, o.File, keys, "%s is no type of measurement: there are %s", p.Type, strings.Join(constraint.Types(), ", "))
 		}
 	}
 	if o.Spec.Validation != nil {
@@ -73,7 +74,7 @@ func (l *linter) validation(file string, v *model.Validation) {
 		keys := []string{"spec", "validation", name}
 		if phase.Timeout != "" {
 			if d, err := time.ParseDuration(phase.Timeout); err != nil || d <= 0 {
-				l.at(diag.Value, file, append(keys, "timeout"), "timeout %q is no duration: write 90s, 10m or 1h", phase.Timeout)
+				l.at(diag.BadValue, file, append(keys, "timeout"), "timeout %q is no duration: write 90s, 10m or 1h", phase.Timeout)
 			}
 		}
 		for i, check := range phase.Checks {
@@ -82,9 +83,9 @@ func (l *linter) validation(file string, v *model.Validation) {
 			switch {
 			case len(l.t.Validators) == 0: // a tree without a catalogue names no checks wrongly
 			case !ok:
-				l.at(diag.UnknownCheck, file, at, "there is no check %s%s", check, l.meant(check))
+				l.at(rule.UnknownCheck, file, at, "there is no check %s%s", check, l.meant(check))
 			case v.Phase != name:
-				l.at(diag.CheckPhase, file, at, "check %s is of phase %s, and stands in %s", check, v.Phase, name)
+				l.at(rule.CheckPhase, file, at, "check %s is of phase %s, and stands in %s", check, v.Phase, name)
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func (l *linter) meant(check string) string {
 // named compares the file's name with the overlay's.
 func (l *linter) named(o *tree.Overlay) {
 	if file := strings.TrimSuffix(path.Base(o.File), ".yaml"); file != o.Name {
-		l.at(diag.FileName, o.File, []string{"metadata", "name"}, "%s is in a file called %s", o.Name, path.Base(o.File))
+		l.at(rule.FileName, o.File, []string{"metadata", "name"}, "%s is in a file called %s", o.Name, path.Base(o.File))
 	}
 }
 
@@ -112,7 +113,7 @@ func (l *linter) named(o *tree.Overlay) {
 func (l *linter) criteria(o *tree.Overlay) {
 	if !o.Applies {
 		if o.Children == 0 {
-			l.at(diag.Unreachable, o.File, []string{"metadata", "name"}, "%s has no criteria, and nothing is based on it", o.Name)
+			l.at(rule.Unreachable, o.File, []string{"metadata", "name"}, "%s has no criteria, and nothing is based on it", o.Name)
 		}
 		return
 	}
@@ -120,13 +121,13 @@ func (l *linter) criteria(o *tree.Overlay) {
 		known := criteria.Known(d)
 		if value := o.Criteria.Get(d); len(known) > 0 && !slices.Contains(known, value) {
 			if near := diag.Nearest(value, known); near != "" {
-				l.at(diag.CriteriaValue, o.File, []string{"spec", "criteria", string(d)}, "%s %s is not known: is %s meant?", d, value, near)
+				l.at(rule.CriteriaValue, o.File, []string{"spec", "criteria", string(d)}, "%s %s is not known: is %s meant?", d, value, near)
 			}
 		}
 	}
 	for a := o.Parent; a != nil; a = a.Parent {
 		if d := o.Criteria.Contradicts(a.Criteria); d != "" {
-			l.at(diag.Contradiction, o.File, []string{"spec", "criteria", string(d)}, "%s is for %s=%s, and based on %s, which is for %s=%s",
+			l.at(rule.BaseCriteria, o.File, []string{"spec", "criteria", string(d)}, "%s is for %s=%s, and based on %s, which is for %s=%s",
 				o.Name, d, o.Criteria.Get(d), a.Name, d, a.Criteria.Get(d))
 			return
 		}

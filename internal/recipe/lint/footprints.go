@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -22,11 +23,11 @@ func footprints(t *tree.Tree, s *footprint.Set) diag.List {
 	for _, f := range s.Footprints {
 		name := f.Metadata.Name
 		if file := strings.TrimSuffix(path.Base(f.Path), ".yaml"); file != name {
-			out = append(out, diag.FileName.At(f.ValueAt("metadata", "name"), "%s is in a file called %s", name, path.Base(f.Path)).
+			out = append(out, rule.FileName.At(f.ValueAt("metadata", "name"), "%s is in a file called %s", name, path.Base(f.Path)).
 				With("rename the file: it is named like the component"))
 		}
 		if _, ok := t.Components[name]; !ok {
-			out = append(out, diag.UnknownPart.At(f.ValueAt("metadata", "name"), "the footprint is of %s, and the registry has no such component%s", name, meant(name, names)).
+			out = append(out, rule.UnknownComponent.At(f.ValueAt("metadata", "name"), "the footprint is of %s, and the registry has no such component%s", name, meant(name, names)).
 				With("correct the name, or add the component to registry.yaml"))
 		}
 	}
@@ -54,7 +55,7 @@ func (s *scheduling) brought() diag.List {
 				continue
 			}
 			at := func(key string) diag.Pos { return p.ValueAt("spec", "extendedResources", strconv.Itoa(i), key) }
-			wrong := diag.DeviceSource.At(at("from"), "%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name)
+			wrong := rule.DeviceSource.At(at("from"), "%s comes from %s, and no workload of %s brings it", d.Name, d.From, f.Name)
 			if near := diag.Nearest(d.Name, brings); near != "" {
 				wrong.Pos = at("name")
 				wrong = wrong.With("did you mean %s?", near)

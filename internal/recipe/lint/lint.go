@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -25,8 +26,8 @@ type Report struct {
 // broken are the rules without which recipes can't be resolved: what would be
 // found in them would be an echo.
 var broken = []diag.Rule{
-	diag.Unreadable, diag.Syntax, diag.Document, diag.Kind, diag.NoBase, diag.TwiceName,
-	diag.MissingParent, diag.BaseCycle, diag.UnknownMixin, diag.Extension,
+	diag.Unreadable, diag.Syntax, diag.Document, diag.UnknownKind, rule.NoBase, rule.DuplicateName,
+	rule.MissingParent, rule.BaseCycle, rule.UnknownMixin, diag.FileExtension,
 }
 
 // Run runs every rule; loaded is what loading the tree found, and more are rules of
@@ -93,7 +94,7 @@ func variant(t *tree.Tree, s *scheduling, o *tree.Overlay, profile string) (*res
 		return nil, list
 	}
 	if err != nil { // a recipe's own criteria are covered, and nothing else is asked for
-		return nil, diag.List{diag.Contradiction.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
+		return nil, diag.List{rule.BaseCriteria.At(t.Pos(o.File, "spec", "criteria"), "%s", err)}
 	}
 	problems := append(slices.Clone(r.Warnings), r.Ties()...)
 	spoiled := map[string]bool{}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -107,7 +107,7 @@ func TestNoEchoes(t *testing.T) {
 	t.Parallel()
 	r := run(map[string]string{"overlays/base.yaml": ""})
 	for _, p := range r.Problems {
-		if p.Rule == diag.UnknownDependency.Name {
+		if p.Rule == rule.UnknownDependency.Name {
 			t.Errorf("an echo: %s", p)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // usual are the last keys of paths that charts read whether or not they have a
@@ -53,7 +54,7 @@ func (s *scheduling) unknownPaths() diag.List {
 		}
 		for _, read := range f.Reads() {
 			if !s.plausible(f, read.Path) {
-				out = append(out, diag.UnknownPath.At(read.Pos, "neither the defaults nor any recipe have %s", read.Path))
+				out = append(out, rule.ValuePath.At(read.Pos, "neither the defaults nor any recipe have %s", read.Path))
 			}
 		}
 	}

@@ -10,12 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // profiles looks at node profiles that a tree has of its own.
-func profiles(t *tree.Tree, s *shape.Set) diag.List {
+func profiles(t *tree.Tree, s *nodeprofile.Set) diag.List {
 	if s.ProfilesShipped {
 		return nil
 	}
@@ -35,8 +36,8 @@ func profiles(t *tree.Tree, s *shape.Set) diag.List {
 
 type profileLinter struct {
 	t        *tree.Tree
-	set      *shape.Set
-	p        *shape.Profile
+	set      *nodeprofile.Set
+	p        *nodeprofile.Profile
 	problems diag.List
 }
 
@@ -49,11 +50,11 @@ func (l *profileLinter) accelerated() bool { return l.p.Metadata.Labels.NodeType
 // named compares the names of file and directory with what the profile says.
 func (l *profileLinter) named() {
 	if file := strings.TrimSuffix(path.Base(l.p.Path), ".yaml"); file != l.p.Metadata.Name {
-		l.add(diag.FileName, []string{"metadata", "name"}, "%s is in a file called %s", l.p.Metadata.Name, path.Base(l.p.Path))
+		l.add(rule.FileName, []string{"metadata", "name"}, "%s is in a file called %s", l.p.Metadata.Name, path.Base(l.p.Path))
 	}
-	dir, _, nested := strings.Cut(strings.TrimPrefix(l.p.Path, shape.Dir+"/"), "/")
+	dir, _, nested := strings.Cut(strings.TrimPrefix(l.p.Path, nodeprofile.Dir+"/"), "/")
 	if provider := l.p.Metadata.Labels.Provider; !nested || dir != provider {
-		l.add(diag.ProfileDirectory, []string{"metadata", "labels", "provider"}, "the provider is %s, and the file is %s", provider, l.p.Path)
+		l.add(rule.ProfileDirectory, []string{"metadata", "labels", "provider"}, "the provider is %s, and the file is %s", provider, l.p.Path)
 	}
 }
 
@@ -69,19 +70,19 @@ func (l *profileLinter) gpus() {
 		for _, a := range l.set.AcceleratorList {
 			names = append(names, a.Name)
 		}
-		l.add(diag.NoAccelerator, []string{"metadata", "labels", "accelerator"}, "%s has no %s: there are %s%s",
-			shape.AcceleratorsFile, labels.Accelerator, strings.Join(names, ", "), meant(labels.Accelerator, names))
+		l.add(rule.UnknownAccelerator, []string{"metadata", "labels", "accelerator"}, "%s has no %s: there are %s%s",
+			nodeprofile.AcceleratorsFile, labels.Accelerator, strings.Join(names, ", "), meant(labels.Accelerator, names))
 		return
 	}
 	if gpu.Count > a.MaxPerNode {
-		l.add(diag.GPUCount, []string{"spec", "gpu", "count"}, "%d GPUs: a node with %s has at most %d", gpu.Count, a.Name, a.MaxPerNode)
+		l.add(rule.GPUCount, []string{"spec", "gpu", "count"}, "%d GPUs: a node with %s has at most %d", gpu.Count, a.Name, a.MaxPerNode)
 	}
 	if !slices.Contains(a.Products, gpu.Product) {
-		l.add(diag.GPUProduct, []string{"spec", "gpu", "product"}, "%s is no product of %s: there are %s%s",
+		l.add(rule.GPUProduct, []string{"spec", "gpu", "product"}, "%s is no product of %s: there are %s%s",
 			gpu.Product, a.Name, strings.Join(a.Products, ", "), meant(gpu.Product, a.Products))
 	}
 	if !slices.Contains(a.Arch, l.p.Spec.Arch) {
-		l.add(diag.GPUArch, []string{"spec", "arch"}, "%s is not built into %s hosts: there are %s", a.Name, l.p.Spec.Arch, strings.Join(a.Arch, ", "))
+		l.add(rule.GPUArch, []string{"spec", "arch"}, "%s is not built into %s hosts: there are %s", a.Name, l.p.Spec.Arch, strings.Join(a.Arch, ", "))
 	}
 }
 
@@ -97,29 +98,29 @@ func (l *profileLinter) taint() {
 	if !l.accelerated() {
 		return
 	}
-	for _, t := range l.p.Shape.Taints {
-		if t.Key == shape.GPUTaint && t.Effect != corev1.TaintEffectPreferNoSchedule {
+	for _, t := range l.p.Node.Taints {
+		if t.Key == nodeprofile.GPUTaint && t.Effect != corev1.TaintEffectPreferNoSchedule {
 			return
 		}
 	}
-	l.problems = append(l.problems, diag.GPUTaint.At(l.p.At("spec", "taints"), "%s has GPUs, and no taint %s", l.p.Metadata.Name, shape.GPUTaint))
+	l.problems = append(l.problems, rule.GPUTaint.At(l.p.At("spec", "taints"), "%s has GPUs, and no taint %s", l.p.Metadata.Name, nodeprofile.GPUTaint))
 }
 
 // devices looks at where extended resources and labels come from.
 func (l *profileLinter) devices() {
 	gpus := int64(0)
 	at := []string{"spec", "extendedResources"}
-	for i, d := range l.p.Shape.Devices {
-		if d.Use == shape.UseGPU {
+	for i, d := range l.p.Node.Devices {
+		if d.Use == nodeprofile.UseGPU {
 			gpus += d.Quantity
 			at = []string{"spec", "extendedResources", strconv.Itoa(i), "quantity"}
 		}
-		if d.From != shape.FromProvider {
+		if d.From != nodeprofile.FromProvider {
 			l.component(d.From, []string{"spec", "extendedResources", strconv.Itoa(i), "from"}, string(d.Name)+" comes from")
 		}
 	}
 	if gpu := l.p.Spec.GPU; gpu != nil && gpus != int64(gpu.Count) {
-		l.add(diag.GPUDevice, at, "the node has %d GPUs, and pods can ask for %d", gpu.Count, gpus)
+		l.add(rule.GPUDevice, at, "the node has %d GPUs, and pods can ask for %d", gpu.Count, gpus)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.p.Spec.Discovered)) {
 		l.component(name, []string{"spec", "discovered", name}, "labels are discovered by")
@@ -131,7 +132,7 @@ func (l *profileLinter) component(name string, keys []string, what string) {
 		return
 	}
 	names := slices.Sorted(maps.Keys(l.t.Components))
-	p := diag.UnknownPart.At(l.p.At(keys...), "%s %s, and the registry has no such component%s", what, name, meant(name, names))
+	p := rule.UnknownComponent.At(l.p.At(keys...), "%s %s, and the registry has no such component%s", what, name, meant(name, names))
 	l.problems = append(l.problems, p.With("correct the name, or add the component to registry.yaml"))
 }
 
@@ -140,9 +141,9 @@ func (l *profileLinter) capacity() {
 	for key, name := range map[string]corev1.ResourceName{
 		"cpu": corev1.ResourceCPU, "memory": corev1.ResourceMemory, "storage": corev1.ResourceEphemeralStorage, "pods": corev1.ResourcePods,
 	} {
-		has, left := l.p.Shape.Capacity[name], l.p.Shape.Allocatable[name]
+		has, left := l.p.Node.Capacity[name], l.p.Node.Allocatable[name]
 		if left.Cmp(has) > 0 {
-			l.add(diag.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, and the node has %s", left.String(), key, has.String())
+			l.add(rule.Allocatable, []string{"spec", "allocatable", key}, "%s of %s is allocatable, and the node has %s", left.String(), key, has.String())
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -24,7 +25,7 @@ func (l *linter) registry() {
 			}
 		}
 		if kinds != 1 {
-			l.at(diag.RegistryShape, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "%s has %d of helm, kustomize and manifest", c.Name, kinds)
+			l.at(rule.RegistryShape, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "%s has %d of helm, kustomize and manifest", c.Name, kinds)
 		}
 	}
 }
@@ -32,7 +33,7 @@ func (l *linter) registry() {
 // profile checks that the default is a value, and that all values assign alike.
 func (l *linter) profile(file string, p *model.Profile) {
 	if _, ok := p.Values[p.Default]; !ok {
-		l.at(diag.ProfileShape, file, []string{"spec", "profile", "default"}, "the default %q is not among the values %s",
+		l.at(rule.ProfileShape, file, []string{"spec", "profile", "default"}, "the default %q is not among the values %s",
 			p.Default, strings.Join(slices.Sorted(maps.Keys(p.Values)), ", "))
 	}
 	var first []string
@@ -41,7 +42,7 @@ func (l *linter) profile(file string, p *model.Profile) {
 		if i == 0 {
 			first = assigned
 		} else if !slices.Equal(first, assigned) {
-			l.at(diag.ProfileShape, file, []string{"spec", "profile", "values", name}, "value %s assigns %s, and another value %s",
+			l.at(rule.ProfileShape, file, []string{"spec", "profile", "values", name}, "value %s assigns %s, and another value %s",
 				name, listed(assigned), listed(first))
 		}
 	}
@@ -86,7 +87,7 @@ func (l *linter) unused() {
 	for _, m := range l.t.Mixins {
 		mark(m.Spec.ComponentRefs)
 		if !mixins[m.Metadata.Name] {
-			l.at(diag.UnusedMixin, m.File, []string{"metadata", "name"}, "no overlay uses the mixin %s", m.Metadata.Name)
+			l.at(rule.UnusedMixin, m.File, []string{"metadata", "name"}, "no overlay uses the mixin %s", m.Metadata.Name)
 		}
 	}
 	for _, c := range l.t.Components {
@@ -97,12 +98,12 @@ func (l *linter) unused() {
 			used[path.Clean(c.Upgrades.File)] = true
 		}
 		if !components[c.Name] {
-			l.at(diag.UnusedComponent, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "no overlay uses %s", c.Name)
+			l.at(rule.UnusedComponent, registryFile, []string{"components", strconv.Itoa(c.Index), "name"}, "no overlay uses %s", c.Name)
 		}
 	}
 	for _, p := range l.t.Paths {
 		if strings.HasPrefix(p, "components/") && path.Ext(p) == ".yaml" && !used[p] {
-			l.problems = append(l.problems, diag.UnusedFile.At(diag.Pos{File: l.t.Name(p)}, "nothing refers to %s", p))
+			l.problems = append(l.problems, rule.UnusedFile.At(diag.Pos{File: l.t.Name(p)}, "nothing refers to %s", p))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // The parts of SARIF 2.1.0 that are written.
@@ -73,10 +73,10 @@ func (r Report) WriteSARIF(w io.Writer, version string) error {
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 	}
 	index := map[string]int{}
-	for i, rule := range diag.Rules() {
-		index[rule.Name] = i
+	for i, found := range rule.All() {
+		index[found.Name] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-			ID: rule.Name, Short: sarifText{rule.Summary}, Help: sarifText{rule.Remedy}, Configuration: sarifConfig{string(rule.Severity)},
+			ID: found.Name, Short: sarifText{found.Summary}, Help: sarifText{found.Remedy}, Configuration: sarifConfig{string(found.Severity)},
 		})
 	}
 	for _, p := range r.Problems {

@@ -9,14 +9,15 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
 // scheduling is what lint knows of nodes and pods while it goes through the recipes.
 type scheduling struct {
-	shapes     *shape.Set
+	shapes     *nodeprofile.Set
 	footprints *footprint.Set
 	// pods and nodes say whether each recipe is looked at: only with files of the
 	// tree's own that can be used.
@@ -37,10 +38,10 @@ func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
 		s.wrong[p.File] = true
 	}
 	var wrong, out diag.List
-	s.shapes, wrong = shape.Load(t)
+	s.shapes, wrong = nodeprofile.Load(t)
 	out = append(out, wrong...)
 	own := profiles(t, s.shapes)
-	s.nodes = !s.shapes.ProfilesShipped && wrong.Err() == nil && own.Without(diag.Defaults, diag.NoAccelerator).Count(diag.Error) == own.Count(diag.Error)
+	s.nodes = !s.shapes.ProfilesShipped && wrong.Err() == nil && own.Without(rule.ProfileChoice, rule.UnknownAccelerator).Count(diag.Error) == own.Count(diag.Error)
 	out = append(out, own...)
 	s.footprints, wrong = footprint.Load(t)
 	out = append(append(out, wrong...), footprints(t, s.footprints)...)
@@ -54,7 +55,7 @@ func newScheduling(t *tree.Tree, loaded diag.List) (*scheduling, diag.List) {
 func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 	return slices.ContainsFunc(slices.Concat(t.ValuesFiles(c), c.PreManifestFiles, c.ManifestFiles), func(file string) bool {
 		file = path.Clean(file)
-		return !t.Has(file) || s.wrong[t.Name(file)]
+		return !t.Exists(file) || s.wrong[t.Name(file)]
 	})
 }
 
@@ -62,19 +63,19 @@ func (s *scheduling) unreadable(t *tree.Tree, c *model.ComponentRef) bool {
 // is known that they can't be deployed.
 func (s *scheduling) recipe(o *tree.Overlay, r *resolve.Result, spoiled map[string]bool) diag.List {
 	var out diag.List
-	var nodes shape.Nodes
+	var nodes nodeprofile.Nodes
 	fits := s.nodes
 	if s.nodes {
 		var err error
 		if nodes, err = s.shapes.Select(r.Query); err != nil {
 			fits = false
-			out = append(out, diag.NoProfile.At(r.Tree().Pos(o.File, "spec", "criteria"), "%s: %s", o.Name, err))
+			out = append(out, rule.NoProfile.At(r.Tree().Pos(o.File, "spec", "criteria"), "%s: %s", o.Name, err))
 		}
 	}
 	if !s.pods {
 		return out
 	}
-	e := s.footprints.Examine(r, spoiled)
+	e := s.footprints.Inspect(r, spoiled)
 	out = append(out, e.Problems...)
 	maps.Copy(e.Failed, spoiled)
 	out = append(out, expected(r, e.Components, e.Failed)...)

@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/lint"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -138,8 +139,8 @@ func TestSchedulingRules(t *testing.T) {
 				t.Fatalf("%s has no %q", at, text)
 			}
 			r := lint.Run(tree.Load(fsys, tree.Options{Cache: cache}))
-			rule, severity, _ := strings.Cut(tt.want, " ")
-			want := fmt.Sprintf("%s:%d %s %s", at, 1+strings.Count(head, "\n"), severity, rule)
+			name, severity, _ := strings.Cut(tt.want, " ")
+			want := fmt.Sprintf("%s:%d %s %s", at, 1+strings.Count(head, "\n"), severity, name)
 			if slices.Contains(before, want) {
 				t.Fatalf("%s is told of the good tree too", want)
 			}
@@ -148,7 +149,7 @@ func TestSchedulingRules(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%s: %s is not among\n%v", want, tt.part, r.Problems.Without(diag.UnusedFile, diag.UnusedComponent))
+			t.Errorf("%s: %s is not among\n%v", want, tt.part, r.Problems.Without(rule.UnusedFile, rule.UnusedComponent))
 		})
 	}
 }

@@ -23,7 +23,7 @@ func (r Report) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s, %s, %s\n", r.Tree,
 		count(r.Overlays, "overlay"), count(r.Recipes, "recipe"), count(r.Components, "component"),
 		count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
-	return err //nolint:wrapcheck // the caller names the stream
+	return err
 }
 
 func count(n int, noun string) string {
@@ -46,7 +46,7 @@ func (r Report) WriteGitHub(w io.Writer) error {
 			message += "\n" + p.Remedy
 		}
 		if _, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", command(p.Severity), properties, property(p.Rule), data(message)); err != nil {
-			return err //nolint:wrapcheck // the caller names the stream
+			return err
 		}
 	}
 	return nil

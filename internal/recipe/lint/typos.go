@@ -8,32 +8,33 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // vocabulary is what nodes have: keys of labels and taints, and resources.
 type vocabulary map[string]map[string]bool
 
-func newVocabulary(shapes *shape.Set, footprints *footprint.Set) vocabulary {
-	v := vocabulary{footprint.OfLabel: {}, footprint.OfTaint: {}, footprint.OfResource: {}}
-	v.add(footprint.OfLabel, corev1.LabelArchStable, corev1.LabelOSStable, corev1.LabelHostname, corev1.LabelInstanceTypeStable,
+func newVocabulary(shapes *nodeprofile.Set, footprints *footprint.Set) vocabulary {
+	v := vocabulary{footprint.LabelUse: {}, footprint.TaintUse: {}, footprint.ResourceUse: {}}
+	v.add(footprint.LabelUse, corev1.LabelArchStable, corev1.LabelOSStable, corev1.LabelHostname, corev1.LabelInstanceTypeStable,
 		corev1.LabelTopologyRegion, corev1.LabelTopologyZone)
-	v.add(footprint.OfResource, string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage))
+	v.add(footprint.ResourceUse, string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage))
 	for _, s := range shapes.All() {
-		v.add(footprint.OfLabel, slices.Collect(maps.Keys(s.Labels))...)
+		v.add(footprint.LabelUse, slices.Collect(maps.Keys(s.Labels))...)
 		for _, found := range s.Discovered {
-			v.add(footprint.OfLabel, slices.Collect(maps.Keys(found))...)
+			v.add(footprint.LabelUse, slices.Collect(maps.Keys(found))...)
 		}
 		for _, t := range s.Taints {
-			v.add(footprint.OfTaint, t.Key)
+			v.add(footprint.TaintUse, t.Key)
 		}
 		for _, d := range s.Devices {
-			v.add(footprint.OfResource, string(d.Name))
+			v.add(footprint.ResourceUse, string(d.Name))
 		}
 	}
 	for _, f := range footprints.Footprints {
 		for _, p := range f.Spec.Publishes {
-			v.add(footprint.OfLabel, slices.Collect(maps.Keys(p.Labels))...)
+			v.add(footprint.LabelUse, slices.Collect(maps.Keys(p.Labels))...)
 		}
 	}
 	return v
@@ -55,7 +56,7 @@ func (s *scheduling) typos(recipe string, uses []footprint.Use) {
 }
 
 func (v vocabulary) typo(u footprint.Use) (diag.Problem, bool) {
-	known := v[u.Of]
+	known := v[u.Kind]
 	if known[u.Key] {
 		return diag.Problem{}, false
 	}
@@ -63,7 +64,7 @@ func (v vocabulary) typo(u footprint.Use) (diag.Problem, bool) {
 	if near == "" {
 		return diag.Problem{}, false
 	}
-	return diag.NearKey.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Of, u.Key).With("did you mean %s?", near), true
+	return rule.KeyTypo.At(u.Pos(), "%s: no node has the %s %s", u.Name(), u.Kind, u.Key).With("did you mean %s?", near), true
 }
 
 // hardCoded finds typos in what footprints have whatever the recipe.

@@ -9,15 +9,15 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
-	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // unplaced finds system pods that could run on the GPU nodes: their selectors choose
 // them, if they have any, and no taint keeps them off.
-func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *shape.Shape, components []footprint.Component) {
+func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *nodeprofile.Node, components []footprint.Component) {
 	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: gpu.Name, Labels: everyLabel(gpu, components)}}
 	for _, c := range components {
 		for i := range c.Workloads {
@@ -31,7 +31,7 @@ func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *shape.Shape
 				continue
 			}
 			if _, kept := scheduling1.FindMatchingUntoleratedTaint(klog.Logger{}, gpu.Taints, w.Pod.Tolerations, keepsOff, false); !kept {
-				s.find(recipe, diag.Unplaced.At(s.footprints.Placed(r, c.Name, w.Kind, w.Name),
+				s.find(recipe, rule.Unplaced.At(s.footprints.PlacementPos(r, c.Name, w.Kind, w.Name),
 					"%s: pods of %s %s may run on GPU nodes: nothing selects system nodes, and they tolerate the taints", c.Name, w.Kind, w.Name))
 			}
 		}
@@ -41,7 +41,7 @@ func (s *scheduling) unplaced(recipe string, r *resolve.Result, gpu *shape.Shape
 func keepsOff(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
 
 // everyLabel are all labels that such a node may come to have.
-func everyLabel(s *shape.Shape, components []footprint.Component) map[string]string {
+func everyLabel(s *nodeprofile.Node, components []footprint.Component) map[string]string {
 	labels := map[string]string{
 		corev1.LabelArchStable: s.Arch, corev1.LabelOSStable: "linux", corev1.LabelHostname: s.Name,
 		corev1.LabelInstanceTypeStable: s.InstanceType, corev1.LabelTopologyRegion: s.Region,

@@ -29,7 +29,7 @@ func Copy(from fs.FS) fstest.MapFS {
 		}
 		data, err := fs.ReadFile(from, path)
 		out[path] = &fstest.MapFile{Data: data, Mode: 0o644}
-		return err //nolint:wrapcheck // only to end the walk
+		return err
 	})
 	if err != nil {
 		panic(fmt.Sprintf("recipetest: %v", err))

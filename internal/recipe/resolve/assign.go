@@ -29,7 +29,7 @@ func ParseAssignment(text string) (Assignment, error) {
 	}
 	p, err := query.Parse(path)
 	if err != nil {
-		return Assignment{}, err //nolint:wrapcheck // says what it was reading
+		return Assignment{}, err
 	}
 	a := Assignment{Component: component, Path: p, Value: value}
 	if value != "" {

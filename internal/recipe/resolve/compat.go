@@ -21,7 +21,7 @@ import (
 // without their bases.
 func compatible(query criteria.Criteria, kept []*tree.Overlay) error {
 	if err := query.CheckLegacy(); err != nil {
-		return err //nolint:wrapcheck // it says what was asked for
+		return err
 	}
 	var problems diag.List
 	for _, m := range kept {

@@ -22,7 +22,7 @@ func Load(t *tree.Tree, file string, data []byte) (*Result, error) {
 	var r model.Recipe
 	problems = doc.Decode(&r).Without(diag.UnknownKey)
 	if r.Kind != model.KindRecipe {
-		problems = append(problems, diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", r.Kind, model.KindRecipe).
+		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", r.Kind, model.KindRecipe).
 			With("give the file of a resolved recipe"))
 	}
 	if err := problems.Err(); err != nil {
@@ -46,7 +46,7 @@ func ParseCriteria(file string, data []byte) (criteria.Criteria, error) {
 	}
 	problems = doc.Decode(&f)
 	if f.Kind != model.KindCriteria {
-		problems = append(problems, diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", f.Kind, model.KindCriteria).
+		problems = append(problems, diag.UnknownKind.At(doc.ValueAt("kind"), "the file is of kind %q, not %s", f.Kind, model.KindCriteria).
 			With("write kind: %s, or the criteria alone", model.KindCriteria))
 	}
 	return f.Spec, problems.Err()

@@ -6,6 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/query"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -48,7 +49,7 @@ func (d *draft) mixin(m *tree.Mixin) diag.List {
 }
 
 func (d *draft) conflict(m *tree.Mixin, keys at, format string, args ...any) diag.Problem {
-	p := diag.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
+	p := rule.MixinConflict.At(d.tree.ValuePos(m.File, keys...), format, args...)
 	p.Message = "mixin " + m.Metadata.Name + " sets what the recipe has set already: " + p.Message
 	return p
 }

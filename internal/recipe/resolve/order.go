@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // order is the order of deployment: every component behind those that it depends
@@ -53,7 +54,7 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems di
 			case !ok:
 				problems = append(problems, d.unknown(c, dep))
 			case !other.Enabled() && !d.compat:
-				warnings = append(warnings, diag.DisabledDependency.At(d.pos("components", name, "dependencyRefs", dep),
+				warnings = append(warnings, rule.DisabledDependency.At(d.pos("components", name, "dependencyRefs", dep),
 					"%s depends on %s, which the recipe disables: it is deployed without it", name, dep))
 			default:
 				needs[name][dep] = true
@@ -64,7 +65,7 @@ func (d *draft) needs() (needs map[string]map[string]bool, warnings, problems di
 }
 
 func (d *draft) unknown(c *model.ComponentRef, dep string) diag.Problem {
-	p := diag.UnknownDependency.At(d.pos("components", c.Name, "dependencyRefs", dep),
+	p := rule.UnknownDependency.At(d.pos("components", c.Name, "dependencyRefs", dep),
 		"%s depends on %s, which the recipe does not have", c.Name, dep)
 	if near := diag.Nearest(dep, slices.Collect(maps.Keys(d.components))); near != "" {
 		p = p.With("did you mean %s?", near)
@@ -89,6 +90,6 @@ func (d *draft) circle(needs map[string]map[string]bool) diag.Problem {
 	}
 	i := slices.Index(walk, slices.Min(walk))
 	walk = append(append(slices.Clone(walk[i:]), walk[:i]...), walk[i])
-	return diag.DependencyCycle.At(d.pos("components", walk[0], "dependencyRefs", walk[1]),
+	return rule.DependencyCycle.At(d.pos("components", walk[0], "dependencyRefs", walk[1]),
 		"%s", fmt.Sprintf("components depend on each other: %s", strings.Join(walk, " -> ")))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // profile merges the value of the recipe's profile that was asked for, or its
@@ -26,7 +27,7 @@ func (d *draft) profile(asked string) error {
 	p := d.profiles[len(d.profiles)-1]
 	for _, other := range d.profiles {
 		if other.Name != p.Name {
-			return diag.List{diag.ProfileConflict.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "name"),
+			return diag.List{rule.ProfileConflict.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "name"),
 				"the recipe has profile %s of %s already, this is %s", other.Name, other.overlay.Name, p.Name)}
 		}
 	}
@@ -35,7 +36,7 @@ func (d *draft) profile(asked string) error {
 	}
 	chosen, ok := p.Values[value]
 	if !given && !ok {
-		return diag.List{diag.ProfileShape.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "default"),
+		return diag.List{rule.ProfileShape.At(d.tree.ValuePos(p.overlay.File, "spec", "profile", "default"),
 			"the default %q of profile %s is not among its values", value, name)}
 	}
 	if name != p.Name || !ok {
@@ -64,7 +65,7 @@ func (d *draft) applyProfile(p declaredProfile, value string, v model.ProfileVal
 		ref := &v.ComponentRefs[i]
 		have := d.components[ref.Name]
 		if have == nil {
-			return diag.List{diag.UnknownPart.At(d.tree.ValuePos(p.overlay.File, keys.with("componentRefs", index(i), "name")...),
+			return diag.List{rule.UnknownComponent.At(d.tree.ValuePos(p.overlay.File, keys.with("componentRefs", index(i), "name")...),
 				"profile %s=%s sets values of %s, which the recipe does not have", p.Name, value, ref.Name)}
 		}
 		if have.Overrides == nil {

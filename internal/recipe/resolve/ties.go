@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Ties are the values that two overlays set differently of which neither is more
@@ -22,7 +23,7 @@ func (r *Result) Ties() diag.List {
 		}
 		for _, before := range origins[:len(origins)-1] {
 			if tied(before, last) {
-				out = append(out, diag.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
+				out = append(out, rule.Tie.At(r.tree.ValuePos(last.File, last.Keys...),
 					"%s is %s of %s, and %s of %s, which is as specific", path, text(last.Value), last.Layer, text(before.Value), before.Layer))
 				break
 			}

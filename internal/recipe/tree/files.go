@@ -13,19 +13,19 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// File is a file of the tree that something refers to.
+// File is a file that overlays, mixins or the registry refer to.
 type File struct {
 	Path string
-	// Digest is the SHA-256 of the content, in hexadecimal.
+	// Digest is the SHA-256 of the content in hexadecimal.
 	Digest string
-	// Values are those of a values file. They are the tree's: copy before writing.
+	// Values of a values file. Callers must copy them before modifying them.
 	Values   map[string]any
 	problems diag.List
 	parsed   bool
 	data     []byte
 }
 
-// Read reads a file that is referred to, once.
+// Read reads and caches a file.
 func (t *Tree) Read(path string) (*File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *Tree) read(path string) (*File, error) {
 	return f, nil
 }
 
-// Values reads a values file, once.
+// Values reads and caches a values file.
 func (t *Tree) Values(path string) (*File, diag.List) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *Tree) Values(path string) (*File, diag.List) {
 			var wrong diag.List
 			f.Values, wrong = doc.Map()
 			f.problems = append(f.problems, wrong...)
-		} else if empty(f.problems) { // no values, which is a good values file
+		} else if empty(f.problems) { // an empty values file is valid
 			f.Values, f.problems = map[string]any{}, nil
 		}
 		f.data = nil
@@ -73,10 +73,10 @@ func empty(l diag.List) bool {
 	return len(l) == 1 && l[0].Rule == diag.Document.Name && l[0].Line == 0
 }
 
-// document reads a file's document: the only one, or to aicr the first.
+// document parses a file. In legacy mode it takes the first document, as aicr does.
 func (t *Tree) document(name string, data []byte) (*yamlstrict.Doc, diag.List) {
 	if !t.legacy {
-		return yamlstrict.Parse(name, data) //nolint:wrapcheck // problems, which name the file
+		return yamlstrict.Parse(name, data)
 	}
 	doc, problems := yamlstrict.ParseFirst(name, data)
 	if doc != nil {
@@ -85,15 +85,19 @@ func (t *Tree) document(name string, data []byte) (*yamlstrict.Doc, diag.List) {
 	return doc, problems
 }
 
-// Has says whether the tree has a file.
-func (t *Tree) Has(path string) bool {
+// Data reads a file of the tree without caching it; the caller may modify the result. The
+// error does not name the file.
+func (t *Tree) Data(path string) ([]byte, error) { return readFile(t.fsys, path) }
+
+// Exists reports whether the tree has the file.
+func (t *Tree) Exists(path string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, err := t.read(path)
 	return err == nil
 }
 
-// doc is a file's document; nil when it can't be read as one.
+// doc returns a file's document; nil if it is not valid YAML.
 func (t *Tree) doc(path string) *yamlstrict.Doc {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,36 +112,35 @@ func (t *Tree) doc(path string) *yamlstrict.Doc {
 	return doc
 }
 
-// readFile reads a regular file of bounded size. Its errors do not name the
-// file: whoever asked for it does.
+// readFile reads a regular file of limited size. Its errors do not name the file.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, at.Err
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // see above
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("look at it: %w", err)
+		return nil, fmt.Errorf("stat: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("not a regular file")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, yamlstrict.MaxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("read it: %w", err)
+		return nil, fmt.Errorf("read: %w", err)
 	}
 	return data, nil
 }
 
-// canonical is the digest of an entry of a file, in canonical JSON.
+// canonical is the digest of a value in canonical JSON.
 func canonical(v any) string {
-	data, err := json.Marshal(v) // keys of maps come in order
+	data, err := json.Marshal(v) // map keys are sorted
 	if err != nil {
-		panic("tree: encode an entry: " + err.Error()) // it has nothing that can't be encoded
+		panic("tree: encode an entry: " + err.Error()) // all fields can be encoded
 	}
 	return digest(data)
 }

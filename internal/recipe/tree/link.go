@@ -6,29 +6,30 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// entry is where an entry of a list stands.
+// entry is the position of the name of a list entry.
 func (t *Tree) entry(file, list string, i int) diag.Pos {
 	return t.Pos(file, list, strconv.Itoa(i), "name")
 }
 
-// link finds every overlay's parent and depth, and indexes by criteria.
+// link sets the parent and depth of every overlay and builds the index by criteria.
 func (t *Tree) link() diag.List {
 	var problems diag.List
 	if t.Base == nil {
-		problems = append(problems, diag.NoBase.At(diag.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "there is no root overlay"))
+		problems = append(problems, rule.NoBase.At(diag.Pos{File: t.Name(overlayDir + "/" + baseFile)}, "the root overlay is missing"))
 		t.Base = emptyBase()
 	}
 	t.Base.Name = BaseName
 	if other, taken := t.byName[BaseName]; taken {
-		problems = append(problems, t.twice(other.File, t.Base.File, BaseName))
+		problems = append(problems, t.duplicateName(other.File, t.Base.File, BaseName))
 		t.Overlays = slices.DeleteFunc(t.Overlays, func(o *Overlay) bool { return o == other })
 	}
 	t.byName[BaseName] = t.Base
 	slices.SortFunc(t.Overlays, byName)
 	for _, o := range t.Overlays {
-		parent, ok := t.byName[cmpBase(o)]
+		parent, ok := t.byName[baseName(o)]
 		if !ok {
 			p := t.missingParent(o)
 			problems = append(problems, p)
@@ -47,7 +48,7 @@ func (t *Tree) link() diag.List {
 	return problems
 }
 
-func cmpBase(o *Overlay) string {
+func baseName(o *Overlay) string {
 	if o.Spec.Base == "" {
 		return BaseName
 	}
@@ -59,15 +60,15 @@ func (t *Tree) missingParent(o *Overlay) diag.Problem {
 	for _, other := range t.Overlays {
 		names = append(names, other.Name)
 	}
-	p := diag.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "the base of %s, %s, is not there", o.Name, o.Spec.Base)
+	p := rule.MissingParent.At(t.ValuePos(o.File, "spec", "base"), "base of %s not found: %s", o.Name, o.Spec.Base)
 	if near := diag.Nearest(o.Spec.Base, names); near != "" {
 		p = p.With("did you mean %s?", near)
 	}
 	return p
 }
 
-// breakCycles reports every circle once, at its first overlay by name, and ties
-// that one to the root, so that chains end.
+// breakCycles reports every cycle once, at its first overlay by name, and makes the root the
+// parent of that overlay, so that every chain ends.
 func (t *Tree) breakCycles() diag.List {
 	var problems diag.List
 	done := map[*Overlay]bool{t.Base: true}
@@ -99,7 +100,7 @@ func (t *Tree) cycle(at *Overlay) diag.Problem {
 	i := slices.Index(names, first.Name)
 	names = append(append(slices.Clone(names[i:]), names[:i]...), first.Name)
 	first.Parent = t.Base
-	p := diag.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "overlays are based on each other: %s", strings.Join(names, " -> "))
+	p := rule.BaseCycle.At(t.ValuePos(first.File, "spec", "base"), "cycle of spec.base: %s", strings.Join(names, " -> "))
 	first.Broken = &p
 	return p
 }

@@ -5,35 +5,36 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Options say how a tree is loaded; the zero value is the strict way.
+// Options configure Load; the zero value is strict.
 type Options struct {
-	// Label is how the tree is called in messages.
+	// Label is the directory of the tree in messages.
 	Label string
-	// Legacy reads the tree as aicr does, in the version criteria.LegacyVersion; what
-	// it passes over is a warning.
+	// Legacy reads the tree as aicr does in the version criteria.LegacyVersion; what aicr
+	// ignores is a warning.
 	Legacy bool
-	// Cache, where there is one, keeps files from being parsed again that another
-	// tree has had with the same content.
+	// Cache shares parsed files with other trees; nil for none.
 	Cache *Cache
 }
 
-// passedOver are the rules that aicr does not have, or whose break it finds out
-// when it resolves what they are broken in.
-var passedOver = []diag.Rule{
-	diag.UnknownKey, diag.TwiceName, diag.TwiceEntry, diag.Kind, diag.Group, diag.Extension,
-	diag.Missing, diag.Value, diag.EnabledType, diag.MissingFile, diag.OutsideFile, diag.ValuesFile,
-	diag.ConstraintText, diag.MissingParent, diag.BaseCycle,
+// softenedForLegacy are the rules that aicr does not check, or checks only when it resolves a
+// recipe.
+var softenedForLegacy = []diag.Rule{
+	diag.UnknownKey, rule.DuplicateName, rule.DuplicateEntry, diag.UnknownKind, diag.APIGroup, diag.FileExtension,
+	diag.Missing, diag.BadValue, rule.EnabledType, rule.MissingFile, rule.OutsideFile, rule.ValuesFile,
+	rule.ConstraintSyntax, rule.MissingParent, rule.BaseCycle,
 }
 
-// Load reads a tree. It comes back with whatever could be read; with problems of
-// severity error it is not to be used, but to be looked at.
+// Load reads a tree. With problems of severity Error the result is incomplete and only useful
+// for reports.
 func Load(fsys fs.FS, o Options) (*Tree, diag.List) {
 	t := &Tree{
 		Label: o.Label, legacy: o.Legacy, fsys: fsys,
@@ -44,7 +45,7 @@ func Load(fsys fs.FS, o Options) (*Tree, diag.List) {
 	sources, problems := t.scan()
 	for _, p := range t.parseAll(sources, o.Cache) {
 		if o.Legacy {
-			p = t.forgetNewer(p)
+			p = t.dropNewerKeys(p)
 		}
 		problems = append(problems, p.problems...)
 		problems = append(problems, t.enter(p)...)
@@ -52,34 +53,28 @@ func Load(fsys fs.FS, o Options) (*Tree, diag.List) {
 	problems = append(problems, t.link()...)
 	problems = append(problems, t.references()...)
 	if o.Legacy {
-		problems = problems.Soften(passedOver...)
+		problems = problems.Soften(softenedForLegacy...)
 	}
 	return t, problems.Sort()
 }
 
-// parseAll parses files side by side; the results are in the order of sources.
+// parseAll parses files in parallel; the results are in the order of sources.
 func (t *Tree) parseAll(sources []source, cache *Cache) []parsed {
 	out := make([]parsed, len(sources))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(sources)) {
-		wg.Go(func() {
-			for i := range next {
-				out[i] = t.parse(sources[i], cache)
-			}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range sources {
+		g.Go(func() error {
+			out[i] = t.parse(sources[i], cache)
+			return nil
 		})
 	}
-	for i := range sources {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	_ = g.Wait() // the results hold the problems
 	return out
 }
 
 func byName(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) }
 
-// enter puts what a file holds into the tree.
 func (t *Tree) enter(p parsed) diag.List {
 	switch {
 	case p.overlay != nil:
@@ -87,7 +82,7 @@ func (t *Tree) enter(p parsed) diag.List {
 	case p.mixin != nil:
 		name := p.mixin.Metadata.Name
 		if first, twice := t.Mixins[name]; twice {
-			return diag.List{t.twice(p.path, first.File, name)}
+			return diag.List{t.duplicateName(p.path, first.File, name)}
 		}
 		t.Mixins[name] = &Mixin{Mixin: p.mixin, File: p.path, Digest: p.digest}
 	case p.registry != nil:
@@ -102,13 +97,13 @@ func (t *Tree) enterOverlay(p parsed) diag.List {
 	o := &Overlay{Overlay: p.overlay, Name: p.overlay.Metadata.Name, File: p.path, Digest: p.digest}
 	if p.root {
 		if t.Base != nil {
-			return diag.List{diag.TwiceName.At(t.Pos(p.path, "metadata"), "there are two root overlays, this one and %s", t.Name(t.Base.File))}
+			return diag.List{rule.DuplicateName.At(t.Pos(p.path, "metadata"), "second root overlay, the first is %s", t.Name(t.Base.File))}
 		}
 		t.Base = o
 		return nil
 	}
 	if c := p.overlay.Spec.Criteria; c != nil {
-		o.Criteria, o.Applies = t.stated(*c), true
+		o.Criteria, o.Applies = t.overlayCriteria(*c), true
 	}
 	first, twice := t.byName[o.Name]
 	if twice && t.legacy {
@@ -119,11 +114,11 @@ func (t *Tree) enterOverlay(p parsed) diag.List {
 		t.Overlays = append(t.Overlays, o)
 	}
 	if twice {
-		return diag.List{t.twice(p.path, first.File, o.Name)}
+		return diag.List{t.duplicateName(p.path, first.File, o.Name)}
 	}
 	return nil
 }
 
-func (t *Tree) twice(path, first, name string) diag.Problem {
-	return diag.TwiceName.At(t.ValuePos(path, "metadata", "name"), "%s is the name of %s too", name, t.ValuePos(first, "metadata", "name"))
+func (t *Tree) duplicateName(path, first, name string) diag.Problem {
+	return rule.DuplicateName.At(t.ValuePos(path, "metadata", "name"), "name %s is already used by %s", name, t.ValuePos(first, "metadata", "name"))
 }

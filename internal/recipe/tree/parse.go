@@ -9,9 +9,10 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
-// parsed is what a file holds: at most one of the kinds.
+// parsed is the content of a file; at most one of the kinds is set.
 type parsed struct {
 	source
 	digest   string
@@ -23,7 +24,7 @@ type parsed struct {
 	catalog  *model.Catalog
 }
 
-// Cache keeps parsed files by their name and content. Trees share what it holds.
+// Cache has parsed files by name and content.
 type Cache struct{ m sync.Map }
 
 type cacheKey struct {
@@ -31,7 +32,6 @@ type cacheKey struct {
 	legacy       bool
 }
 
-// parse reads one file.
 func (t *Tree) parse(s source, cache *Cache) parsed {
 	data, err := readFile(t.fsys, s.path)
 	if s.role == strayRole && (err != nil || !bytes.Contains(data, []byte(model.KindOverlay))) {
@@ -43,7 +43,7 @@ func (t *Tree) parse(s source, cache *Cache) parsed {
 	key := cacheKey{name: t.Name(s.path), digest: digest(data), legacy: t.legacy}
 	if cache != nil {
 		if hit, ok := cache.m.Load(key); ok {
-			return hit.(parsed) //nolint:forcetypeassert // nothing else is stored
+			return hit.(parsed)
 		}
 	}
 	p := parsed{source: s, digest: key.digest}
@@ -65,7 +65,7 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	switch p.role {
 	case strayRole:
 		if kind == model.KindOverlay {
-			p.problems = diag.List{diag.StrayOverlay.At(doc.ValueAt("kind"), "%s is an overlay outside of %s/: it is not read", p.path, overlayDir)}
+			p.problems = diag.List{rule.StrayOverlay.At(doc.ValueAt("kind"), "overlay %s outside of %s/ is ignored", p.path, overlayDir)}
 		}
 		return
 	case topRole, legacyRole:
@@ -76,17 +76,17 @@ func (p *parsed) decode(t *Tree, data []byte) {
 	case overlayRole, mixinRole, registryRole, catalogRole:
 	}
 	if want := kinds[p.role]; kind != want && kind != "" {
-		p.problems = diag.List{diag.Kind.At(doc.ValueAt("kind"), "the file is of kind %q, and %s is expected here", kind, want)}
+		p.problems = diag.List{diag.UnknownKind.At(doc.ValueAt("kind"), "invalid kind %q: must be %s", kind, want)}
 		return
 	}
 	if group != "" && !model.KnownGroup(group) {
-		p.problems = append(p.problems, diag.Group.At(doc.ValueAt("apiVersion"), "apiVersion %q is of no group that this format has", group))
+		p.problems = append(p.problems, diag.APIGroup.At(doc.ValueAt("apiVersion"), "unknown API group in apiVersion %q", group))
 	}
 	p.problems = append(p.problems, doc.Decode(p.target())...)
 }
 
-// unread keeps what is wrong with a file that has no document. To aicr an empty
-// file is an overlay without a name, and only as the root it changes anything.
+// unread keeps the problems of a file without a document. For aicr an empty file is an overlay
+// without a name, which only matters for the root.
 func (p *parsed) unread(problems diag.List) {
 	switch {
 	case p.role == topRole || p.role == strayRole:
@@ -104,7 +104,7 @@ var kinds = map[role]string{
 	overlayRole: model.KindOverlay, mixinRole: model.KindMixin, registryRole: model.KindRegistry, catalogRole: model.KindCatalog,
 }
 
-// target makes room for what the file holds.
+// target allocates the object for the file's role.
 func (p *parsed) target() any {
 	switch p.role {
 	case mixinRole:
@@ -123,7 +123,7 @@ func (p *parsed) target() any {
 	}
 }
 
-// isRoot says of an overlay's file that it is the root's.
+// isRoot reports whether an overlay's file is the root overlay.
 func (p *parsed) isRoot() bool {
 	return path.Base(p.path) == baseFile && slices.Contains(strings.Split(path.Dir(p.path), "/"), overlayDir) || p.path == baseFile
 }
@@ -133,7 +133,7 @@ func (t *Tree) enterRegistry(p parsed) diag.List {
 	for i := range p.registry.Components {
 		c := &p.registry.Components[i]
 		if first, twice := t.Components[c.Name]; twice {
-			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "components", i), "component %s is here for the second time, first at line %d",
+			problems = append(problems, rule.DuplicateEntry.At(t.entry(p.path, "components", i), "duplicate component %s, first at line %d",
 				c.Name, t.entry(p.path, "components", first.Index).Line))
 			if !t.legacy {
 				continue
@@ -149,7 +149,7 @@ func (t *Tree) enterCatalog(p parsed) diag.List {
 	for i := range p.catalog.Validators {
 		v := &p.catalog.Validators[i]
 		if first, twice := t.Validators[v.Name]; twice {
-			problems = append(problems, diag.TwiceEntry.At(t.entry(p.path, "validators", i), "check %s is here for the second time, first at %s",
+			problems = append(problems, rule.DuplicateEntry.At(t.entry(p.path, "validators", i), "duplicate check %s, first at %s",
 				v.Name, t.entry(first.File, "validators", first.Index)))
 			continue
 		}

@@ -9,11 +9,12 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 func emptyBase() *Overlay { return &Overlay{Overlay: &model.Overlay{}} }
 
-// references checks what files of the tree refer to.
+// references checks the references between files.
 func (t *Tree) references() diag.List {
 	var problems diag.List
 	all := append([]*Overlay{t.Base}, t.Overlays...)
@@ -42,7 +43,7 @@ func (t *Tree) references() diag.List {
 	return append(problems, c.problems...)
 }
 
-// checker collects problems of one file; at is where in it the paths begin.
+// checker collects problems of one file; at is the prefix of all paths.
 type checker struct {
 	t        *Tree
 	file     string
@@ -58,10 +59,10 @@ func (c *checker) mixins(names []string) {
 	for i, name := range names {
 		at := []string{"mixins", strconv.Itoa(i)}
 		if slices.Index(names, name) < i {
-			c.add(diag.TwiceEntry, at, "mixin %s is here twice", name)
+			c.add(rule.DuplicateEntry, at, "duplicate mixin %s", name)
 		}
 		if _, ok := c.t.Mixins[name]; !ok && name != "" {
-			c.add(diag.UnknownMixin, at, "there is no mixin %s", name)
+			c.add(rule.UnknownMixin, at, "mixin %s not found", name)
 		}
 	}
 }
@@ -71,14 +72,14 @@ func (c *checker) constraints(list []model.Constraint, keys ...string) {
 	for i, con := range list {
 		at := append(slices.Clone(keys), strconv.Itoa(i))
 		if seen[con.Name] {
-			c.add(diag.TwiceEntry, append(at, "name"), "constraint %s is here twice", con.Name)
+			c.add(rule.DuplicateEntry, append(at, "name"), "duplicate constraint %s", con.Name)
 		}
 		seen[con.Name] = true
 		if con.Value == "" {
 			continue
 		}
 		if _, err := constraint.Parse(con.Value); err != nil {
-			c.add(diag.ConstraintText, append(at, "value"), "constraint %s: %s", con.Name, err)
+			c.add(rule.ConstraintSyntax, append(at, "value"), "constraint %s: %s", con.Name, err)
 		}
 	}
 }
@@ -100,13 +101,13 @@ func (c *checker) components(refs []model.ComponentRef) {
 		ref := &refs[i]
 		at := []string{"componentRefs", strconv.Itoa(i)}
 		if seen[ref.Name] {
-			c.add(diag.TwiceEntry, append(at, "name"), "component %s is here twice", ref.Name)
+			c.add(rule.DuplicateEntry, append(at, "name"), "duplicate component %s", ref.Name)
 		}
 		seen[ref.Name] = true
 		for _, gate := range model.Gates() {
 			if v, ok := ref.Overrides[gate]; ok {
 				if _, isBool := v.(bool); !isBool {
-					c.add(diag.EnabledType, append(at, "overrides", gate), "overrides.%s of %s is neither true nor false", gate, ref.Name)
+					c.add(rule.EnabledType, append(at, "overrides", gate), "invalid overrides.%s of %s: must be true or false", gate, ref.Name)
 				}
 			}
 		}
@@ -119,25 +120,25 @@ func (c *checker) components(refs []model.ComponentRef) {
 	}
 }
 
-// values reads the values file, and the one that lies below it.
+// values reads the values files of a component.
 func (c *checker) values(ref *model.ComponentRef, at []string) {
 	for _, file := range c.t.ValuesFiles(ref) {
 		_, problems := c.t.Values(file)
 		c.problems = append(c.problems, problems...)
 		if problems.Err() != nil {
-			c.add(diag.ValuesFile, at, "the values of %s can't be read: %s", ref.Name, c.t.Name(file))
+			c.add(rule.ValuesFile, at, "cannot read the values of %s: %s", ref.Name, c.t.Name(file))
 		}
 	}
 }
 
-// ValuesFiles are the values files of a component, the lowest first.
+// ValuesFiles returns the values files of a component, lowest precedence first.
 func (t *Tree) ValuesFiles(ref *model.ComponentRef) []string {
 	if ref.ValuesFile == "" {
 		return nil
 	}
 	own := path.Clean(ref.ValuesFile)
 	base := "components/" + ref.Name + "/values.yaml"
-	if own == base || !fs.ValidPath(base) || !t.Has(base) {
+	if own == base || !fs.ValidPath(base) || !t.Exists(base) {
 		return []string{own}
 	}
 	return []string{base, own}
@@ -149,19 +150,19 @@ func (c *checker) filesAt(files []string, keys ...string) {
 	}
 }
 
-// fileAt checks one path; it says whether the file is there.
+// fileAt checks one path and reports whether the file is readable.
 func (c *checker) fileAt(file string, keys ...string) bool {
 	clean := path.Clean(file)
 	switch {
 	case file == "":
-		c.add(diag.Missing, keys, "the path is empty")
+		c.add(diag.Missing, keys, "empty path")
 		return false
 	case !fs.ValidPath(clean) || path.IsAbs(file):
-		c.add(diag.OutsideFile, keys, "%s is no path in the recipe tree", file)
+		c.add(rule.OutsideFile, keys, "invalid path %s: must be inside the recipe tree", file)
 		return false
 	}
 	if _, err := c.t.Read(clean); err != nil {
-		c.add(diag.MissingFile, keys, "%s can't be read: %s", file, err)
+		c.add(rule.MissingFile, keys, "cannot read %s: %s", file, err)
 		return false
 	}
 	return true

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// source is a file that is parsed, with what it is expected to be.
+// source is a file to parse with its expected role.
 type source struct {
 	path string
 	role role
@@ -22,15 +22,15 @@ const (
 	mixinRole
 	registryRole
 	catalogRole
-	// topRole is a file at the top: an overlay if it says so.
+	// topRole is a file in the root directory: an overlay if its kind is.
 	topRole
-	// strayRole is a file in any other place, in which no overlay is looked for.
+	// strayRole is a file in a directory without overlays.
 	strayRole
-	// legacyRole is a file in any place to aicr: an overlay unless it says otherwise.
+	// legacyRole is an overlay for aicr unless its kind differs.
 	legacyRole
 )
 
-// scan lists the tree's files and picks those that are parsed.
+// scan lists the tree's files and selects those to parse.
 func (t *Tree) scan() ([]source, diag.List) {
 	var problems diag.List
 	err := fs.WalkDir(t.fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -63,7 +63,7 @@ func (t *Tree) scan() ([]source, diag.List) {
 			continue
 		}
 		if path.Ext(p) != ".yaml" && r != strayRole {
-			problems = append(problems, diag.Extension.At(diag.Pos{File: t.Name(p)}, "a file that ends in %s is not read", path.Ext(p)))
+			problems = append(problems, diag.FileExtension.At(diag.Pos{File: t.Name(p)}, "file with the extension %s is ignored", path.Ext(p)))
 			continue
 		}
 		sources = append(sources, source{path: p, role: r})
@@ -71,7 +71,7 @@ func (t *Tree) scan() ([]source, diag.List) {
 	return sources, problems
 }
 
-// roleOf says what a file is by its place; only YAML and what is nearly YAML counts.
+// roleOf returns the role of a file by its path. Only YAML and JSON files have one.
 func (t *Tree) roleOf(p string) (role, bool) {
 	if t.legacy {
 		return legacyRoleOf(p)

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Names of files that have a meaning.
+// Files and directories with a meaning.
 const (
 	BaseName     = "base"
 	baseFile     = "base.yaml"
@@ -22,19 +22,19 @@ const (
 	catalogDir   = "validators"
 )
 
-// Tree is a recipe tree.
+// Tree is a loaded recipe tree.
 type Tree struct {
-	// Label is how the tree is called in messages: the directory it was read from.
+	// Label is the directory of the tree in messages.
 	Label string
 	// Base is the root that every overlay is merged onto.
 	Base *Overlay
-	// Overlays are the others, by name.
+	// Overlays are the other overlays, sorted by name.
 	Overlays []*Overlay
-	// Mixins, Components and Validators by their names.
+	// Mixins, Components and Validators by name.
 	Mixins     map[string]*Mixin
 	Components map[string]*Component
 	Validators map[string]*Validator
-	// Paths are all files of the tree, in order.
+	// Paths are all files of the tree, sorted.
 	Paths []string
 
 	byName     map[string]*Overlay
@@ -47,35 +47,35 @@ type Tree struct {
 	docs  map[string]*yamlstrict.Doc
 }
 
-// Overlay is an overlay with what is computed of it.
+// Overlay is an overlay file with derived data.
 type Overlay struct {
 	*model.Overlay
 	Name string
 	File string
-	// Digest is the SHA-256 of the file, in hexadecimal.
+	// Digest is the SHA-256 of the file in hexadecimal.
 	Digest string
-	// Criteria are Normal; where the overlay has none, Applies is false.
+	// Criteria are normalized; Applies is false if the overlay has none.
 	Criteria criteria.Criteria
 	Applies  bool
-	// Parent is the base; nil of the root alone.
+	// Parent is the base; nil for the root.
 	Parent *Overlay
-	// Depth is how far from the root the overlay is.
+	// Depth is the distance from the root.
 	Depth int
-	// Broken is what is wrong with the base that the overlay names, where a tree is
-	// used all the same: the overlay can't be resolved, nor what is based on it.
+	// Broken is the problem of the overlay's base, if the tree is used despite it. The overlay
+	// and those based on it cannot be resolved.
 	Broken *diag.Problem
-	// Children is how many overlays are based on this one.
+	// Children counts the overlays based on this one.
 	Children int
 }
 
-// Mixin is a mixin with its file.
+// Mixin is a mixin file.
 type Mixin struct {
 	*model.Mixin
 	File, Digest string
 }
 
-// Component is an entry of the registry; Index is its place there, Digest that
-// of the entry in canonical JSON.
+// Component is a registry entry. Index is its place in the list, Digest the digest of the entry
+// in canonical JSON.
 type Component struct {
 	*model.Component
 	Index  int
@@ -90,13 +90,13 @@ type Validator struct {
 	Digest string
 }
 
-// Overlay finds an overlay by its name, the root too.
+// Overlay returns an overlay by name, including the root.
 func (t *Tree) Overlay(name string) (*Overlay, bool) {
 	o, ok := t.byName[name]
 	return o, ok
 }
 
-// Chain is the overlay with what it is based on, the root first and left out.
+// Chain returns the overlay and its bases, the root excluded, base first.
 func (o *Overlay) Chain() []*Overlay {
 	chain := make([]*Overlay, 0, o.Depth)
 	for at := o; at != nil && at.Parent != nil; at = at.Parent {
@@ -106,7 +106,7 @@ func (o *Overlay) Chain() []*Overlay {
 	return chain
 }
 
-// DescendsFrom says whether a is o, or o is based on it.
+// DescendsFrom reports whether a is o or one of its bases.
 func (o *Overlay) DescendsFrom(a *Overlay) bool {
 	for at := o; at != nil; at = at.Parent {
 		if at == a {
@@ -116,15 +116,14 @@ func (o *Overlay) DescendsFrom(a *Overlay) bool {
 	return false
 }
 
-// Leaf says that nothing is based on the overlay.
+// Leaf reports whether no overlay is based on this one.
 func (o *Overlay) Leaf() bool { return o.Children == 0 }
 
-// Generic says that the overlay is for a service, with whatever accelerator.
+// Generic reports whether the overlay is for a service with any accelerator.
 func (o *Overlay) Generic() bool { return o.Criteria.Service != "" && o.Criteria.Accelerator == "" }
 
-// Matching are the overlays that apply to a query by their criteria, by name.
-// It costs as much as the query has combinations of stated dimensions, not as
-// much as there are overlays.
+// Matching returns the overlays whose criteria match a query, sorted by name. Its cost depends
+// on the number of criteria in the query, not on the number of overlays.
 func (t *Tree) Matching(q criteria.Criteria) []*Overlay {
 	stated := q.Stated()
 	var out []*Overlay
@@ -141,7 +140,7 @@ func (t *Tree) Matching(q criteria.Criteria) []*Overlay {
 	return out
 }
 
-// Recipes are the overlays that can be asked for: those that state a dimension.
+// Recipes returns the overlays that have criteria and so can be selected.
 func (t *Tree) Recipes() []*Overlay {
 	var out []*Overlay
 	for _, o := range t.Overlays {
@@ -152,7 +151,7 @@ func (t *Tree) Recipes() []*Overlay {
 	return out
 }
 
-// Query is a query in the form in which the tree matches it.
+// Query converts a query to the form that Matching expects.
 func (t *Tree) Query(c criteria.Criteria) criteria.Criteria {
 	if t.legacy {
 		return c.Legacy()
@@ -160,15 +159,15 @@ func (t *Tree) Query(c criteria.Criteria) criteria.Criteria {
 	return c.Normal()
 }
 
-// stated are an overlay's criteria in the form in which the tree matches them.
-func (t *Tree) stated(c criteria.Criteria) criteria.Criteria {
+// overlayCriteria converts an overlay's criteria to the form that Matching expects.
+func (t *Tree) overlayCriteria(c criteria.Criteria) criteria.Criteria {
 	if t.legacy {
 		return c.Open()
 	}
 	return c.Normal()
 }
 
-// Pos is where a path stands in a file of the tree.
+// Pos is the position of a key in a file of the tree.
 func (t *Tree) Pos(file string, keys ...string) diag.Pos {
 	if doc := t.doc(file); doc != nil {
 		return doc.At(keys...)
@@ -176,7 +175,7 @@ func (t *Tree) Pos(file string, keys ...string) diag.Pos {
 	return diag.Pos{File: t.Name(file)}
 }
 
-// ValuePos is Pos, but of the value instead of its key.
+// ValuePos is the position of a value in a file of the tree.
 func (t *Tree) ValuePos(file string, keys ...string) diag.Pos {
 	if doc := t.doc(file); doc != nil {
 		return doc.ValueAt(keys...)
@@ -184,10 +183,10 @@ func (t *Tree) ValuePos(file string, keys ...string) diag.Pos {
 	return diag.Pos{File: t.Name(file)}
 }
 
-// Name is a file's name in messages.
+// Name returns a file's name for messages.
 func (t *Tree) Name(file string) string { return path.Join(t.Label, file) }
 
-// Stats are how much there is of everything.
+// Stats counts the parts of a tree.
 type Stats struct {
 	Overlays   int `json:"overlays"`
 	Recipes    int `json:"recipes"`
@@ -197,7 +196,6 @@ type Stats struct {
 	Files      int `json:"files"`
 }
 
-// Stats counts.
 func (t *Tree) Stats() Stats {
 	return Stats{
 		Overlays: len(t.Overlays), Recipes: len(t.Recipes()), Mixins: len(t.Mixins),

@@ -61,7 +61,7 @@ func TestWhatCouldNotBeReadIsNotSaidToBeMissing(t *testing.T) {
 	for _, tt := range []struct {
 		rule diag.Rule
 		want int
-	}{{diag.Type, 2}, {diag.UnknownKey, 3}} {
+	}{{diag.WrongType, 2}, {diag.UnknownKey, 3}} {
 		if got := yamlfile.Also(diag.List{tt.rule.At(at, "x")}, missing); len(got) != tt.want {
 			t.Errorf("%s: %d problems, want %d: %v", tt.rule.Name, len(got), tt.want, got)
 		}

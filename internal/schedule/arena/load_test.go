@@ -28,7 +28,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/pki"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
@@ -49,7 +49,7 @@ var (
 // and StatefulSets with 28 pods, 3 DaemonSets on all nodes, 11 on the GPU nodes, a
 // probe that fills them, 5 controls with 3 nodes of their own.
 func realistic(gpuNodes int) cell.Cell {
-	gpuTaint := corev1.Toleration{Key: shape.GPUTaint, Operator: corev1.TolerationOpExists}
+	gpuTaint := corev1.Toleration{Key: nodeprofile.GPUTaint, Operator: corev1.TolerationOpExists}
 	system := map[string]string{"node-type": "system"}
 	deployments := func(space string, names ...string) []footprint.Workload {
 		var out []footprint.Workload
@@ -117,7 +117,7 @@ func realistic(gpuNodes int) cell.Cell {
 	gpu := func(name string) cell.Node {
 		return cell.Node{
 			Name: name, Class: footprint.Accelerated, Labels: map[string]string{"node-type": "gpu", "kubernetes.io/arch": "amd64"},
-			Taints:      []corev1.Taint{{Key: shape.GPUTaint, Value: "present", Effect: corev1.TaintEffectNoSchedule}},
+			Taints:      []corev1.Taint{{Key: nodeprofile.GPUTaint, Value: "present", Effect: corev1.TaintEffectNoSchedule}},
 			Allocatable: list("cpu", "192", "memory", "2048Gi", "pods", "110"),
 		}
 	}

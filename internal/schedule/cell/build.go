@@ -8,19 +8,20 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
 // workload of its intent and the controls. A recipe whose pods can't fit has a cell
 // like any other; problems are for what no nodes or pods can be made of.
-func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Cell, diag.List) {
+func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes nodeprofile.Nodes) (Cell, diag.List) {
 	problems := slices.Concat(wrongShapes(nodes), wrongComponents(components))
 	if problems.Err() != nil {
 		return Cell{}, problems.Sort()
 	}
-	b := builder{intent: r.Query.Intent, components: components, nodes: nodes, present: map[string]bool{shape.FromProvider: true}}
+	b := builder{intent: r.Query.Intent, components: components, nodes: nodes, present: map[string]bool{nodeprofile.FromProvider: true}}
 	for _, c := range components {
 		b.present[c.Name] = true
 	}
@@ -43,27 +44,27 @@ func Build(recipe string, r *resolve.Result, components []footprint.Component, n
 type builder struct {
 	intent     string
 	components []footprint.Component
-	nodes      shape.Nodes
+	nodes      nodeprofile.Nodes
 	// present are the components of the recipe, and the provider.
 	present map[string]bool
 }
 
-func wrongShapes(nodes shape.Nodes) diag.List {
+func wrongShapes(nodes nodeprofile.Nodes) diag.List {
 	var out diag.List
-	for what, s := range map[string]*shape.Shape{"system": nodes.System, "GPU": nodes.Accelerated} {
+	for what, s := range map[string]*nodeprofile.Node{"system": nodes.System, "GPU": nodes.Accelerated} {
 		switch {
 		case s == nil:
-			out = append(out, diag.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))
+			out = append(out, rule.NoProfile.At(diag.Pos{}, "there is no profile for the recipe's %s nodes", what))
 		case s.Count < 1:
-			out = append(out, diag.Value.At(diag.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
+			out = append(out, diag.BadValue.At(diag.Pos{File: s.File}, "%s makes %d nodes: a test needs at least one", s.Name, s.Count))
 		}
 	}
 	if s := nodes.Accelerated; s != nil {
 		if gpus := gpusOf(s.Devices); len(gpus) == 0 {
-			out = append(out, diag.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
+			out = append(out, rule.GPUDevice.At(diag.Pos{File: s.File}, "%s has no extended resource with use: gpu: nothing can ask for its GPUs", s.Name))
 		}
 		if len(nodes.Arch) == 0 {
-			out = append(out, diag.NoAccelerator.At(diag.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
+			out = append(out, rule.UnknownAccelerator.At(diag.Pos{File: s.File}, "nothing says which architecture %s is built into", s.Accelerator))
 		}
 	}
 	return out
@@ -74,27 +75,27 @@ func wrongComponents(components []footprint.Component) diag.List {
 	seen := map[string]bool{}
 	for _, c := range components {
 		if seen[c.Name] {
-			out = append(out, diag.TwiceEntry.At(diag.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
+			out = append(out, rule.DuplicateEntry.At(diag.Pos{File: c.File}, "component %s is in the recipe twice", c.Name))
 		}
 		seen[c.Name] = true
 		for _, w := range c.Workloads {
 			id := c.Name + "/" + w.Kind + "/" + w.Name
 			if seen[id] {
-				out = append(out, diag.TwiceWorkload.At(diag.Pos{File: c.File}, "%s has two workloads %s %s", c.Name, w.Kind, w.Name))
+				out = append(out, rule.DuplicateWorkload.At(diag.Pos{File: c.File}, "%s has two workloads %s %s", c.Name, w.Kind, w.Name))
 			}
 			seen[id] = true
 			if w.Discovers && w.Kind != DaemonSet {
-				out = append(out, diag.FootprintShape.At(diag.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
+				out = append(out, rule.FootprintShape.At(diag.Pos{File: c.File}, "%s %s of %s discovers: only a DaemonSet says on which nodes it does", w.Kind, w.Name, c.Name))
 			}
 		}
 	}
 	return out
 }
 
-func gpusOf(devices []shape.Device) []shape.Device {
-	var out []shape.Device
+func gpusOf(devices []nodeprofile.Device) []nodeprofile.Device {
+	var out []nodeprofile.Device
 	for _, d := range devices {
-		if d.Use == shape.UseGPU {
+		if d.Use == nodeprofile.UseGPU {
 			out = append(out, d)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 )
@@ -62,7 +62,7 @@ func TestNodesOfShapes(t *testing.T) {
 func TestDevicesComeFromWhoBringsThem(t *testing.T) {
 	t.Parallel()
 	nodes := celltest.Nodes()
-	nodes.Accelerated.Devices = append(nodes.Accelerated.Devices, shape.Device{Name: "provider.io/nic", Quantity: 1, Request: 1, Use: shape.UseFabric, From: shape.FromProvider})
+	nodes.Accelerated.Devices = append(nodes.Accelerated.Devices, nodeprofile.Device{Name: "provider.io/nic", Quantity: 1, Request: 1, Use: nodeprofile.UseFabric, From: nodeprofile.FromProvider})
 	components := celltest.Components()
 	c := celltest.Build(t, "inference", slices.Concat(components[:1], components[3:]), nodes)
 	gpu := node(t, c, "gpu-0")
@@ -117,7 +117,7 @@ func TestProbeCarriesWhatWorkloadsCarry(t *testing.T) {
 	nodes.WorkloadTolerations = []corev1.Toleration{arm}
 	nodes.WorkloadSelector = map[string]string{"cloud/accelerator": "gb200"}
 	p := celltest.Build(t, "training", celltest.Components(), nodes).Probe.Pod
-	if len(p.Tolerations) != 2 || p.Tolerations[0].Key != shape.GPUTaint || p.Tolerations[1] != arm {
+	if len(p.Tolerations) != 2 || p.Tolerations[0].Key != nodeprofile.GPUTaint || p.Tolerations[1] != arm {
 		t.Errorf("tolerates %v", p.Tolerations)
 	}
 	if p.NodeSelector["cloud/accelerator"] != "gb200" {
@@ -164,23 +164,29 @@ func TestWants(t *testing.T) {
 func TestWhatNoCellCanBeMadeOf(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		change func(n *shape.Nodes, c []footprint.Component) []footprint.Component
+		change func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component
 		says   string
 	}{
-		"no system nodes": {func(n *shape.Nodes, c []footprint.Component) []footprint.Component { n.System = nil; return c }, "no profile for the recipe's system nodes"},
-		"no GPU nodes":    {func(n *shape.Nodes, c []footprint.Component) []footprint.Component { n.Accelerated = nil; return c }, "no profile for the recipe's GPU nodes"},
-		"no count":        {func(n *shape.Nodes, c []footprint.Component) []footprint.Component { n.System.Count = 0; return c }, "makes 0 nodes"},
-		"no GPUs": {func(n *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"no system nodes": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { n.System = nil; return c }, "no profile for the recipe's system nodes"},
+		"no GPU nodes": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
+			n.Accelerated = nil
+			return c
+		}, "no profile for the recipe's GPU nodes"},
+		"no count": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
+			n.System.Count = 0
+			return c
+		}, "makes 0 nodes"},
+		"no GPUs": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			n.Accelerated.Devices = n.Accelerated.Devices[1:]
 			return c
 		}, "nothing can ask for its GPUs"},
-		"no architecture": {func(n *shape.Nodes, c []footprint.Component) []footprint.Component { n.Arch = nil; return c }, "which architecture"},
-		"component twice": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component { return append(c, c[3]) }, "in the recipe twice"},
-		"workload twice": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"no architecture": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { n.Arch = nil; return c }, "which architecture"},
+		"component twice": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component { return append(c, c[3]) }, "in the recipe twice"},
+		"workload twice": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[1].Workloads = append(c[1].Workloads, c[1].Workloads[0])
 			return c
 		}, "two workloads Deployment gpu-operator"},
-		"discovers nowhere": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"discovers nowhere": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[0].Workloads[0].Discovers = true
 			return c
 		}, "only a DaemonSet"},

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 )
 
 // What the scheduler says of a node that refuses a pod, as far as controls must
@@ -39,7 +39,7 @@ func (b builder) halfGPUs(c *Cell) (Control, []Node) {
 		return Control{Name: HalfGPUs, NotApplicable: "a pod that takes the whole node asks for no GPU"}, nil
 	}
 	// One less than is asked for where that is no more than half of what there is.
-	twin := b.twin(HalfGPUs, func(d shape.Device) int64 { return min(d.Quantity/2, d.Request-1) })
+	twin := b.twin(HalfGPUs, func(d nodeprofile.Device) int64 { return min(d.Quantity/2, d.Request-1) })
 	return Control{Name: HalfGPUs, Workload: b.alike(c, HalfGPUs), Nodes: []string{twin.Name}, Reason: reasonLack + string(gpu.Name)}, []Node{twin}
 }
 
@@ -48,7 +48,7 @@ func (b builder) wrongArch(c *Cell) (Control, []Node) {
 		if slices.Contains(b.nodes.Arch, arch) {
 			continue
 		}
-		twin := b.twin(WrongArch, func(d shape.Device) int64 { return d.Quantity })
+		twin := b.twin(WrongArch, func(d nodeprofile.Device) int64 { return d.Quantity })
 		twin.Labels[corev1.LabelArchStable] = arch
 		return Control{Name: WrongArch, Workload: b.alike(c, WrongArch), Nodes: []string{twin.Name}, Reason: ReasonAffinity}, []Node{twin}
 	}
@@ -59,7 +59,7 @@ func (b builder) halfGang(c *Cell) (Control, []Node) {
 	if c.Probe.Kind != Gang {
 		return Control{Name: HalfGang, NotApplicable: "the recipe's intent is not training: its pods are no gang"}, nil
 	}
-	half := func(d shape.Device) int64 { return max(d.Quantity/2, 1) }
+	half := func(d nodeprofile.Device) int64 { return max(d.Quantity/2, 1) }
 	twin := b.twin(HalfGang, half)
 	w := b.alike(c, HalfGang)
 	w.Replicas = 2
@@ -71,7 +71,7 @@ func (b builder) halfGang(c *Cell) (Control, []Node) {
 }
 
 // gpu is what the shape calls its GPUs; it has at least one such resource.
-func (b builder) gpu() shape.Device { return gpusOf(b.nodes.Accelerated.Devices)[0] }
+func (b builder) gpu() nodeprofile.Device { return gpusOf(b.nodes.Accelerated.Devices)[0] }
 
 // alike is one pod like the probe's.
 func (b builder) alike(c *Cell, control string) footprint.Workload {

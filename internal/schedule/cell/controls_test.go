@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 )
@@ -83,21 +83,21 @@ func TestControlsThatDoNotApply(t *testing.T) {
 	for name, tt := range map[string]struct {
 		intent  string
 		control string
-		change  func(n *shape.Nodes, c []footprint.Component)
+		change  func(n *nodeprofile.Nodes, c []footprint.Component)
 	}{
-		"no taint": {"training", cell.DropToleration, func(n *shape.Nodes, _ []footprint.Component) { n.Accelerated.Taints = nil }},
-		"no operand": {"training", cell.DropSelector, func(_ *shape.Nodes, c []footprint.Component) {
+		"no taint": {"training", cell.DropToleration, func(n *nodeprofile.Nodes, _ []footprint.Component) { n.Accelerated.Taints = nil }},
+		"no operand": {"training", cell.DropSelector, func(_ *nodeprofile.Nodes, c []footprint.Component) {
 			for i := range c {
 				for j := range c[i].Workloads {
 					c[i].Workloads[j].Class = footprint.Any
 				}
 			}
 		}},
-		"taints keep them off": {"training", cell.DropSelector, func(n *shape.Nodes, _ []footprint.Component) {
+		"taints keep them off": {"training", cell.DropSelector, func(n *nodeprofile.Nodes, _ []footprint.Component) {
 			n.System.Taints = []corev1.Taint{{Key: "system", Effect: corev1.TaintEffectNoSchedule}}
 		}},
-		"both architectures": {"training", cell.WrongArch, func(n *shape.Nodes, _ []footprint.Component) { n.Arch = []string{"amd64", "arm64"} }},
-		"no gang":            {"inference", cell.HalfGang, func(*shape.Nodes, []footprint.Component) {}},
+		"both architectures": {"training", cell.WrongArch, func(n *nodeprofile.Nodes, _ []footprint.Component) { n.Arch = []string{"amd64", "arm64"} }},
+		"no gang":            {"inference", cell.HalfGang, func(*nodeprofile.Nodes, []footprint.Component) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

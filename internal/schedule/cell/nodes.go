@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 )
 
 // expand makes the nodes of a shape, dealt out to its zones in turn.
-func (b builder) expand(s *shape.Shape, class footprint.Class, prefix string) []Node {
+func (b builder) expand(s *nodeprofile.Node, class footprint.Class, prefix string) []Node {
 	var out []Node
 	for i := range s.Count {
 		n := Node{
@@ -23,7 +23,7 @@ func (b builder) expand(s *shape.Shape, class footprint.Class, prefix string) []
 		}
 		for _, d := range s.Devices {
 			switch g := (Grant{Component: d.From, Resource: d.Name, Quantity: d.Quantity}); {
-			case d.From == shape.FromProvider:
+			case d.From == nodeprofile.FromProvider:
 				n.offer(d.Name, d.Quantity)
 			case b.present[d.From]:
 				n.Grants = append(n.Grants, g)
@@ -43,7 +43,7 @@ func (b builder) expand(s *shape.Shape, class footprint.Class, prefix string) []
 }
 
 // registered are the labels that a kubelet and its provider set, and the shape's own.
-func registered(s *shape.Shape, i int) map[string]string {
+func registered(s *nodeprofile.Node, i int) map[string]string {
 	labels := map[string]string{corev1.LabelOSStable: "linux", corev1.LabelArchStable: s.Arch}
 	if s.InstanceType != "" {
 		labels[corev1.LabelInstanceTypeStable] = s.InstanceType
@@ -70,7 +70,7 @@ func (n *Node) offer(name corev1.ResourceName, quantity int64) {
 
 // twin is a GPU node for one control: with the devices from the start, gpus of the
 // GPUs, and the labels that discovery would bring. No component's pods run there.
-func (b builder) twin(control string, gpus func(d shape.Device) int64) Node {
+func (b builder) twin(control string, gpus func(d nodeprofile.Device) int64) Node {
 	s := b.nodes.Accelerated
 	n := b.expand(s, footprint.Accelerated, control)[0]
 	n.Control = control
@@ -78,7 +78,7 @@ func (b builder) twin(control string, gpus func(d shape.Device) int64) Node {
 	n.Grants, n.Lacks, n.Discovered = nil, nil, nil
 	for _, d := range s.Devices {
 		quantity := d.Quantity
-		if d.Use == shape.UseGPU {
+		if d.Use == nodeprofile.UseGPU {
 			quantity = gpus(d)
 		}
 		n.offer(d.Name, quantity)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 )
 
 // ProductLabel is what GPU feature discovery calls the GPUs of a node.
@@ -33,7 +33,7 @@ func (b builder) probe() Probe {
 	for _, d := range s.Devices {
 		// Work without GPUs is none; without fabric it is slower, which a recipe that
 		// has no component for it accepts.
-		if d.Use == shape.UseGPU || b.present[d.From] {
+		if d.Use == nodeprofile.UseGPU || b.present[d.From] {
 			p.Pod.Requests[d.Name] = *resource.NewQuantity(d.Request, resource.DecimalSI)
 		}
 	}
@@ -64,7 +64,7 @@ func (b builder) findsGPUs() bool {
 
 // tolerations are those of workloads; that of the GPU taint is always among them.
 func (b builder) tolerations() []corev1.Toleration {
-	gpu := corev1.Toleration{Key: shape.GPUTaint, Operator: corev1.TolerationOpExists}
+	gpu := corev1.Toleration{Key: nodeprofile.GPUTaint, Operator: corev1.TolerationOpExists}
 	out := slices.Clone(b.nodes.WorkloadTolerations)
 	if !slices.Contains(out, gpu) {
 		out = append([]corev1.Toleration{gpu}, out...)

@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
@@ -44,10 +44,10 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	base := celltest.Cell(t, "training")
 	for name, tt := range map[string]struct {
-		recipe func(n *shape.Nodes, c []footprint.Component) []footprint.Component
+		recipe func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component
 		want   []class.Difference
 	}{
-		"half the GPUs": {func(n *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"half the GPUs": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			n.Accelerated.Devices[0].Quantity, n.Accelerated.Devices[0].Request = 4, 4
 			return c
 		}, []class.Difference{
@@ -57,29 +57,29 @@ func TestExplain(t *testing.T) {
 			{"probe requests nvidia.com/gpu", "8", "4"},
 			{"control half-gang pods requests nvidia.com/gpu", "4", "2"},
 		}},
-		"a toleration": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a toleration": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[1].Workloads[1].Pod.Tolerations = nil
 			return c
 		}, []class.Difference{{"gpu-operator/driver tolerations", "key nvidia.com/gpu, operator Exists", class.None}}},
-		"a component": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a component": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			return append(c, footprint.Component{Name: "kueue", Workloads: []footprint.Workload{{Kind: "Deployment", Name: "kueue"}}})
 		}, []class.Difference{{"kueue", class.None, class.There}}},
-		"a workload": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a workload": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[3].Workloads = c[3].Workloads[1:]
 			return c
 		}, []class.Difference{{"monitoring/grafana", class.There, class.None}}},
-		"a selector": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a selector": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[3].Workloads[0].Pod.NodeSelector = map[string]string{celltest.NodeType: "", "zone": "a"}
 			return c
 		}, []class.Difference{
 			{"monitoring/grafana node selector aicr.run/node-type", "system", `""`},
 			{"monitoring/grafana node selector zone", class.None, "a"},
 		}},
-		"a publication": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a publication": {func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			c[0].Publishes = []footprint.Publication{{OnNodesWith: map[string]string{"a": "b"}, Labels: map[string]string{"c": "d"}}}
 			return c
 		}, []class.Difference{{"node-feature-discovery publishes", class.None, "labels (c d), onNodesWith (a b)"}}},
-		"a taint": {func(n *shape.Nodes, c []footprint.Component) []footprint.Component {
+		"a taint": {func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 			n.System.Taints = []corev1.Taint{{Key: "system", Effect: corev1.TaintEffectPreferNoSchedule}}
 			return c
 		}, []class.Difference{{"nodes system-0, system-1 taints", class.None, "effect PreferNoSchedule, key system"}}},

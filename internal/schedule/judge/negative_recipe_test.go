@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 )
@@ -34,7 +34,7 @@ func recipeDefects() []broken {
 			suspect: celltest.NFD, says: "is not in the recipe, and would find " + celltest.PCI, remedy: "add the component node-feature-discovery", follows: operands, alone: true,
 		},
 		{
-			name: "feature discovery is off", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "feature discovery is off", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				c[0].Workloads = c[0].Workloads[:1]
 				return c
 			},
@@ -45,7 +45,7 @@ func recipeDefects() []broken {
 			suspect: "gpu-operator/device-plugin", says: "does not tolerate the taint nvidia.com/gpu=present:NoSchedule of GPU nodes gpu-0 to gpu-3", alone: true,
 		},
 		{
-			name: "all operands have lost their toleration", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "all operands have lost their toleration", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				for _, name := range []string{"driver", "device-plugin", "gpu-feature-discovery"} {
 					workload(c, name).Pod.Tolerations = nil
 				}
@@ -80,7 +80,7 @@ func recipeDefects() []broken {
 			suspect: "gpu-operator/driver", says: "chooses system nodes system-0, system-1", alone: true,
 		},
 		{
-			name: "labels that are published for others", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "labels that are published for others", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				c[1].Publishes[0].OnNodesWith = map[string]string{"feature.node.kubernetes.io/pci-15b3.present": "true"}
 				return c
 			},
@@ -91,14 +91,14 @@ func recipeDefects() []broken {
 			suspect: celltest.Operator, says: "is not in the recipe, and brings nvidia.com/gpu to GPU nodes gpu-0 to gpu-3", remedy: "add the component gpu-operator", follows: []string{"probe/gang"}, alone: true,
 		},
 		{
-			name: "no operands", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "no operands", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				c[1].Workloads = c[1].Workloads[:1]
 				return c
 			},
 			suspect: celltest.Operator, says: "has no DaemonSet in this recipe that brings nvidia.com/gpu to GPU nodes gpu-0 to gpu-3", remedy: "switch its device plugin on", follows: []string{"gpu-operator/nvidia.com/gpu", "probe/gang"}, alone: true,
 		},
 		{
-			name: "no device plugin", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "no device plugin", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				c[1].Workloads = slices.Delete(c[1].Workloads, 2, 3)
 				return c
 			},
@@ -157,29 +157,29 @@ func placementDefects() []broken {
 			suspect: "monitoring/grafana", says: `fits no node of the recipe: system nodes never offer nvidia.com/gpu`, remedy: "take the request away", alone: true,
 		},
 		{
-			name: "nodes of another architecture", recipe: nodes(func(n *shape.Nodes) { n.Accelerated.Arch = "arm64" }),
+			name: "nodes of another architecture", recipe: nodes(func(n *nodeprofile.Nodes) { n.Accelerated.Arch = "arm64" }),
 			suspect: "probe/gang", says: `fits no node of the recipe: GPU nodes do not match kubernetes.io/arch=amd64 \(it is arm64\)`, remedy: "accelerators.yaml", follows: []string{"control/half-gpus", "control/half-gang"},
 		},
 		{
-			name: "another product", recipe: nodes(func(n *shape.Nodes) { n.Products = []string{"NVIDIA-H200"} }),
+			name: "another product", recipe: nodes(func(n *nodeprofile.Nodes) { n.Products = []string{"NVIDIA-H200"} }),
 			suspect: "probe/gang", says: `nvidia.com/gpu.product=NVIDIA-H200 \(it is NVIDIA-H100-80GB-HBM3\)`,
 		},
 		{
-			name: "a taint of the provider that work does not tolerate", recipe: nodes(func(n *shape.Nodes) {
+			name: "a taint of the provider that work does not tolerate", recipe: nodes(func(n *nodeprofile.Nodes) {
 				n.Accelerated.Taints = append(n.Accelerated.Taints, corev1.Taint{Key: "kubernetes.io/arch", Value: "arm64", Effect: corev1.TaintEffectNoSchedule})
 			}),
 			suspect: "profile eks-p5", says: `its nodes have the taint kubernetes.io/arch=arm64:NoSchedule: that keeps off 5 workloads of 3 components; this explains .*`,
 			remedy: "correct the profile eks-p5", follows: []string{"node-feature-discovery/nfd-worker", "aws-efa-k8s-device-plugin/efa", "gpu-operator/driver", "probe/gang", "control/half-gpus"}, alone: true,
 		},
 		{
-			name: "a taint on system nodes", recipe: nodes(func(n *shape.Nodes) {
+			name: "a taint on system nodes", recipe: nodes(func(n *nodeprofile.Nodes) {
 				n.System.Taints = []corev1.Taint{{Key: "dedicated", Value: "system", Effect: corev1.TaintEffectNoSchedule}}
 			}),
 			suspect: "profile eks-system", says: `its nodes have the taint dedicated=system:NoSchedule: that keeps off 7 workloads of 3 components`,
 			remedy: "correct the profile eks-system", follows: []string{"node-feature-discovery/nfd-master", "gpu-operator/gpu-operator", "monitoring/grafana"},
 		},
 		{
-			name: "system nodes without their label", recipe: nodes(func(n *shape.Nodes) { n.System.Labels = map[string]string{"node-type": "system"} }),
+			name: "system nodes without their label", recipe: nodes(func(n *nodeprofile.Nodes) { n.System.Labels = map[string]string{"node-type": "system"} }),
 			suspect: "profile eks-system", says: `its nodes do not match aicr.run/node-type=system \(there is no such label\)`,
 			remedy: "correct the profile eks-system", follows: []string{"node-feature-discovery/nfd-master", "gpu-operator/gpu-operator", "monitoring/grafana"}, alone: true,
 		},
@@ -203,7 +203,7 @@ func placementDefects() []broken {
 			suspect: "monitoring/grafana", says: "fits no node of the recipe",
 		},
 		{
-			name: "nothing to schedule", recipe: func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+			name: "nothing to schedule", recipe: func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 				return []footprint.Component{{Name: "crds"}}
 			},
 			suspect: "components", says: "schedules nothing",

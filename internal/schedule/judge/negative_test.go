@@ -8,7 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
@@ -19,7 +19,7 @@ import (
 type broken struct {
 	name   string
 	intent string // training where it is empty
-	recipe func(n *shape.Nodes, c []footprint.Component) []footprint.Component
+	recipe func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component
 	cell   func(c *cell.Cell)
 	state  func(s *seen.State)
 
@@ -126,23 +126,23 @@ func workload(c []footprint.Component, name string) *footprint.Workload {
 }
 
 // change makes a recipe's defect of a change to one workload.
-func change(name string, do func(w *footprint.Workload)) func(*shape.Nodes, []footprint.Component) []footprint.Component {
-	return func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+func change(name string, do func(w *footprint.Workload)) func(*nodeprofile.Nodes, []footprint.Component) []footprint.Component {
+	return func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 		do(workload(c, name))
 		return c
 	}
 }
 
 // without takes components out of a recipe.
-func without(names ...string) func(*shape.Nodes, []footprint.Component) []footprint.Component {
-	return func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
+func without(names ...string) func(*nodeprofile.Nodes, []footprint.Component) []footprint.Component {
+	return func(_ *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 		return slices.DeleteFunc(c, func(c footprint.Component) bool { return slices.Contains(names, c.Name) })
 	}
 }
 
 // nodes makes a defect of a change to the profiles.
-func nodes(do func(n *shape.Nodes)) func(*shape.Nodes, []footprint.Component) []footprint.Component {
-	return func(n *shape.Nodes, c []footprint.Component) []footprint.Component {
+func nodes(do func(n *nodeprofile.Nodes)) func(*nodeprofile.Nodes, []footprint.Component) []footprint.Component {
+	return func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component {
 		do(n)
 		return c
 	}

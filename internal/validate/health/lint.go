@@ -9,6 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
@@ -56,7 +57,7 @@ func (l *linter) refs(file string, refs []model.ComponentRef) {
 			l.used[ref.Name] = at("name")
 		}
 		if ref.HealthCheckSkip != nil && *ref.HealthCheckSkip {
-			l.problems = append(l.problems, diag.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is left out: a validation fails", ref.Name))
+			l.problems = append(l.problems, rule.NoHealthCheck.At(at("healthCheckSkip"), "the health check of %s is left out: a validation fails", ref.Name))
 		}
 		if ref.HealthCheckAsserts == "" {
 			continue
@@ -88,7 +89,7 @@ func (l *linter) registered(name string) {
 	if ok {
 		at = l.t.ValuePos("registry.yaml", "components", strconv.Itoa(entry.Index), "name")
 	}
-	l.problems = append(l.problems, diag.NoHealthCheck.At(at, "%s has no health check: a validation of its recipes fails", name))
+	l.problems = append(l.problems, rule.NoHealthCheck.At(at, "%s has no health check: a validation of its recipes fails", name))
 }
 
 // wrong is what is wrong with a component's assertions, as problems of lint.
@@ -96,11 +97,11 @@ func wrong(c Component) diag.List {
 	err := load(c).err
 	list, ok := errors.AsType[diag.List](err)
 	if err != nil && !ok {
-		return diag.List{diag.HealthCheck.At(diag.Pos{File: c.File}, "%s", err)}
+		return diag.List{rule.HealthCheck.At(diag.Pos{File: c.File}, "%s", err)}
 	}
 	var out diag.List
 	for _, p := range list.Errors() {
-		found := diag.HealthCheck.At(p.Pos, "%s: %s", p.Rule, p.Message)
+		found := rule.HealthCheck.At(p.Pos, "%s: %s", p.Rule, p.Message)
 		if p.Remedy != "" {
 			found = found.With("%s", p.Remedy)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
-	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/schedule/cell"
 )
 
@@ -41,7 +41,7 @@ func Cell(tb testing.TB, intent string) cell.Cell {
 }
 
 // Build is cell.Build where nothing may be wrong.
-func Build(tb testing.TB, intent string, components []footprint.Component, nodes shape.Nodes) cell.Cell {
+func Build(tb testing.TB, intent string, components []footprint.Component, nodes nodeprofile.Nodes) cell.Cell {
 	tb.Helper()
 	c, problems := cell.Build("h100-eks", Recipe(intent), components, nodes)
 	if err := problems.Err(); err != nil {
@@ -51,23 +51,23 @@ func Build(tb testing.TB, intent string, components []footprint.Component, nodes
 }
 
 // Nodes are the shapes: m7i.4xlarge and p5.48xlarge.
-func Nodes() shape.Nodes {
-	return shape.Nodes{
-		System: &shape.Shape{
+func Nodes() nodeprofile.Nodes {
+	return nodeprofile.Nodes{
+		System: &nodeprofile.Node{
 			Name: "eks-system", File: "nodes/eks/system.yaml", Provider: "eks", InstanceType: "m7i.4xlarge", Arch: "amd64",
 			Count: 2, Region: "us-east-2", Zones: []string{"us-east-2a", "us-east-2b"},
 			Capacity: List("cpu", "16", "memory", "64Gi", "pods", "110"), Allocatable: List("cpu", "15800m", "memory", "60Gi", "pods", "110"),
 			Labels: map[string]string{NodeType: "system"},
 		},
-		Accelerated: &shape.Shape{
+		Accelerated: &nodeprofile.Node{
 			Name: "eks-p5", File: "nodes/eks/p5.yaml", Provider: "eks", Accelerator: "h100", InstanceType: "p5.48xlarge", Arch: "amd64",
 			Count: 4, Region: "us-east-2", Zones: []string{"us-east-2a"},
 			Capacity: List("cpu", "192", "memory", "2048Gi", "pods", "100"), Allocatable: List("cpu", "191450m", "memory", "1938410Mi", "pods", "100"),
 			Labels: map[string]string{NodeType: "accelerated"},
-			Taints: []corev1.Taint{{Key: shape.GPUTaint, Value: "present", Effect: corev1.TaintEffectNoSchedule}},
-			Devices: []shape.Device{
-				{Name: Resource, Quantity: 8, Request: 8, Use: shape.UseGPU, From: Operator},
-				{Name: Fabric, Quantity: 32, Request: 32, Use: shape.UseFabric, From: EFA},
+			Taints: []corev1.Taint{{Key: nodeprofile.GPUTaint, Value: "present", Effect: corev1.TaintEffectNoSchedule}},
+			Devices: []nodeprofile.Device{
+				{Name: Resource, Quantity: 8, Request: 8, Use: nodeprofile.UseGPU, From: Operator},
+				{Name: Fabric, Quantity: 32, Request: 32, Use: nodeprofile.UseFabric, From: EFA},
 			},
 			Discovered: map[string]map[string]string{
 				NFD:      {PCI: "true"},
@@ -79,7 +79,7 @@ func Nodes() shape.Nodes {
 	}
 }
 
-var gpuTaint = corev1.Toleration{Key: shape.GPUTaint, Operator: corev1.TolerationOpExists}
+var gpuTaint = corev1.Toleration{Key: nodeprofile.GPUTaint, Operator: corev1.TolerationOpExists}
 
 // Components in deployment order.
 func Components() []footprint.Component {
