@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -33,8 +33,8 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 		name string
 		walk func(context.Context) (bool, error)
 	}{
-		{seen.PhaseBefore, d.before}, {seen.PhaseControl, d.control}, {seen.PhaseUp, d.up},
-		{seen.PhaseDown, d.down}, {seen.PhaseGang, d.gang},
+		{snapshot.PhaseBefore, d.before}, {snapshot.PhaseControl, d.control}, {snapshot.PhaseUp, d.up},
+		{snapshot.PhaseDown, d.down}, {snapshot.PhaseGang, d.gang},
 	} {
 		d.phase = phase.name
 		passed, err := phase.walk(ctx)
@@ -45,14 +45,14 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 			break
 		}
 	}
-	d.phase = seen.PhaseClean
+	d.phase = snapshot.PhaseClean
 	return d.clean(ctx)
 }
 
 // recordSetup stores what the chain is about to do, before it does anything.
 func (d *drive) recordSetup() error {
 	o, err := check.Observation{
-		Kind: seen.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: d.now().Sub(d.setup.Began),
+		Kind: snapshot.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: d.now().Sub(d.setup.Began),
 		Command: "GET nodes, APIServices, Deployments, settings of Prometheus, adapter, autoscaler and kube-controller-manager",
 	}.WithFigures(d.setup)
 	if err != nil {

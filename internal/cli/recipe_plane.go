@@ -7,7 +7,7 @@ import (
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/arena"
+	"github.com/firstlight/firstlight/internal/schedule/runner"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
@@ -23,7 +23,7 @@ func openPlane(ctx context.Context, board *display.Board) (schedule.Plane, error
 	if err != nil {
 		return schedule.Plane{}, err //nolint:wrapcheck // says what it was doing
 	}
-	a, err := arena.Open(ctx, l.RestConfig(), arena.Options{})
+	a, err := runner.Open(ctx, l.RestConfig(), runner.Options{})
 	if err != nil {
 		return schedule.Plane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
 	}

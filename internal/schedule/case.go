@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // Case is one recipe to test.
@@ -20,8 +20,8 @@ type Case struct {
 	// Criteria that it was resolved for.
 	Criteria criteria.Criteria `json:"criteria"`
 	// Cell and its Fingerprint, when it could be made.
-	Cell        cell.Cell `json:"cell"`
-	Fingerprint string    `json:"fingerprint"`
+	Cell        scenario.Cell `json:"cell"`
+	Fingerprint string        `json:"fingerprint"`
 	// Problems kept it from being made: then it is not put on a control plane, and
 	// has failed.
 	Problems diag.List `json:"problems,omitempty"`
@@ -68,26 +68,26 @@ func (s *Source) Case(name string) (Case, error) {
 	if err != nil {
 		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
 	} else {
-		c.Cell, c.Fingerprint = made, cell.Fingerprint(made)
+		c.Cell, c.Fingerprint = made, scenario.Fingerprint(made)
 	}
 	return c, nil
 }
 
 // cell makes the cell of a recipe; the error is a diag.List where it can be.
-func (s *Source) cell(name string, q criteria.Criteria) (cell.Cell, error) {
+func (s *Source) cell(name string, q criteria.Criteria) (scenario.Cell, error) {
 	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
-		return cell.Cell{}, err
+		return scenario.Cell{}, err
 	}
 	nodes, err := s.shapes.Select(q)
 	if err != nil {
-		return cell.Cell{}, err
+		return scenario.Cell{}, err
 	}
 	components, problems := s.footprints.Components(r)
 	if err := problems.Err(); err != nil {
-		return cell.Cell{}, err
+		return scenario.Cell{}, err
 	}
-	made, problems := cell.Build(name, r, components, nodes)
+	made, problems := scenario.Build(name, r, components, nodes)
 	return made, problems.Err()
 }
 

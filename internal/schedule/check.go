@@ -6,7 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // Kinds of observations: what is put on a control plane, and what came of it.
@@ -42,7 +42,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		return fmt.Errorf("keep the case of %s: %w", c.name, err)
 	}
 	if _, err := rec.Record(o); err != nil {
-		return err //nolint:wrapcheck // the store says what it was doing
+		return err
 	}
 	if len(made.Problems) > 0 {
 		return nil
@@ -61,7 +61,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 		return fmt.Errorf("keep what came of %s: %w", c.name, err)
 	}
 	_, err = rec.Record(o)
-	return err //nolint:wrapcheck // the store says what it was doing
+	return err
 }
 
 // Judge decides by the newest case and state.
@@ -80,7 +80,7 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if len(states) == 0 {
 		return check.CouldNotObserve("what came of the recipe's pods could not be seen")
 	}
-	state, err := check.Decode[seen.State](states[len(states)-1])
+	state, err := check.Decode[snapshot.State](states[len(states)-1])
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}

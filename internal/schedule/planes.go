@@ -7,15 +7,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // Arena puts cells on a control plane.
 type Arena interface {
 	// Run puts a cell there and returns what came of it when it is at rest. It may
 	// be called from many goroutines.
-	Run(ctx context.Context, c cell.Cell, progress func(string)) (seen.State, error)
+	Run(ctx context.Context, c scenario.Cell, progress func(string)) (snapshot.State, error)
 }
 
 // Plane is a control plane to put cells on.

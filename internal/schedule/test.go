@@ -73,7 +73,7 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 		return Outcome{}, errors.Join(err, run.Close(append(walked.Notes, err.Error())...))
 	}
 	if err := run.Finish(walked, nil); err != nil {
-		return Outcome{}, err //nolint:wrapcheck // says what it was doing
+		return Outcome{}, err
 	}
 	return Outcome{Outcome: walked, Run: run.ID(), Evidence: run.Dir(), Began: began, Starting: planes.starting()}, nil
 }

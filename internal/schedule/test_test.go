@@ -10,14 +10,14 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // arenaFunc is an arena by a function.
-type arenaFunc func(ctx context.Context, c cell.Cell) (seen.State, error)
+type arenaFunc func(ctx context.Context, c scenario.Cell) (snapshot.State, error)
 
-func (f arenaFunc) Run(ctx context.Context, c cell.Cell, _ func(string)) (seen.State, error) {
+func (f arenaFunc) Run(ctx context.Context, c scenario.Cell, _ func(string)) (snapshot.State, error) {
 	return f(ctx, c)
 }
 
@@ -62,15 +62,15 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 	t.Parallel()
 	tests := map[string]arenaFunc{
-		"the control plane is gone": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{}, errors.New("connection refused")
+		"the control plane is gone": func(context.Context, scenario.Cell) (snapshot.State, error) {
+			return snapshot.State{}, errors.New("connection refused")
 		},
-		"nothing came of it": func(context.Context, cell.Cell) (seen.State, error) { return seen.State{}, nil },
-		"it did not come to rest": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{Restless: "deployment x"}, nil
+		"nothing came of it": func(context.Context, scenario.Cell) (snapshot.State, error) { return snapshot.State{}, nil },
+		"it did not come to rest": func(context.Context, scenario.Cell) (snapshot.State, error) {
+			return snapshot.State{Restless: "deployment x"}, nil
 		},
-		"an empty picture of rest": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{Quiet: true, ResourceVersion: "7"}, nil
+		"an empty picture of rest": func(context.Context, scenario.Cell) (snapshot.State, error) {
+			return snapshot.State{Quiet: true, ResourceVersion: "7"}, nil
 		},
 	}
 	for name, run := range tests {
@@ -96,10 +96,10 @@ func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 func TestAnInterruptLeavesNoVerdict(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	o := options(t, func(ctx context.Context, _ cell.Cell) (seen.State, error) {
+	o := options(t, func(ctx context.Context, _ scenario.Cell) (snapshot.State, error) {
 		cancel()
 		<-ctx.Done()
-		return seen.State{}, ctx.Err()
+		return snapshot.State{}, ctx.Err()
 	}, Case{Recipe: "a", Fingerprint: "x"})
 	out, err := Test(ctx, o)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -25,31 +25,31 @@ func adapter(l look) Result {
 		wrong = append(wrong, finding("APIService "+l.apiName(), l.apiName()+" was not looked at", "run again"))
 	}
 	if len(wrong) > 0 {
-		return l.wait(api.Ref, []string{seen.ProblemAPIServices, seen.ProblemPrograms}, wrong, check.Finding{})
+		return l.wait(api.Ref, []string{snapshot.ProblemAPIServices, snapshot.ProblemPrograms}, wrong, check.Finding{})
 	}
-	available, _ := seen.Is(api.Conditions, "Available")
+	available, _ := snapshot.Is(api.Conditions, "Available")
 	return l.pass(held(available), api.Ref, "%s is Available, served by %s", api.Name, orElse(api.Service, "the API server itself"))
 }
 
 // apiName is the group of the metrics API that the chain uses.
 func (l look) apiName() string { return l.setup.Metric.API + ".metrics.k8s.io" }
 
-func (l look) api() (seen.APIService, bool) {
-	i := slices.IndexFunc(l.st.APIs, func(a seen.APIService) bool {
+func (l look) api() (snapshot.APIService, bool) {
+	i := slices.IndexFunc(l.st.APIs, func(a snapshot.APIService) bool {
 		return l.setup.Metric.API != "" && strings.HasSuffix(a.Name, l.apiName())
 	})
 	if i < 0 {
-		return seen.APIService{}, false
+		return snapshot.APIService{}, false
 	}
 	return l.st.APIs[i], true
 }
 
-func apiFindings(a seen.APIService) []check.Finding {
+func apiFindings(a snapshot.APIService) []check.Finding {
 	name := "APIService " + a.Name
 	if a.Absent {
 		return []check.Finding{finding(name, name+" is not registered: nothing serves this metrics API", "install a metrics adapter with its APIService (prometheus-adapter: docs/autoscale.md)")}
 	}
-	c, ok := seen.Is(a.Conditions, "Available")
+	c, ok := snapshot.Is(a.Conditions, "Available")
 	if ok {
 		return nil
 	}
@@ -60,7 +60,7 @@ func apiFindings(a seen.APIService) []check.Finding {
 		fmt.Sprintf("make Service %s reachable from the API server: its endpoints, port, TLS and network policy", orElse(a.Service, "of the adapter")))}
 }
 
-func programFindings(p seen.Program, what, key string) []check.Finding {
+func programFindings(p snapshot.Program, what, key string) []check.Finding {
 	name := p.String()
 	switch {
 	case p.Absent:
@@ -90,8 +90,8 @@ func orElse(s, otherwise string) string {
 
 // series: every GPU of the site has a fresh series that says which GPU it is of.
 func series(l look) Result {
-	needs := []string{seen.ProblemPrometheus}
-	metric := seen.Ref{Kind: "series", Name: l.setup.Metric.Series}
+	needs := []string{snapshot.ProblemPrometheus}
+	metric := snapshot.Ref{Kind: "series", Name: l.setup.Metric.Series}
 	if len(l.setup.GPUs) == 0 {
 		return l.unknown(metric, finding("site inventory", "the site's inventory has no GPUs, so no series can be expected", "list the GPU nodes in inventory.nodes"))
 	}
@@ -110,7 +110,7 @@ func series(l look) Result {
 // seriesOf holds one node's series against its GPUs.
 func (l look) seriesOf(node string) []check.Finding {
 	name := l.setup.Metric.Series
-	i := slices.IndexFunc(l.st.Coverage, func(c seen.Coverage) bool { return c.Node == node })
+	i := slices.IndexFunc(l.st.Coverage, func(c snapshot.Coverage) bool { return c.Node == node })
 	if i < 0 {
 		return []check.Finding{finding(node, fmt.Sprintf("Prometheus was not asked for %s of %s", name, node), "run again")}
 	}

@@ -3,15 +3,15 @@ package judge
 import (
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // clean: nothing with the run's label is left.
 func clean(l look) Result {
-	needs := []string{seen.ProblemLeft}
-	if _, began := l.st.Marks[seen.MarkClean]; !began {
-		return l.wait(seen.Ref{}, needs, nil, finding("clean-up", "cleaning up did not begin", "remove what carries the label: kubectl delete namespace,priorityclass,nodepools -l firstlight.dev/run="+l.setup.Run))
+	needs := []string{snapshot.ProblemLeft}
+	if _, began := l.st.Marks[snapshot.MarkClean]; !began {
+		return l.wait(snapshot.Ref{}, needs, nil, finding("clean-up", "cleaning up did not begin", "remove what carries the label: kubectl delete namespace,priorityclass,nodepools -l firstlight.dev/run="+l.setup.Run))
 	}
 	if len(l.st.Left) > 0 {
 		var left []check.Finding
@@ -21,9 +21,9 @@ func clean(l look) Result {
 		return l.wait(l.st.Left[0], needs, left, check.Finding{})
 	}
 	if len(l.unseen(needs)) > 0 {
-		return l.wait(seen.Ref{}, needs, nil, check.Finding{})
+		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
 	}
-	return l.pass(l.st.At, seen.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "nothing with the label firstlight.dev/run=%s is left", l.setup.Run)
+	return l.pass(l.st.At, snapshot.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "nothing with the label firstlight.dev/run=%s is left", l.setup.Run)
 }
 
 func kindWord(kind string) string {

@@ -4,30 +4,30 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // metricFalls: the load is gone, and the value is below the target again.
 func metricFalls(l look) Result {
-	needs := []string{seen.ProblemMetricsAPI, seen.ProblemPods}
-	still := only(l.role(seen.RoleLoad), func(p seen.Pod) bool { return !p.Gone() && p.Phase != "Succeeded" && p.Phase != "Failed" })
-	if _, stopped := l.st.Marks[seen.MarkStop]; !stopped {
-		return l.wait(seen.Ref{}, needs, nil, finding("load", "the load was not stopped", "run again"))
+	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPods}
+	still := only(l.role(snapshot.RoleLoad), func(p snapshot.Pod) bool { return !p.Gone() && p.Phase != "Succeeded" && p.Phase != "Failed" })
+	if _, stopped := l.st.Marks[snapshot.MarkStop]; !stopped {
+		return l.wait(snapshot.Ref{}, needs, nil, finding("load", "the load was not stopped", "run again"))
 	}
 	if len(still) > 0 {
 		p := still[0]
 		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), fmt.Sprintf("%s of the load still runs on %s", suspect(p.Ref), p.Node), "see why it does not end: its grace period, the kubelet of its node"))
 	}
-	good := l.good(l.st.API, seen.MarkStop)
-	if first, ok := trailing(good, func(r seen.Reading) bool { return r.Value <= l.rest() }); ok && lastError(l.st.API) == "" && l.rest() > 0 {
+	good := l.good(l.st.API, snapshot.MarkStop)
+	if first, ok := trailing(good, func(r snapshot.Reading) bool { return r.Value <= l.rest() }); ok && lastError(l.st.API) == "" && l.rest() > 0 {
 		return l.pass(first.At, l.metricRef(), "%s = %s, not above %s", l.setup.Metric.Name, l.value(good[len(good)-1].Value), l.value(l.rest()))
 	}
 	if len(good) == 0 || lastError(l.st.API) != "" {
 		return l.wait(l.metricRef(), needs, l.notServed(), check.Finding{})
 	}
 	return l.wait(l.metricRef(), needs, l.madeFindings(), finding(l.metricRef().String(), fmt.Sprintf("the value is %s though the load is gone, and has to fall to %s; it is made of %s", l.value(good[len(good)-1].Value), l.value(l.rest()), l.made()),
-		"see who else uses GPUs of the value; "+l.interval(seen.SettingWindow)))
+		"see who else uses GPUs of the value; "+l.interval(snapshot.SettingWindow)))
 }
 
 // trailing is the first item of the run at the end of a list for which ok holds.
@@ -42,13 +42,13 @@ func trailing[T any](list []T, ok func(T) bool) (T, bool) {
 
 // hpaDown: the HPA desires the least again.
 func hpaDown(l look) Result {
-	all := l.desiredSince(seen.MarkLoad)
-	stop := l.st.Marks[seen.MarkStop]
-	first, ok := trailing(all, func(d seen.Desired) bool { return d.Desired <= l.least() && !stop.IsZero() && d.At.After(stop) })
+	all := l.desiredSince(snapshot.MarkLoad)
+	stop := l.st.Marks[snapshot.MarkStop]
+	first, ok := trailing(all, func(d snapshot.Desired) bool { return d.Desired <= l.least() && !stop.IsZero() && d.At.After(stop) })
 	if ok && l.st.HPA != nil {
 		return l.pass(first.At, l.st.HPA.Ref, "%s desired", count(first.Desired, "replica"))
 	}
-	return l.wait(l.hpaRef(), []string{seen.ProblemHPA}, l.whyNotDown(), finding(suspect(l.hpaRef()), "the HPA still desires more than the least", "see the HPA's events; it looks every "+l.interval(seen.SettingHPASync)))
+	return l.wait(l.hpaRef(), []string{snapshot.ProblemHPA}, l.whyNotDown(), finding(suspect(l.hpaRef()), "the HPA still desires more than the least", "see the HPA's events; it looks every "+l.interval(snapshot.SettingHPASync)))
 }
 
 func (l look) whyNotDown() []check.Finding {
@@ -56,13 +56,13 @@ func (l look) whyNotDown() []check.Finding {
 	if h == nil || h.Gone() {
 		return []check.Finding{finding(name, "there is no HPA: it was deleted", "see who deletes objects of the namespace")}
 	}
-	if c, ok := seen.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
+	if c, ok := snapshot.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
 		return []check.Finding{finding(name, fmt.Sprintf("the HPA cannot read the metric, so it leaves the replicas as they are: %s: %s", c.Reason, c.Message), "see hop metric-falls; a holder must keep the metric served")}
 	}
-	if c, _ := seen.Is(h.Conditions, "AbleToScale"); c.Reason == "ScaleDownStabilized" {
-		return []check.Finding{finding("setting "+seen.SettingStabilization, fmt.Sprintf("the HPA waits out its stabilization window (%s): %s", l.interval(seen.SettingStabilization), c.Message), "shorten behavior.scaleDown.stabilizationWindowSeconds, or wait longer")}
+	if c, _ := snapshot.Is(h.Conditions, "AbleToScale"); c.Reason == "ScaleDownStabilized" {
+		return []check.Finding{finding("setting "+snapshot.SettingStabilization, fmt.Sprintf("the HPA waits out its stabilization window (%s): %s", l.interval(snapshot.SettingStabilization), c.Message), "shorten behavior.scaleDown.stabilizationWindowSeconds, or wait longer")}
 	}
-	if d, ok := l.desired(seen.MarkStop); ok && d.Value != nil && *d.Value > l.rest() {
+	if d, ok := l.desired(snapshot.MarkStop); ok && d.Value != nil && *d.Value > l.rest() {
 		return []check.Finding{finding(name, fmt.Sprintf("the HPA still has the value %s, above %s", l.value(*d.Value), l.value(l.rest())), "see hop metric-falls")}
 	}
 	return nil
@@ -71,11 +71,11 @@ func (l look) whyNotDown() []check.Finding {
 // podsGone: the pods that the load brought have ended, and no others.
 func podsGone(l look) Result {
 	added, kept := l.added(), l.kept()
-	needs := []string{seen.ProblemPods}
+	needs := []string{snapshot.ProblemPods}
 	if len(added) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("pods", "the load brought no pods, so none can end", "see hop pods"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("pods", "the load brought no pods, so none can end", "see hop pods"))
 	}
-	from := l.st.Marks[seen.MarkLoad]
+	from := l.st.Marks[snapshot.MarkLoad]
 	for _, p := range kept {
 		if p.Deleted.After(from) || p.Deleting.After(from) {
 			return l.broken(p.Ref, finding(suspect(p.Ref), fmt.Sprintf("%s, which was there before the load, was deleted instead of a new one (%s stay)", suspect(p.Ref), names(alive(added), podRef)),
@@ -92,6 +92,6 @@ func podsGone(l look) Result {
 		}
 		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), message, "see the pod's finalizers and grace period, and the kubelet of its node"))
 	}
-	last := lastOf(added, func(p seen.Pod) time.Time { return p.Deleted })
+	last := lastOf(added, func(p snapshot.Pod) time.Time { return p.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s gone: %s", count(len(added), "pod"), names(added, podRef))
 }

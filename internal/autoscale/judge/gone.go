@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // nodesGone: the nodes that came for those pods are gone.
 func nodesGone(l look) Result {
-	needs := []string{seen.ProblemNodes}
+	needs := []string{snapshot.ProblemNodes}
 	nodes := l.nodesOf(l.added())
 	if len(nodes) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("nodes", "the load brought no nodes, so none can go", "see hop registered"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("nodes", "the load brought no nodes, so none can go", "see hop registered"))
 	}
-	stay := only(nodes, func(n seen.Node) bool { return !n.Gone() })
+	stay := only(nodes, func(n snapshot.Node) bool { return !n.Gone() })
 	if len(stay) > 0 {
 		var why []check.Finding
 		for _, n := range stay {
@@ -29,19 +29,19 @@ func nodesGone(l look) Result {
 		}
 		return l.wait(stay[0].Ref, needs, why, check.Finding{})
 	}
-	last := lastOf(nodes, func(n seen.Node) time.Time { return n.Deleted })
+	last := lastOf(nodes, func(n snapshot.Node) time.Time { return n.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s drained and deleted", count(len(nodes), "node"))
 }
 
 // claimsGone: their claims are gone, too.
 func claimsGone(l look) Result {
-	needs := []string{seen.ProblemClaims}
+	needs := []string{snapshot.ProblemClaims}
 	if !l.karpenter() {
 		return notApplicable("nodes come from " + l.autoscaler() + ", which makes no claims")
 	}
 	claims := l.claimsOf(l.added())
 	if len(claims) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("claims", "the load brought no claims, so none can go", "see hop nodeclaim"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("claims", "the load brought no claims, so none can go", "see hop nodeclaim"))
 	}
 	for _, c := range claims {
 		if c.Gone() {
@@ -53,30 +53,30 @@ func claimsGone(l look) Result {
 		}
 		return l.wait(c.Ref, needs, nil, finding("NodeClaim "+c.Name, message, "see the claim's finalizers, Karpenter's log and the instance at the provider"))
 	}
-	last := lastOf(claims, func(c seen.Claim) time.Time { return c.Deleted })
+	last := lastOf(claims, func(c snapshot.Claim) time.Time { return c.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s gone", count(len(claims), "claim"))
 }
 
 // bystanders: the nodes that were there before the load still are. Nodes of
 // somebody else's pool come and go as they like.
 func bystanders(l look) Result {
-	needs := []string{seen.ProblemNodes}
-	from, marked := l.st.Marks[seen.MarkLoad]
+	needs := []string{snapshot.ProblemNodes}
+	from, marked := l.st.Marks[snapshot.MarkLoad]
 	if !marked || len(l.setup.Before) == 0 || len(l.kept()) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("nodes", "no node was there before, so none can have stayed", "run again"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("nodes", "no node was there before, so none can have stayed", "run again"))
 	}
 	gone := l.missing()
-	mine := only(l.st.Nodes, func(n seen.Node) bool { return n.UID != "" && n.Ours && !n.First.After(from) && !foreign(n) })
+	mine := only(l.st.Nodes, func(n snapshot.Node) bool { return n.UID != "" && n.Ours && !n.First.After(from) && !foreign(n) })
 	for _, n := range mine {
-		if n.Gone() && slices.ContainsFunc(l.kept(), func(p seen.Pod) bool { return p.Node == n.Name }) {
+		if n.Gone() && slices.ContainsFunc(l.kept(), func(p snapshot.Pod) bool { return p.Node == n.Name }) {
 			gone = append(gone, finding(suspect(n.Ref), suspect(n.Ref)+" of the first replica is gone: it was removed with the new ones", "see Karpenter's DisruptionTerminating event on it: it may have been replaced by a cheaper one"))
 		}
 	}
 	if len(gone) > 0 {
-		return l.broken(seen.Ref{Kind: "Node", Name: strings.TrimPrefix(gone[0].Suspect, "node ")}, gone...)
+		return l.broken(snapshot.Ref{Kind: "Node", Name: strings.TrimPrefix(gone[0].Suspect, "node ")}, gone...)
 	}
 	if len(l.unseen(needs)) > 0 {
-		return l.wait(seen.Ref{}, needs, nil, check.Finding{})
+		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
 	}
 	object := l.setup.Before[0]
 	if len(mine) > 0 {
@@ -100,7 +100,7 @@ func (l look) missing() []check.Finding {
 }
 
 // whyStays says what keeps a node.
-func (l look) whyStays(n seen.Node) []check.Finding {
+func (l look) whyStays(n snapshot.Node) []check.Finding {
 	name := suspect(n.Ref)
 	claim := l.claimOf(n)
 	var out []check.Finding
@@ -123,23 +123,23 @@ func (l look) whyStays(n seen.Node) []check.Finding {
 	if !n.Deleting.IsZero() {
 		return []check.Finding{finding(name, fmt.Sprintf("%s has been draining for %s", name, seconds(l.st.At.Sub(n.Deleting))), "see the pods on it, its finalizers and Karpenter's log")}
 	}
-	if c, ok := seen.Is(claim.Conditions, "Consolidatable"); claim.UID != "" && !ok {
-		return []check.Finding{finding(name, fmt.Sprintf("%s stays: its claim is not Consolidatable yet (%s)", name, condition(c)), fmt.Sprintf("it becomes so after consolidateAfter (%s) without a change of its pods", l.interval(seen.SettingConsolidate)))}
+	if c, ok := snapshot.Is(claim.Conditions, "Consolidatable"); claim.UID != "" && !ok {
+		return []check.Finding{finding(name, fmt.Sprintf("%s stays: its claim is not Consolidatable yet (%s)", name, condition(c)), fmt.Sprintf("it becomes so after consolidateAfter (%s) without a change of its pods", l.interval(snapshot.SettingConsolidate)))}
 	}
-	return []check.Finding{finding(name, fmt.Sprintf("%s stays though nothing is seen that keeps it", name), fmt.Sprintf("see %s's log; %s; %s", l.autoscaler(), l.interval(seen.SettingDisruption), l.interval(seen.SettingValidation)))}
+	return []check.Finding{finding(name, fmt.Sprintf("%s stays though nothing is seen that keeps it", name), fmt.Sprintf("see %s's log; %s; %s", l.autoscaler(), l.interval(snapshot.SettingDisruption), l.interval(snapshot.SettingValidation)))}
 }
 
-func (l look) claimOf(n seen.Node) seen.Claim {
+func (l look) claimOf(n snapshot.Node) snapshot.Claim {
 	for _, c := range slices.Backward(l.st.Claims) {
 		if m, ok := l.nodeOf(c); ok && m.UID == n.UID {
 			return c
 		}
 	}
-	return seen.Claim{}
+	return snapshot.Claim{}
 }
 
 // holds says whether a pod keeps a node, and which remedy there is.
-func holds(node string, h seen.Holder) (check.Finding, bool) {
+func holds(node string, h snapshot.Holder) (check.Finding, bool) {
 	pod := suspect(h.Ref)
 	switch {
 	case h.DoNotDisrupt:
@@ -154,7 +154,7 @@ func holds(node string, h seen.Holder) (check.Finding, bool) {
 }
 
 // blockers are the autoscaler's own reasons to leave a node.
-func (l look) blockers(n seen.Node, c seen.Claim) []check.Finding {
+func (l look) blockers(n snapshot.Node, c snapshot.Claim) []check.Finding {
 	name := suspect(n.Ref)
 	pool, _ := l.pool(orElse(n.Pool, l.setup.Pool.Name))
 	var out []check.Finding
@@ -170,7 +170,7 @@ func (l look) blockers(n seen.Node, c seen.Claim) []check.Finding {
 
 // blocker reads one event. What was said before the load stopped counts only
 // where it is about something that lasts.
-func (l look) blocker(node string, e seen.Event) (check.Finding, bool) {
+func (l look) blocker(node string, e snapshot.Event) (check.Finding, bool) {
 	message := fmt.Sprintf("%s stays: %s", node, e.Message)
 	switch m := strings.ToLower(e.Message); {
 	case strings.Contains(m, "poddisruptionbudget") || strings.Contains(m, "pdb prevents"):
@@ -183,7 +183,7 @@ func (l look) blocker(node string, e seen.Event) (check.Finding, bool) {
 		return finding("NodePool "+l.setup.Pool.Name, "disruption budget in the way: "+message, budgetRemedy), true
 	case strings.Contains(m, "nominated for a pending pod") || strings.Contains(m, "isn't initialized"):
 		return check.Finding{}, false // Karpenter says so of every new node, for a while
-	case e.First.After(l.st.Marks[seen.MarkStop]):
+	case e.First.After(l.st.Marks[snapshot.MarkStop]):
 		return finding(node, message, "see the autoscaler's log"), true
 	default:
 		return check.Finding{}, false

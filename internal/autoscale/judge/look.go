@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // look is what a judge looks at, with questions to it. None of them returns an
 // object without a UID.
 type look struct {
-	setup seen.Setup
-	st    seen.State
+	setup snapshot.Setup
+	st    snapshot.State
 }
 
 const karpenter = "karpenter"
@@ -29,40 +29,40 @@ func (l look) autoscaler() string {
 }
 
 // role are the run's pods of a role, also those that are gone.
-func (l look) role(role string) []seen.Pod {
-	return only(l.st.Pods, func(p seen.Pod) bool { return p.Role == role && p.UID != "" })
+func (l look) role(role string) []snapshot.Pod {
+	return only(l.st.Pods, func(p snapshot.Pod) bool { return p.Role == role && p.UID != "" })
 }
 
 // since are the pods of a role that came after a mark; none without the mark.
-func (l look) since(role, mark string) []seen.Pod {
+func (l look) since(role, mark string) []snapshot.Pod {
 	from, ok := l.st.Marks[mark]
 	if !ok {
 		return nil
 	}
-	return only(l.role(role), func(p seen.Pod) bool { return p.First.After(from) })
+	return only(l.role(role), func(p snapshot.Pod) bool { return p.First.After(from) })
 }
 
 // added are the replicas that the load brought; kept those that were there.
-func (l look) added() []seen.Pod { return l.since(seen.RoleWorker, seen.MarkLoad) }
+func (l look) added() []snapshot.Pod { return l.since(snapshot.RoleWorker, snapshot.MarkLoad) }
 
-func (l look) kept() []seen.Pod {
-	from, ok := l.st.Marks[seen.MarkLoad]
-	return only(l.role(seen.RoleWorker), func(p seen.Pod) bool { return !ok || !p.First.After(from) })
+func (l look) kept() []snapshot.Pod {
+	from, ok := l.st.Marks[snapshot.MarkLoad]
+	return only(l.role(snapshot.RoleWorker), func(p snapshot.Pod) bool { return !ok || !p.First.After(from) })
 }
 
 // alive are pods that are not gone, going or over.
-func alive(pods []seen.Pod) []seen.Pod {
-	return only(pods, func(p seen.Pod) bool {
+func alive(pods []snapshot.Pod) []snapshot.Pod {
+	return only(pods, func(p snapshot.Pod) bool {
 		return !p.Gone() && p.Deleting.IsZero() && p.Phase != "Failed" && p.Phase != "Succeeded"
 	})
 }
 
 // runs says that a pod is bound and ready.
-func runs(p seen.Pod) bool { return p.Node != "" && !p.ReadyAt.IsZero() }
+func runs(p snapshot.Pod) bool { return p.Node != "" && !p.ReadyAt.IsZero() }
 
 // nominations are the names of the claims that Karpenter says it made for p, or
 // means p to use.
-func (l look) nominations(p seen.Pod) []string {
+func (l look) nominations(p snapshot.Pod) []string {
 	var out []string
 	for _, e := range l.about(p.UID, "Nominated") {
 		for part := range strings.FieldsFuncSeq(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -76,17 +76,17 @@ func (l look) nominations(p seen.Pod) []string {
 
 // claimsFor are the claims that were made because of p: Karpenter says so, and
 // they are not older than it. The API's clock has whole seconds.
-func (l look) claimsFor(p seen.Pod) []seen.Claim {
+func (l look) claimsFor(p snapshot.Pod) []snapshot.Claim {
 	nominated := l.nominations(p)
-	return only(l.st.Claims, func(c seen.Claim) bool {
+	return only(l.st.Claims, func(c snapshot.Claim) bool {
 		return c.UID != "" && slices.Contains(nominated, c.Name) && !c.Created.Before(p.Created)
 	})
 }
 
 // claimsOf are the claims made because of any of the pods, each once.
-func (l look) claimsOf(pods []seen.Pod) []seen.Claim {
+func (l look) claimsOf(pods []snapshot.Pod) []snapshot.Claim {
 	had := map[string]bool{}
-	var out []seen.Claim
+	var out []snapshot.Claim
 	for _, p := range pods {
 		for _, c := range l.claimsFor(p) {
 			if !had[c.UID] {
@@ -99,12 +99,12 @@ func (l look) claimsOf(pods []seen.Pod) []seen.Claim {
 }
 
 // standing are the claims of the pods that are not gone or going.
-func (l look) standing(pods []seen.Pod) []seen.Claim {
-	return only(l.claimsOf(pods), func(c seen.Claim) bool { return !c.Gone() && c.Deleting.IsZero() })
+func (l look) standing(pods []snapshot.Pod) []snapshot.Claim {
+	return only(l.claimsOf(pods), func(c snapshot.Claim) bool { return !c.Gone() && c.Deleting.IsZero() })
 }
 
 // nodeOf is the node of a claim, by the instance that both name.
-func (l look) nodeOf(c seen.Claim) (seen.Node, bool) {
+func (l look) nodeOf(c snapshot.Claim) (snapshot.Node, bool) {
 	for _, n := range slices.Backward(l.st.Nodes) {
 		same := c.ProviderID != "" && c.ProviderID == n.ProviderID
 		named := c.Node != "" && c.Node == n.Name && (c.ProviderID == "" || n.ProviderID == "")
@@ -112,13 +112,13 @@ func (l look) nodeOf(c seen.Claim) (seen.Node, bool) {
 			return n, true
 		}
 	}
-	return seen.Node{}, false
+	return snapshot.Node{}, false
 }
 
 // nodesOf are the nodes that came because of the pods: those of their claims;
 // with node groups, those of the group that came after the first of the pods.
-func (l look) nodesOf(pods []seen.Pod) []seen.Node {
-	var out []seen.Node
+func (l look) nodesOf(pods []snapshot.Pod) []snapshot.Node {
+	var out []snapshot.Node
 	if l.karpenter() {
 		for _, c := range l.claimsOf(pods) {
 			if n, ok := l.nodeOf(c); ok {
@@ -127,71 +127,71 @@ func (l look) nodesOf(pods []seen.Pod) []seen.Node {
 		}
 		return out
 	}
-	from := earliest(pods, func(p seen.Pod) time.Time { return p.First })
-	return only(l.st.Nodes, func(n seen.Node) bool {
+	from := earliest(pods, func(p snapshot.Pod) time.Time { return p.First })
+	return only(l.st.Nodes, func(n snapshot.Node) bool {
 		return n.UID != "" && n.Ours && !from.IsZero() && n.First.After(from)
 	})
 }
 
 // about are the events about an object with one of the reasons.
-func (l look) about(uid string, reasons ...string) []seen.Event {
-	return only(l.st.Events, func(e seen.Event) bool {
+func (l look) about(uid string, reasons ...string) []snapshot.Event {
+	return only(l.st.Events, func(e snapshot.Event) bool {
 		return uid != "" && e.About.UID == uid && slices.Contains(reasons, e.Reason)
 	})
 }
 
 // pool finds a NodePool of the run.
-func (l look) pool(name string) (seen.Pool, bool) {
-	i := slices.IndexFunc(l.st.Pools, func(p seen.Pool) bool { return p.Name == name && name != "" })
+func (l look) pool(name string) (snapshot.Pool, bool) {
+	i := slices.IndexFunc(l.st.Pools, func(p snapshot.Pool) bool { return p.Name == name && name != "" })
 	if i < 0 {
-		return seen.Pool{}, false
+		return snapshot.Pool{}, false
 	}
 	return l.st.Pools[i], true
 }
 
 // program finds a program by its role.
-func (l look) program(role string) (seen.Program, bool) {
-	i := slices.IndexFunc(l.st.Programs, func(p seen.Program) bool { return p.Role == role })
+func (l look) program(role string) (snapshot.Program, bool) {
+	i := slices.IndexFunc(l.st.Programs, func(p snapshot.Program) bool { return p.Role == role })
 	if i < 0 {
-		return seen.Program{}, false
+		return snapshot.Program{}, false
 	}
 	return l.st.Programs[i], true
 }
 
 // desired is the HPA's newest word since a mark.
-func (l look) desired(mark string) (seen.Desired, bool) {
+func (l look) desired(mark string) (snapshot.Desired, bool) {
 	list := l.desiredSince(mark)
 	if len(list) == 0 {
-		return seen.Desired{}, false
+		return snapshot.Desired{}, false
 	}
 	return list[len(list)-1], true
 }
 
-func (l look) desiredSince(mark string) []seen.Desired {
+func (l look) desiredSince(mark string) []snapshot.Desired {
 	from, ok := l.st.Marks[mark]
-	return only(l.st.Desired, func(d seen.Desired) bool { return ok && d.At.After(from) })
+	return only(l.st.Desired, func(d snapshot.Desired) bool { return ok && d.At.After(from) })
 }
 
 // least is the number of replicas that there are without load.
 func (l look) least() int { return max(1, l.setup.Scale.Min) }
 
 // hpaRef names the HPA, also where it was not seen.
-func (l look) hpaRef() seen.Ref {
+func (l look) hpaRef() snapshot.Ref {
 	if l.st.HPA != nil {
 		return l.st.HPA.Ref
 	}
-	return seen.Ref{Kind: "HorizontalPodAutoscaler", Namespace: l.setup.Namespace}
+	return snapshot.Ref{Kind: "HorizontalPodAutoscaler", Namespace: l.setup.Namespace}
 }
 
 // metricRef names the metric at its API.
-func (l look) metricRef() seen.Ref {
-	return seen.Ref{Kind: l.setup.Metric.API + " metric", Name: l.setup.Metric.Name}
+func (l look) metricRef() snapshot.Ref {
+	return snapshot.Ref{Kind: l.setup.Metric.API + " metric", Name: l.setup.Metric.Name}
 }
 
 // other says what came for others meanwhile: it is told and changes nothing.
 func (l look) other() string {
-	claims := only(l.st.Claims, func(c seen.Claim) bool { return !c.Ours })
-	nodes := only(l.st.Nodes, func(n seen.Node) bool { return !n.Ours })
+	claims := only(l.st.Claims, func(c snapshot.Claim) bool { return !c.Ours })
+	nodes := only(l.st.Nodes, func(n snapshot.Node) bool { return !n.Ours })
 	if len(claims)+len(nodes) == 0 {
 		return ""
 	}
@@ -250,7 +250,7 @@ func lastOf[T any](list []T, at func(T) time.Time) T {
 }
 
 // held is when a condition was seen to hold: our own clock before the API's.
-func held(c seen.Condition) time.Time {
+func held(c snapshot.Condition) time.Time {
 	if !c.Seen.IsZero() {
 		return c.Seen
 	}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // nodepool: who makes nodes runs, and the NodePool can make GPU nodes.
 func nodepool(l look) Result {
-	needs := []string{seen.ProblemPools, seen.ProblemPrograms}
+	needs := []string{snapshot.ProblemPools, snapshot.ProblemPrograms}
 	wrong := l.programs()
 	if !l.karpenter() {
 		return l.nodeGroup(needs, wrong)
@@ -24,7 +24,7 @@ func nodepool(l look) Result {
 	if len(wrong) > 0 {
 		return l.wait(pool.Ref, needs, wrong, check.Finding{})
 	}
-	c, _ := seen.Is(pool.Conditions, "Ready")
+	c, _ := snapshot.Is(pool.Conditions, "Ready")
 	r := l.pass(held(c), pool.Ref, "NodePool %s is ready: at most %d GPUs, instance types %s", pool.Name, pool.GPULimit, orElse(join(l.setup.Pool.InstanceTypes), "of any kind"))
 	r.Findings = consolidationOff(pool)
 	return r
@@ -39,7 +39,7 @@ func (l look) programs() []check.Finding {
 	if l.setup.Scheduler == kai {
 		p, stated := l.program("scheduler")
 		if !stated {
-			p = seen.Program{Ref: seen.Ref{Kind: "Deployment", Name: "kai-scheduler"}, Absent: true}
+			p = snapshot.Program{Ref: snapshot.Ref{Kind: "Deployment", Name: "kai-scheduler"}, Absent: true}
 		}
 		wrong = append(wrong, programFindings(p, "the KAI scheduler", "site gpustack.gangScheduler")...)
 	}
@@ -50,20 +50,20 @@ func (l look) programs() []check.Finding {
 // own; that it is there proves nothing.
 func (l look) nodeGroup(needs []string, wrong []check.Finding) Result {
 	if len(wrong) > 0 {
-		return l.wait(seen.Ref{}, needs, wrong, check.Finding{})
+		return l.wait(snapshot.Ref{}, needs, wrong, check.Finding{})
 	}
 	p, stated := l.program("autoscaler")
 	if stated && !p.Absent {
 		return l.pass(l.st.At, p.Ref, "%s runs; node group %s is judged by its scaling", p.Ref, l.setup.Pool.Name)
 	}
 	if unseen := l.unseen(needs); len(unseen) > 0 {
-		return l.wait(seen.Ref{}, needs, nil, check.Finding{})
+		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
 	}
 	return notApplicable(l.autoscaler() + " is not visible in this cluster; node group " + l.setup.Pool.Name + " is judged by its scaling alone")
 }
 
 // poolFindings are what keeps a NodePool from making the nodes that are needed.
-func (l look) poolFindings(p seen.Pool) []check.Finding {
+func (l look) poolFindings(p snapshot.Pool) []check.Finding {
 	name := "NodePool " + p.Name
 	if p.Absent || p.Gone() {
 		return []check.Finding{finding(name, name+" is not there", "name an existing NodePool with --pool, or leave it out for one of the run's own")}
@@ -84,14 +84,14 @@ func (l look) poolFindings(p seen.Pool) []check.Finding {
 }
 
 // notReady says why a NodePool is not ready, from its conditions.
-func notReady(p seen.Pool) []check.Finding {
-	ready, ok := seen.Is(p.Conditions, "Ready")
+func notReady(p snapshot.Pool) []check.Finding {
+	ready, ok := snapshot.Is(p.Conditions, "Ready")
 	if ok {
 		return nil
 	}
 	name := "NodePool " + p.Name
 	for _, kind := range []string{"NodeClassReady", "ValidationSucceeded"} {
-		c, fine := seen.Is(p.Conditions, kind)
+		c, fine := snapshot.Is(p.Conditions, kind)
 		if c.Status == "" || fine {
 			continue
 		}
@@ -113,7 +113,7 @@ const (
 )
 
 // consolidationOff says that a pool never removes a node by itself.
-func consolidationOff(p seen.Pool) []check.Finding {
+func consolidationOff(p snapshot.Pool) []check.Finding {
 	name := "NodePool " + p.Name
 	switch {
 	case p.ConsolidateAfter == "Never":

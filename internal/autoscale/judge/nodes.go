@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -15,9 +15,9 @@ func nodeclaim(l look) Result {
 	if !l.karpenter() {
 		return triggered(l)
 	}
-	needs := []string{seen.ProblemPods, seen.ProblemClaims, seen.ProblemEvents}
+	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}
 	fresh := alive(l.added())
-	var waiting []seen.Pod
+	var waiting []snapshot.Pod
 	for _, p := range fresh {
 		if len(l.claimsFor(p)) == 0 {
 			waiting = append(waiting, p)
@@ -27,19 +27,19 @@ func nodeclaim(l look) Result {
 		return l.noClaim(needs, waiting)
 	}
 	claims := l.claimsOf(fresh)
-	last := lastOf(claims, func(c seen.Claim) time.Time { return c.First })
+	last := lastOf(claims, func(c snapshot.Claim) time.Time { return c.First })
 	return l.pass(last.First, last.Ref, "%s for %s: %s", count(len(claims), "claim"), count(len(fresh), "pod"), names(claims, claimRef))
 }
 
 // noClaim says why there is no claim for pods. A claim that nobody says is for
 // them is no proof either way: Karpenter limits the rate of its nominations.
-func (l look) noClaim(needs []string, waiting []seen.Pod) Result {
+func (l look) noClaim(needs []string, waiting []snapshot.Pod) Result {
 	if len(waiting) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("pods", "there is no new pod", "see hop pods"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("pods", "there is no new pod", "see hop pods"))
 	}
 	p := waiting[0]
 	why := l.whyPending(waiting)
-	loose := only(l.st.Claims, func(c seen.Claim) bool { return c.Ours && !c.Created.Before(p.Created) && !l.claimed(c) })
+	loose := only(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && !c.Created.Before(p.Created) && !l.claimed(c) })
 	if len(loose) > 0 && len(l.refusals(p)) == 0 && len(l.nominations(p)) == 0 {
 		return l.unknown(p.Ref, finding("NodeClaim "+loose[0].Name, fmt.Sprintf("claims %s came, but no event says for which pod: Karpenter names at most 5 pods a second, and others' pods count", names(loose, claimRef)), "run again when fewer pods of others are pending"))
 	}
@@ -47,7 +47,7 @@ func (l look) noClaim(needs []string, waiting []seen.Pod) Result {
 }
 
 // claimed says that a claim was nominated for a pod of the run.
-func (l look) claimed(c seen.Claim) bool {
+func (l look) claimed(c snapshot.Claim) bool {
 	for _, p := range l.st.Pods {
 		if slices.Contains(l.nominations(p), c.Name) {
 			return true
@@ -60,29 +60,29 @@ func (l look) claimed(c seen.Claim) bool {
 // group scale.
 func triggered(l look) Result {
 	fresh := alive(l.added())
-	said := func(p seen.Pod) seen.Event {
+	said := func(p snapshot.Pod) snapshot.Event {
 		list := l.about(p.UID, "TriggeredScaleUp")
 		if len(list) == 0 {
-			return seen.Event{}
+			return snapshot.Event{}
 		}
 		return list[0]
 	}
-	waiting := only(fresh, func(p seen.Pod) bool { return said(p).Reason == "" })
+	waiting := only(fresh, func(p snapshot.Pod) bool { return said(p).Reason == "" })
 	if len(fresh) == 0 || len(waiting) > 0 {
-		return l.noClaim([]string{seen.ProblemPods, seen.ProblemEvents}, waiting)
+		return l.noClaim([]string{snapshot.ProblemPods, snapshot.ProblemEvents}, waiting)
 	}
-	last := lastOf(fresh, func(p seen.Pod) time.Time { return said(p).First })
+	last := lastOf(fresh, func(p snapshot.Pod) time.Time { return said(p).First })
 	return l.pass(said(last).First, last.Ref, "%s for %s: %s", l.autoscaler(), count(len(fresh), "pod"), said(last).Message)
 }
 
 // arrived are the nodes of the new pods, all of them or not yet.
-func (l look) arrived() (nodes []seen.Node, all bool) {
+func (l look) arrived() (nodes []snapshot.Node, all bool) {
 	fresh := alive(l.added())
 	want := len(fresh)
 	if l.karpenter() {
 		want = max(len(l.standing(fresh)), len(fresh))
 	}
-	nodes = only(l.nodesOf(fresh), func(n seen.Node) bool { return !n.Gone() })
+	nodes = only(l.nodesOf(fresh), func(n snapshot.Node) bool { return !n.Gone() })
 	return nodes, want > 0 && len(nodes) >= want
 }
 
@@ -91,14 +91,14 @@ func registered(l look) Result {
 	nodes, all := l.arrived()
 	if l.karpenter() {
 		for _, c := range l.standing(alive(l.added())) {
-			_, ok := seen.Is(c.Conditions, "Registered")
+			_, ok := snapshot.Is(c.Conditions, "Registered")
 			all = all && ok
 		}
 	}
 	if !all {
 		return l.waitForNodes("registered")
 	}
-	last := lastOf(nodes, func(n seen.Node) time.Time { return n.First })
+	last := lastOf(nodes, func(n snapshot.Node) time.Time { return n.First })
 	return l.pass(last.First, last.Ref, "%s registered: %s", count(len(nodes), "node"), names(nodes, nodeRef))
 }
 
@@ -106,7 +106,7 @@ func registered(l look) Result {
 func ready(l look) Result {
 	nodes, all := l.arrived()
 	for _, n := range nodes {
-		_, ok := seen.Is(n.Conditions, "Ready")
+		_, ok := snapshot.Is(n.Conditions, "Ready")
 		all = all && ok
 	}
 	if !all {
@@ -116,8 +116,8 @@ func ready(l look) Result {
 	return l.pass(readyAt(last), last.Ref, "%s Ready", count(len(nodes), "node"))
 }
 
-func readyAt(n seen.Node) time.Time {
-	c, ok := seen.Is(n.Conditions, "Ready")
+func readyAt(n snapshot.Node) time.Time {
+	c, ok := snapshot.Is(n.Conditions, "Ready")
 	if !ok {
 		return time.Time{}
 	}
@@ -126,7 +126,7 @@ func readyAt(n seen.Node) time.Time {
 
 func (l look) waitForNodes(what string) Result {
 	fresh := alive(l.added())
-	object := seen.Ref{}
+	object := snapshot.Ref{}
 	if len(fresh) > 0 {
 		object = fresh[0].Ref
 	}
@@ -143,12 +143,12 @@ func (l look) waitForNodes(what string) Result {
 	if len(why) == 0 {
 		why = l.replaced()
 	}
-	return l.wait(object, []string{seen.ProblemClaims, seen.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what+": "+l.inventory(fresh), "see the NodeClaims and their instances"))
+	return l.wait(object, []string{snapshot.ProblemClaims, snapshot.ProblemNodes}, why, finding("node", "not every node of the new pods is "+what+": "+l.inventory(fresh), "see the NodeClaims and their instances"))
 }
 
 // inventory lists the pods, claims and nodes that a hop is about, where none of them says
 // what is wrong.
-func (l look) inventory(pods []seen.Pod) string {
+func (l look) inventory(pods []snapshot.Pod) string {
 	var nodes []string
 	for _, n := range l.nodesOf(pods) {
 		name := n.Name
@@ -180,7 +180,7 @@ func (l look) replaced() []check.Finding {
 }
 
 // evicted is what the events say of the end of a pod.
-func (l look) evicted(p seen.Pod) string {
+func (l look) evicted(p snapshot.Pod) string {
 	for _, e := range l.about(p.UID, "Evicted", "Preempted", "Killing", "TaintManagerEviction", "DisruptionTerminating") {
 		return because(e.Reason + ": " + e.Message)
 	}
@@ -190,7 +190,7 @@ func (l look) evicted(p seen.Pod) string {
 // desires lists what the HPA desired under load, and for which values.
 func (l look) desires() string {
 	var out []string
-	for _, d := range l.desiredSince(seen.MarkLoad) {
+	for _, d := range l.desiredSince(snapshot.MarkLoad) {
 		out = append(out, fmt.Sprintf("%d (%s)", d.Desired, l.desiredValue(d)))
 	}
 	return orElse(strings.Join(out, ", then "), "nothing")
@@ -206,19 +206,19 @@ func bound(l look) Result {
 			return l.broken(p.Ref, l.elsewhere(p))
 		}
 	}
-	waiting := only(fresh, func(p seen.Pod) bool { return !runs(p) })
+	waiting := only(fresh, func(p snapshot.Pod) bool { return !runs(p) })
 	if len(fresh) == 0 || len(waiting) > 0 {
 		p := head(append(waiting, fresh...))
-		return l.wait(p.Ref, []string{seen.ProblemPods, seen.ProblemNodes}, l.whyNotRunning(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("%d of %d new pods run", len(fresh)-len(waiting), len(fresh)), "see the pods' events"))
+		return l.wait(p.Ref, []string{snapshot.ProblemPods, snapshot.ProblemNodes}, l.whyNotRunning(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("%d of %d new pods run", len(fresh)-len(waiting), len(fresh)), "see the pods' events"))
 	}
-	last := lastOf(fresh, func(p seen.Pod) time.Time { return p.ReadyAt })
+	last := lastOf(fresh, func(p snapshot.Pod) time.Time { return p.ReadyAt })
 	if l.setup.Pool.Stay {
 		return l.pass(last.ReadyAt, last.Ref, "%s run on %s, which were there", names(fresh, podRef), join(nodesUsed(fresh)))
 	}
 	return l.pass(last.ReadyAt, last.Ref, "%s run on the %s that came for them%s", count(len(fresh), "pod"), count(len(nodes), "node"), l.other())
 }
 
-func contains(nodes []seen.Node, name string) bool {
+func contains(nodes []snapshot.Node, name string) bool {
 	for _, n := range nodes {
 		if n.Name == name {
 			return true
@@ -228,7 +228,7 @@ func contains(nodes []seen.Node, name string) bool {
 }
 
 // elsewhere names a pod that is not where it should be.
-func (l look) elsewhere(p seen.Pod) check.Finding {
+func (l look) elsewhere(p snapshot.Pod) check.Finding {
 	if l.setup.Pool.Stay {
 		return finding(suspect(p.Ref), fmt.Sprintf("%s is bound to %s, which was not there before the run", suspect(p.Ref), p.Node),
 			"free GPUs on the nodes of the inventory; see what took the node affinity of the pod away")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -13,8 +13,8 @@ const kai = "kai"
 
 // whyNotRunning says why pods do not run: those without a node, why they are
 // pending; those with one, what their containers wait for.
-func (l look) whyNotRunning(list []seen.Pod) []check.Finding {
-	pending := only(list, func(p seen.Pod) bool { return p.Node == "" })
+func (l look) whyNotRunning(list []snapshot.Pod) []check.Finding {
+	pending := only(list, func(p snapshot.Pod) bool { return p.Node == "" })
 	out := l.whyPending(pending)
 	for _, p := range list {
 		if p.Node != "" {
@@ -26,7 +26,7 @@ func (l look) whyNotRunning(list []seen.Pod) []check.Finding {
 }
 
 // whyPending says why pods have no node, the likeliest first, each reason once.
-func (l look) whyPending(list []seen.Pod) []check.Finding {
+func (l look) whyPending(list []snapshot.Pod) []check.Finding {
 	if len(list) == 0 {
 		return nil
 	}
@@ -41,13 +41,13 @@ func (l look) whyPending(list []seen.Pod) []check.Finding {
 
 // queueFindings name queues of KAI that do not exist. KAI passes over a pod
 // whose queue is not there without a word.
-func (l look) queueFindings(list []seen.Pod) []check.Finding {
+func (l look) queueFindings(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, p := range list {
 		if !strings.Contains(p.Scheduler, kai) || p.Queue == "" {
 			continue
 		}
-		i := slices.IndexFunc(l.st.Queues, func(q seen.Queue) bool { return q.Name == p.Queue })
+		i := slices.IndexFunc(l.st.Queues, func(q snapshot.Queue) bool { return q.Name == p.Queue })
 		if i >= 0 && !l.st.Queues[i].Absent {
 			continue
 		}
@@ -62,7 +62,7 @@ func (l look) queueFindings(list []seen.Pod) []check.Finding {
 	return out
 }
 
-func (l look) queueRemedy(p seen.Pod) string {
+func (l look) queueRemedy(p snapshot.Pod) string {
 	if l.setup.Queue != "" && p.Queue != l.setup.Queue {
 		return fmt.Sprintf("the chain made queue %s: find out what put %s into the pod's label kai.scheduler/queue, or create that queue", l.setup.Queue, p.Queue)
 	}
@@ -70,7 +70,7 @@ func (l look) queueRemedy(p seen.Pod) string {
 }
 
 // kaiSays is what KAI's parts say about the pod or its group.
-func (l look) kaiSays(p seen.Pod) string {
+func (l look) kaiSays(p snapshot.Pod) string {
 	for _, e := range slices.Backward(l.st.Events) {
 		about := e.About.UID == p.UID || e.About.Kind == "PodGroup" && e.About.Namespace == p.Namespace
 		if about && !l.fromAutoscaler(e) && e.Type == "Warning" {
@@ -81,7 +81,7 @@ func (l look) kaiSays(p seen.Pod) string {
 }
 
 // taintFindings hold the pool's taints against what the pods tolerate.
-func (l look) taintFindings(list []seen.Pod) []check.Finding {
+func (l look) taintFindings(list []snapshot.Pod) []check.Finding {
 	var taints []string
 	from := l.setup.Pool.Name
 	if pool, ok := l.pool(from); ok {
@@ -95,7 +95,7 @@ func (l look) taintFindings(list []seen.Pod) []check.Finding {
 		}
 	}
 	for _, p := range list {
-		if p.Role == seen.RoleLoad || p.Role == seen.RoleHolder {
+		if p.Role == snapshot.RoleLoad || p.Role == snapshot.RoleHolder {
 			continue // they go to nodes that were there
 		}
 		for _, t := range taints {
@@ -131,8 +131,8 @@ func taintParts(s string) (key, value, effect string) {
 
 // poolState says what is wrong with the autoscaler and its pool, and what the
 // autoscaler says against the pods for it.
-func (l look) poolState(list []seen.Pod) []check.Finding {
-	list = only(list, func(p seen.Pod) bool { return p.Role != seen.RoleLoad && p.Role != seen.RoleHolder })
+func (l look) poolState(list []snapshot.Pod) []check.Finding {
+	list = only(list, func(p snapshot.Pod) bool { return p.Role != snapshot.RoleLoad && p.Role != snapshot.RoleHolder })
 	if len(list) == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (l look) poolState(list []seen.Pod) []check.Finding {
 const instanceRemedy = "widen the instance types of the NodePool (site autoscale.instanceTypes) to some that the provider offers and that have the GPUs"
 
 // refusal reads the autoscaler's own words.
-func (l look) refusal(p seen.Pod, pool seen.Pool, e seen.Event) check.Finding {
+func (l look) refusal(p snapshot.Pod, pool snapshot.Pool, e snapshot.Event) check.Finding {
 	text := strings.TrimPrefix(e.Message, "Failed to schedule pod, ")
 	name := "NodePool " + l.setup.Pool.Name
 	own := l.clause(text)
@@ -204,7 +204,7 @@ func (l look) noType(text string) bool {
 }
 
 // whyNotReady says why nodes that are on their way are not there.
-func (l look) whyNotReady(list []seen.Pod) []check.Finding {
+func (l look) whyNotReady(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, c := range l.claimsOf(list) {
 		out = append(out, l.whyClaim(c)...)
@@ -224,7 +224,7 @@ func (l look) whyNotReady(list []seen.Pod) []check.Finding {
 }
 
 // words are the scheduler's, when nobody else has any.
-func (l look) words(list []seen.Pod) []check.Finding {
+func (l look) words(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, p := range list {
 		if len(l.refusals(p)) > 0 || len(l.claimsFor(p)) > 0 {
@@ -234,7 +234,7 @@ func (l look) words(list []seen.Pod) []check.Finding {
 		switch {
 		case !said:
 			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("no scheduler has looked at %s (scheduler %s)", suspect(p.Ref), orElse(p.Scheduler, "default-scheduler")), "see that this scheduler runs"))
-		case p.Role == seen.RoleLoad || p.Role == seen.RoleHolder:
+		case p.Role == snapshot.RoleLoad || p.Role == snapshot.RoleHolder:
 			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s finds no free GPU on the nodes that were there: %s", suspect(p.Ref), short(e.Message)), "free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs"))
 		default:
 			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s has neither made a node for %s nor said why not; the scheduler says: %s", l.autoscaler(), suspect(p.Ref), short(e.Message)), "see that it runs and watches this cluster, and its log"))

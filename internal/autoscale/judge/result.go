@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -17,7 +17,7 @@ func notApplicable(why string) Result {
 
 // pass: it happened, then and to that object. Without a time, or where it was so
 // before the run began, it is when it was seen to hold.
-func (l look) pass(at time.Time, object seen.Ref, format string, args ...any) Result {
+func (l look) pass(at time.Time, object snapshot.Ref, format string, args ...any) Result {
 	if at.IsZero() || at.Before(l.setup.Began) {
 		at = l.st.At
 	}
@@ -25,14 +25,14 @@ func (l look) pass(at time.Time, object seen.Ref, format string, args ...any) Re
 }
 
 // broken: something was seen that must not be, whatever else was not seen.
-func (l look) broken(object seen.Ref, findings ...check.Finding) Result {
+func (l look) broken(object snapshot.Ref, findings ...check.Finding) Result {
 	return Result{Judgement: check.Fail(summary(findings), findings...), Object: object, Final: true}
 }
 
 // wait: it has not happened. That is a failure with its likely reasons, the
 // likeliest first; but where one of what it needs could not be looked at, it is
 // unobserved.
-func (l look) wait(object seen.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
+func (l look) wait(object snapshot.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
 	if unseen := l.unseen(needs); len(unseen) > 0 {
 		return Result{Judgement: check.CouldNotObserve(summary(unseen), unseen...), Object: object}
 	}
@@ -46,7 +46,7 @@ func (l look) wait(object seen.Ref, needs []string, findings []check.Finding, ot
 }
 
 // unknown: what there is says neither yes nor no.
-func (l look) unknown(object seen.Ref, f check.Finding) Result {
+func (l look) unknown(object snapshot.Ref, f check.Finding) Result {
 	return Result{Judgement: check.CouldNotObserve(summary([]check.Finding{f}), f), Object: object}
 }
 
@@ -85,7 +85,7 @@ func finding(suspect, message, remedy string) check.Finding {
 }
 
 // suspect is how findings name an object: "pod ns/name", "NodePool name".
-func suspect(r seen.Ref) string {
+func suspect(r snapshot.Ref) string {
 	if r.Name == "" {
 		return strings.TrimSpace(r.Kind + " " + r.Namespace)
 	}
@@ -96,7 +96,7 @@ func suspect(r seen.Ref) string {
 }
 
 // names lists objects by name.
-func names[T any](items []T, ref func(T) seen.Ref) string {
+func names[T any](items []T, ref func(T) snapshot.Ref) string {
 	if len(items) == 0 {
 		return "none"
 	}
@@ -107,9 +107,9 @@ func names[T any](items []T, ref func(T) seen.Ref) string {
 	return strings.Join(out, ", ")
 }
 
-func podRef(p seen.Pod) seen.Ref     { return p.Ref }
-func nodeRef(n seen.Node) seen.Ref   { return n.Ref }
-func claimRef(c seen.Claim) seen.Ref { return c.Ref }
+func podRef(p snapshot.Pod) snapshot.Ref     { return p.Ref }
+func nodeRef(n snapshot.Node) snapshot.Ref   { return n.Ref }
+func claimRef(c snapshot.Claim) snapshot.Ref { return c.Ref }
 
 // count writes a number with its noun: "1 pod", "2 pods".
 func count(n int, noun string) string {

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // hpa: the HPA desires more replicas than without load.
 func hpa(l look) Result {
-	for _, d := range l.desiredSince(seen.MarkLoad) {
+	for _, d := range l.desiredSince(snapshot.MarkLoad) {
 		if d.Desired > l.least() && l.st.HPA != nil {
 			return l.pass(d.At, l.st.HPA.Ref, "%d replicas desired, for %s at a target of %s each", d.Desired, l.desiredValue(d), l.value(l.st.HPA.Target))
 		}
 	}
-	return l.wait(l.hpaRef(), []string{seen.ProblemHPA}, l.whyNotScaled(), finding(suspect(l.hpaRef()), "the HPA has not acted on the value", "see the HPA's events and kube-controller-manager's log; it looks every "+l.interval(seen.SettingHPASync)))
+	return l.wait(l.hpaRef(), []string{snapshot.ProblemHPA}, l.whyNotScaled(), finding(suspect(l.hpaRef()), "the HPA has not acted on the value", "see the HPA's events and kube-controller-manager's log; it looks every "+l.interval(snapshot.SettingHPASync)))
 }
 
 // whyNotScaled says why the HPA does not desire more, from its own conditions.
@@ -33,7 +33,7 @@ func (l look) whyNotScaled() []check.Finding {
 	if out := l.hpaChanged(*h); len(out) > 0 {
 		return out
 	}
-	if d, ok := l.desired(seen.MarkLoad); ok && d.Value != nil && *d.Value <= l.scaleAt() {
+	if d, ok := l.desired(snapshot.MarkLoad); ok && d.Value != nil && *d.Value <= l.scaleAt() {
 		return []check.Finding{finding(name, fmt.Sprintf("HPA target not reached: it has the value %s, and acts above %s (target %s a replica, tolerance %.0f %%)", l.value(*d.Value), l.value(l.scaleAt()), l.value(h.Target), tolerance*100), "see hop metrics-api; lower site autoscale.target below what the load draws")}
 	}
 	if len(h.Conditions) == 0 {
@@ -43,25 +43,25 @@ func (l look) whyNotScaled() []check.Finding {
 }
 
 // hpaBroken says that the HPA can not do its work at all.
-func (l look) hpaBroken(h seen.HPA) []check.Finding {
+func (l look) hpaBroken(h snapshot.HPA) []check.Finding {
 	var out []check.Finding
-	if c, ok := seen.Is(h.Conditions, "AbleToScale"); !ok && c.Status != "" {
+	if c, ok := snapshot.Is(h.Conditions, "AbleToScale"); !ok && c.Status != "" {
 		out = append(out, finding(suspect(h.Ref), fmt.Sprintf("the HPA is not able to scale: %s: %s", c.Reason, c.Message), "see scaleTargetRef and the permissions of the HPA controller"))
 	}
-	if c, ok := seen.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
+	if c, ok := snapshot.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
 		out = append(out, finding(suspect(h.Ref), fmt.Sprintf("the HPA cannot read the metric: %s: %s", c.Reason, c.Message), "see hop metrics-api: name, selector and namespace of the metric, and the adapter's log"))
 	}
 	return out
 }
 
 // hpaChanged says that the HPA is not as it was asked for.
-func (l look) hpaChanged(h seen.HPA) []check.Finding {
+func (l look) hpaChanged(h snapshot.HPA) []check.Finding {
 	var out []check.Finding
 	name := suspect(h.Ref)
 	if asked := l.setup.Scale.Target; math.Abs(h.Target-asked) > 1e-6*math.Abs(asked) {
 		out = append(out, finding(name, fmt.Sprintf("the HPA's target is %s a replica, %s was asked for: the value of %s does not reach it", l.value(h.Target), l.value(asked), l.newest()), "find out what changed the HPA: an admission policy, another controller"))
 	}
-	if c, limited := seen.Is(h.Conditions, "ScalingLimited"); h.Max <= l.least() || (limited && c.Reason == "TooManyReplicas") {
+	if c, limited := snapshot.Is(h.Conditions, "ScalingLimited"); h.Max <= l.least() || (limited && c.Reason == "TooManyReplicas") {
 		out = append(out, finding(name, fmt.Sprintf("the HPA has reached its maximum: maxReplicas is %d, %d was asked for%s", h.Max, l.setup.Scale.Max, because(c.Message)), "raise maxReplicas; find out what lowered it"))
 	}
 	return out
@@ -69,7 +69,7 @@ func (l look) hpaChanged(h seen.HPA) []check.Finding {
 
 // newest is the newest value that anyone has of the metric.
 func (l look) newest() string {
-	if api := l.good(l.st.API, seen.MarkLoad); len(api) > 0 {
+	if api := l.good(l.st.API, snapshot.MarkLoad); len(api) > 0 {
 		return l.value(api[len(api)-1].Value)
 	}
 	return "nothing"
@@ -78,19 +78,19 @@ func (l look) newest() string {
 // pods: the replicas that the HPA desires are created.
 func pods(l look) Result {
 	fresh := alive(l.added())
-	d, ok := l.desired(seen.MarkLoad)
+	d, ok := l.desired(snapshot.MarkLoad)
 	want := d.Desired - l.least()
 	if ok && want > 0 && len(fresh) >= want {
-		last := lastOf(fresh, func(p seen.Pod) time.Time { return p.First })
+		last := lastOf(fresh, func(p snapshot.Pod) time.Time { return p.First })
 		return l.pass(last.First, last.Ref, "%s created: %s", count(len(fresh), "pod"), names(fresh, podRef))
 	}
 	wrong := l.refused()
 	if l.st.HPA != nil {
-		if c, fine := seen.Is(l.st.HPA.Conditions, "AbleToScale"); !fine && c.Status != "" {
+		if c, fine := snapshot.Is(l.st.HPA.Conditions, "AbleToScale"); !fine && c.Status != "" {
 			wrong = append(wrong, finding(suspect(l.hpaRef()), fmt.Sprintf("the HPA cannot scale the Deployment: %s: %s", c.Reason, c.Message), "see the permissions of the HPA controller"))
 		}
 	}
-	return l.wait(l.hpaRef(), []string{seen.ProblemPods, seen.ProblemHPA}, wrong, finding("Deployment of namespace "+l.setup.Namespace, fmt.Sprintf("the HPA desires %d replicas, and %d of %d new pods exist", d.Desired, len(fresh), max(want, 1)), "see the events of the Deployment and its ReplicaSet"))
+	return l.wait(l.hpaRef(), []string{snapshot.ProblemPods, snapshot.ProblemHPA}, wrong, finding("Deployment of namespace "+l.setup.Namespace, fmt.Sprintf("the HPA desires %d replicas, and %d of %d new pods exist", d.Desired, len(fresh), max(want, 1)), "see the events of the Deployment and its ReplicaSet"))
 }
 
 // refused are pods that could not be created: quota, admission.
@@ -113,29 +113,29 @@ func unschedulable(l look) Result {
 				"see that the pods keep their nodeSelector for the pool and their anti-affinity: an admission policy may take them away"))
 		}
 	}
-	waiting := only(fresh, func(p seen.Pod) bool { _, said := l.turnedDown(p); return !said })
+	waiting := only(fresh, func(p snapshot.Pod) bool { _, said := l.turnedDown(p); return !said })
 	if len(fresh) == 0 || len(waiting) > 0 {
-		needs := []string{seen.ProblemPods, seen.ProblemEvents}
+		needs := []string{snapshot.ProblemPods, snapshot.ProblemEvents}
 		p := head(append(waiting, fresh...))
 		return l.wait(p.Ref, needs, l.queueFindings(waiting), finding(orElse(suspect(p.Ref), "pods"), fmt.Sprintf("the scheduler has said nothing about %s", orElse(p.Name, "any new pod")), "see that scheduler "+orElse(p.Scheduler, "default-scheduler")+" runs, and its log"))
 	}
-	at := func(p seen.Pod) time.Time { e, _ := l.turnedDown(p); return e.First }
+	at := func(p snapshot.Pod) time.Time { e, _ := l.turnedDown(p); return e.First }
 	last := lastOf(fresh, at)
 	e, _ := l.turnedDown(last)
 	return l.pass(at(last), last.Ref, "%s have no room: %s", count(len(fresh), "pod"), short(e.Message))
 }
 
 // turnedDown is what the scheduler said first against a pod.
-func (l look) turnedDown(p seen.Pod) (seen.Event, bool) {
-	said := only(l.about(p.UID, "FailedScheduling", "Unschedulable"), func(e seen.Event) bool { return !l.fromAutoscaler(e) })
+func (l look) turnedDown(p snapshot.Pod) (snapshot.Event, bool) {
+	said := only(l.about(p.UID, "FailedScheduling", "Unschedulable"), func(e snapshot.Event) bool { return !l.fromAutoscaler(e) })
 	if len(said) > 0 {
-		slices.SortStableFunc(said, func(a, b seen.Event) int { return a.First.Compare(b.First) })
+		slices.SortStableFunc(said, func(a, b snapshot.Event) int { return a.First.Compare(b.First) })
 		return said[0], true
 	}
-	if c, scheduled := seen.Is(p.Conditions, "PodScheduled"); !scheduled && c.Reason == "Unschedulable" {
-		return seen.Event{About: p.Ref, Reason: c.Reason, Message: c.Message, First: held(c)}, true
+	if c, scheduled := snapshot.Is(p.Conditions, "PodScheduled"); !scheduled && c.Reason == "Unschedulable" {
+		return snapshot.Event{About: p.Ref, Reason: c.Reason, Message: c.Message, First: held(c)}, true
 	}
-	return seen.Event{}, false
+	return snapshot.Event{}, false
 }
 
 // short is a message's first sentence.

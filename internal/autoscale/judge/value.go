@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -26,13 +26,13 @@ func (l look) value(v float64) string {
 }
 
 // good are the readings that are values, since a mark.
-func (l look) good(readings []seen.Reading, mark string) []seen.Reading {
+func (l look) good(readings []snapshot.Reading, mark string) []snapshot.Reading {
 	from, ok := l.st.Marks[mark]
-	return only(readings, func(r seen.Reading) bool { return ok && r.Err == "" && r.At.After(from) })
+	return only(readings, func(r snapshot.Reading) bool { return ok && r.Err == "" && r.At.After(from) })
 }
 
 // lastError is why the newest reading is no value; empty when it is one.
-func lastError(readings []seen.Reading) string {
+func lastError(readings []snapshot.Reading) string {
 	if len(readings) == 0 {
 		return ""
 	}
@@ -41,7 +41,7 @@ func lastError(readings []seen.Reading) string {
 
 // agrees holds a value of the metrics API against what Prometheus said to the
 // same query: within a tenth of the range since the mark.
-func (l look) agrees(v float64, prom []seen.Reading) bool {
+func (l look) agrees(v float64, prom []snapshot.Reading) bool {
 	if len(prom) == 0 {
 		return false
 	}
@@ -56,7 +56,7 @@ func slack(v float64) float64 { return max(0.1*max(v, -v), 1) }
 
 // maxAge of a sample: two scrapes, and a second or two for clocks.
 func (l look) maxAge() time.Duration {
-	scrape := l.setup.Setting(seen.SettingScrape).Value
+	scrape := l.setup.Setting(snapshot.SettingScrape).Value
 	if scrape <= 0 {
 		scrape = time.Minute
 	}
@@ -64,9 +64,9 @@ func (l look) maxAge() time.Duration {
 }
 
 // ours says that a series is of the run's holder or load.
-func (l look) ours(s seen.Sample) bool {
-	return slices.ContainsFunc(l.st.Pods, func(p seen.Pod) bool {
-		return (p.Role == seen.RoleHolder || p.Role == seen.RoleLoad) && p.Name == s.Pod && p.Namespace == s.Namespace && s.Pod != ""
+func (l look) ours(s snapshot.Sample) bool {
+	return slices.ContainsFunc(l.st.Pods, func(p snapshot.Pod) bool {
+		return (p.Role == snapshot.RoleHolder || p.Role == snapshot.RoleLoad) && p.Name == s.Pod && p.Namespace == s.Namespace && s.Pod != ""
 	})
 }
 
@@ -93,7 +93,7 @@ func (l look) madeFindings() []check.Finding {
 	return out
 }
 
-func whose(s seen.Sample) string {
+func whose(s snapshot.Sample) string {
 	if s.Pod == "" {
 		return "no pod uses it"
 	}
@@ -198,12 +198,12 @@ func (l look) notServed() []check.Finding {
 // relistFindings: an adapter that relists more often than Prometheus scrapes
 // forgets series between two scrapes.
 func (l look) relistFindings(mark string) []check.Finding {
-	relist, scrape := l.setup.Setting(seen.SettingRelist), l.setup.Setting(seen.SettingScrape)
-	gaps := slices.ContainsFunc(l.st.API, func(r seen.Reading) bool { return r.Err != "" && r.At.After(l.st.Marks[mark]) })
+	relist, scrape := l.setup.Setting(snapshot.SettingRelist), l.setup.Setting(snapshot.SettingScrape)
+	gaps := slices.ContainsFunc(l.st.API, func(r snapshot.Reading) bool { return r.Err != "" && r.At.After(l.st.Marks[mark]) })
 	if relist.Value <= 0 || relist.Value >= scrape.Value || !gaps {
 		return nil
 	}
-	return []check.Finding{finding("setting "+seen.SettingRelist,
+	return []check.Finding{finding("setting "+snapshot.SettingRelist,
 		fmt.Sprintf("the adapter relists every %s (%s), more often than Prometheus scrapes (%s): between scrapes it forgets the series", seconds(relist.Value), relist.Source, seconds(scrape.Value)),
 		"set the adapter's --metrics-relist-interval to the scrape interval or longer")}
 }

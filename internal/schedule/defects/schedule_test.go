@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/arena"
+	"github.com/firstlight/firstlight/internal/schedule/runner"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -95,7 +95,7 @@ func open(ctx context.Context, _ func(string)) (schedule.Plane, error) {
 	if err != nil {
 		return schedule.Plane{}, err
 	}
-	a, err := arena.Open(ctx, l.RestConfig(), arena.Options{})
+	a, err := runner.Open(ctx, l.RestConfig(), runner.Options{})
 	if err != nil {
 		return schedule.Plane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
 	}

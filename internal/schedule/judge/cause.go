@@ -8,8 +8,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // cause is something wrong that follows from nothing else that was seen.
@@ -62,9 +62,9 @@ func (p *plan) nowhere(e expected) cause {
 // their class.
 func (p *plan) findRoom(e expected) string {
 	for _, n := range p.cell.Own(e.Class) {
-		_, tainted := cell.Untolerated(e.workload, n.Taints)
+		_, tainted := scenario.Untolerated(e.workload, n.Taints)
 		switch {
-		case e.Component == seen.OwnerProbe:
+		case e.Component == snapshot.OwnerProbe:
 			return fmt.Sprintf("correct the profile %s, or accelerators.yaml: that says what pods for the accelerator carry and ask for", p.profile(n.Name))
 		case len(mismatch(e.workload.Pod, n.Name, p.labels[n.Name])) > 0:
 		case tainted:
@@ -128,7 +128,7 @@ func (p *plan) notChosen(e expected, node string, missing []unmet) cause {
 }
 
 // notUp is a pod that was bound and is not as it has to be.
-func notUp(e expected, p *seen.Pod) cause {
+func notUp(e expected, p *snapshot.Pod) cause {
 	return cause{
 		key: e.id() + " not up", suspect: e.id(), message: fmt.Sprintf("its pod %s on %s is %s", p.Name, p.Node, p.Phase),
 		remedy: "read the pod's status in the evidence: nothing runs pods on simulated nodes, so none can come to its end",

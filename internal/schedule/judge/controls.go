@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // unnoticed is what a test would not notice whose control does not fail.
 var unnoticed = map[string]string{
-	cell.DropToleration: "that pods do not tolerate the GPU taint",
-	cell.DropSelector:   "that a DaemonSet has lost its selector",
-	cell.HalfGPUs:       "that nodes have too few GPUs",
-	cell.WrongArch:      "that nodes are of another architecture",
-	cell.HalfGang:       "that a gang is bound in part",
+	scenario.DropToleration: "that pods do not tolerate the GPU taint",
+	scenario.DropSelector:   "that a DaemonSet has lost its selector",
+	scenario.HalfGPUs:       "that nodes have too few GPUs",
+	scenario.WrongArch:      "that nodes are of another architecture",
+	scenario.HalfGang:       "that a gang is bound in part",
 }
 
 // gangWaits is in what the scheduler says of a gang's pod that would fit, while
@@ -25,7 +25,7 @@ const gangWaits = "minCount pods from a gang"
 
 // judgeControl: it must be seen to fail, on its nodes, for its reason. One that does
 // not shows that the test can't see what it is for.
-func (v *view) judgeControl(c cell.Control) {
+func (v *view) judgeControl(c scenario.Control) {
 	if c.NotApplicable != "" {
 		return
 	}
@@ -37,7 +37,7 @@ func (v *view) judgeControl(c cell.Control) {
 	probe := v.expected[len(v.expected)-1]
 	if strings.HasPrefix(why, another) && c.Of == "" && len(probe.Nodes) == 0 {
 		// Its pod is the probe's, and so is what keeps it off its nodes.
-		v.found.because(v.rootOf(v.nowhere(probe)), seen.OwnerControl+"/"+c.Name, "%s", why)
+		v.found.because(v.rootOf(v.nowhere(probe)), snapshot.OwnerControl+"/"+c.Name, "%s", why)
 		return
 	}
 	what, known := unnoticed[c.Name]
@@ -45,7 +45,7 @@ func (v *view) judgeControl(c cell.Control) {
 		what = "what it is for"
 	}
 	v.found.add(cause{
-		key: "control " + c.Name, suspect: seen.OwnerControl + "/" + c.Name,
+		key: "control " + c.Name, suspect: snapshot.OwnerControl + "/" + c.Name,
 		message: fmt.Sprintf("%s: the test would not notice %s", why, what), remedy: remedy,
 	})
 }
@@ -56,14 +56,14 @@ const another = "failed for another reason: "
 const lookAgain = "run the test again; if it stays, the control's pods in the evidence say what was made of it"
 
 // failsAsItMust is empty when the control was refused as it must be.
-func (v *view) failsAsItMust(c cell.Control) (why, remedy string) {
-	o := ownerOf(seen.OwnerControl, "", c.Name)
+func (v *view) failsAsItMust(c scenario.Control) (why, remedy string) {
+	o := ownerOf(snapshot.OwnerControl, "", c.Name)
 	if list := v.workloads[o]; len(list) != 1 {
 		return fmt.Sprintf("was not run: %d workloads are there for it", len(list)), lookAgain
 	} else if list[0].Trouble != "" {
 		return "was not run: its controller can't make pods: " + list[0].Trouble, "remove what the controller names"
 	}
-	if c.Workload.Kind == cell.DaemonSet {
+	if c.Workload.Kind == scenario.DaemonSet {
 		return v.spills(c, v.pods[o])
 	}
 	pods := v.pods[o]
@@ -80,7 +80,7 @@ func (v *view) failsAsItMust(c cell.Control) (why, remedy string) {
 
 // refusedFor holds the scheduler's words against the control's reason: every node
 // that it is held to, that reason and no other.
-func (v *view) refusedFor(c cell.Control, pods []*seen.Pod) (why, remedy string) {
+func (v *view) refusedFor(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	refused := 0
 	for _, p := range pods {
 		r, ok := ParseRefusal(p.Message)
@@ -100,7 +100,7 @@ func (v *view) refusedFor(c cell.Control, pods []*seen.Pod) (why, remedy string)
 	if !c.Gang {
 		return "", ""
 	}
-	gangs := v.gangs(seen.OwnerControl, c.Name)
+	gangs := v.gangs(snapshot.OwnerControl, c.Name)
 	if len(gangs) != 1 {
 		return fmt.Sprintf("was not run: %d pod groups are there for it", len(gangs)), lookAgain
 	}
@@ -112,11 +112,11 @@ func (v *view) refusedFor(c cell.Control, pods []*seen.Pod) (why, remedy string)
 
 // spills: a DaemonSet for GPU nodes that has lost its selector must be found on
 // other nodes, exactly where its tolerations let it.
-func (v *view) spills(c cell.Control, pods []*seen.Pod) (why, remedy string) {
+func (v *view) spills(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	var want, got, off []string
 	for _, name := range c.Nodes {
 		n, ok := v.node(name)
-		if _, tainted := cell.Untolerated(c.Workload, n.Taints); ok && !tainted && cell.Selects(c.Workload.Pod, name, v.has(name)) {
+		if _, tainted := scenario.Untolerated(c.Workload, n.Taints); ok && !tainted && scenario.Selects(c.Workload.Pod, name, v.has(name)) {
 			want = append(want, name)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // extended says whether a resource is one that something has to bring: not a
@@ -20,7 +20,7 @@ func extended(name corev1.ResourceName) bool {
 }
 
 // offers says whether any of a resource was seen on a node.
-func offers(n *seen.Node, name corev1.ResourceName) bool {
+func offers(n *snapshot.Node, name corev1.ResourceName) bool {
 	if n == nil {
 		return false
 	}
@@ -41,19 +41,19 @@ func devices(p footprint.Pod) []corev1.ResourceName {
 
 // neverOffers are the devices that a pod asks for and that a node does not have,
 // whatever runs there.
-func (p *plan) neverOffers(n cell.Node, pod footprint.Pod) []corev1.ResourceName {
+func (p *plan) neverOffers(n scenario.Node, pod footprint.Pod) []corev1.ResourceName {
 	return slices.DeleteFunc(devices(pod), func(name corev1.ResourceName) bool {
 		q := n.Allocatable[name]
-		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g cell.Grant) bool { return g.Resource == name && p.brought(g) })
+		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g scenario.Grant) bool { return g.Resource == name && p.brought(g) })
 	})
 }
 
 // brought says whether the recipe has a DaemonSet that would bring a device.
-func (p *plan) brought(g cell.Grant) bool {
+func (p *plan) brought(g scenario.Grant) bool {
 	for _, c := range p.cell.Components {
 		if c.Name == g.Component {
 			return slices.ContainsFunc(c.Workloads, func(w footprint.Workload) bool {
-				return w.Kind == cell.DaemonSet && slices.Contains(w.Brings, string(g.Resource))
+				return w.Kind == scenario.DaemonSet && slices.Contains(w.Brings, string(g.Resource))
 			})
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // Expectation is what has to be there when a recipe is right, and what of the
@@ -40,7 +40,7 @@ type Expected struct {
 // chooses by the labels that discovery brings, tainted or not: a taint that it does
 // not tolerate is a hole, unless it keeps system pods off GPU nodes. Of pods for GPU
 // nodes only GPU nodes may be chosen, of system pods only system nodes.
-func Expect(c cell.Cell) Expectation {
+func Expect(c scenario.Cell) Expectation {
 	p := newPlan(c)
 	e := Expectation{Labels: p.labels}
 	for _, w := range p.expected {
@@ -54,7 +54,7 @@ func Expect(c cell.Cell) Expectation {
 
 // plan is the oracle's working.
 type plan struct {
-	cell     cell.Cell
+	cell     scenario.Cell
 	labels   map[string]map[string]string
 	expected []expected
 	flaws    []cause
@@ -69,15 +69,15 @@ type expected struct {
 // id is how a workload is called in findings.
 func (e Expected) id() string { return e.Component + "/" + e.Name }
 
-func newPlan(c cell.Cell) *plan {
+func newPlan(c scenario.Cell) *plan {
 	p := &plan{cell: c, labels: map[string]map[string]string{}}
 	for _, n := range c.Nodes {
-		p.labels[n.Name] = cell.Settled(n, c.Components)
+		p.labels[n.Name] = scenario.Settled(n, c.Components)
 	}
 	for _, component := range c.Components {
 		for _, w := range component.Workloads {
 			e := expected{Expected{Component: component.Name, Kind: w.Kind, Name: w.Name, Class: w.Class, Pods: int(w.Replicas)}, w}
-			if w.Kind == cell.DaemonSet {
+			if w.Kind == scenario.DaemonSet {
 				p.daemonSet(&e)
 			} else {
 				p.replicas(&e)
@@ -92,7 +92,7 @@ func newPlan(c cell.Cell) *plan {
 func (p *plan) probe() expected {
 	probe := p.cell.Probe
 	w := footprint.Workload{Kind: probe.Kind, Name: probe.Kind, Class: footprint.Accelerated, Replicas: probe.Size, Pod: probe.Pod}
-	e := expected{Expected{Component: seen.OwnerProbe, Kind: w.Kind, Name: w.Name, Class: w.Class, Pods: int(probe.Size)}, w}
+	e := expected{Expected{Component: snapshot.OwnerProbe, Kind: w.Kind, Name: w.Name, Class: w.Class, Pods: int(probe.Size)}, w}
 	p.replicas(&e)
 	return e
 }
@@ -101,7 +101,7 @@ func (p *plan) daemonSet(e *expected) {
 	var off []string
 	holes := map[corev1.Taint][]string{}
 	for _, n := range p.cell.Own(footprint.Any) {
-		if !cell.Wants(e.workload, n, p.labels[n.Name]) {
+		if !scenario.Wants(e.workload, n, p.labels[n.Name]) {
 			continue
 		}
 		if !allowed(e.Class, n) {
@@ -109,7 +109,7 @@ func (p *plan) daemonSet(e *expected) {
 			continue
 		}
 		e.Nodes = append(e.Nodes, n.Name)
-		if taint, tainted := cell.Untolerated(e.workload, n.Taints); tainted {
+		if taint, tainted := scenario.Untolerated(e.workload, n.Taints); tainted {
 			taint.TimeAdded = nil
 			holes[taint] = append(holes[taint], n.Name)
 		}
@@ -131,8 +131,8 @@ func (p *plan) daemonSet(e *expected) {
 func (p *plan) replicas(e *expected) {
 	var off []string
 	for _, n := range p.cell.Own(footprint.Any) {
-		_, tainted := cell.Untolerated(e.workload, n.Taints)
-		fits := !tainted && cell.Selects(e.workload.Pod, n.Name, p.labels[n.Name]) && len(p.neverOffers(n, e.workload.Pod)) == 0
+		_, tainted := scenario.Untolerated(e.workload, n.Taints)
+		fits := !tainted && scenario.Selects(e.workload.Pod, n.Name, p.labels[n.Name]) && len(p.neverOffers(n, e.workload.Pod)) == 0
 		switch {
 		case fits && !allowed(e.Class, n):
 			off = append(off, n.Name)
@@ -149,7 +149,7 @@ func (p *plan) replicas(e *expected) {
 }
 
 // allowed says whether pods of a class may be on a node.
-func allowed(class footprint.Class, n cell.Node) bool {
+func allowed(class footprint.Class, n scenario.Node) bool {
 	return n.Control == "" && (class == footprint.Any || class == n.Class)
 }
 

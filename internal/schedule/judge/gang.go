@@ -3,15 +3,15 @@ package judge
 import (
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // judgeGang: training's pods are one gang, and it was bound whole.
 func (v *view) judgeGang() {
 	probe := v.expected[len(v.expected)-1]
-	gangs := v.gangs(seen.OwnerProbe, "")
-	if v.cell.Probe.Kind != cell.Gang {
+	gangs := v.gangs(snapshot.OwnerProbe, "")
+	if v.cell.Probe.Kind != scenario.Gang {
 		return
 	}
 	pods := v.podsOf(probe.Expected)
@@ -37,8 +37,8 @@ func (v *view) judgeGang() {
 }
 
 // gangs of an owner; of a control those of its name.
-func (v *view) gangs(owner, name string) []seen.Gang {
-	var out []seen.Gang
+func (v *view) gangs(owner, name string) []snapshot.Gang {
+	var out []snapshot.Gang
 	for _, g := range v.state.Gangs {
 		if g.Owner == owner && (name == "" || g.Name == name) {
 			out = append(out, g)
@@ -47,7 +47,7 @@ func (v *view) gangs(owner, name string) []seen.Gang {
 	return out
 }
 
-func say(g seen.Gang) string {
+func say(g snapshot.Gang) string {
 	switch {
 	case g.Message != "":
 		return g.Message
@@ -65,13 +65,13 @@ func (v *view) judgeStrangers() {
 		known[e.owner()] = true
 	}
 	gangs := map[string]bool{}
-	if v.cell.Probe.Kind == cell.Gang {
-		gangs[seen.OwnerProbe] = true
+	if v.cell.Probe.Kind == scenario.Gang {
+		gangs[snapshot.OwnerProbe] = true
 	}
 	for _, control := range v.cell.Controls {
 		if control.NotApplicable == "" {
-			known[ownerOf(seen.OwnerControl, "", control.Name)] = true
-			gangs[seen.OwnerControl+"/"+control.Name] = control.Gang
+			known[ownerOf(snapshot.OwnerControl, "", control.Name)] = true
+			gangs[snapshot.OwnerControl+"/"+control.Name] = control.Gang
 		}
 	}
 	stranger := func(o owner, what, name string) {
@@ -82,18 +82,18 @@ func (v *view) judgeStrangers() {
 		})
 	}
 	for _, w := range v.state.Workloads {
-		if o := ownerOf(w.Component, w.Kind, w.Name); !known[o] && o.component != seen.OwnerBarrier {
+		if o := ownerOf(w.Component, w.Kind, w.Name); !known[o] && o.component != snapshot.OwnerBarrier {
 			stranger(o, "the "+w.Kind, w.Name)
 		}
 	}
 	for _, p := range v.state.Pods {
-		if o := ownerOf(p.Component, p.Kind, p.Workload); !known[o] && o.component != seen.OwnerBarrier {
+		if o := ownerOf(p.Component, p.Kind, p.Workload); !known[o] && o.component != snapshot.OwnerBarrier {
 			stranger(o, "the pod", p.Name)
 		}
 	}
 	for _, g := range v.state.Gangs {
 		of := g.Owner
-		if of == seen.OwnerControl {
+		if of == snapshot.OwnerControl {
 			of += "/" + g.Name
 		}
 		if !gangs[of] {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // whyNoResource says why a node does not offer an extended resource; false where
@@ -28,8 +28,8 @@ func (v *view) whyNoResource(node string, resource corev1.ResourceName, w way) (
 }
 
 // whyNotGranted says why a component does not serve a node.
-func (v *view) whyNotGranted(n cell.Node, g cell.Grant, w way) cause {
-	operands := v.workloadsOf(g.Component, func(e expected) bool { return e.Kind == cell.DaemonSet && e.Class == footprint.Accelerated })
+func (v *view) whyNotGranted(n scenario.Node, g scenario.Grant, w way) cause {
+	operands := v.workloadsOf(g.Component, func(e expected) bool { return e.Kind == scenario.DaemonSet && e.Class == footprint.Accelerated })
 	plugin := slices.IndexFunc(operands, func(e expected) bool { return slices.Contains(e.workload.Brings, string(g.Resource)) })
 	if plugin < 0 {
 		return cause{
@@ -82,7 +82,7 @@ func (v *view) workloadsOf(component string, match func(expected) bool) []expect
 }
 
 // ofShape are the recipe's own nodes of a node's class, which have one shape.
-func (v *view) ofShape(n cell.Node) []string {
+func (v *view) ofShape(n scenario.Node) []string {
 	var out []string
 	for _, other := range v.cell.Own(n.Class) {
 		out = append(out, other.Name)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // Names of the figures of a judgement.
@@ -21,7 +21,7 @@ const (
 // workload and pod, each bound to a node of its class, Running and Ready; every
 // DaemonSet on exactly its nodes; nothing that is not of the recipe; and every
 // control refused, for its reason. What was not at rest is never a pass.
-func Judge(c cell.Cell, s seen.State) check.Judgement {
+func Judge(c scenario.Cell, s snapshot.State) check.Judgement {
 	if j, done := nothing(c, s); done {
 		return j
 	}
@@ -42,7 +42,7 @@ func (v *view) look() {
 	v.judgeNodes()
 	for _, e := range v.expected {
 		v.judgeAccount(e)
-		if e.Kind == cell.DaemonSet {
+		if e.Kind == scenario.DaemonSet {
 			v.judgeDaemonSet(e)
 		} else {
 			v.judgeReplicas(e)
@@ -58,13 +58,13 @@ func (v *view) look() {
 }
 
 // nothing is the judgement where there is nothing to be judged.
-func nothing(c cell.Cell, s seen.State) (check.Judgement, bool) {
+func nothing(c scenario.Cell, s snapshot.State) (check.Judgement, bool) {
 	pods, workloads := 0, 0
 	for _, component := range c.Components {
 		workloads += len(component.Workloads)
 	}
 	for _, p := range s.Pods {
-		if p.Component != seen.OwnerBarrier {
+		if p.Component != snapshot.OwnerBarrier {
 			pods++
 		}
 	}

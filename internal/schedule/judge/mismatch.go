@@ -10,7 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // unmet is a requirement on a node's labels that the node does not meet.
@@ -51,7 +51,7 @@ func meets(r corev1.NodeSelectorRequirement, node string, labels map[string]stri
 	alone := footprint.Pod{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}},
 	}}}
-	if cell.Selects(alone, node, labels) {
+	if scenario.Selects(alone, node, labels) {
 		return nil
 	}
 	u := unmet{NodeSelectorRequirement: r}

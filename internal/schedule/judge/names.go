@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 func classNodes(class footprint.Class) string {
@@ -25,10 +25,10 @@ func classNodes(class footprint.Class) string {
 }
 
 // node finds a node of the cell.
-func (p *plan) node(name string) (cell.Node, bool) {
-	i := slices.IndexFunc(p.cell.Nodes, func(n cell.Node) bool { return n.Name == name })
+func (p *plan) node(name string) (scenario.Node, bool) {
+	i := slices.IndexFunc(p.cell.Nodes, func(n scenario.Node) bool { return n.Name == name })
 	if i < 0 {
-		return cell.Node{}, false
+		return scenario.Node{}, false
 	}
 	return p.cell.Nodes[i], true
 }
@@ -38,7 +38,7 @@ func (p *plan) untolerated(e expected, node string) (corev1.Taint, bool) {
 	if !ok {
 		return corev1.Taint{}, false
 	}
-	return cell.Untolerated(e.workload, n.Taints)
+	return scenario.Untolerated(e.workload, n.Taints)
 }
 
 // at names nodes with their class: "GPU nodes gpu-0 to gpu-3".

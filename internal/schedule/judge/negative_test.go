@@ -9,10 +9,10 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/shape"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // broken is one thing wrong: in the recipe or its nodes, in the cell, or in what was seen.
@@ -20,8 +20,8 @@ type broken struct {
 	name   string
 	intent string // training where it is empty
 	recipe func(n *shape.Nodes, c []footprint.Component) []footprint.Component
-	cell   func(c *cell.Cell)
-	state  func(s *seen.State)
+	cell   func(c *scenario.Cell)
+	state  func(s *snapshot.State)
 
 	// verdict is failed where it is empty.
 	verdict check.Verdict
@@ -50,7 +50,7 @@ func TestEveryDefectIsFound(t *testing.T) {
 
 func (b broken) judge(t *testing.T) {
 	t.Helper()
-	nodes, components := celltest.Nodes(), celltest.Components()
+	nodes, components := scenariotest.Nodes(), scenariotest.Components()
 	if b.recipe != nil {
 		components = b.recipe(&nodes, components)
 	}
@@ -58,7 +58,7 @@ func (b broken) judge(t *testing.T) {
 	if intent == "" {
 		intent = "training"
 	}
-	c := celltest.Build(t, intent, components, nodes)
+	c := scenariotest.Build(t, intent, components, nodes)
 	if b.cell != nil {
 		b.cell(&c)
 	}

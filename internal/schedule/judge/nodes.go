@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // judgeNodes holds nodes against their shapes: a test on other nodes is of another recipe.
@@ -47,13 +47,13 @@ func (v *view) judgeNodes() {
 }
 
 // node1 is something wrong with one node.
-func (v *view) node1(n cell.Node, message, remedy string) {
+func (v *view) node1(n scenario.Node, message, remedy string) {
 	v.found.add(cause{key: n.Name + " " + message, suspect: "node " + n.Name, message: fmt.Sprintf("%s (profile %s)", message, v.profile(n.Name)), remedy: remedy})
 }
 
 // judgeLabels: those that it registers with are there, and those that are discovered
 // are there or are somebody's fault.
-func (v *view) judgeLabels(n cell.Node, s *seen.Node) {
+func (v *view) judgeLabels(n scenario.Node, s *snapshot.Node) {
 	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
 		if got, ok := s.Labels[k]; !ok || got != n.Labels[k] {
 			v.node1(n, fmt.Sprintf("has %s=%q, its profile has %q", k, got, n.Labels[k]), "run the test again; if it stays, look for what changes labels")
@@ -79,7 +79,7 @@ func (v *view) judgeGrants() {
 	type missing struct {
 		cause
 		suspect string
-		cell.Grant
+		scenario.Grant
 		nodes []string
 	}
 	var found []*missing
@@ -106,7 +106,7 @@ func (v *view) judgeGrants() {
 	}
 }
 
-func granted(n *seen.Node, name corev1.ResourceName) int64 {
+func granted(n *snapshot.Node, name corev1.ResourceName) int64 {
 	if n == nil {
 		return 0
 	}

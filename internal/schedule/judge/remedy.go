@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // set says where what of a workload is set: the value paths that its chart reads,
 // as the registry has them, or else the footprint.
 func (p *plan) set(e expected, what string) string {
-	if e.Component == seen.OwnerProbe {
+	if e.Component == snapshot.OwnerProbe {
 		return "accelerators.yaml says what its pods carry"
 	}
 	advice := p.cell.Advice[e.Component]

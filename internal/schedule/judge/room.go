@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // What the scheduler says of nodes that pods may be on, besides what they lack.
@@ -49,7 +49,7 @@ func (v *view) room(e expected, r Refusal) string {
 func (v *view) makeRoom(e expected, r Refusal) string {
 	profile := v.shapeOf(e.Class)
 	switch {
-	case len(r.Lacks()) > 0 && e.Component == seen.OwnerProbe:
+	case len(r.Lacks()) > 0 && e.Component == snapshot.OwnerProbe:
 		return fmt.Sprintf("correct extendedResources of the profile %s: what one pod asks for must fit", profile)
 	case len(r.Lacks()) > 0:
 		return fmt.Sprintf("lower the requests in the values of %s, or test on a larger node (profile %s)", e.Component, profile)

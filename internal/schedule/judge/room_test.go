@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // The remedy fits what the nodes that the pods may be on say, whatever others do:
@@ -20,13 +20,13 @@ func TestMakeRoom(t *testing.T) {
 			Kind: "Deployment", Name: "x", Class: footprint.System, Replicas: 5, Pod: footprint.Pod{HostPorts: ports},
 		}}}
 	}
-	c := cell.Cell{
-		Nodes: []cell.Node{
+	c := scenario.Cell{
+		Nodes: []scenario.Node{
 			{Name: "system-0", Class: footprint.System, Shape: "small"}, {Name: "system-1", Class: footprint.System, Shape: "small"},
 			{Name: "gpu-0", Class: footprint.Accelerated, Taints: []corev1.Taint{{Key: "nvidia.com/gpu", Effect: corev1.TaintEffectNoSchedule}}},
 		},
 		Components: []footprint.Component{ported("one", 9100), ported("other", 9100), ported("alone", 9200)},
-		Probe:      cell.Probe{Kind: cell.Replicas, Size: 1},
+		Probe:      scenario.Probe{Kind: scenario.Replicas, Size: 1},
 	}
 	for name, tt := range map[string]struct{ component, says, want string }{
 		"requests":      {"one", "2 Insufficient memory", "^lower the requests in the values of one, or test on a larger node .profile small"},
@@ -40,7 +40,7 @@ func TestMakeRoom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := newView(c, seen.State{})
+			v := newView(c, snapshot.State{})
 			e, _ := v.find(tt.component, "x", "Deployment")
 			r, ok := ParseRefusal("0/3 nodes are available: 1 node(s) had untolerated taint(s), " + tt.says + ".")
 			if got := v.makeRoom(e, r); !ok || !regexp.MustCompile(tt.want).MatchString(got) {

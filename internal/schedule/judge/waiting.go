@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // whyWaiting says why no node took pods, from the scheduler's own words.
-func (v *view) whyWaiting(e expected, pods []*seen.Pod, w way) cause {
+func (v *view) whyWaiting(e expected, pods []*snapshot.Pod, w way) cause {
 	message := answer(pods)
 	said := fmt.Sprintf("%d of %d pods are Pending", len(pods), e.Pods)
 	if message == "" {
@@ -41,7 +41,7 @@ func (v *view) whyWaiting(e expected, pods []*seen.Pod, w way) cause {
 
 // answer is the scheduler's message that says most: one that names nodes before one
 // of a gang's member that waits for the others.
-func answer(pods []*seen.Pod) string {
+func answer(pods []*snapshot.Pod) string {
 	message := ""
 	for _, p := range pods {
 		if _, ok := ParseRefusal(p.Message); ok {
@@ -66,7 +66,7 @@ func (v *view) whyRefused(e expected, r Refusal, w way) (cause, bool) {
 			}
 		}
 	}
-	if r.Says(cell.ReasonAffinity) == 0 {
+	if r.Says(scenario.ReasonAffinity) == 0 {
 		return cause{}, false
 	}
 	for _, n := range v.cell.Own(e.Class) {

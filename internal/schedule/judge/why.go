@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // way is what was asked about already on the way back to a cause.
@@ -150,7 +150,7 @@ func (v *view) whyNotPublished(node, component, key string, p footprint.Publicat
 }
 
 // whyNotFound says why a component has not discovered a label on a node.
-func (v *view) whyNotFound(n cell.Node, component, key string, w way) cause {
+func (v *view) whyNotFound(n scenario.Node, component, key string, w way) cause {
 	finders := v.workloadsOf(component, func(e expected) bool { return e.workload.Discovers })
 	if _, there := v.component(component); !there {
 		return v.noComponent(component, fmt.Sprintf("would find %s on %s", key, v.at(v.ofShape(n))))

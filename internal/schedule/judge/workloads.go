@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // flaw is one that the recipe has whatever was seen. What chooses nothing because
@@ -32,7 +32,7 @@ func (v *view) rootOf(c cause) cause {
 }
 
 // whyNotOn follows what a node never gets, and a workload's pods need.
-func (v *view) whyNotOn(e expected, n cell.Node, w way) (cause, bool) {
+func (v *view) whyNotOn(e expected, n scenario.Node, w way) (cause, bool) {
 	if c, ok := v.whyUnmet(mismatch(e.workload.Pod, n.Name, v.has(n.Name)), n.Name, w); ok {
 		return c, true
 	}
@@ -131,7 +131,7 @@ func (v *view) judgeReplicas(e expected) {
 
 // judgePlace: a bound pod is up, on a node of its class, and only asks for devices
 // where they are.
-func (v *view) judgePlace(e expected, p *seen.Pod) {
+func (v *view) judgePlace(e expected, p *snapshot.Pod) {
 	if p.Node == "" {
 		if p.Phase == "Failed" {
 			v.found.add(notUp(e, p))
@@ -160,7 +160,7 @@ func (v *view) judgePlace(e expected, p *seen.Pod) {
 
 // misplaced is a pod on a node of the wrong class; where that could be told before,
 // it is the same cause.
-func (v *view) misplaced(e expected, n cell.Node) cause {
+func (v *view) misplaced(e expected, n scenario.Node) cause {
 	if n.Control != "" {
 		return cause{
 			key: e.id() + " on a control's node", suspect: e.id(), message: fmt.Sprintf("has a pod on %s, which is for the control %s", n.Name, n.Control),
