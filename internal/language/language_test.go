@@ -1,0 +1,56 @@
+package language
+
+import "testing"
+
+// Every pattern finds its examples, and leaves plain text alone.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	patterns, err := Patterns()
+	if err != nil || len(patterns) == 0 {
+		t.Fatalf("%d patterns, %v", len(patterns), err)
+	}
+	for _, p := range patterns {
+		for _, e := range p.Examples {
+			if p.find(e) == "" {
+				t.Errorf("%s: does not match its example %q", p.Name, e)
+			}
+		}
+		for _, e := range p.Plain {
+			if found := p.find(e); found != "" {
+				t.Errorf("%s: matches %q in plain text %q", p.Name, found, e)
+			}
+		}
+	}
+}
+
+// Texts of each kind of file are read, with the lines where they are.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	patterns, err := Patterns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		texts []Text
+		lines []int
+	}{
+		"comment over two lines": {goTexts("a.go", "package a\n\n// A file,\n// nobody reads it.\nvar A = 1\n"), []int{3}},
+		"string":                 {goTexts("a.go", "package a\n\nvar A = \"it can't be\"\n"), []int{3}},
+		"raw string":             {goTexts("a.go", "package a\n\nvar A = `x\n\nit can't be`\n"), []int{5}},
+		"identifier":             {goTexts("a.go", "package a\n\nvar nobody = 1\n"), nil},
+		"prose":                  {markdown("a.md", "# A\n\nFirst line.\nIt is read by nobody.\n"), []int{4}},
+		"fenced code":            {markdown("a.md", "```\nnobody\n```\n\n    nobody\n\nThe word `nobody`.\n"), nil},
+		"comment of YAML":        {hashComments("a.yaml", "a: 1 # nobody\nb: nobody\n"), []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var lines []int
+			for _, m := range Check(patterns, tt.texts) {
+				lines = append(lines, m.Line)
+			}
+			if len(lines) != len(tt.lines) || len(lines) > 0 && lines[0] != tt.lines[0] {
+				t.Errorf("matches in lines %v, want %v", lines, tt.lines)
+			}
+		})
+	}
+}

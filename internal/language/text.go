@@ -1,0 +1,168 @@
+package language
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Text is one piece of prose of a file: a comment, a string, a paragraph.
+type Text struct {
+	File string
+	// Line is the line of the first line of Content.
+	Line    int
+	Content string
+}
+
+type sentence struct {
+	line    int
+	content string
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?](\s+|$)`)
+
+// sentences splits at full stops and empty lines. Lines within a sentence are joined.
+func (t Text) sentences() []sentence {
+	var out []sentence
+	line := t.Line
+	for _, paragraph := range strings.Split(t.Content, "\n\n") {
+		joined := strings.ReplaceAll(paragraph, "\n", " ")
+		start := 0
+		for _, end := range append(sentenceEnd.FindAllStringIndex(joined, -1), []int{len(joined), len(joined)}) {
+			if content := strings.TrimSpace(joined[start:end[1]]); content != "" {
+				out = append(out, sentence{line + strings.Count(paragraph[:start], "\n"), content})
+			}
+			start = end[1]
+		}
+		line += strings.Count(paragraph, "\n") + 2
+	}
+	return out
+}
+
+// Read returns the texts of every file below the roots: Go files, Markdown, YAML, shell
+// scripts and templates. It skips testdata, licences and what .git ignores by name.
+func Read(roots ...string) ([]Text, error) {
+	var out []Text
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() {
+				if slices.Contains([]string{"testdata", ".git", "bin", "node_modules", "language"}, d.Name()) {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			texts, err := readFile(path)
+			out = append(out, texts...)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read texts of %s: %w", root, err)
+		}
+	}
+	return out, nil
+}
+
+func readFile(path string) ([]Text, error) {
+	var extract func(path, content string) []Text
+	switch filepath.Ext(path) {
+	case ".go":
+		extract = goTexts
+	case ".md":
+		extract = markdown
+	case ".yaml", ".yml", ".sh":
+		extract = hashComments
+	default:
+		return nil, nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return extract(path, string(raw)), nil
+}
+
+// goTexts are the comments and string literals of a Go file. A comment group is one text.
+func goTexts(path, content string) []Text {
+	fset := token.NewFileSet()
+	file := fset.AddFile(path, -1, len(content))
+	var s scanner.Scanner
+	s.Init(file, []byte(content), nil, scanner.ScanComments)
+	var out []Text
+	last := -2 // line of the last line comment
+	for {
+		pos, tok, lit := s.Scan()
+		line := fset.Position(pos).Line
+		switch tok {
+		case token.EOF:
+			return out
+		case token.COMMENT:
+			if strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "//nolint") {
+				continue
+			}
+			text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(lit, "/*"), "*/"), "//"))
+			if last == line-1 && strings.HasPrefix(lit, "//") {
+				out[len(out)-1].Content += "\n" + text
+			} else {
+				out = append(out, Text{path, line, text})
+			}
+			last = line
+		case token.STRING:
+			if text, err := strconv.Unquote(lit); err == nil && strings.Contains(text, " ") {
+				out = append(out, Text{path, line, text})
+				last = -2
+			}
+		default:
+		}
+	}
+}
+
+var inlineCode = regexp.MustCompile("`[^`]*`")
+
+// markdown is the prose of a page: code blocks and inline code are left out.
+func markdown(path, content string) []Text {
+	var kept []string
+	fenced := false
+	for _, line := range strings.Split(content, "\n") {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+			fenced = !fenced
+			line = ""
+		case fenced, strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
+			line = ""
+		case strings.HasPrefix(line, "#"): // headings may ask: What it observes
+			line = strings.TrimPrefix(strings.TrimLeft(line, "# "), "What ")
+		default:
+			line = inlineCode.ReplaceAllString(line, "X")
+		}
+		kept = append(kept, strings.TrimLeft(line, "-* >|"))
+	}
+	return []Text{{path, 1, strings.Join(kept, "\n")}}
+}
+
+func hashComments(path, content string) []Text {
+	var out []Text
+	last := -2
+	for i, line := range strings.Split(content, "\n") {
+		_, comment, ok := strings.Cut(line, "# ")
+		if !ok || strings.HasPrefix(line, "#!") {
+			continue
+		}
+		if last == i-1 {
+			out[len(out)-1].Content += "\n" + comment
+		} else {
+			out = append(out, Text{path, i + 1, comment})
+		}
+		last = i
+	}
+	return out
+}
