@@ -148,7 +148,7 @@ func anyOf(stopped map[string]string) string {
 // judge judges one hop.
 func (w *walked) judge(hop, blockedBy, unread string) judge.Result {
 	st, observed := w.states[hop]
-	why, excused := judge.Excused(hop, w.setup)
+	why, excused := judge.NotApplicable(hop, w.setup)
 	switch {
 	case excused:
 		return judge.Result{Judgement: check.Judgement{Verdict: check.NotApplicable, Reason: why}}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -136,7 +137,7 @@ func TestReasons(t *testing.T) {
 	for _, tt := range slices.Concat(beforeNegatives(), controlNegatives(), upNegatives(), downNegatives(), gangNegatives()) {
 		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, st := setup(), until(orElse(tt.phase, phaseOf(t, tt.hop)))
+			s, st := setup(), until(cmp.Or(tt.phase, phaseOf(t, tt.hop)))
 			tt.change(&s, &st)
 			r := Hop(tt.hop, s, st)
 			want := tt.verdict

@@ -13,10 +13,10 @@ import (
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{
-		{name: "one series without a GPU's name is one too many", hop: snapshot.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no label", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "one series without a GPU's name is one too many", hop: snapshot.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no GPU label", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Coverage[0].Unlabelled = 1
 		}},
-		{name: "the holder is on a node that was there", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is none of the GPU nodes", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "the holder is on a node that was there", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is not an initial GPU node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "holder").Node = "zz"
 		}},
 		{name: "a replica without a node does not run", hop: snapshot.HopPlaced, suspect: "worker-a|NodeClaim", change: func(_ *snapshot.Setup, st *snapshot.State) {
@@ -25,7 +25,7 @@ func TestRules(t *testing.T) {
 		{name: "nothing is down before the load is stopped", hop: snapshot.HopHPADown, suspect: "HorizontalPodAutoscaler", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			delete(st.Marks, snapshot.MarkStop)
 		}},
-		{name: "the gang's last node may not come after its pods are bound", hop: snapshot.HopGangBound, suspect: "scheduler default-scheduler", says: "not all or nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "the gang's last node may not come after its pods are bound", hop: snapshot.HopGangBound, suspect: "scheduler default-scheduler", says: "not all-or-nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-g2").First = at(66)
 		}},
 		{name: "without a load nothing was loaded", hop: snapshot.HopLoad, change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkLoad) }},

@@ -37,15 +37,15 @@ func TestReplicasThatShouldStay(t *testing.T) {
 		hop, says string
 		change    func(st *snapshot.State)
 	}{
-		"the first one on a node that came": {snapshot.HopPlaced, "which was not there before", func(st *snapshot.State) { podNamed(st, "worker-a").Node = "node-new" }},
-		"a new one on a node that came":     {snapshot.HopBound, "which was not there before", func(st *snapshot.State) { podNamed(st, "worker-b").Node = "node-new" }},
-		"no room": {snapshot.HopBound, "no scheduler has looked at", func(st *snapshot.State) {
+		"the first one on a node that came": {snapshot.HopPlaced, "which did not exist before", func(st *snapshot.State) { podNamed(st, "worker-a").Node = "node-new" }},
+		"a new one on a node that came":     {snapshot.HopBound, "which did not exist before", func(st *snapshot.State) { podNamed(st, "worker-b").Node = "node-new" }},
+		"no room": {snapshot.HopBound, "no scheduler has evaluated", func(st *snapshot.State) {
 			*podNamed(st, "worker-b") = snapshottest.Pod(snapshot.RoleWorker, "worker-b", "", 24, 0)
 		}},
 		"no replica": {snapshot.HopPods, "0 of 2 new pods", func(st *snapshot.State) {
 			st.Pods = only(st.Pods, func(p snapshot.Pod) bool { return p.Name != "worker-b" && p.Name != "worker-c" })
 		}},
-		"a metric that stays as it is": {snapshot.HopPrometheus, "has to rise above", func(st *snapshot.State) {
+		"a metric that stays as it is": {snapshot.HopPrometheus, "want above", func(st *snapshot.State) {
 			for i := range st.Prometheus {
 				st.Prometheus[i].Value = 60
 			}
