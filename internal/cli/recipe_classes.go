@@ -81,7 +81,7 @@ recipe, which stands for the others; tier 3 tests them all, and they have to agr
 
 func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) error {
 	list := recipeClasses{Tree: t.Label}
-	var cells []scenario.Cell
+	var cells []scenario.Scenario
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil {
@@ -92,7 +92,7 @@ func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) 
 			list.Unmade = append(list.Unmade, unmade{name, c.Problems[0].String()})
 			continue
 		}
-		cells = append(cells, c.Cell)
+		cells = append(cells, c.Scenario)
 	}
 	list.Classes = schedule.ClassesOf(cells)
 	list.Tiers = schedule.Savings(list.Classes, func(name string) bool {
@@ -144,7 +144,7 @@ func explainClasses(s Streams, out *format, source *schedule.Source, a, b string
 	if err != nil {
 		return err
 	}
-	apart := recipeApart{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: schedule.Diff(left.Cell, right.Cell)}
+	apart := recipeApart{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: schedule.Diff(left.Scenario, right.Scenario)}
 	apart.Same = len(apart.Differences) == 0
 	if apart.Same {
 		apart.Differences = []schedule.Difference{}

@@ -20,8 +20,8 @@ type Case struct {
 	// Criteria that it was resolved for.
 	Criteria criteria.Criteria `json:"criteria"`
 	// Cell and its Fingerprint, when it could be made.
-	Cell        scenario.Cell `json:"cell"`
-	Fingerprint string        `json:"fingerprint"`
+	Scenario    scenario.Scenario `json:"scenario"`
+	Fingerprint string            `json:"fingerprint"`
 	// Problems kept it from being made: then it is not put on a control plane, and
 	// has failed.
 	Problems diag.List `json:"problems,omitempty"`
@@ -64,28 +64,28 @@ func (s *Source) Case(name string) (Case, error) {
 		return Case{}, fmt.Errorf("there is no recipe %s: firstlight recipe list shows those there are", name)
 	}
 	c := Case{Recipe: name, Criteria: o.Criteria}
-	made, err := s.cell(name, o.Criteria)
+	made, err := s.scenario(name, o.Criteria)
 	if err != nil {
 		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
 	} else {
-		c.Cell, c.Fingerprint = made, scenario.Fingerprint(made)
+		c.Scenario, c.Fingerprint = made, scenario.Fingerprint(made)
 	}
 	return c, nil
 }
 
 // cell makes the cell of a recipe; the error is a diag.List where it can be.
-func (s *Source) cell(name string, q criteria.Criteria) (scenario.Cell, error) {
+func (s *Source) scenario(name string, q criteria.Criteria) (scenario.Scenario, error) {
 	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
-		return scenario.Cell{}, err
+		return scenario.Scenario{}, err
 	}
 	nodes, err := s.shapes.Select(q)
 	if err != nil {
-		return scenario.Cell{}, err
+		return scenario.Scenario{}, err
 	}
 	components, problems := s.footprints.Components(r)
 	if err := problems.Err(); err != nil {
-		return scenario.Cell{}, err
+		return scenario.Scenario{}, err
 	}
 	made, problems := scenario.Build(name, r, components, nodes)
 	return made, problems.Err()

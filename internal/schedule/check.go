@@ -52,7 +52,7 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	state, err := arena.Run(ctx, made.Cell, progress)
+	state, err := arena.Run(ctx, made.Scenario, progress)
 	if err != nil {
 		return fmt.Errorf("schedule %s: %w", c.name, err)
 	}
@@ -84,8 +84,8 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	if err != nil {
 		return check.CouldNotObserve(err.Error())
 	}
-	made.Cell.Recipe = made.Recipe
-	return judge.Judge(made.Cell, state)
+	made.Scenario.Recipe = made.Recipe
+	return judge.Judge(made.Scenario, state)
 }
 
 // broken is the judgement of a recipe that no cell could be made of.

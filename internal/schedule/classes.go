@@ -20,7 +20,7 @@ type Class struct {
 }
 
 // ClassesOf groups cells by fingerprint, ordered by representative.
-func ClassesOf(cells []scenario.Cell) []Class {
+func ClassesOf(cells []scenario.Scenario) []Class {
 	members := map[string][]string{}
 	for _, c := range cells {
 		f := scenario.Fingerprint(c)

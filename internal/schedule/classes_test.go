@@ -18,15 +18,15 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
 )
 
-func named(c scenario.Cell, name string) scenario.Cell {
+func named(c scenario.Scenario, name string) scenario.Scenario {
 	c.Recipe = name
 	return c
 }
 
 func TestClassesOf(t *testing.T) {
 	t.Parallel()
-	training, inference := scenariotest.Cell(t, "training"), scenariotest.Cell(t, "inference")
-	got := schedule.ClassesOf([]scenario.Cell{named(training, "h100-eks-training"), named(inference, "z"), named(training, "eks-training"), named(training, "bks-training"), named(inference, "longer")})
+	training, inference := scenariotest.Scenario(t, "training"), scenariotest.Scenario(t, "inference")
+	got := schedule.ClassesOf([]scenario.Scenario{named(training, "h100-eks-training"), named(inference, "z"), named(training, "eks-training"), named(training, "bks-training"), named(inference, "longer")})
 	var text []string
 	for _, c := range got {
 		text = append(text, fmt.Sprintf("%s: %s", c.Representative, strings.Join(c.Members, " ")))
@@ -41,7 +41,7 @@ func TestClassesOf(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	base := scenariotest.Cell(t, "training")
+	base := scenariotest.Scenario(t, "training")
 	for name, tt := range map[string]struct {
 		recipe func(n *shape.Nodes, c []footprint.Component) []footprint.Component
 		want   []schedule.Difference
@@ -103,11 +103,11 @@ func TestDiff(t *testing.T) {
 			}
 		})
 	}
-	inference := schedule.Diff(base, scenariotest.Cell(t, "inference"))
+	inference := schedule.Diff(base, scenariotest.Scenario(t, "inference"))
 	if want := []schedule.Difference{{"probe kind", "gang", "replicas"}, {"control half-gang", "applies", "not applicable"}}; !slices.Equal(inference, want) {
 		t.Errorf("training and inference: %s", lines(inference))
 	}
-	if d := schedule.Diff(base, named(scenariotest.Cell(t, "training"), "another")); len(d) != 0 {
+	if d := schedule.Diff(base, named(scenariotest.Scenario(t, "training"), "another")); len(d) != 0 {
 		t.Errorf("one class, and yet %v", d)
 	}
 }
@@ -151,13 +151,13 @@ func TestOurOwnTree(t *testing.T) {
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	var cells []scenario.Cell
+	var cells []scenario.Scenario
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil || len(c.Problems) > 0 {
 			t.Fatalf("%s: %v %v", name, err, c.Problems)
 		}
-		cells = append(cells, c.Cell)
+		cells = append(cells, c.Scenario)
 	}
 	classes := schedule.ClassesOf(cells)
 	if len(classes) == 0 || len(classes) >= len(cells) {

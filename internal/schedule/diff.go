@@ -30,7 +30,7 @@ const (
 
 // Explain says what tells two cells apart; nothing exactly when their fingerprints
 // are equal.
-func Diff(a, b scenario.Cell) []Difference {
+func Diff(a, b scenario.Scenario) []Difference {
 	if scenario.Fingerprint(a) == scenario.Fingerprint(b) {
 		return nil
 	}
@@ -57,7 +57,7 @@ type facts map[string]string
 // things are facts by the thing's name.
 type things map[string]facts
 
-func nodes(c scenario.Cell, uneven []Difference) things {
+func nodes(c scenario.Scenario, uneven []Difference) things {
 	out := things{}
 	for _, n := range c.Nodes {
 		if name := n.Name; n.Control == "" || !has(uneven, n.Control) {
@@ -69,7 +69,7 @@ func nodes(c scenario.Cell, uneven []Difference) things {
 }
 
 // components are things by themselves, for what they publish, and so are their workloads.
-func components(c scenario.Cell) things {
+func components(c scenario.Scenario) things {
 	out := things{}
 	for _, component := range c.Components {
 		out[component.Name] = flat(footprint.Component{Publishes: component.Publishes})
@@ -85,7 +85,7 @@ func components(c scenario.Cell) things {
 	return out
 }
 
-func controls(c scenario.Cell, uneven []Difference) things {
+func controls(c scenario.Scenario, uneven []Difference) things {
 	out := things{}
 	for _, control := range c.Controls {
 		if name := control.Name; !has(uneven, name) {
@@ -98,7 +98,7 @@ func controls(c scenario.Cell, uneven []Difference) things {
 
 // onOneSide are the controls that apply to one recipe and not to the other: their
 // nodes and pods go without saying.
-func onOneSide(a, b scenario.Cell) []Difference {
+func onOneSide(a, b scenario.Scenario) []Difference {
 	var out []Difference
 	says := func(c scenario.Control) string {
 		if c.NotApplicable != "" {
@@ -203,7 +203,7 @@ func together(list []Difference) []Difference {
 	return out
 }
 
-func named(c scenario.Cell) string {
+func named(c scenario.Scenario) string {
 	var out []string
 	for _, n := range c.Nodes {
 		out = append(out, n.Name)

@@ -15,7 +15,7 @@ import (
 type Arena interface {
 	// Run puts a cell there and returns what came of it when it is at rest. It may
 	// be called from many goroutines.
-	Run(ctx context.Context, c scenario.Cell, progress func(string)) (snapshot.State, error)
+	Run(ctx context.Context, c scenario.Scenario, progress func(string)) (snapshot.State, error)
 }
 
 // Plane is a control plane to put cells on.

@@ -15,9 +15,9 @@ import (
 )
 
 // arenaFunc is an arena by a function.
-type arenaFunc func(ctx context.Context, c scenario.Cell) (snapshot.State, error)
+type arenaFunc func(ctx context.Context, c scenario.Scenario) (snapshot.State, error)
 
-func (f arenaFunc) Run(ctx context.Context, c scenario.Cell, _ func(string)) (snapshot.State, error) {
+func (f arenaFunc) Run(ctx context.Context, c scenario.Scenario, _ func(string)) (snapshot.State, error) {
 	return f(ctx, c)
 }
 
@@ -62,15 +62,15 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 	t.Parallel()
 	tests := map[string]arenaFunc{
-		"the control plane is gone": func(context.Context, scenario.Cell) (snapshot.State, error) {
+		"the control plane is gone": func(context.Context, scenario.Scenario) (snapshot.State, error) {
 			return snapshot.State{}, errors.New("connection refused")
 		},
-		"nothing came of it": func(context.Context, scenario.Cell) (snapshot.State, error) { return snapshot.State{}, nil },
-		"it did not come to rest": func(context.Context, scenario.Cell) (snapshot.State, error) {
-			return snapshot.State{Restless: "deployment x"}, nil
+		"nothing came of it": func(context.Context, scenario.Scenario) (snapshot.State, error) { return snapshot.State{}, nil },
+		"it did not come to rest": func(context.Context, scenario.Scenario) (snapshot.State, error) {
+			return snapshot.State{NotConverged: "deployment x"}, nil
 		},
-		"an empty picture of rest": func(context.Context, scenario.Cell) (snapshot.State, error) {
-			return snapshot.State{Quiet: true, ResourceVersion: "7"}, nil
+		"an empty picture of rest": func(context.Context, scenario.Scenario) (snapshot.State, error) {
+			return snapshot.State{Converged: true, ResourceVersion: "7"}, nil
 		},
 	}
 	for name, run := range tests {
@@ -96,7 +96,7 @@ func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 func TestAnInterruptLeavesNoVerdict(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	o := options(t, func(ctx context.Context, _ scenario.Cell) (snapshot.State, error) {
+	o := options(t, func(ctx context.Context, _ scenario.Scenario) (snapshot.State, error) {
 		cancel()
 		<-ctx.Done()
 		return snapshot.State{}, ctx.Err()

@@ -69,7 +69,7 @@ func withAndWithout(t *testing.T, defects []defect) []schedule.Case {
 	t.Helper()
 	var out []schedule.Case
 	add := func(c schedule.Case, name string) {
-		c.Recipe, c.Cell.Recipe = name, name
+		c.Recipe, c.Scenario.Recipe = name, name
 		out = append(out, c)
 	}
 	whole, there := source(recipetest.Copy(recipes.FS)), map[string]bool{}

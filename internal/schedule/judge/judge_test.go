@@ -18,7 +18,7 @@ import (
 func TestRightPasses(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference", ""} {
-		c := scenariotest.Cell(t, intent)
+		c := scenariotest.Scenario(t, intent)
 		j := judge.Judge(c, simulate(c))
 		if j.Verdict != check.Passed || len(j.Findings) != 0 {
 			t.Errorf("intent %q: %s: %s %v", intent, j.Verdict, j.Reason, j.Findings)
@@ -43,7 +43,7 @@ func TestRightPasses(t *testing.T) {
 func TestNothingMayBeMissing(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference"} {
-		c := scenariotest.Cell(t, intent)
+		c := scenariotest.Scenario(t, intent)
 		good := simulate(c)
 		tried := 0
 		try := func(what string, s snapshot.State) {
@@ -95,7 +95,7 @@ func TestNothingMayBeMissing(t *testing.T) {
 // TestNothingMayBeDifferent changes one thing of every pod, workload and node.
 func TestNothingMayBeDifferent(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	good := simulate(c)
 	try := func(what string, change func(s *snapshot.State)) {
 		s := apart(good)
@@ -159,7 +159,7 @@ func TestEvidenceIsJudgedAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := scenario.Cell{Recipe: c.Recipe}
+	kept := scenario.Scenario{Recipe: c.Recipe}
 	if err := json.Unmarshal(data, &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestEvidenceIsJudgedAlike(t *testing.T) {
 // TestOracleAgreesWithTheSimulation, whose DaemonSets go by labels as they come.
 func TestOracleAgreesWithTheSimulation(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	e := judge.Expect(c)
 	if len(e.Flaws) != 0 {
 		t.Errorf("flaws %v", e.Flaws)
@@ -236,7 +236,7 @@ func stored(tb testing.TB, s snapshot.State) snapshot.State {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	c := scenariotest.Cell(b, "training")
+	c := scenariotest.Scenario(b, "training")
 	s := simulate(c)
 	for b.Loop() {
 		judge.Judge(c, s)

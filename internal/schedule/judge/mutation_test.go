@@ -18,12 +18,12 @@ import (
 // says of what, and what to do: cells and states with parts lost, doubled, swapped.
 func TestWhateverStandsInEvidence(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	s := simulate(c)
 	verdicts := map[check.Verdict]int{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		var made scenario.Cell
+		var made scenario.Scenario
 		var state snapshot.State
 		if !mutated(t, r, c, &made) || !mutated(t, r, s, &state) {
 			continue

@@ -24,13 +24,13 @@ func classNodes(class footprint.Class) string {
 	}
 }
 
-// node finds a node of the cell.
+// node returns a node of the scenario.
 func (p *plan) node(name string) (scenario.Node, bool) {
-	i := slices.IndexFunc(p.cell.Nodes, func(n scenario.Node) bool { return n.Name == name })
+	i := slices.IndexFunc(p.scenario.Nodes, func(n scenario.Node) bool { return n.Name == name })
 	if i < 0 {
 		return scenario.Node{}, false
 	}
-	return p.cell.Nodes[i], true
+	return p.scenario.Nodes[i], true
 }
 
 func (p *plan) untolerated(e expected, node string) (corev1.Taint, bool) {
@@ -41,7 +41,7 @@ func (p *plan) untolerated(e expected, node string) (corev1.Taint, bool) {
 	return scenario.Untolerated(e.workload, n.Taints)
 }
 
-// at names nodes with their class: "GPU nodes gpu-0 to gpu-3".
+// at formats nodes with their class: "GPU nodes gpu-0 to gpu-3".
 func (p *plan) at(nodes []string) string {
 	byClass := map[footprint.Class][]string{}
 	for _, name := range nodes {
@@ -59,7 +59,7 @@ func (p *plan) at(nodes []string) string {
 	return strings.Join(parts, " and ")
 }
 
-// ranges writes gpu-0 to gpu-3 for names that are counted on.
+// ranges joins names and abbreviates consecutive ones: gpu-0 to gpu-3.
 func ranges(names []string) string {
 	type part struct {
 		prefix string
@@ -95,7 +95,7 @@ func ranges(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// profile is the name of a node's.
+// profile is the name of a node's profile.
 func (p *plan) profile(node string) string {
 	n, _ := p.node(node)
 	if n.Shape == "" {

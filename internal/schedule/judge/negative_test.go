@@ -17,11 +17,11 @@ import (
 
 // broken is one thing wrong: in the recipe or its nodes, in the cell, or in what was seen.
 type broken struct {
-	name   string
-	intent string // training where it is empty
-	recipe func(n *shape.Nodes, c []footprint.Component) []footprint.Component
-	cell   func(c *scenario.Cell)
-	state  func(s *snapshot.State)
+	name     string
+	intent   string // training where it is empty
+	recipe   func(n *shape.Nodes, c []footprint.Component) []footprint.Component
+	scenario func(c *scenario.Scenario)
+	state    func(s *snapshot.State)
 
 	// verdict is failed where it is empty.
 	verdict check.Verdict
@@ -59,8 +59,8 @@ func (b broken) judge(t *testing.T) {
 		intent = "training"
 	}
 	c := scenariotest.Build(t, intent, components, nodes)
-	if b.cell != nil {
-		b.cell(&c)
+	if b.scenario != nil {
+		b.scenario(&c)
 	}
 	s := simulate(c)
 	if b.state != nil {
@@ -94,7 +94,7 @@ func (b broken) others(t *testing.T, j check.Judgement) {
 	t.Helper()
 	first, causes := j.Findings[0].Suspect, 0
 	for _, f := range j.Findings {
-		if !strings.Contains(f.Message, ": follows from ") {
+		if !strings.Contains(f.Message, ": caused by ") {
 			causes++
 		}
 		if f.Suspect == "" || f.Message == "" || f.Remedy == "" {
@@ -106,7 +106,7 @@ func (b broken) others(t *testing.T, j check.Judgement) {
 	}
 	for _, suspect := range b.follows {
 		if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
-			return f.Suspect == suspect && strings.HasSuffix(f.Message, ": follows from "+first) && f.Remedy == "correct "+first+" first"
+			return f.Suspect == suspect && strings.HasSuffix(f.Message, ": caused by "+first) && f.Remedy == "correct "+first+" first"
 		}) {
 			t.Errorf("%s does not follow from %s: %v", suspect, first, j.Findings)
 		}

@@ -20,15 +20,15 @@ const others = 1000
 // simulation is a control plane in a few lines: what an arena would see of a cell,
 // told by the labels and taints as they come to be and not by what has to be there.
 type simulation struct {
-	c     scenario.Cell
+	c     scenario.Scenario
 	state snapshot.State
 	nodes map[string]*snapshot.Node
 	free  map[string]corev1.ResourceList
 }
 
-func simulate(c scenario.Cell) snapshot.State {
+func simulate(c scenario.Scenario) snapshot.State {
 	s := simulation{c: c, nodes: map[string]*snapshot.Node{}, free: map[string]corev1.ResourceList{}}
-	s.state = snapshot.State{Recipe: c.Recipe, Quiet: true, ResourceVersion: "4711"}
+	s.state = snapshot.State{Recipe: c.Recipe, Converged: true, ResourceVersion: "4711"}
 	for _, n := range c.Nodes {
 		labels := maps.Clone(n.Labels)
 		labels[corev1.LabelHostname] = "c017-" + n.Name
@@ -156,7 +156,7 @@ func (s *simulation) pod(component string, w footprint.Workload, nodes []string)
 	p := snapshot.Pod{Component: component, Workload: w.Name, Kind: w.Kind, Name: fmt.Sprintf("%s-%d", w.Name, len(s.state.Pods)), Phase: "Pending"}
 	reasons := map[string]int{}
 	for _, node := range nodes {
-		why := s.refuses(w, node)
+		why := s.rejectionReason(w, node)
 		if len(why) == 0 {
 			p.Node = node
 			for name, q := range w.Pod.Requests {
@@ -182,7 +182,7 @@ func (s *simulation) pod(component string, w footprint.Workload, nodes []string)
 }
 
 // refuses are the scheduler's reasons of one node, in the order of its plugins.
-func (s *simulation) refuses(w footprint.Workload, node string) []string {
+func (s *simulation) rejectionReason(w footprint.Workload, node string) []string {
 	n := s.nodes[node]
 	if _, tainted := scenario.Untolerated(w, n.Taints); tainted {
 		return []string{"node(s) had untolerated taint(s)"}

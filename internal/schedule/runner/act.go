@@ -27,8 +27,8 @@ func (r *run) build(ctx context.Context) error {
 			return said("make namespace "+name, err)
 		})
 	}
-	nodes := make([]*corev1.Node, len(r.layout.cell.Nodes))
-	for i, n := range r.layout.cell.Nodes {
+	nodes := make([]*corev1.Node, len(r.layout.scenario.Nodes))
+	for i, n := range r.layout.scenario.Nodes {
 		group.Go(func() (err error) {
 			nodes[i], err = r.client.CoreV1().Nodes().Create(making, r.layout.node(n), metav1.CreateOptions{})
 			return said("make node "+n.Name, err)
@@ -37,7 +37,7 @@ func (r *run) build(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for i, n := range r.layout.cell.Nodes {
+	for i, n := range r.layout.scenario.Nodes {
 		if n.Control == "" {
 			r.machines = append(r.machines, &machine{node: n, written: nodes[i], granted: map[corev1.ResourceName]bool{}})
 		}

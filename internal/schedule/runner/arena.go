@@ -80,7 +80,7 @@ func unbraked(config *rest.Config) *rest.Config {
 // Run puts a cell on the control plane and returns what came of it when it is at
 // rest, with its controls. It may be called from many goroutines. The error is for
 // what kept it from being seen.
-func (a *Arena) Run(ctx context.Context, c scenario.Cell, progress func(string)) (snapshot.State, error) {
+func (a *Arena) Run(ctx context.Context, c scenario.Scenario, progress func(string)) (snapshot.State, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}

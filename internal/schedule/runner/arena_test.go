@@ -43,8 +43,8 @@ func TestGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Quiet || s.Restless != "" || s.ResourceVersion == "" || len(s.Nodes) != len(c.Nodes) {
-		t.Errorf("quiet %t (%s) at %s with %d nodes, want quiet with %d", s.Quiet, s.Restless, s.ResourceVersion, len(s.Nodes), len(c.Nodes))
+	if !s.Converged || s.NotConverged != "" || s.ResourceVersion == "" || len(s.Nodes) != len(c.Nodes) {
+		t.Errorf("quiet %t (%s) at %s with %d nodes, want quiet with %d", s.Converged, s.NotConverged, s.ResourceVersion, len(s.Nodes), len(c.Nodes))
 	}
 	for _, component := range c.Components {
 		for _, w := range component.Workloads {
@@ -98,7 +98,7 @@ func testProbe(t *testing.T, s snapshot.State) {
 	}
 }
 
-func testControls(t *testing.T, c scenario.Cell, s snapshot.State) {
+func testControls(t *testing.T, c scenario.Scenario, s snapshot.State) {
 	t.Helper()
 	for _, control := range c.Controls {
 		pods := podsOf(s, snapshot.OwnerControl, control.Name)

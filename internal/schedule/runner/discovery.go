@@ -50,7 +50,7 @@ func (l *layout) found(p *picture, m *machine) map[string]string {
 	for i, grew := 0, true; grew; i++ {
 		grew = false
 		works := l.components
-		for _, c := range l.cell.Components {
+		for _, c := range l.scenario.Components {
 			for range c.Workloads {
 				w := works[0]
 				works = works[1:]

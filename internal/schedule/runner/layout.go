@@ -23,9 +23,9 @@ const (
 
 // layout is what a cell is made of on the control plane.
 type layout struct {
-	id     string
-	cell   scenario.Cell
-	spaces namespaces
+	id       string
+	scenario scenario.Scenario
+	spaces   namespaces
 	// components are in deployment order, controls in the cell's.
 	components []*work
 	probe      *work
@@ -56,8 +56,8 @@ func (w *work) String() string {
 	return fmt.Sprintf("%s %s of %s", w.spec.Kind, w.spec.Name, w.component)
 }
 
-func newLayout(id string, c scenario.Cell) *layout {
-	l := &layout{id: id, cell: c, spaces: namespaces{id: id}, works: map[string]*work{}}
+func newLayout(id string, c scenario.Scenario) *layout {
+	l := &layout{id: id, scenario: c, spaces: namespaces{id: id}, works: map[string]*work{}}
 	var own []string
 	for _, n := range c.Nodes {
 		if n.Control == "" {

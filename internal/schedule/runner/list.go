@@ -46,8 +46,8 @@ func (r *run) list(ctx context.Context) (*picture, string, error) {
 			return nil, "", fmt.Errorf("list %ss: %w", kind, err)
 		}
 	}
-	if len(nodes.Items) != len(r.layout.cell.Nodes) && !slices.ContainsFunc(r.machines, func(m *machine) bool { return m == nil }) {
-		return nil, "", fmt.Errorf("the cell has %d nodes, and %d were listed", len(r.layout.cell.Nodes), len(nodes.Items))
+	if len(nodes.Items) != len(r.layout.scenario.Nodes) && !slices.ContainsFunc(r.machines, func(m *machine) bool { return m == nil }) {
+		return nil, "", fmt.Errorf("the cell has %d nodes, and %d were listed", len(r.layout.scenario.Nodes), len(nodes.Items))
 	}
 	return p, pods.ResourceVersion, nil
 }

@@ -48,7 +48,7 @@ var (
 // realistic is a cell as recipes have them: 3 system nodes, GPU nodes, 22 Deployments
 // and StatefulSets with 28 pods, 3 DaemonSets on all nodes, 11 on the GPU nodes, a
 // probe that fills them, 5 controls with 3 nodes of their own.
-func realistic(gpuNodes int) scenario.Cell {
+func realistic(gpuNodes int) scenario.Scenario {
 	gpuTaint := corev1.Toleration{Key: shape.GPUTaint, Operator: corev1.TolerationOpExists}
 	system := map[string]string{"node-type": "system"}
 	deployments := func(space string, names ...string) []footprint.Workload {
@@ -93,7 +93,7 @@ func realistic(gpuNodes int) scenario.Cell {
 	}}
 	alertmanager := prometheus
 	alertmanager.Name, alertmanager.Replicas = "alertmanager", 1
-	c := scenario.Cell{Recipe: "realistic", Components: []footprint.Component{
+	c := scenario.Scenario{Recipe: "realistic", Components: []footprint.Component{
 		{Name: "nfd", Workloads: append(deployments("nfd", "nfd-master", "nfd-gc"), nfd)},
 		{Name: "gpu-operator", Workloads: append(deployments("gpu-operator", "gpu-operator"), operands...), Publishes: []footprint.Publication{
 			{OnNodesWith: map[string]string{"pci-10de.present": "true"}, Labels: deploy},
@@ -140,7 +140,7 @@ func realistic(gpuNodes int) scenario.Cell {
 	return c
 }
 
-func controls(c scenario.Cell, gpu func(string) scenario.Node) ([]scenario.Control, []scenario.Node) {
+func controls(c scenario.Scenario, gpu func(string) scenario.Node) ([]scenario.Control, []scenario.Node) {
 	like := footprint.Workload{Kind: deployment, Class: footprint.Accelerated, Replicas: 1, Pod: c.Probe.Pod}
 	twin := func(name, gpus string) scenario.Node {
 		n := gpu(name + "-0")
@@ -184,7 +184,7 @@ func TestLoad(t *testing.T) {
 		t.Skip("measures; run it with -load.cells")
 	}
 	config := plane(t)
-	cells := []scenario.Cell{realistic(*loadGPUs)}
+	cells := []scenario.Scenario{realistic(*loadGPUs)}
 	if *loadTree {
 		cells = shipped(t)
 	}
@@ -216,9 +216,9 @@ func TestLoad(t *testing.T) {
 				if j := judge.Judge(cells[int(i)%len(cells)], state); j.Verdict != check.Passed {
 					t.Logf("%s: %s: %s", state.Recipe, j.Verdict, j.Reason)
 				}
-				if !state.Quiet {
+				if !state.Converged {
 					unquiet.Add(1)
-					t.Logf("not quiet: %s", state.Restless)
+					t.Logf("not quiet: %s", state.NotConverged)
 				}
 				pods.Add(bound(state))
 				mu.Lock()
@@ -257,7 +257,7 @@ func TestLoad(t *testing.T) {
 }
 
 // shipped are the cells of the recipes that ship with firstlight.
-func shipped(t *testing.T) []scenario.Cell {
+func shipped(t *testing.T) []scenario.Scenario {
 	t.Helper()
 	loaded, problems, err := recipe.Open("", tree.Options{})
 	if err != nil || problems.Err() != nil {
@@ -267,14 +267,14 @@ func shipped(t *testing.T) []scenario.Cell {
 	if problems.Err() != nil {
 		t.Fatal(problems)
 	}
-	var out []scenario.Cell
+	var out []scenario.Scenario
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Problems) == 0 {
-			out = append(out, c.Cell)
+			out = append(out, c.Scenario)
 		}
 	}
 	return out

@@ -50,7 +50,7 @@ func (r *run) run(ctx context.Context) (snapshot.State, error) {
 			return snapshot.State{}, err
 		}
 		out := r.layout.state(p, version)
-		out.Restless = restless.why
+		out.NotConverged = restless.why
 		return out, nil
 	}
 	return state, err
@@ -60,7 +60,7 @@ func (r *run) settled(ctx context.Context) (snapshot.State, error) {
 	if err := r.build(ctx); err != nil {
 		return snapshot.State{}, err
 	}
-	r.progress(fmt.Sprintf("%d workloads on %d nodes", len(r.layout.components), len(r.layout.cell.Nodes)))
+	r.progress(fmt.Sprintf("%d workloads on %d nodes", len(r.layout.components), len(r.layout.scenario.Nodes)))
 	if err := r.until(ctx, func(p *picture) unrest { return r.layout.unrest(p, r.layout.components) }); err != nil {
 		return snapshot.State{}, err
 	}
@@ -115,7 +115,7 @@ func (r *run) controlled(ctx context.Context, works []*work) (snapshot.State, er
 		}
 		if r.unrest(p, works).over() {
 			out := r.layout.state(p, version)
-			out.Quiet = true
+			out.Converged = true
 			return out, nil
 		}
 		// Something began between the last look and the list: the watches will tell.

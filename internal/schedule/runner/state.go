@@ -14,8 +14,8 @@ import (
 // state is a picture in the cell's own words: names without the cell's prefix,
 // labels without those that only the arena reads.
 func (l *layout) state(p *picture, version string) snapshot.State {
-	out := snapshot.State{Recipe: l.cell.Recipe, ResourceVersion: version}
-	for _, n := range l.cell.Nodes {
+	out := snapshot.State{Recipe: l.scenario.Recipe, ResourceVersion: version}
+	for _, n := range l.scenario.Nodes {
 		if is, ok := p.nodes[prefixed(l.id, n.Name)]; ok {
 			out.Nodes = append(out.Nodes, snapshot.Node{
 				Name: n.Name, Ready: is.ready, Labels: l.ownLabels(is.labels), Taints: is.taints, Allocatable: is.allocatable,

@@ -15,23 +15,23 @@ import (
 // Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
 // workload of its intent and the controls. A recipe whose pods can't fit has a cell
 // like any other; problems are for what no nodes or pods can be made of.
-func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Cell, diag.List) {
+func Build(recipe string, r *resolve.Result, components []footprint.Component, nodes shape.Nodes) (Scenario, diag.List) {
 	problems := slices.Concat(wrongShapes(nodes), wrongComponents(components))
 	if problems.Err() != nil {
-		return Cell{}, problems.Sort()
+		return Scenario{}, problems.Sort()
 	}
 	b := builder{intent: r.Query.Intent, components: components, nodes: nodes, present: map[string]bool{shape.FromProvider: true}}
 	for _, c := range components {
 		b.present[c.Name] = true
 	}
-	c := Cell{
+	c := Scenario{
 		Recipe:     recipe,
 		Nodes:      slices.Concat(b.expand(nodes.System, footprint.System, "system"), b.expand(nodes.Accelerated, footprint.Accelerated, "gpu")),
 		Components: components,
 		Probe:      b.probe(),
 		Advice:     advice(r, components),
 	}
-	for _, of := range []func(*Cell) (Control, []Node){b.dropToleration, b.dropSelector, b.halfGPUs, b.wrongArch, b.halfGang} {
+	for _, of := range []func(*Scenario) (Control, []Node){b.dropToleration, b.dropSelector, b.halfGPUs, b.wrongArch, b.halfGang} {
 		control, twins := of(&c)
 		c.Controls = append(c.Controls, control)
 		c.Nodes = append(c.Nodes, twins...)

@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
 )
 
-func node(tb testing.TB, c scenario.Cell, name string) scenario.Node {
+func node(tb testing.TB, c scenario.Scenario, name string) scenario.Node {
 	tb.Helper()
 	i := slices.IndexFunc(c.Nodes, func(n scenario.Node) bool { return n.Name == name })
 	if i < 0 {
@@ -22,7 +22,7 @@ func node(tb testing.TB, c scenario.Cell, name string) scenario.Node {
 	return c.Nodes[i]
 }
 
-func control(tb testing.TB, c scenario.Cell, name string) scenario.Control {
+func control(tb testing.TB, c scenario.Scenario, name string) scenario.Control {
 	tb.Helper()
 	i := slices.IndexFunc(c.Controls, func(c scenario.Control) bool { return c.Name == name })
 	if i < 0 {
@@ -33,7 +33,7 @@ func control(tb testing.TB, c scenario.Cell, name string) scenario.Control {
 
 func TestNodesOfShapes(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	var names []string
 	for _, n := range c.Nodes {
 		names = append(names, n.Name)
@@ -87,7 +87,7 @@ func TestDevicesComeFromWhoBringsThem(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	for intent, kind := range map[string]string{"training": scenario.Gang, "inference": scenario.Replicas, "": scenario.Replicas} {
-		p := scenariotest.Cell(t, intent).Probe
+		p := scenariotest.Scenario(t, intent).Probe
 		if p.Kind != kind || p.Size != 4 {
 			t.Errorf("intent %q: %d %s, want 4 %s", intent, p.Size, p.Kind, kind)
 		}
@@ -95,7 +95,7 @@ func TestProbe(t *testing.T) {
 			t.Errorf("the probe has a priority: it could displace others")
 		}
 	}
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	expressions := c.Probe.Pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	if len(expressions) != 2 || expressions[0].Key != "kubernetes.io/arch" || expressions[1].Key != scenario.ProductLabel {
 		t.Errorf("requires %v", expressions)
@@ -127,7 +127,7 @@ func TestProbeCarriesWhatWorkloadsCarry(t *testing.T) {
 
 func TestSettledLabels(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	labels := scenario.Settled(node(t, c, "gpu-0"), c.Components)
 	for _, k := range []string{scenariotest.PCI, scenariotest.Deploy + "driver", scenario.ProductLabel} {
 		if labels[k] == "" {
@@ -146,7 +146,7 @@ func TestSettledLabels(t *testing.T) {
 
 func TestWants(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	exporter, onSystem := c.Components[3].Workloads[3], c.Components[3].Workloads[4]
 	gpu := node(t, c, "gpu-0")
 	if !scenario.Wants(exporter, gpu, gpu.Labels) {

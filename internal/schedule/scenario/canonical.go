@@ -15,8 +15,8 @@ import (
 // gone, quantities are numbers, lists whose order has no meaning are sorted, and
 // components without pods and labels are left out. Nodes keep their names. It shares
 // nothing with c that is changed.
-func Canonical(c Cell) Cell {
-	out := Cell{Probe: Probe{Kind: c.Probe.Kind, Size: c.Probe.Size, Pod: canonicalPod(c.Probe.Pod)}}
+func Canonical(c Scenario) Scenario {
+	out := Scenario{Probe: Probe{Kind: c.Probe.Kind, Size: c.Probe.Size, Pod: canonicalPod(c.Probe.Pod)}}
 	for _, n := range c.Nodes {
 		out.Nodes = append(out.Nodes, canonicalNode(n, finders(c.Components)))
 	}

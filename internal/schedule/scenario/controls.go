@@ -18,7 +18,7 @@ const (
 	reasonLack     = "Insufficient "
 )
 
-func (b builder) dropToleration(c *Cell) (Control, []Node) {
+func (b builder) dropToleration(c *Scenario) (Control, []Node) {
 	w := b.alike(c, DropToleration)
 	w.Pod.Tolerations = nil
 	var nodes []string
@@ -33,7 +33,7 @@ func (b builder) dropToleration(c *Cell) (Control, []Node) {
 	return Control{Name: DropToleration, Workload: w, Nodes: nodes, Reason: ReasonTaint}, nil
 }
 
-func (b builder) halfGPUs(c *Cell) (Control, []Node) {
+func (b builder) halfGPUs(c *Scenario) (Control, []Node) {
 	gpu := b.gpu()
 	if gpu.Request < 1 {
 		return Control{Name: HalfGPUs, NotApplicable: "a pod that takes the whole node asks for no GPU"}, nil
@@ -43,7 +43,7 @@ func (b builder) halfGPUs(c *Cell) (Control, []Node) {
 	return Control{Name: HalfGPUs, Workload: b.alike(c, HalfGPUs), Nodes: []string{twin.Name}, Reason: reasonLack + string(gpu.Name)}, []Node{twin}
 }
 
-func (b builder) wrongArch(c *Cell) (Control, []Node) {
+func (b builder) wrongArch(c *Scenario) (Control, []Node) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		if slices.Contains(b.nodes.Arch, arch) {
 			continue
@@ -55,7 +55,7 @@ func (b builder) wrongArch(c *Cell) (Control, []Node) {
 	return Control{Name: WrongArch, NotApplicable: "the accelerator is built into hosts of every architecture"}, nil
 }
 
-func (b builder) halfGang(c *Cell) (Control, []Node) {
+func (b builder) halfGang(c *Scenario) (Control, []Node) {
 	if c.Probe.Kind != Gang {
 		return Control{Name: HalfGang, NotApplicable: "the recipe's intent is not training: its pods are no gang"}, nil
 	}
@@ -74,13 +74,13 @@ func (b builder) halfGang(c *Cell) (Control, []Node) {
 func (b builder) gpu() shape.Device { return gpusOf(b.nodes.Accelerated.Devices)[0] }
 
 // alike is one pod like the probe's.
-func (b builder) alike(c *Cell, control string) footprint.Workload {
+func (b builder) alike(c *Scenario, control string) footprint.Workload {
 	return footprint.Workload{Kind: "Deployment", Name: control, Class: footprint.Accelerated, Replicas: 1, Pod: clonePod(c.Probe.Pod)}
 }
 
 // Own are the recipe's own nodes, those of controls left out; of one class, or of
 // both with footprint.Any.
-func (c *Cell) Own(class footprint.Class) []Node {
+func (c *Scenario) Own(class footprint.Class) []Node {
 	var out []Node
 	for _, n := range c.Nodes {
 		if n.Control == "" && (class == footprint.Any || n.Class == class) {

@@ -13,7 +13,7 @@ import (
 
 func TestControls(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	for _, name := range []string{scenario.DropToleration, scenario.DropSelector, scenario.HalfGPUs, scenario.WrongArch, scenario.HalfGang} {
 		if got := control(t, c, name); got.NotApplicable != "" || len(got.Nodes) == 0 || got.Workload.Name != name {
 			t.Errorf("%s: %+v", name, got)
@@ -53,7 +53,7 @@ func TestControls(t *testing.T) {
 // refused by its nodes for the reason that it names, and the probe's is not.
 func TestControlsFitTheirReason(t *testing.T) {
 	t.Parallel()
-	c := scenariotest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	probe := footprint.Workload{Kind: "Job", Pod: c.Probe.Pod}
 	gpu := node(t, c, "gpu-0")
 	if _, tainted := scenario.Untolerated(probe, gpu.Taints); tainted || !scenario.Selects(probe.Pod, gpu.Name, scenario.Settled(gpu, c.Components)) {

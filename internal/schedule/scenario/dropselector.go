@@ -12,7 +12,7 @@ import (
 // are what lets the copy go anywhere; requests, ports and labels would be in the way
 // of others. It is held to that system node and to one GPU node: more of either would
 // show the same.
-func (b builder) dropSelector(c *Cell) (Control, []Node) {
+func (b builder) dropSelector(c *Scenario) (Control, []Node) {
 	why := "no component has a DaemonSet for GPU nodes"
 	for _, o := range b.operands() {
 		why = "taints alone keep every DaemonSet for GPU nodes off system nodes"
@@ -49,7 +49,7 @@ func (b builder) operands() []operand {
 }
 
 // freed is a system node that the copy is put on and the selector of w kept it off.
-func (b builder) freed(c *Cell, w, copied footprint.Workload) (node string, ok bool) {
+func (b builder) freed(c *Scenario, w, copied footprint.Workload) (node string, ok bool) {
 	for _, n := range c.Own(footprint.System) {
 		labels := Settled(n, b.components)
 		_, tainted := Untolerated(copied, n.Taints)

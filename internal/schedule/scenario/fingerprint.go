@@ -9,7 +9,7 @@ import (
 
 // Fingerprint is the SHA-256, in hexadecimal, of all that the scheduler can see of
 // a cell: two recipes with equal ones get the same answers.
-func Fingerprint(c Cell) string {
+func Fingerprint(c Scenario) string {
 	canonical := Canonical(c)
 	nodes := make([]seenNode, len(canonical.Nodes))
 	for i, n := range canonical.Nodes {
@@ -26,7 +26,7 @@ func Fingerprint(c Cell) string {
 	}
 	canonical.Nodes = nil
 	sum := sha256.Sum256(encode(struct {
-		Cell
+		Scenario
 		Nodes []seenNode `json:"nodes"`
 	}{canonical, sorted(nodes)}))
 	return hex.EncodeToString(sum[:])

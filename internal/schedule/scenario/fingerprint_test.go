@@ -30,8 +30,8 @@ var unseen = []*regexp.Regexp{
 }
 
 // full is a cell with something in every field, fitted together.
-func full() *scenario.Cell {
-	var c scenario.Cell
+func full() *scenario.Scenario {
+	var c scenario.Scenario
 	next := 0
 	fill(reflect.ValueOf(&c).Elem(), &next)
 	c.Nodes[0].Discovered = map[string]map[string]string{c.Components[0].Name: {"found": "yes"}}
@@ -70,7 +70,7 @@ func TestControlsThatDoNotApplyCount(t *testing.T) {
 // of nodes and files, the fingerprint is the same; and it is after JSON.
 func TestShufflesMeanNothing(t *testing.T) {
 	t.Parallel()
-	base := scenariotest.Cell(t, "training")
+	base := scenariotest.Scenario(t, "training")
 	want := scenario.Fingerprint(base)
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -82,7 +82,7 @@ func TestShufflesMeanNothing(t *testing.T) {
 	}
 }
 
-func shuffle(r *rand.Rand, c *scenario.Cell) {
+func shuffle(r *rand.Rand, c *scenario.Scenario) {
 	mix := func(n int, swap func(i, j int)) { r.Shuffle(n, swap) }
 	c.Recipe = "another"
 	for i := range c.Nodes {
@@ -136,13 +136,13 @@ func shufflePod(mix func(int, func(i, j int)), p *footprint.Pod) {
 }
 
 // clone takes a cell through JSON, as evidence does.
-func clone(tb testing.TB, c scenario.Cell) scenario.Cell {
+func clone(tb testing.TB, c scenario.Scenario) scenario.Scenario {
 	tb.Helper()
 	data, err := json.Marshal(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var out scenario.Cell
+	var out scenario.Scenario
 	if err := json.Unmarshal(data, &out); err != nil {
 		tb.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func clone(tb testing.TB, c scenario.Cell) scenario.Cell {
 }
 
 func BenchmarkFingerprint(b *testing.B) {
-	c := scenariotest.Cell(b, "training")
+	c := scenariotest.Scenario(b, "training")
 	for b.Loop() {
 		scenario.Fingerprint(c)
 	}

@@ -8,8 +8,8 @@ type State struct {
 	Recipe string `json:"recipe"`
 	// Quiet says that the controllers and the scheduler had nothing left to do when
 	// this was read; where they did not come to rest, Restless says what kept on.
-	Quiet           bool       `json:"quiet"`
-	Restless        string     `json:"restless,omitempty"`
+	Converged       bool       `json:"converged"`
+	NotConverged    string     `json:"notConverged,omitempty"`
 	ResourceVersion string     `json:"resourceVersion"`
 	Nodes           []Node     `json:"nodes"`
 	Workloads       []Workload `json:"workloads"`

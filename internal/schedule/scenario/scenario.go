@@ -9,7 +9,7 @@ import (
 // Cell is a recipe as the scheduler sees it, with what a judge needs to say where
 // something is wrong. Its JSON is stored and judged again later; the fingerprint is
 // of the part of it that the scheduler sees.
-type Cell struct {
+type Scenario struct {
 	// Recipe is for people.
 	Recipe string `json:"-"`
 	// Nodes in order: system nodes, GPU nodes.

@@ -35,13 +35,13 @@ func Recipe(intent string) *resolve.Result {
 }
 
 // Cell is the recipe's cell: 2 system nodes, 4 GPU nodes, 4 components.
-func Cell(tb testing.TB, intent string) scenario.Cell {
+func Scenario(tb testing.TB, intent string) scenario.Scenario {
 	tb.Helper()
 	return Build(tb, intent, Components(), Nodes())
 }
 
 // Build is scenario.Build where nothing may be wrong.
-func Build(tb testing.TB, intent string, components []footprint.Component, nodes shape.Nodes) scenario.Cell {
+func Build(tb testing.TB, intent string, components []footprint.Component, nodes shape.Nodes) scenario.Scenario {
 	tb.Helper()
 	c, problems := scenario.Build("h100-eks", Recipe(intent), components, nodes)
 	if err := problems.Err(); err != nil {
