@@ -17,36 +17,34 @@ import (
 // Case is one recipe to test.
 type Case struct {
 	Recipe string `json:"recipe"`
-	// Criteria that it was resolved for.
+	// Criteria that the recipe was resolved for.
 	Criteria criteria.Criteria `json:"criteria"`
-	// Cell and its Fingerprint, when it could be made.
+	// Scenario and its Fingerprint; empty where there are Problems.
 	Scenario    scenario.Scenario `json:"scenario"`
 	Fingerprint string            `json:"fingerprint"`
-	// Problems kept it from being made: then it is not put on a control plane, and
-	// has failed.
+	// Problems that prevent a scenario: the case fails without a control plane.
 	Problems diag.List `json:"problems,omitempty"`
 }
 
-// Source makes cases of a tree's recipes.
+// Source builds cases from a tree's recipes.
 type Source struct {
 	tree       *tree.Tree
 	footprints *footprint.Set
 	shapes     *shape.Set
 }
 
-// Open reads what cases are made of besides the tree. What is wrong with a
-// footprint or a profile is a problem of every recipe that has it, so the list is
-// for those that can't be read at all.
+// Open reads the footprints and node profiles of a tree. The list has only problems of
+// unreadable files; other problems are reported for every recipe that they affect.
 func Open(t *tree.Tree) (*Source, diag.List) {
 	footprints, problems := footprint.Load(t)
 	shapes, more := shape.Load(t)
 	return &Source{tree: t, footprints: footprints, shapes: shapes}, append(problems, more...).Sort()
 }
 
-// Tree is the one that cases are made of.
+// Tree is the recipe tree.
 func (s *Source) Tree() *tree.Tree { return s.tree }
 
-// Names of all recipes that can be tested, in order.
+// Names of all testable recipes, in order.
 func (s *Source) Names() []string {
 	var out []string
 	for _, o := range s.tree.Recipes() {
@@ -56,12 +54,11 @@ func (s *Source) Names() []string {
 	return out
 }
 
-// Case makes the case of one recipe. The error is for a name that the tree does
-// not have.
+// Case builds the case of one recipe. The error reports an unknown name.
 func (s *Source) Case(name string) (Case, error) {
 	o, ok := s.tree.Overlay(name)
 	if !ok || !o.Applies {
-		return Case{}, fmt.Errorf("there is no recipe %s: firstlight recipe list shows those there are", name)
+		return Case{}, fmt.Errorf("recipe %q not found: firstlight recipe list shows all recipes", name)
 	}
 	c := Case{Recipe: name, Criteria: o.Criteria}
 	made, err := s.scenario(name, o.Criteria)
@@ -73,7 +70,7 @@ func (s *Source) Case(name string) (Case, error) {
 	return c, nil
 }
 
-// cell makes the cell of a recipe; the error is a diag.List where it can be.
+// scenario builds the scenario of a recipe; the error is a diag.List where possible.
 func (s *Source) scenario(name string, q criteria.Criteria) (scenario.Scenario, error) {
 	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
@@ -91,7 +88,7 @@ func (s *Source) scenario(name string, q criteria.Criteria) (scenario.Scenario, 
 	return made, problems.Err()
 }
 
-// problemsOf is an error as problems with a place.
+// problemsOf converts an error to problems with a position.
 func problemsOf(err error, at diag.Pos) diag.List {
 	if list, ok := errors.AsType[diag.List](err); ok {
 		return list.Errors()

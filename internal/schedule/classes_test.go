@@ -62,11 +62,11 @@ func TestDiff(t *testing.T) {
 		}, []schedule.Difference{{"gpu-operator/driver tolerations", "key nvidia.com/gpu, operator Exists", schedule.None}}},
 		"a component": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
 			return append(c, footprint.Component{Name: "kueue", Workloads: []footprint.Workload{{Kind: "Deployment", Name: "kueue"}}})
-		}, []schedule.Difference{{"kueue", schedule.None, schedule.There}}},
+		}, []schedule.Difference{{"kueue", schedule.None, schedule.Present}}},
 		"a workload": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
 			c[3].Workloads = c[3].Workloads[1:]
 			return c
-		}, []schedule.Difference{{"monitoring/grafana", schedule.There, schedule.None}}},
+		}, []schedule.Difference{{"monitoring/grafana", schedule.Present, schedule.None}}},
 		"a selector": {func(_ *shape.Nodes, c []footprint.Component) []footprint.Component {
 			c[3].Workloads[0].Pod.NodeSelector = map[string]string{scenariotest.NodeType: "", "zone": "a"}
 			return c

@@ -11,24 +11,23 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
-// Difference is one fact that tells two recipes apart.
+// Difference is one fact that distinguishes two recipes.
 type Difference struct {
-	// Path says of what: "gpu-operator/nvidia-driver-daemonset tolerations",
+	// Path of the fact: "gpu-operator/nvidia-driver-daemonset tolerations",
 	// "nodes gpu-0, gpu-1 allocatable nvidia.com/gpu".
 	Path string `json:"path"`
-	// A and B are in words; None where there is nothing.
+	// A and B are the values as text; None where absent.
 	A string `json:"a"`
 	B string `json:"b"`
 }
 
-// None is the side of a difference that has nothing; There one that has what the
-// path names.
+// None marks an absent fact, There a present one without a value.
 const (
-	None  = "none"
-	There = "there"
+	None    = "none"
+	Present = "present"
 )
 
-// Explain says what tells two cells apart; nothing exactly when their fingerprints
+// Diff lists the differences of two scenarios; it is empty exactly when their fingerprints
 // are equal.
 func Diff(a, b scenario.Scenario) []Difference {
 	if scenario.Fingerprint(a) == scenario.Fingerprint(b) {
@@ -45,16 +44,16 @@ func Diff(a, b scenario.Scenario) []Difference {
 		others(compare(controls(a, uneven), controls(b, uneven), "control "), probe),
 	)
 	if len(out) == 0 {
-		// The same facts under the same names, written otherwise: nothing known does that.
+		// Equal facts with different fingerprints: not expected.
 		out = append(out, Difference{Path: "nodes", A: named(a), B: named(b)})
 	}
 	return out
 }
 
-// facts are those of one thing, by path.
+// facts maps paths to values.
 type facts map[string]string
 
-// things are facts by the thing's name.
+// things maps names to facts.
 type things map[string]facts
 
 func nodes(c scenario.Scenario, uneven []Difference) things {
@@ -68,7 +67,7 @@ func nodes(c scenario.Scenario, uneven []Difference) things {
 	return out
 }
 
-// components are things by themselves, for what they publish, and so are their workloads.
+// components returns components with their published labels, and their workloads.
 func components(c scenario.Scenario) things {
 	out := things{}
 	for _, component := range c.Components {
@@ -96,8 +95,8 @@ func controls(c scenario.Scenario, uneven []Difference) things {
 	return out
 }
 
-// onOneSide are the controls that apply to one recipe and not to the other: their
-// nodes and pods go without saying.
+// onOneSide lists the controls that apply to only one recipe. Their nodes and pods are not
+// compared.
 func onOneSide(a, b scenario.Scenario) []Difference {
 	var out []Difference
 	says := func(c scenario.Control) string {
@@ -120,7 +119,8 @@ func has(uneven []Difference, control string) bool {
 	return slices.ContainsFunc(uneven, func(d Difference) bool { return d.Path == "control "+control })
 }
 
-// others leaves out what controls have because the probe has it: their pods are its copies.
+// others drops differences of controls that repeat those of the probe, whose pods they
+// copy.
 func others(controls, probe []Difference) []Difference {
 	return slices.DeleteFunc(controls, func(c Difference) bool {
 		_, path, ok := strings.Cut(c.Path, " pods ")
@@ -128,8 +128,8 @@ func others(controls, probe []Difference) []Difference {
 	})
 }
 
-// compare lists what only one side has, and what differs in what both have. The
-// workloads of a component that one side lacks go without saying.
+// compare lists the things on one side only and the differences of the others. The
+// workloads of a missing component are not listed.
 func compare(a, b things, prefix string) []Difference {
 	var out []Difference
 	all := maps.Clone(a)
@@ -145,9 +145,9 @@ func compare(a, b things, prefix string) []Difference {
 			out = append(out, values(prefix+name, left, right)...)
 		case of != name && ofA != ofB:
 		case inA:
-			out = append(out, Difference{Path: prefix + name, A: There, B: None})
+			out = append(out, Difference{Path: prefix + name, A: Present, B: None})
 		default:
-			out = append(out, Difference{Path: prefix + name, A: None, B: There})
+			out = append(out, Difference{Path: prefix + name, A: None, B: Present})
 		}
 	}
 	return out
@@ -175,7 +175,7 @@ func values(of string, a, b facts) []Difference {
 	return out
 }
 
-// together makes one difference of those that several nodes have alike.
+// together merges equal differences of several nodes.
 func together(list []Difference) []Difference {
 	type key struct{ path, a, b string }
 	at := map[key]int{}

@@ -9,23 +9,22 @@ import (
 	"strings"
 )
 
-// words are those that paths are made of, where the key of the JSON is none.
+// words maps JSON keys to words in paths.
 var words = map[string]string{
 	"nodeSelector": "node selector", "topologySpreadConstraints": "topology spread", "priorityClassName": "priority class",
 	"schedulerName": "scheduler", "hostNetwork": "host network", "hostPorts": "host ports", "notApplicable": "not applicable",
 	"pod": "", "workload": "pods",
 }
 
-// flat are the facts of a value, whatever fields it has: blocks are gone into, lists
-// are one fact.
+// flat converts a value to facts: objects recursively, a list is one fact.
 func flat(v any) facts {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("class: encode: " + err.Error()) // texts, numbers and lists of them can be encoded
+		panic("schedule: encode: " + err.Error()) // strings, numbers and lists of them can be encoded
 	}
 	var doc any
 	if err := json.Unmarshal(data, &doc); err != nil {
-		panic("class: decode what was encoded: " + err.Error())
+		panic("schedule: decode: " + err.Error())
 	}
 	out := facts{}
 	flatten(out, "", doc)
@@ -53,14 +52,14 @@ func flatten(out facts, path string, v any) {
 	}
 }
 
-// inWords writes a value on one line; nothing where there is none.
+// inWords formats a value on one line; empty for nil.
 func inWords(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
 		if v == "" {
-			return `""` // a label without a value is there
+			return `""` // an empty label value is a fact
 		}
 		return v
 	case bool:

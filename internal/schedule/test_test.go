@@ -25,8 +25,8 @@ func options(t *testing.T, run arenaFunc, cases ...Case) Options {
 	t.Helper()
 	return Options{
 		Selection: Each(3, cases), Jobs: 2, PerPlane: 2, EvidenceDir: t.TempDir(),
-		Open: func(context.Context, func(string)) (Plane, error) {
-			return Plane{Arena: run, Close: func(context.Context) error { return nil }}, nil
+		Open: func(context.Context, func(string)) (ControlPlane, error) {
+			return ControlPlane{Runner: run, Close: func(context.Context) error { return nil }}, nil
 		},
 	}
 }
@@ -37,9 +37,9 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 		Pos: diag.Pos{File: "recipes/overlays/broken.yaml", Line: 7}, Rule: "unknown-component", Severity: diag.Error,
 		Message: "there is no component x", Remedy: "add it",
 	}}})
-	o.Open = func(context.Context, func(string)) (Plane, error) {
+	o.Open = func(context.Context, func(string)) (ControlPlane, error) {
 		t.Error("a control plane is started for a recipe without pods")
-		return Plane{}, errors.New("not wanted")
+		return ControlPlane{}, errors.New("not wanted")
 	}
 	out, err := Test(t.Context(), o)
 	if err != nil {

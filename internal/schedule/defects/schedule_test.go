@@ -90,16 +90,16 @@ func withAndWithout(t *testing.T, defects []defect) []schedule.Case {
 	return out
 }
 
-func open(ctx context.Context, _ func(string)) (schedule.Plane, error) {
+func open(ctx context.Context, _ func(string)) (schedule.ControlPlane, error) {
 	l, end, err := lab.StartThrowaway(ctx, lab.Options{})
 	if err != nil {
-		return schedule.Plane{}, err
+		return schedule.ControlPlane{}, err
 	}
-	a, err := runner.Open(ctx, l.RestConfig(), runner.Options{})
+	a, err := runner.Start(ctx, l.RestConfig(), runner.Options{})
 	if err != nil {
-		return schedule.Plane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
+		return schedule.ControlPlane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
 	}
-	return schedule.Plane{Arena: a, Close: func(ctx context.Context) error {
+	return schedule.ControlPlane{Runner: a, Close: func(ctx context.Context) error {
 		a.Close()
 		return end(ctx)
 	}}, nil

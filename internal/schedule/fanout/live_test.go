@@ -488,7 +488,7 @@ func requireNoneLeft(t *testing.T) {
 		stacks := make([]byte, 8<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for one := range strings.SplitSeq(string(stacks), "\n\n") {
-			if strings.Contains(one, "/schedule/distribute.(*watcher)") || strings.Contains(one, "created by github.com/firstlight/firstlight/internal/schedule/distribute.(*watcher)") {
+			if strings.Contains(one, "/schedule/fanout.(*watcher)") || strings.Contains(one, "created by github.com/firstlight/firstlight/internal/schedule/fanout.(*watcher)") {
 				return errors.New(one)
 			}
 		}

@@ -7,11 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// within adds to an affinity that pods are bound to these nodes only: one term a
-// node, each with what one of the terms that are there asks for. A metadata.name
-// takes one value, and the scheduler looks at no other nodes only where every term
-// has one.
-func (w *work) within(a *corev1.Affinity) *corev1.Affinity {
+// restrictToNodes restricts an affinity to the workload's nodes: one term per node and
+// existing term. A term on metadata.name takes one value, and the scheduler skips other
+// nodes only if every term has one.
+func (w *workload) restrictToNodes(a *corev1.Affinity) *corev1.Affinity {
 	if a == nil {
 		a = &corev1.Affinity{}
 	}
@@ -20,7 +19,7 @@ func (w *work) within(a *corev1.Affinity) *corev1.Affinity {
 	}
 	terms := []corev1.NodeSelectorTerm{{}}
 	if s := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
-		terms = chosen(s.NodeSelectorTerms)
+		terms = nonEmptyTerms(s.NodeSelectorTerms)
 	}
 	crossed := &corev1.NodeSelector{}
 	for _, node := range w.nodes {
@@ -28,9 +27,9 @@ func (w *work) within(a *corev1.Affinity) *corev1.Affinity {
 			t.MatchFields = append(slices.Clone(t.MatchFields), corev1.NodeSelectorRequirement{
 				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
 			})
-			if w.turn != "" {
+			if w.round != "" {
 				t.MatchExpressions = append(slices.Clone(t.MatchExpressions), corev1.NodeSelectorRequirement{
-					Key: labelTurn, Operator: corev1.NodeSelectorOpIn, Values: []string{w.turn},
+					Key: labelRound, Operator: corev1.NodeSelectorOpIn, Values: []string{w.round},
 				})
 			}
 			crossed.NodeSelectorTerms = append(crossed.NodeSelectorTerms, t)
@@ -40,9 +39,9 @@ func (w *work) within(a *corev1.Affinity) *corev1.Affinity {
 	return a
 }
 
-// chosen leaves out terms that ask for nothing: they choose no node, and would choose
-// one when crossed.
-func chosen(terms []corev1.NodeSelectorTerm) []corev1.NodeSelectorTerm {
+// nonEmptyTerms drops empty terms: they match no node, but would match after the
+// combination with node names.
+func nonEmptyTerms(terms []corev1.NodeSelectorTerm) []corev1.NodeSelectorTerm {
 	var out []corev1.NodeSelectorTerm
 	for _, t := range terms {
 		if len(t.MatchExpressions)+len(t.MatchFields) > 0 {
@@ -51,25 +50,25 @@ func chosen(terms []corev1.NodeSelectorTerm) []corev1.NodeSelectorTerm {
 	}
 	if len(out) == 0 {
 		return []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
-			{Key: LabelCell, Operator: corev1.NodeSelectorOpDoesNotExist}, // none of the cell's
+			{Key: LabelScenario, Operator: corev1.NodeSelectorOpDoesNotExist}, // no node of the scenario
 		}}}
 	}
 	return out
 }
 
-// among makes terms about pods of other namespaces speak of the cell's.
-func (l *layout) among(a *corev1.Affinity) {
+// rewriteNamespaces maps the namespaces in pod affinity terms to the scenario's.
+func (l *layout) rewriteNamespaces(a *corev1.Affinity) {
 	for _, t := range podTerms(a) {
-		l.amongTerm(t)
+		l.rewriteTerm(t)
 	}
 }
 
-// selectsNamespaces says whether a term about pods chooses namespaces by labels.
+// selectsNamespaces reports whether a pod affinity term selects namespaces by label.
 func selectsNamespaces(a *corev1.Affinity) bool {
 	return slices.ContainsFunc(podTerms(a), func(t *corev1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
 }
 
-// podTerms are all terms of an affinity that are about other pods.
+// podTerms lists all pod affinity and anti-affinity terms.
 func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	var out []*corev1.PodAffinityTerm
 	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
@@ -89,9 +88,9 @@ func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
 	return out
 }
 
-func (l *layout) amongTerm(t *corev1.PodAffinityTerm) {
+func (l *layout) rewriteTerm(t *corev1.PodAffinityTerm) {
 	for i, n := range t.Namespaces {
-		t.Namespaces[i] = l.spaces.of(n)
+		t.Namespaces[i] = l.namespaces.get(n)
 	}
 	s := t.NamespaceSelector
 	if s == nil {
@@ -101,14 +100,14 @@ func (l *layout) amongTerm(t *corev1.PodAffinityTerm) {
 		s.MatchLabels = map[string]string{}
 	}
 	if n, ok := s.MatchLabels[corev1.LabelMetadataName]; ok {
-		s.MatchLabels[corev1.LabelMetadataName] = l.spaces.of(n)
+		s.MatchLabels[corev1.LabelMetadataName] = l.namespaces.get(n)
 	}
 	for i := range s.MatchExpressions {
 		if s.MatchExpressions[i].Key == corev1.LabelMetadataName {
 			for k, n := range s.MatchExpressions[i].Values {
-				s.MatchExpressions[i].Values[k] = l.spaces.of(n)
+				s.MatchExpressions[i].Values[k] = l.namespaces.get(n)
 			}
 		}
 	}
-	s.MatchLabels[LabelCell] = l.id
+	s.MatchLabels[LabelScenario] = l.id
 }

@@ -12,30 +12,30 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
-// machine is a node of the recipe's own, and what became of it so far.
-type machine struct {
+// ownNode is one of the recipe's own nodes with its state.
+type ownNode struct {
 	node scenario.Node
 	// written is the object as the API server last returned it.
-	written *corev1.Node
-	turn    int
-	granted map[corev1.ResourceName]bool
+	nodeVersion *corev1.Node
+	round       int
+	granted     map[corev1.ResourceName]bool
 }
 
-// due is the node as it has to become now, by what runs on it; nil where it is so
-// already. Labels that are there stay, and resources are not taken back.
-func (l *layout) due(p *picture, m *machine) *corev1.Node {
-	labels := l.found(p, m)
+// nextVersion is the node with the labels and resources that its running pods provide; nil
+// if the node has them already. Labels and resources are never removed.
+func (l *layout) nextVersion(p *objectSet, m *ownNode) *corev1.Node {
+	labels := l.discoveredLabels(p, m)
 	var grants []scenario.Grant
 	for _, g := range m.node.Grants {
-		if !m.granted[g.Resource] && l.served(p, m, g, labels) {
+		if !m.granted[g.Resource] && l.isServed(p, m, g, labels) {
 			grants = append(grants, g)
 		}
 	}
-	if len(labels) == len(m.written.Labels) && len(grants) == 0 {
+	if len(labels) == len(m.nodeVersion.Labels) && len(grants) == 0 {
 		return nil
 	}
-	out := m.written.DeepCopy()
-	labels[labelTurn] = strconv.Itoa(m.turn + 1)
+	out := m.nodeVersion.DeepCopy()
+	labels[labelRound] = strconv.Itoa(m.round + 1)
 	out.Labels = labels
 	for _, g := range grants {
 		q := *resource.NewQuantity(g.Quantity, resource.DecimalSI)
@@ -44,17 +44,18 @@ func (l *layout) due(p *picture, m *machine) *corev1.Node {
 	return out
 }
 
-// found are the node's labels with those that its pods find and components publish.
-func (l *layout) found(p *picture, m *machine) map[string]string {
-	labels := maps.Clone(m.written.Labels)
+// discoveredLabels are the node's labels with those that its pods discover and components
+// publish.
+func (l *layout) discoveredLabels(p *objectSet, m *ownNode) map[string]string {
+	labels := maps.Clone(m.nodeVersion.Labels)
 	for i, grew := 0, true; grew; i++ {
 		grew = false
-		works := l.components
+		workloads := l.components
 		for _, c := range l.scenario.Components {
 			for range c.Workloads {
-				w := works[0]
-				works = works[1:]
-				if i == 0 && w.spec.Discovers && len(m.node.Discovered[c.Name]) > 0 && p.runsOn(w.of, m.written.Name) {
+				w := workloads[0]
+				workloads = workloads[1:]
+				if i == 0 && w.spec.Discovers && len(m.node.Discovered[c.Name]) > 0 && p.runsOn(w.key, m.nodeVersion.Name) {
 					grew = addMissing(labels, m.node.Discovered[c.Name]) || grew
 				}
 			}
@@ -68,15 +69,15 @@ func (l *layout) found(p *picture, m *machine) map[string]string {
 	return labels
 }
 
-// served says whether all DaemonSets for GPU nodes of the component that have to be
-// on the node run there, and among them one that brings the resource.
-func (l *layout) served(p *picture, m *machine, g scenario.Grant, labels map[string]string) bool {
+// isServed reports whether all the component's DaemonSets for GPU nodes that must run on
+// the node do so, including one that provides the resource.
+func (l *layout) isServed(p *objectSet, m *ownNode, g scenario.Grant, labels map[string]string) bool {
 	brought := false
 	for _, w := range l.components {
 		if w.component != g.Component || w.spec.Kind != daemonSet || w.spec.Class != footprint.Accelerated {
 			continue
 		}
-		if p.runsOn(w.of, m.written.Name) {
+		if p.runsOn(w.key, m.nodeVersion.Name) {
 			brought = brought || slices.Contains(w.spec.Brings, string(g.Resource))
 			continue
 		}

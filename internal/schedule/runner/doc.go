@@ -1,31 +1,29 @@
-// Package runner puts cells on a control plane with the real scheduler and the
-// real controllers, many at a time, and sees what comes of each.
+// Package runner runs scenarios concurrently on a control plane with the real scheduler
+// and controllers, and takes a snapshot of each once it has converged.
 //
-// A cell has its own nodes and its own namespaces, and all that is made for it is
-// labelled with it. Its pods see its nodes alone: their template names them, one
-// required node affinity term a node, which is also what makes the scheduler look
-// at these nodes only. DaemonSets likewise.
+// A scenario has its own nodes and namespaces, and all its objects carry its label. A
+// required node affinity with one term per node restricts its pods to its nodes, so that
+// the scheduler evaluates no others. DaemonSets likewise.
 //
-// What a cluster does in life happens as events, never after a pause: a pod that
-// finds out what a node has puts labels there as soon as it is bound, a resource
-// appears on a node once the pods that bring it are bound there. Nothing plays the
-// kubelets: a pod that is bound is where it would run, and that is what is asked.
+// Everything is event-driven: labels are discovered as soon as the discovering pod is
+// bound, and an extended resource appears once the pods that provide it are bound. There
+// are no kubelets: a bound pod counts as running.
 //
-//	layout     what is made of a cell: names, objects (pure)
-//	picture    what was seen of a cell, by watching or by listing
-//	rest       whether anything is still to happen (pure)
-//	discovery  what nodes get because pods run on them (pure)
-//	run        one cell from its nodes to its state
-//	patience   how long nothing may change
-//	arena      the control plane's watches, which all cells share
+//	layout     names and objects of a scenario (pure)
+//	objectset  observed objects, from watches or lists
+//	pending    changes that are still expected (pure)
+//	discovery  labels and resources that running pods add to nodes (pure)
+//	run        one scenario from its nodes to its snapshot
+//	idletimer  the limit without a change
+//	runner     the watches that all scenarios share
 //
-// Rest is recognised in three steps: every controller has seen the newest of its
-// object and made its pods, each pod is bound or was refused; then a barrier: a
-// DaemonSet for the newest version of the node that was written last must get its
-// pod, which passes through the DaemonSet controller's queue and the scheduler's, behind
-// everything before it; and if nothing changed meanwhile, all kinds are
-// listed at one resource version, and what was listed is looked at once more.
+// Convergence is detected in three steps. First, every controller has observed its newest
+// object and created its pods, and each pod is bound or unschedulable. Then a barrier: a
+// DaemonSet for the newest version of the last updated node must get its pod, which passes
+// the queues of the DaemonSet controller and the scheduler behind everything before it. If
+// nothing changed meanwhile, all kinds are listed at one resource version and checked
+// again.
 //
-// Pods of Jobs stay where they are until they are deleted. Invariants: what a cell does is by its label only; nothing waits
-// without a deadline; a cell that fails has a complete state like any other.
+// Invariants: a scenario touches only objects with its label; every wait has a deadline; a
+// scenario that fails has a complete snapshot.
 package runner

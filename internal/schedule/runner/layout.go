@@ -16,48 +16,49 @@ const (
 	statefulSet = "StatefulSet"
 	daemonSet   = scenario.DaemonSet
 	job         = "Job"
-	// bare are pods that no controller makes. Controls and gangs are such: what they
-	// ask is asked of the scheduler, and controllers would only add to what it costs.
+	// bare pods have no controller. Controls and gangs use them: they test the scheduler, and
+	// controllers would only add cost.
 	bare = "Pod"
 )
 
-// layout is what a cell is made of on the control plane.
+// layout holds the objects of a scenario on the control plane.
 type layout struct {
-	id       string
-	scenario scenario.Scenario
-	spaces   namespaces
-	// components are in deployment order, controls in the cell's.
-	components []*work
-	probe      *work
-	controls   []*work
-	// works are all that were made so far, by their label; the barriers among them.
-	works map[string]*work
+	id         string
+	scenario   scenario.Scenario
+	namespaces namespaces
+	// components in deployment order, controls in the scenario's order.
+	components []*workload
+	probe      *workload
+	controls   []*workload
+	// workloads created so far by label, including barriers.
+	workloads map[string]*workload
 }
 
-// work is one workload.
-type work struct {
-	// of is the value of its label; component is the recipe's, or an owner of package seen.
-	of, component string
-	spec          footprint.Workload
+// workload is one workload.
+type workload struct {
+	// key is the value of its label; component is the recipe's, or an owner of package
+	// snapshot.
+	key, component string
+	spec           footprint.Workload
 	// namespace on the control plane.
 	namespace string
-	// nodes that its pods are held to, by their names on the control plane; turn, when
-	// set, is the version of them that is asked for.
+	// nodes that its pods are restricted to, by name on the control plane; round, if set, is
+	// the required version of the node.
 	nodes []string
-	turn  string
+	round string
 	gang  bool
-	// own: these are all of the recipe's own.
+	// own reports that nodes are all of the recipe's own nodes.
 	own bool
-	// refused is why the API server did not take it.
-	refused string
+	// rejected is why the API server rejected it.
+	rejected string
 }
 
-func (w *work) String() string {
+func (w *workload) String() string {
 	return fmt.Sprintf("%s %s of %s", w.spec.Kind, w.spec.Name, w.component)
 }
 
 func newLayout(id string, c scenario.Scenario) *layout {
-	l := &layout{id: id, scenario: c, spaces: namespaces{id: id}, works: map[string]*work{}}
+	l := &layout{id: id, scenario: c, namespaces: namespaces{id: id}, workloads: map[string]*workload{}}
 	var own []string
 	for _, n := range c.Nodes {
 		if n.Control == "" {
@@ -66,14 +67,14 @@ func newLayout(id string, c scenario.Scenario) *layout {
 	}
 	for _, component := range c.Components {
 		for _, w := range component.Workloads {
-			l.components = append(l.components, &work{
-				of: fmt.Sprintf("w%d", len(l.components)), component: component.Name, spec: w,
-				namespace: l.spaces.add(w.Namespace), nodes: own, own: true,
+			l.components = append(l.components, &workload{
+				key: fmt.Sprintf("w%d", len(l.components)), component: component.Name, spec: w,
+				namespace: l.namespaces.add(w.Namespace), nodes: own, own: true,
 			})
 		}
 	}
-	l.probe = &work{
-		of: snapshot.OwnerProbe, component: snapshot.OwnerProbe, namespace: l.spaces.add(home), nodes: own, gang: c.Probe.Kind == scenario.Gang,
+	l.probe = &workload{
+		key: snapshot.OwnerProbe, component: snapshot.OwnerProbe, namespace: l.namespaces.add(defaultNamespace), nodes: own, gang: c.Probe.Kind == scenario.Gang,
 		spec: footprint.Workload{Kind: deployment, Name: snapshot.OwnerProbe, Replicas: c.Probe.Size, Pod: c.Probe.Pod},
 	}
 	if l.probe.gang {
@@ -83,9 +84,9 @@ func newLayout(id string, c scenario.Scenario) *layout {
 		if control.NotApplicable != "" {
 			continue
 		}
-		w := &work{
-			of: snapshot.OwnerControl + "-" + control.Name, component: snapshot.OwnerControl, spec: control.Workload,
-			namespace: l.spaces.add(home), gang: control.Gang,
+		w := &workload{
+			key: snapshot.OwnerControl + "-" + control.Name, component: snapshot.OwnerControl, spec: control.Workload,
+			namespace: l.namespaces.add(defaultNamespace), gang: control.Gang,
 		}
 		w.spec.Name = control.Name
 		if w.spec.Kind == deployment {
@@ -100,34 +101,34 @@ func newLayout(id string, c scenario.Scenario) *layout {
 	return l
 }
 
-// barrier is the n-th: it has a pod where the node has had its turn.
-func (l *layout) barrier(n int, node, turn string) *work {
+// barrier is the n-th barrier: a DaemonSet for one node at one round.
+func (l *layout) barrier(n int, node, round string) *workload {
 	name := fmt.Sprintf("%s-%d", snapshot.OwnerBarrier, n)
-	return &work{
-		of: name, component: snapshot.OwnerBarrier, namespace: l.spaces.add(home), nodes: []string{node}, turn: turn,
-		spec: footprint.Workload{Kind: daemonSet, Name: name, Pod: footprint.Pod{Tolerations: everything}},
+	return &workload{
+		key: name, component: snapshot.OwnerBarrier, namespace: l.namespaces.add(defaultNamespace), nodes: []string{node}, round: round,
+		spec: footprint.Workload{Kind: daemonSet, Name: name, Pod: footprint.Pod{Tolerations: tolerateAll}},
 	}
 }
 
-// isBarrier says whether a label is a barrier's.
-func (l *layout) isBarrier(of string) bool {
-	w, ok := l.works[of]
+// isBarrier reports whether a label is a barrier's.
+func (l *layout) isBarrier(key string) bool {
+	w, ok := l.workloads[key]
 	return ok && w.component == snapshot.OwnerBarrier
 }
 
-// local is a node's name within the cell.
-func (l *layout) local(node string) string {
+// localName is a node's name within the scenario.
+func (l *layout) localName(node string) string {
 	if node == "" {
 		return ""
 	}
 	return node[min(len(node), len(l.id)+1):]
 }
 
-// kinds are those of all workloads.
+// kinds lists the kinds of all accepted workloads.
 func (l *layout) kinds() []string {
 	var out []string
-	for _, w := range l.works {
-		if w.refused == "" && !slices.Contains(out, w.spec.Kind) {
+	for _, w := range l.workloads {
+		if w.rejected == "" && !slices.Contains(out, w.spec.Kind) {
 			out = append(out, w.spec.Kind)
 		}
 	}

@@ -188,7 +188,7 @@ func TestLoad(t *testing.T) {
 	if *loadTree {
 		cells = shipped(t)
 	}
-	a, err := Open(t.Context(), config, Options{})
+	a, err := Start(t.Context(), config, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,45 +4,45 @@ import (
 	"fmt"
 )
 
-// Labels of what a cell is made of.
+// Labels of a scenario's objects.
 const (
-	// LabelCell is the cell that an object was made for.
-	LabelCell = "firstlight.dev/recipe-cell"
-	// labelOf is, on workloads and their pods, which workload of the cell it is.
-	labelOf = "firstlight.dev/recipe-of"
-	// labelOwn is the cell, on the recipe's own nodes; those for controls lack it.
+	// LabelScenario holds the id of the object's scenario.
+	LabelScenario = "firstlight.dev/recipe-cell"
+	// labelWorkload identifies a workload of the scenario, on workloads and pods.
+	labelWorkload = "firstlight.dev/recipe-of"
+	// labelOwn holds the scenario's id on the recipe's own nodes, not on those of controls.
 	labelOwn = "firstlight.dev/recipe-own"
-	// labelTurn is, on nodes, how often the node was written: who asks for a node with
-	// the newest has seen what was written with it.
-	labelTurn = "firstlight.dev/recipe-round"
+	// labelRound counts the updates of a node. A pod that selects the newest round is
+	// evaluated with the newest version of the node.
+	labelRound = "firstlight.dev/recipe-round"
 )
 
-// home is the namespace of what is no component's.
-const home = "home"
+// defaultNamespace is the namespace of probe, controls and barriers.
+const defaultNamespace = "home"
 
-// maxName is the most characters that a namespace's name has.
+// maxName is the maximum length of a namespace name.
 const maxName = 63
 
-// idOf is the n-th cell's own prefix.
+// idOf is the n-th scenario's prefix.
 func idOf(n int64) string { return fmt.Sprintf("c%04d", n) }
 
-// prefixed is a name of the cell as the control plane has it.
+// prefixed is a scenario's name on the control plane.
 func prefixed(id, name string) string { return id + "-" + name }
 
-// namespaces are the cell's, by their names in the recipe.
+// namespaces maps namespaces of the recipe to those on the control plane.
 type namespaces struct {
 	id     string
 	byName map[string]string
-	// order in which they were added.
+	// order of addition.
 	order []string
 }
 
-// add gives a namespace of the recipe its own on the control plane.
+// add maps a namespace of the recipe to a new one on the control plane.
 func (n *namespaces) add(name string) string {
 	if made, ok := n.byName[name]; ok {
 		return made
 	}
-	made := n.of(name)
+	made := n.get(name)
 	if len(made) > maxName {
 		made = prefixed(n.id, fmt.Sprintf("n%d", len(n.order)))
 	}
@@ -54,20 +54,20 @@ func (n *namespaces) add(name string) string {
 	return made
 }
 
-// selected are the namespaces that have to exist, in the order in which they were
-// added: all of them where pods choose other pods by the labels of their namespaces.
+// selected lists the namespaces that must exist, in order of addition: all of them where
+// an affinity term selects namespaces by label.
 func (l *layout) selected() []string {
 	for _, w := range append(l.components[:len(l.components):len(l.components)], l.probe) {
 		if selectsNamespaces(w.spec.Pod.Affinity) {
-			return l.spaces.order
+			return l.namespaces.order
 		}
 	}
 	return nil
 }
 
-// of is a namespace on the control plane. One that no workload is in does not exist
-// there, and must still not be another's.
-func (n *namespaces) of(name string) string {
+// get returns a namespace on the control plane, also one without workloads, which must
+// not be another scenario's.
+func (n *namespaces) get(name string) string {
 	if made, ok := n.byName[name]; ok {
 		return made
 	}

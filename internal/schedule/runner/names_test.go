@@ -29,12 +29,12 @@ func TestSelectedNamespaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			spaces := namespaces{id: "c0001"}
-			spaces.add("a")
-			spaces.add("b")
+			namespaces := namespaces{id: "c0001"}
+			namespaces.add("a")
+			namespaces.add("b")
 			l := &layout{
-				spaces: spaces, probe: &work{},
-				components: []*work{{}, {spec: footprint.Workload{Pod: footprint.Pod{Affinity: tt.affinity}}}},
+				namespaces: namespaces, probe: &workload{},
+				components: []*workload{{}, {spec: footprint.Workload{Pod: footprint.Pod{Affinity: tt.affinity}}}},
 			}
 			var want []string
 			if tt.want {

@@ -14,13 +14,13 @@ import (
 )
 
 func (l *layout) namespace(name string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{LabelCell: l.id}}}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{LabelScenario: l.id}}}
 }
 
-// node is ready from the start: how a kubelet gets there is not what is tested.
+// node is ready from the start: the start of a kubelet is not tested.
 func (l *layout) node(n scenario.Node) *corev1.Node {
 	name := prefixed(l.id, n.Name)
-	labels := map[string]string{corev1.LabelHostname: name, LabelCell: l.id, labelTurn: strconv.Itoa(0)}
+	labels := map[string]string{corev1.LabelHostname: name, LabelScenario: l.id, labelRound: strconv.Itoa(0)}
 	for k, v := range n.Labels {
 		if k != corev1.LabelHostname {
 			labels[k] = v
@@ -43,50 +43,48 @@ func (l *layout) node(n scenario.Node) *corev1.Node {
 	}
 }
 
-func (l *layout) meta(w *work) metav1.ObjectMeta {
+func (l *layout) meta(w *workload) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: w.spec.Name, Namespace: w.namespace, Labels: l.labels(w)}
 }
 
-func (w *work) selector() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{labelOf: w.of}}
+func (w *workload) selector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{labelWorkload: w.key}}
 }
 
-// replicaSet is what a new Deployment consists of, and all that the scheduler gets to
-// see of it: the Deployment's own controller makes it and has nothing more to decide.
-// That would be a fifth of all requests.
-func (l *layout) replicaSet(w *work) *appsv1.ReplicaSet {
+// replicaSet stands for a new Deployment: the Deployment controller would only create it,
+// at the cost of a fifth of all requests.
+func (l *layout) replicaSet(w *workload) *appsv1.ReplicaSet {
 	template := l.template(w)
-	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = w.of
+	template.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = w.key
 	return &appsv1.ReplicaSet{ObjectMeta: l.meta(w), Spec: appsv1.ReplicaSetSpec{
 		Replicas: new(w.spec.Replicas), Selector: w.selector(), Template: template,
 	}}
 }
 
-// statefulSet makes all pods at once: one that can't be placed must not hide what
-// would come of the next.
-func (l *layout) statefulSet(w *work) *appsv1.StatefulSet {
+// statefulSet creates all pods at once: an unschedulable pod must not hide the next one.
+func (l *layout) statefulSet(w *workload) *appsv1.StatefulSet {
 	return &appsv1.StatefulSet{ObjectMeta: l.meta(w), Spec: appsv1.StatefulSetSpec{
 		Replicas: new(w.spec.Replicas), Selector: w.selector(), Template: l.template(w),
 		ServiceName: w.spec.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
 	}}
 }
 
-func (l *layout) daemonSet(w *work) *appsv1.DaemonSet {
+func (l *layout) daemonSet(w *workload) *appsv1.DaemonSet {
 	return &appsv1.DaemonSet{ObjectMeta: l.meta(w), Spec: appsv1.DaemonSetSpec{
 		Selector: w.selector(), Template: l.template(w),
-		// Nothing is ever rolled out: the controller need not look for it.
+		// Nothing is ever rolled out.
 		UpdateStrategy: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType},
 	}}
 }
 
-func (l *layout) job(w *work) *batchv1.Job {
+func (l *layout) job(w *workload) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: l.meta(w), Spec: batchv1.JobSpec{
 		Parallelism: new(w.spec.Replicas), Completions: new(w.spec.Replicas), Template: l.template(w),
 	}}
 }
 
 // podGroup binds all pods of the workload or none.
-func (l *layout) podGroup(w *work) *schedulingv1alpha2.PodGroup {
+func (l *layout) podGroup(w *workload) *schedulingv1alpha2.PodGroup {
 	return &schedulingv1alpha2.PodGroup{ObjectMeta: l.meta(w), Spec: schedulingv1alpha2.PodGroupSpec{
 		SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{
 			Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: w.spec.Replicas},

@@ -16,21 +16,21 @@ func TestPodsOfDeploymentsHaveAHash(t *testing.T) {
 	t.Parallel()
 	l := &layout{id: "c0001"}
 	hashes := map[string]bool{}
-	for _, of := range []string{"w0", "w1"} {
-		set := l.replicaSet(&work{of: of, spec: footprint.Workload{Kind: deployment, Name: "x", Replicas: 2}})
+	for _, key := range []string{"w0", "w1"} {
+		set := l.replicaSet(&workload{key: key, spec: footprint.Workload{Kind: deployment, Name: "x", Replicas: 2}})
 		selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hash := set.Spec.Template.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-		if hash == "" || hashes[hash] || *set.Spec.Replicas != 2 || set.Labels[labelOf] != of {
-			t.Errorf("%s: hash %q, %+v", of, hash, set)
+		if hash == "" || hashes[hash] || *set.Spec.Replicas != 2 || set.Labels[labelWorkload] != key {
+			t.Errorf("%s: hash %q, %+v", key, hash, set)
 		}
 		hashes[hash] = true
 		for _, other := range []string{"w0", "w1"} {
-			pods := l.replicaSet(&work{of: other}).Spec.Template.Labels
-			if got := selector.Matches(labels.Set(pods)); got != (of == other) {
-				t.Errorf("the selector of %s takes pods of %s: %v", of, other, got)
+			pods := l.replicaSet(&workload{key: other}).Spec.Template.Labels
+			if got := selector.Matches(labels.Set(pods)); got != (key == other) {
+				t.Errorf("the selector of %s takes pods of %s: %v", key, other, got)
 			}
 		}
 	}

@@ -10,91 +10,88 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// run is one cell on its way.
+// run runs one scenario.
 type run struct {
-	client   kubernetes.Interface
-	layout   *layout
-	view     *view
-	progress func(string)
-	patience *patience
+	client    kubernetes.Interface
+	layout    *layout
+	view      *view
+	progress  func(string)
+	idleTimer *idleTimer
 
-	machines []*machine
-	// last is the node that was written last, with its turn.
-	last     written
+	ownNodes []*ownNode
+	// last is the newest node update.
+	last     nodeVersion
 	barriers int
 }
 
-// written is a node at one of its turns.
-type written struct {
-	node, turn string
-	version    uint64
+// nodeVersion is a node at one round.
+type nodeVersion struct {
+	node, round string
+	version     uint64
 }
 
-// restlessError says what kept a cell from coming to rest in time.
-type restlessError struct{ why string }
+// notConvergedError is the pending change of a scenario that did not converge in time.
+type notConvergedError struct{ reason string }
 
-func (e restlessError) Error() string { return e.why }
+func (e notConvergedError) Error() string { return e.reason }
 
-func newRun(a *Arena, l *layout, progress func(string)) *run {
-	return &run{client: a.client, layout: l, view: newView(l), progress: progress, patience: newPatience(a.clock, a.patience)}
+func newRun(a *Runner, l *layout, progress func(string)) *run {
+	return &run{client: a.client, layout: l, view: newView(l), progress: progress, idleTimer: newIdleTimer(a.clock, a.idleTimer)}
 }
 
-// run takes the cell from its nodes to its state. One that does not come to rest
-// has a state, too, which says so.
+// run returns the snapshot of the scenario. A scenario that does not converge has one, too.
 func (r *run) run(ctx context.Context) (snapshot.State, error) {
-	defer r.patience.timer.Stop()
-	state, err := r.settled(ctx)
-	if restless, ok := errors.AsType[restlessError](err); ok {
+	defer r.idleTimer.timer.Stop()
+	state, err := r.converge(ctx)
+	if restless, ok := errors.AsType[notConvergedError](err); ok {
 		p, version, err := r.list(ctx)
 		if err != nil {
 			return snapshot.State{}, err
 		}
 		out := r.layout.state(p, version)
-		out.NotConverged = restless.why
+		out.NotConverged = restless.reason
 		return out, nil
 	}
 	return state, err
 }
 
-func (r *run) settled(ctx context.Context) (snapshot.State, error) {
-	if err := r.build(ctx); err != nil {
+func (r *run) converge(ctx context.Context) (snapshot.State, error) {
+	if err := r.createAll(ctx); err != nil {
 		return snapshot.State{}, err
 	}
 	r.progress(fmt.Sprintf("%d workloads on %d nodes", len(r.layout.components), len(r.layout.scenario.Nodes)))
-	if err := r.until(ctx, func(p *picture) unrest { return r.layout.unrest(p, r.layout.components) }); err != nil {
+	if err := r.waitFor(ctx, func(p *objectSet) pending { return r.layout.pending(p, r.layout.components) }); err != nil {
 		return snapshot.State{}, err
 	}
-	r.progress("the components are at rest")
+	r.progress("the components have converged")
 	own := append(r.layout.components[:len(r.layout.components):len(r.layout.components)], r.layout.probe)
 	if err := r.create(ctx, r.layout.probe); err != nil {
 		return snapshot.State{}, err
 	}
-	if err := r.settle(ctx, own); err != nil {
+	if err := r.stabilize(ctx, own); err != nil {
 		return snapshot.State{}, err
 	}
-	asked, err := r.askAgain(ctx, own)
+	retried, err := r.retryUnschedulable(ctx, own)
 	if err != nil {
 		return snapshot.State{}, err
 	}
-	if asked {
-		r.progress("refused pods are asked for again")
-		if err := r.settle(ctx, own); err != nil {
+	if retried {
+		r.progress("retrying unschedulable pods")
+		if err := r.stabilize(ctx, own); err != nil {
 			return snapshot.State{}, err
 		}
 	}
-	return r.controlled(ctx, own)
+	return r.runControls(ctx, own)
 }
 
-// controlled puts the controls beside workloads that are at rest and returns the
-// state of all, in one consistent picture. Controls change no node, so what the
-// barrier has shown still holds: every controller and the scheduler know the nodes
-// as they are, and what the scheduler says of a control is an answer to them.
-func (r *run) controlled(ctx context.Context, works []*work) (snapshot.State, error) {
+// runControls adds the controls to the converged workloads and returns one consistent
+// snapshot of all. Controls update no node, so the barrier still holds: the scheduler
+// evaluates the controls with the current nodes.
+func (r *run) runControls(ctx context.Context, workloads []*workload) (snapshot.State, error) {
 	r.progress("controls")
-	// A gang of which some would fit keeps the scheduler busy for as long as it is
-	// there: it comes last.
+	// A gang that fits in part keeps the scheduler busy while it exists: it comes last.
 	for _, gang := range []bool{false, true} {
-		var some []*work
+		var some []*workload
 		for _, w := range r.layout.controls {
 			if w.gang == gang {
 				some = append(some, w)
@@ -103,8 +100,8 @@ func (r *run) controlled(ctx context.Context, works []*work) (snapshot.State, er
 		if err := r.create(ctx, some...); err != nil {
 			return snapshot.State{}, err
 		}
-		works = append(works, some...)
-		if err := r.until(ctx, func(p *picture) unrest { return r.unrest(p, works) }); err != nil {
+		workloads = append(workloads, some...)
+		if err := r.waitFor(ctx, func(p *objectSet) pending { return r.pending(p, workloads) }); err != nil {
 			return snapshot.State{}, err
 		}
 	}
@@ -113,26 +110,26 @@ func (r *run) controlled(ctx context.Context, works []*work) (snapshot.State, er
 		if err != nil {
 			return snapshot.State{}, err
 		}
-		if r.unrest(p, works).over() {
+		if r.pending(p, workloads).over() {
 			out := r.layout.state(p, version)
 			out.Converged = true
 			return out, nil
 		}
-		// Something began between the last look and the list: the watches will tell.
-		if err := r.settle(ctx, works); err != nil {
+		// A change began between the last check and the list: wait for its events.
+		if err := r.stabilize(ctx, workloads); err != nil {
 			return snapshot.State{}, err
 		}
 	}
 }
 
-// settle returns when the workloads are at rest, and nothing changed while a barrier
-// went behind all that came before it.
-func (r *run) settle(ctx context.Context, works []*work) error {
+// stabilize returns once the workloads have converged and nothing changed while a barrier
+// passed the queues.
+func (r *run) stabilize(ctx context.Context, workloads []*workload) error {
 	for {
 		var version int
-		if err := r.until(ctx, func(p *picture) unrest {
+		if err := r.waitFor(ctx, func(p *objectSet) pending {
 			version = p.version
-			return r.unrest(p, works)
+			return r.pending(p, workloads)
 		}); err != nil {
 			return err
 		}
@@ -141,11 +138,11 @@ func (r *run) settle(ctx context.Context, works []*work) error {
 			return err
 		}
 		var moved bool
-		if err := r.until(ctx, func(p *picture) unrest {
+		if err := r.waitFor(ctx, func(p *objectSet) pending {
 			if moved = p.version != version; moved {
-				return unrest{}
+				return pending{}
 			}
-			return r.layout.unrestOfBarrier(p, w)
+			return r.layout.pendingBarrier(p, w)
 		}); err != nil {
 			return err
 		}
@@ -155,30 +152,29 @@ func (r *run) settle(ctx context.Context, works []*work) error {
 	}
 }
 
-// until returns when there is nothing left to wait for, discovering all the while
-// what nodes get because pods run on them.
-func (r *run) until(ctx context.Context, look func(*picture) unrest) error {
+// waitFor returns once no change is expected. It applies discovery to the nodes meanwhile.
+func (r *run) waitFor(ctx context.Context, read func(*objectSet) pending) error {
 	for {
-		if err := r.discover(ctx); err != nil {
+		if err := r.applyDiscovery(ctx); err != nil {
 			return err
 		}
-		var left unrest
-		r.view.look(func(p *picture) { left = look(p) })
+		var left pending
+		r.view.read(func(p *objectSet) { left = read(p) })
 		if left.over() {
 			return nil
 		}
-		if left.why == "" {
-			// All else is at rest: either they are about to, or they can't.
-			if err := r.ask(ctx, left.unmade); err != nil {
+		if left.reason == "" {
+			// All else has converged: check whether the API server would reject the pods.
+			if err := r.checkAdmission(ctx, left.incomplete); err != nil {
 				return err
 			}
 		}
 		select {
 		case <-r.view.changed:
-			r.patience.renew()
-		case <-r.patience.timer.C():
-			if r.patience.over() {
-				return restlessError{left.String()}
+			r.idleTimer.reset()
+		case <-r.idleTimer.timer.C():
+			if r.idleTimer.over() {
+				return notConvergedError{left.String()}
 			}
 		case <-ctx.Done():
 			return fmt.Errorf("wait (%s): %w", left, context.Cause(ctx))
@@ -186,15 +182,15 @@ func (r *run) until(ctx context.Context, look func(*picture) unrest) error {
 	}
 }
 
-// unrest is what is left to happen to workloads and nodes.
-func (r *run) unrest(p *picture, works []*work) unrest {
-	for _, m := range r.machines {
-		if p.nodes[m.written.Name].version != m.written.ResourceVersion {
-			return unrest{why: fmt.Sprintf("node %s: its newest version was not seen yet", m.node.Name)}
+// pending returns the expected changes of workloads and nodes.
+func (r *run) pending(p *objectSet, workloads []*workload) pending {
+	for _, m := range r.ownNodes {
+		if p.nodes[m.nodeVersion.Name].version != m.nodeVersion.ResourceVersion {
+			return pending{reason: fmt.Sprintf("node %s: its newest version is not observed yet", m.node.Name)}
 		}
-		if r.layout.due(p, m) != nil {
-			return unrest{why: fmt.Sprintf("node %s: what runs there is not discovered yet", m.node.Name)}
+		if r.layout.nextVersion(p, m) != nil {
+			return pending{reason: fmt.Sprintf("node %s: discovery is not applied yet", m.node.Name)}
 		}
 	}
-	return r.layout.unrest(p, works)
+	return r.layout.pending(p, workloads)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// state is a picture in the cell's own words: names without the cell's prefix,
-// labels without those that only the arena reads.
-func (l *layout) state(p *picture, version string) snapshot.State {
+// state is the snapshot of an objectSet, with names without the scenario's prefix and
+// without the runner's labels.
+func (l *layout) state(p *objectSet, version string) snapshot.State {
 	out := snapshot.State{Recipe: l.scenario.Recipe, ResourceVersion: version}
 	for _, n := range l.scenario.Nodes {
 		if is, ok := p.nodes[prefixed(l.id, n.Name)]; ok {
@@ -22,18 +22,18 @@ func (l *layout) state(p *picture, version string) snapshot.State {
 			})
 		}
 	}
-	for _, w := range l.inOrder() {
-		is, _ := p.account(w)
+	for _, w := range l.ordered() {
+		is, _ := p.status(w)
 		row := snapshot.Workload{
 			Component: w.component, Kind: w.spec.Kind, Name: w.spec.Name,
-			Generation: is.generation, ObservedGeneration: is.observed, Desired: is.desired, Made: is.current, Trouble: p.trouble(w),
+			Generation: is.generation, ObservedGeneration: is.observed, Desired: is.desired, Made: is.current, Trouble: p.problem(w),
 		}
-		if w.refused != "" {
-			row.Trouble, row.Desired = w.refused, w.spec.Replicas
+		if w.rejected != "" {
+			row.Trouble, row.Desired = w.rejected, w.spec.Replicas
 		}
 		out.Workloads = append(out.Workloads, row)
-		for _, k := range slices.Sorted(maps.Keys(p.pods[w.of])) {
-			out.Pods = append(out.Pods, l.podState(w, p.pods[w.of][k]))
+		for _, k := range slices.Sorted(maps.Keys(p.pods[w.key])) {
+			out.Pods = append(out.Pods, l.podState(w, p.pods[w.key][k]))
 		}
 		if g, ok := p.gangs[w.spec.Name]; w.gang && ok {
 			out.Gangs = append(out.Gangs, snapshot.Gang{Owner: w.component, Name: g.name, Scheduled: g.scheduled, Reason: g.reason, Message: g.message})
@@ -42,49 +42,49 @@ func (l *layout) state(p *picture, version string) snapshot.State {
 	return out
 }
 
-func (l *layout) podState(w *work, p pod) snapshot.Pod {
+func (l *layout) podState(w *workload, p pod) snapshot.Pod {
 	out := snapshot.Pod{
 		Component: w.component, Workload: w.spec.Name, Kind: w.spec.Kind, Name: p.name,
-		Node: l.local(p.node), Phase: string(p.phase),
+		Node: l.localName(p.node), Phase: string(p.phase),
 	}
 	if p.node == "" {
 		out.Reason, out.Message = p.reason, p.message
-		if p.forsaken() && p.reason == "" {
-			out.Reason, out.Message = noScheduler, "there is no scheduler "+p.scheduler
+		if p.otherScheduler() && p.reason == "" {
+			out.Reason, out.Message = noScheduler, "no such scheduler: "+p.scheduler
 		}
 	}
 	return out
 }
 
-// noScheduler is the reason of a pod that waits for a scheduler that is not there.
+// noScheduler is the reason of a pod whose scheduler does not run.
 const noScheduler = "NoScheduler"
 
-// ownLabels are a node's without the arena's, its name as in the cell.
+// ownLabels are a node's labels without the runner's and with its name in the scenario.
 func (l *layout) ownLabels(labels map[string]string) map[string]string {
 	out := maps.Clone(labels)
-	delete(out, LabelCell)
+	delete(out, LabelScenario)
 	delete(out, labelOwn)
-	delete(out, labelTurn)
+	delete(out, labelRound)
 	if host, ok := out[corev1.LabelHostname]; ok {
-		out[corev1.LabelHostname] = l.local(host)
+		out[corev1.LabelHostname] = l.localName(host)
 	}
 	return out
 }
 
-// inOrder are all that were made: components in deployment order, probe, controls,
+// ordered lists the created workloads: components in deployment order, probe, controls,
 // barriers.
-func (l *layout) inOrder() []*work {
-	var out, barriers []*work
-	for _, w := range slices.Concat(l.components, []*work{l.probe}, l.controls) {
-		if l.works[w.of] != nil {
+func (l *layout) ordered() []*workload {
+	var out, barriers []*workload
+	for _, w := range slices.Concat(l.components, []*workload{l.probe}, l.controls) {
+		if l.workloads[w.key] != nil {
 			out = append(out, w)
 		}
 	}
-	for _, w := range l.works {
-		if strings.HasPrefix(w.of, snapshot.OwnerBarrier) && w.component == snapshot.OwnerBarrier {
+	for _, w := range l.workloads {
+		if strings.HasPrefix(w.key, snapshot.OwnerBarrier) && w.component == snapshot.OwnerBarrier {
 			barriers = append(barriers, w)
 		}
 	}
-	slices.SortFunc(barriers, func(a, b *work) int { return cmp.Compare(a.of, b.of) })
+	slices.SortFunc(barriers, func(a, b *workload) int { return cmp.Compare(a.key, b.key) })
 	return append(out, barriers...)
 }

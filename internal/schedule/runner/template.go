@@ -9,26 +9,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// image is what pods consist of: nothing runs, and its name has to be one.
+// image of all pods; nothing runs it.
 const image = "registry.k8s.io/pause:3.10"
 
-// everything tolerates all taints.
-var everything = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+// tolerateAll tolerates all taints.
+var tolerateAll = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 
-// template is a pod of the workload, held to its nodes.
-func (l *layout) template(w *work) corev1.PodTemplateSpec {
+// template is the pod template of the workload, restricted to its nodes.
+func (l *layout) template(w *workload) corev1.PodTemplateSpec {
 	p := w.spec.Pod
 	affinity, selector := p.Affinity.DeepCopy(), maps.Clone(p.NodeSelector)
-	l.among(affinity)
+	l.rewriteNamespaces(affinity)
 	if w.spec.Kind == daemonSet && w.own {
-		// Its controller names each pod's node itself, and holds every DaemonSet against
-		// every node, of other cells too: a label costs it less than names.
+		// Its controller matches every DaemonSet with every node of all scenarios: a label is
+		// cheaper than names.
 		if selector == nil {
 			selector = map[string]string{}
 		}
 		selector[labelOwn] = l.id
 	} else {
-		affinity = w.within(affinity)
+		affinity = w.restrictToNodes(affinity)
 	}
 	labels := maps.Clone(p.Labels)
 	if labels == nil {
@@ -54,12 +54,11 @@ func (l *layout) template(w *work) corev1.PodTemplateSpec {
 }
 
 // labels of a workload and its pods.
-func (l *layout) labels(w *work) map[string]string {
-	return map[string]string{LabelCell: l.id, labelOf: w.of}
+func (l *layout) labels(w *workload) map[string]string {
+	return map[string]string{LabelScenario: l.id, labelWorkload: w.key}
 }
 
-// resources are the requests of the whole pod; extended ones are limits, too, as the
-// API demands.
+// resources are the requests of the whole pod; the API requires limits for extended ones.
 func resources(requests corev1.ResourceList) corev1.ResourceRequirements {
 	out := corev1.ResourceRequirements{Requests: requests.DeepCopy()}
 	for name, q := range requests {
@@ -73,7 +72,7 @@ func resources(requests corev1.ResourceList) corev1.ResourceRequirements {
 	return out
 }
 
-// overcommitted says whether requests of a resource may be below limits.
+// overcommitted reports whether requests of a resource may be below limits.
 func overcommitted(name corev1.ResourceName) bool {
 	domain, _, qualified := strings.Cut(string(name), "/")
 	if qualified {

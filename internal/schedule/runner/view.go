@@ -4,73 +4,73 @@ import (
 	"sync"
 )
 
-// view is the picture of a cell that watches keep, for the goroutine that runs it.
+// view is the objectSet of a scenario, updated by watches and read by its run.
 type view struct {
 	layout *layout
-	// changed holds one token when there is something new.
+	// changed holds one token after a change.
 	changed chan struct{}
 
-	mu      sync.Mutex
-	picture *picture
+	mu        sync.Mutex
+	objectSet *objectSet
 }
 
 func newView(l *layout) *view {
-	return &view{layout: l, changed: make(chan struct{}, 1), picture: newPicture()}
+	return &view{layout: l, changed: make(chan struct{}, 1), objectSet: newObjectSet()}
 }
 
-// update changes the picture. What the barrier comes to is no change of the cell.
-func (v *view) update(of string, change func(*picture) bool) {
+// update changes the objectSet. Changes of barriers do not count.
+func (v *view) update(key string, change func(*objectSet) bool) {
 	v.mu.Lock()
-	changed := change(v.picture)
-	if changed && !v.layout.isBarrier(of) {
-		v.picture.version++
+	changed := change(v.objectSet)
+	if changed && !v.layout.isBarrier(key) {
+		v.objectSet.version++
 	}
 	v.mu.Unlock()
 	if changed {
 		select {
 		case v.changed <- struct{}{}:
-		default: // it knows that there is something new
+		default: // already notified
 		}
 	}
 }
 
-// look calls f with the picture as it is; f must not keep it.
-func (v *view) look(f func(*picture)) {
+// read calls f with the current objectSet, which f must not retain.
+func (v *view) read(f func(*objectSet)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	f(v.picture)
+	f(v.objectSet)
 }
 
-// make adds a workload to those that the cell has.
-func (v *view) make(works ...*work) {
+// make adds workloads to the scenario.
+func (v *view) make(workloads ...*workload) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, w := range works {
-		v.layout.works[w.of] = w
+	for _, w := range workloads {
+		v.layout.workloads[w.key] = w
 	}
 }
 
-func (v *view) putWorkload(of string, account workload) {
-	v.update(of, func(p *picture) bool {
-		was, known := p.workloads[of]
-		p.workloads[of] = account
-		return !known || was != account
+func (v *view) putWorkload(key string, status workloadStatus) {
+	v.update(key, func(p *objectSet) bool {
+		was, known := p.statuses[key]
+		p.statuses[key] = status
+		return !known || was != status
 	})
 }
 
-func (v *view) dropWorkload(of string) {
-	v.update(of, func(p *picture) bool {
-		_, known := p.workloads[of]
-		delete(p.workloads, of)
+func (v *view) dropWorkload(key string) {
+	v.update(key, func(p *objectSet) bool {
+		_, known := p.statuses[key]
+		delete(p.statuses, key)
 		return known
 	})
 }
 
-func (v *view) putPod(is pod)  { v.update(is.of, func(p *picture) bool { return p.putPod(is) }) }
-func (v *view) dropPod(is pod) { v.update(is.of, func(p *picture) bool { return p.dropPod(is) }) }
+func (v *view) putPod(is pod)  { v.update(is.key, func(p *objectSet) bool { return p.putPod(is) }) }
+func (v *view) dropPod(is pod) { v.update(is.key, func(p *objectSet) bool { return p.dropPod(is) }) }
 
 func (v *view) putNode(is node) {
-	v.update("", func(p *picture) bool {
+	v.update("", func(p *objectSet) bool {
 		was, known := p.nodes[is.name]
 		p.nodes[is.name] = is
 		return !known || was.version != is.version
@@ -78,7 +78,7 @@ func (v *view) putNode(is node) {
 }
 
 func (v *view) dropNode(is node) {
-	v.update("", func(p *picture) bool {
+	v.update("", func(p *objectSet) bool {
 		_, known := p.nodes[is.name]
 		delete(p.nodes, is.name)
 		return known
@@ -86,18 +86,18 @@ func (v *view) dropNode(is node) {
 }
 
 func (v *view) putGang(is gang) {
-	v.update(is.of, func(p *picture) bool {
+	v.update(is.key, func(p *objectSet) bool {
 		was, known := p.gangs[is.name]
 		p.gangs[is.name] = is
 		return !known || was != is
 	})
 }
 
-// putTrouble keeps what keeps a workload's controller from making pods.
-func (v *view) putTrouble(of, message string) {
-	v.update(of, func(p *picture) bool {
-		was := p.troubles[of]
-		p.troubles[of] = message
+// putProblem records why a workload's controller cannot create pods.
+func (v *view) putProblem(key, message string) {
+	v.update(key, func(p *objectSet) bool {
+		was := p.problems[key]
+		p.problems[key] = message
 		return was != message
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// watches keep the pictures of all cells.
+// watches update the views of all scenarios.
 type watches struct {
 	factory informers.SharedInformerFactory
 	stop    context.CancelFunc
@@ -25,20 +25,20 @@ type watches struct {
 	views map[string]*view
 }
 
-// watch begins to watch all kinds that cells are made of.
+// watch starts the watches for all kinds of scenario objects.
 func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	w := &watches{views: map[string]*view{}}
-	ours := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(stripped),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = LabelCell }))
+	ours := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trimmed),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = LabelScenario }))
 	w.factory = ours
 	for _, err := range []error{
-		on(w, ours.Core().V1().Nodes().Informer(), func(v *view, n *corev1.Node) { v.putNode(lookAtNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(lookAtNode(n)) }),
-		on(w, ours.Core().V1().Pods().Informer(), func(v *view, p *corev1.Pod) { v.putPod(lookAtPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(lookAtPod(p)) }),
-		on(w, ours.Apps().V1().ReplicaSets().Informer(), func(v *view, s *appsv1.ReplicaSet) { v.putWorkload(s.Labels[labelOf], lookAtReplicaSet(s)) }, dropWorkload[*appsv1.ReplicaSet]),
-		on(w, ours.Apps().V1().StatefulSets().Informer(), func(v *view, s *appsv1.StatefulSet) { v.putWorkload(s.Labels[labelOf], lookAtStatefulSet(s)) }, dropWorkload[*appsv1.StatefulSet]),
-		on(w, ours.Apps().V1().DaemonSets().Informer(), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelOf], lookAtDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
-		on(w, ours.Batch().V1().Jobs().Informer(), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelOf], lookAtJob(j)) }, dropWorkload[*batchv1.Job]),
-		on(w, ours.Scheduling().V1alpha2().PodGroups().Informer(), func(v *view, g *schedulingv1alpha2.PodGroup) { v.putGang(lookAtPodGroup(g)) }, func(*view, *schedulingv1alpha2.PodGroup) {}),
+		on(w, ours.Core().V1().Nodes().Informer(), func(v *view, n *corev1.Node) { v.putNode(readNode(n)) }, func(v *view, n *corev1.Node) { v.dropNode(readNode(n)) }),
+		on(w, ours.Core().V1().Pods().Informer(), func(v *view, p *corev1.Pod) { v.putPod(readPod(p)) }, func(v *view, p *corev1.Pod) { v.dropPod(readPod(p)) }),
+		on(w, ours.Apps().V1().ReplicaSets().Informer(), func(v *view, s *appsv1.ReplicaSet) { v.putWorkload(s.Labels[labelWorkload], readReplicaSet(s)) }, dropWorkload[*appsv1.ReplicaSet]),
+		on(w, ours.Apps().V1().StatefulSets().Informer(), func(v *view, s *appsv1.StatefulSet) { v.putWorkload(s.Labels[labelWorkload], readStatefulSet(s)) }, dropWorkload[*appsv1.StatefulSet]),
+		on(w, ours.Apps().V1().DaemonSets().Informer(), func(v *view, d *appsv1.DaemonSet) { v.putWorkload(d.Labels[labelWorkload], readDaemonSet(d)) }, dropWorkload[*appsv1.DaemonSet]),
+		on(w, ours.Batch().V1().Jobs().Informer(), func(v *view, j *batchv1.Job) { v.putWorkload(j.Labels[labelWorkload], readJob(j)) }, dropWorkload[*batchv1.Job]),
+		on(w, ours.Scheduling().V1alpha2().PodGroups().Informer(), func(v *view, g *schedulingv1alpha2.PodGroup) { v.putGang(readPodGroup(g)) }, func(*view, *schedulingv1alpha2.PodGroup) {}),
 	} {
 		if err != nil {
 			return nil, fmt.Errorf("watch the control plane: %w", err)
@@ -56,32 +56,32 @@ func watch(ctx context.Context, client kubernetes.Interface) (*watches, error) {
 	return w, nil
 }
 
-// on tells the views of an object's cell what became of it.
+// on forwards events of an informer to the view of the object's scenario.
 func on[T metav1.Object](w *watches, informer cache.SharedIndexInformer, put, drop func(*view, T)) error {
-	tell := func(obj any, f func(*view, T)) {
+	notify := func(obj any, f func(*view, T)) {
 		if o, ok := obj.(T); ok {
-			if v := w.view(o.GetLabels()[LabelCell]); v != nil {
+			if v := w.view(o.GetLabels()[LabelScenario]); v != nil {
 				f(v, o)
 			}
 		}
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { tell(obj, put) },
-		UpdateFunc: func(_, obj any) { tell(obj, put) },
+		AddFunc:    func(obj any) { notify(obj, put) },
+		UpdateFunc: func(_, obj any) { notify(obj, put) },
 		DeleteFunc: func(obj any) {
 			if lost, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = lost.Obj
 			}
-			tell(obj, drop)
+			notify(obj, drop)
 		},
 	})
 	return err
 }
 
-func dropWorkload[T metav1.Object](v *view, o T) { v.dropWorkload(o.GetLabels()[labelOf]) }
+func dropWorkload[T metav1.Object](v *view, o T) { v.dropWorkload(o.GetLabels()[labelWorkload]) }
 
-// stripped leaves out of an object what nobody here reads and takes most of its room.
-func stripped(obj any) (any, error) {
+// trimmed drops the large unused fields of an object.
+func trimmed(obj any) (any, error) {
 	if o, err := meta.Accessor(obj); err == nil {
 		o.SetManagedFields(nil)
 	}
@@ -118,7 +118,7 @@ func (w *watches) view(id string) *view {
 	return w.views[id]
 }
 
-// close ends the watches and returns when they have ended.
+// close stops the watches and waits for them.
 func (w *watches) close() {
 	w.stop()
 	w.factory.Shutdown()

@@ -1,26 +1,27 @@
+// Package snapshot holds the observed state of a scenario on a control plane. It is stored
+// as an observation's figures before it is judged.
 package snapshot
 
 import corev1 "k8s.io/api/core/v1"
 
-// State is one consistent picture of a cell: every list was read at
-// ResourceVersion.
+// State is a consistent snapshot of a scenario: every list was read at ResourceVersion.
 type State struct {
 	Recipe string `json:"recipe"`
-	// Quiet says that the controllers and the scheduler had nothing left to do when
-	// this was read; where they did not come to rest, Restless says what kept on.
+	// Converged reports that the controllers and the scheduler had nothing left to do;
+	// otherwise NotConverged is the pending change.
 	Converged       bool       `json:"converged"`
 	NotConverged    string     `json:"notConverged,omitempty"`
 	ResourceVersion string     `json:"resourceVersion"`
 	Nodes           []Node     `json:"nodes"`
 	Workloads       []Workload `json:"workloads"`
 	Pods            []Pod      `json:"pods"`
-	// Gangs are the pod groups: that of the probe, those of controls.
+	// Gangs are the pod groups of the probe and the controls.
 	Gangs []Gang `json:"gangs,omitempty"`
 }
 
-// Node as it came to be.
+// Node is an observed node.
 type Node struct {
-	// Name within the cell.
+	// Name within the scenario.
 	Name        string              `json:"name"`
 	Ready       bool                `json:"ready"`
 	Labels      map[string]string   `json:"labels"`
@@ -28,47 +29,46 @@ type Node struct {
 	Allocatable corev1.ResourceList `json:"allocatable"`
 }
 
-// Owners of workloads that are no component.
+// Owners of workloads that are not part of a component.
 const (
 	// OwnerProbe is the GPU workload.
 	OwnerProbe = "probe"
 	// OwnerControl is a control; the workload's name is the control's.
 	OwnerControl = "control"
-	// OwnerBarrier is how the controllers' rest is recognised.
+	// OwnerBarrier is a barrier that detects convergence.
 	OwnerBarrier = "barrier"
 )
 
-// Workload is a controller's own account.
+// Workload is the status of a workload.
 type Workload struct {
 	// Component, or one of the owners above.
 	Component string `json:"component"`
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
-	// Generation and ObservedGeneration: the controller has seen the newest when equal.
+	// Generation equals ObservedGeneration once the controller has observed the newest spec.
 	Generation         int64 `json:"generation"`
 	ObservedGeneration int64 `json:"observedGeneration"`
-	// Desired pods, and those that it counts as made; of a DaemonSet
-	// desiredNumberScheduled and currentNumberScheduled.
+	// Desired and created pods; of a DaemonSet desiredNumberScheduled and
+	// currentNumberScheduled.
 	Desired int32 `json:"desired"`
 	Made    int32 `json:"made"`
-	// Trouble is the controller's own word for what keeps it from making pods
-	// (a ReplicaFailure condition, a quota), if there is one.
+	// Trouble is the controller's reason why it cannot create pods (a ReplicaFailure
+	// condition, a quota).
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// Pod is one pod.
+// Pod is an observed pod.
 type Pod struct {
 	Component string `json:"component"`
 	// Workload is its controller's name, Kind the controller's kind.
 	Workload string `json:"workload"`
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
-	// Node within the cell; empty: not bound.
+	// Node within the scenario; empty if not bound.
 	Node string `json:"node,omitempty"`
-	// Phase is the API's. No kubelet changes it: that of a pod that is bound stays Pending.
+	// Phase from the API. Without kubelets it stays Pending after binding.
 	Phase string `json:"phase"`
-	// Reason and Message are those of PodScheduled where it is not true: the
-	// scheduler's own.
+	// Reason and Message of a PodScheduled condition that is not True.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }

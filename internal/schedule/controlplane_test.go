@@ -16,14 +16,14 @@ type counted struct {
 	closeErr       error
 }
 
-func (c *counted) open(context.Context, func(string)) (Plane, error) {
+func (c *counted) open(context.Context, func(string)) (ControlPlane, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.openErr != nil {
-		return Plane{}, c.openErr
+		return ControlPlane{}, c.openErr
 	}
 	c.opened++
-	return Plane{Close: func(context.Context) error {
+	return ControlPlane{Close: func(context.Context) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.closed++
@@ -34,11 +34,11 @@ func (c *counted) open(context.Context, func(string)) (Plane, error) {
 func TestEachShardHasOnePlaneUntilItsLastRecipe(t *testing.T) {
 	t.Parallel()
 	c := &counted{}
-	p := newPlanes(c.open, shardSizes(5, 2), time.Now)
+	p := newControlPlanes(c.open, shardSizes(5, 2), time.Now)
 	var wg sync.WaitGroup
 	for i := range 5 {
 		wg.Go(func() {
-			if _, err := p.arena(t.Context(), i/2, func(string) {}); err != nil {
+			if _, err := p.runner(t.Context(), i/2, func(string) {}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -68,9 +68,9 @@ func TestAPlaneThatDoesNotOpen(t *testing.T) {
 	t.Parallel()
 	why := errors.New("no port left")
 	c := &counted{openErr: why}
-	p := newPlanes(c.open, shardSizes(2, 2), time.Now)
+	p := newControlPlanes(c.open, shardSizes(2, 2), time.Now)
 	for range 2 { // both recipes are told
-		if _, err := p.arena(t.Context(), 0, func(string) {}); !errors.Is(err, why) {
+		if _, err := p.runner(t.Context(), 0, func(string) {}); !errors.Is(err, why) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -83,8 +83,8 @@ func TestAPlaneThatDoesNotCloseIsTold(t *testing.T) {
 	t.Parallel()
 	why := errors.New("etcd hangs")
 	c := &counted{closeErr: why}
-	p := newPlanes(c.open, shardSizes(1, 1), time.Now)
-	if _, err := p.arena(t.Context(), 0, func(string) {}); err != nil {
+	p := newControlPlanes(c.open, shardSizes(1, 1), time.Now)
+	if _, err := p.runner(t.Context(), 0, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	p.done(t.Context(), 0)

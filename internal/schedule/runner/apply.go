@@ -13,25 +13,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// atOnce is how many requests of one cell are under way: other cells have theirs.
-const atOnce = 4
+// maxRequests bounds the concurrent requests of one scenario.
+const maxRequests = 4
 
-// build makes nodes, and namespaces where a pod selects by them, then the workloads of
-// the components. (Without admission by namespaces the API server asks for none.)
-func (r *run) build(ctx context.Context) error {
+// createAll creates nodes, namespaces where a pod selects by them, then the components'
+// workloads. (Without namespace admission the API server requires no namespaces.)
+func (r *run) createAll(ctx context.Context) error {
 	group, making := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(maxRequests)
 	for _, name := range r.layout.selected() {
 		group.Go(func() error {
 			_, err := r.client.CoreV1().Namespaces().Create(making, r.layout.namespace(name), metav1.CreateOptions{})
-			return said("make namespace "+name, err)
+			return wrapErr("create namespace "+name, err)
 		})
 	}
 	nodes := make([]*corev1.Node, len(r.layout.scenario.Nodes))
 	for i, n := range r.layout.scenario.Nodes {
 		group.Go(func() (err error) {
 			nodes[i], err = r.client.CoreV1().Nodes().Create(making, r.layout.node(n), metav1.CreateOptions{})
-			return said("make node "+n.Name, err)
+			return wrapErr("create node "+n.Name, err)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -39,35 +39,35 @@ func (r *run) build(ctx context.Context) error {
 	}
 	for i, n := range r.layout.scenario.Nodes {
 		if n.Control == "" {
-			r.machines = append(r.machines, &machine{node: n, written: nodes[i], granted: map[corev1.ResourceName]bool{}})
+			r.ownNodes = append(r.ownNodes, &ownNode{node: n, nodeVersion: nodes[i], granted: map[corev1.ResourceName]bool{}})
 		}
-		if err := r.wrote(nodes[i]); err != nil {
+		if err := r.recordWrite(nodes[i]); err != nil {
 			return err
 		}
 	}
 	return r.create(ctx, r.layout.components...)
 }
 
-// create makes workloads. What the API server does not take is no error of the run:
-// it is what came of the workload.
-func (r *run) create(ctx context.Context, works ...*work) error {
-	r.view.make(works...)
+// create creates workloads. A rejection by the API server is a result of the workload, not
+// an error.
+func (r *run) create(ctx context.Context, workloads ...*workload) error {
+	r.view.make(workloads...)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for _, w := range works {
+	group.SetLimit(maxRequests)
+	for _, w := range workloads {
 		group.Go(func() error {
 			err := r.createOne(ctx, w)
-			if status, ok := errors.AsType[*apierrors.StatusError](err); ok && refuses(status.Status()) {
-				r.view.look(func(*picture) { w.refused = status.Error() })
+			if status, ok := errors.AsType[*apierrors.StatusError](err); ok && isRejection(status.Status()) {
+				r.view.read(func(*objectSet) { w.rejected = status.Error() })
 				return nil
 			}
-			return said("make "+w.String(), err)
+			return wrapErr("create "+w.String(), err)
 		})
 	}
 	return group.Wait()
 }
 
-func (r *run) createOne(ctx context.Context, w *work) error {
+func (r *run) createOne(ctx context.Context, w *workload) error {
 	var err error
 	if w.gang {
 		if _, err = r.client.SchedulingV1alpha2().PodGroups(w.namespace).Create(ctx, r.layout.podGroup(w), metav1.CreateOptions{}); err != nil {
@@ -86,13 +86,13 @@ func (r *run) createOne(ctx context.Context, w *work) error {
 	case job:
 		_, err = r.client.BatchV1().Jobs(w.namespace).Create(ctx, r.layout.job(w), metav1.CreateOptions{})
 	default:
-		err = fmt.Errorf("no controller makes pods of kind %s", w.spec.Kind)
+		err = fmt.Errorf("unknown workload kind %s", w.spec.Kind)
 	}
 	return err
 }
 
-// createPods makes the pods that no controller makes.
-func (r *run) createPods(ctx context.Context, w *work) error {
+// createPods creates pods without a controller.
+func (r *run) createPods(ctx context.Context, w *workload) error {
 	template := r.layout.template(w)
 	for i := range w.spec.Replicas {
 		pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
@@ -104,8 +104,8 @@ func (r *run) createPods(ctx context.Context, w *work) error {
 	return nil
 }
 
-// refuses says whether an answer is about the object, and would be given again.
-func refuses(s metav1.Status) bool {
+// isRejection reports whether the API server would reject the object again.
+func isRejection(s metav1.Status) bool {
 	switch s.Reason {
 	case metav1.StatusReasonInvalid, metav1.StatusReasonForbidden, metav1.StatusReasonBadRequest, metav1.StatusReasonAlreadyExists:
 		return true
@@ -114,41 +114,41 @@ func refuses(s metav1.Status) bool {
 	}
 }
 
-// newBarrier makes a DaemonSet for the node that was written last, as it is now.
-func (r *run) newBarrier(ctx context.Context) (*work, error) {
+// newBarrier creates a DaemonSet for the newest version of the last updated node.
+func (r *run) newBarrier(ctx context.Context) (*workload, error) {
 	r.barriers++
-	w := r.layout.barrier(r.barriers, r.last.node, r.last.turn)
+	w := r.layout.barrier(r.barriers, r.last.node, r.last.round)
 	return w, r.create(ctx, w)
 }
 
-// discover writes the nodes that have to become otherwise by what runs on them now.
-func (r *run) discover(ctx context.Context) error {
-	var due map[*machine]*corev1.Node
-	r.view.look(func(p *picture) {
-		for _, m := range r.machines {
-			if n := r.layout.due(p, m); n != nil {
-				if due == nil {
-					due = map[*machine]*corev1.Node{}
+// applyDiscovery updates the nodes whose running pods add labels or resources.
+func (r *run) applyDiscovery(ctx context.Context) error {
+	var nextVersion map[*ownNode]*corev1.Node
+	r.view.read(func(p *objectSet) {
+		for _, m := range r.ownNodes {
+			if n := r.layout.nextVersion(p, m); n != nil {
+				if nextVersion == nil {
+					nextVersion = map[*ownNode]*corev1.Node{}
 				}
-				due[m] = n
+				nextVersion[m] = n
 			}
 		}
 	})
-	if len(due) == 0 {
+	if len(nextVersion) == 0 {
 		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for m, n := range due {
+	group.SetLimit(maxRequests)
+	for m, n := range nextVersion {
 		group.Go(func() error {
-			// Labels go with the status, as a kubelet's own do: one write a node.
-			written, err := r.client.CoreV1().Nodes().UpdateStatus(ctx, n, metav1.UpdateOptions{})
+			// UpdateStatus also writes labels: one request per node.
+			nodeVersion, err := r.client.CoreV1().Nodes().UpdateStatus(ctx, n, metav1.UpdateOptions{})
 			if err != nil {
-				return said("write node "+m.node.Name, err)
+				return wrapErr("update node "+m.node.Name, err)
 			}
-			m.written, m.turn = written, m.turn+1
+			m.nodeVersion, m.round = nodeVersion, m.round+1
 			for _, g := range m.node.Grants {
-				if _, ok := written.Status.Allocatable[g.Resource]; ok {
+				if _, ok := nodeVersion.Status.Allocatable[g.Resource]; ok {
 					m.granted[g.Resource] = true
 				}
 			}
@@ -158,28 +158,28 @@ func (r *run) discover(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	for m := range maps.Keys(due) {
-		if err := r.wrote(m.written); err != nil {
+	for m := range maps.Keys(nextVersion) {
+		if err := r.recordWrite(m.nodeVersion); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wrote notes which node was written last.
-func (r *run) wrote(n *corev1.Node) error {
+// recordWrite records the newest node update.
+func (r *run) recordWrite(n *corev1.Node) error {
 	version, err := strconv.ParseUint(n.ResourceVersion, 10, 64)
 	if err != nil {
-		return fmt.Errorf("read the version of node %s: %w", n.Name, err)
+		return fmt.Errorf("cannot read the resource version of node %s: %w", n.Name, err)
 	}
 	if version > r.last.version {
-		r.last = written{node: n.Name, turn: n.Labels[labelTurn], version: version}
+		r.last = nodeVersion{node: n.Name, round: n.Labels[labelRound], version: version}
 	}
 	return nil
 }
 
-// said is an error with what was being done; nil stays nil.
-func said(what string, err error) error {
+// wrapErr adds the operation to an error; nil stays nil.
+func wrapErr(what string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // passed lets time pass, and says how many pieces the patience counts, until it is over.
-func passed(t *testing.T, p *patience, c *clocktesting.FakeClock, d time.Duration, renew bool) (n int, over bool) {
+func passed(t *testing.T, p *idleTimer, c *clocktesting.FakeClock, d time.Duration, reset bool) (n int, over bool) {
 	t.Helper()
-	for range int(d / p.piece) {
-		c.Step(p.piece)
+	for range int(d / p.step) {
+		c.Step(p.step)
 		select {
 		case <-p.timer.C():
 			n++
@@ -21,8 +21,8 @@ func passed(t *testing.T, p *patience, c *clocktesting.FakeClock, d time.Duratio
 		if p.over() {
 			return n, true
 		}
-		if renew {
-			p.renew()
+		if reset {
+			p.reset()
 		}
 	}
 	return n, false
@@ -34,20 +34,20 @@ func TestPatience(t *testing.T) {
 	t.Run("nothing changes", func(t *testing.T) {
 		t.Parallel()
 		c := clocktesting.NewFakeClock(time.Unix(0, 0))
-		p := newPatience(c, minutes)
-		if n, over := passed(t, p, c, minutes-p.piece, false); over {
+		p := newIdleTimer(c, minutes)
+		if n, over := passed(t, p, c, minutes-p.step, false); over {
 			t.Errorf("over after %d pieces", n)
 		}
-		p.renew()
-		if n, over := passed(t, p, c, minutes, false); !over || n != pieces {
+		p.reset()
+		if n, over := passed(t, p, c, minutes, false); !over || n != steps {
 			t.Errorf("after a change: %d pieces, over %t", n, over)
 		}
 	})
 	t.Run("it never stops changing", func(t *testing.T) {
 		t.Parallel()
 		c := clocktesting.NewFakeClock(time.Unix(0, 0))
-		p := newPatience(c, minutes)
-		if n, over := passed(t, p, c, longest*minutes, true); !over || n != longest*pieces {
+		p := newIdleTimer(c, minutes)
+		if n, over := passed(t, p, c, longest*minutes, true); !over || n != longest*steps {
 			t.Errorf("%d pieces, over %t", n, over)
 		}
 	})
@@ -56,7 +56,7 @@ func TestPatience(t *testing.T) {
 	t.Run("the machine stood still", func(t *testing.T) {
 		t.Parallel()
 		c := clocktesting.NewFakeClock(time.Unix(0, 0))
-		p := newPatience(c, minutes)
+		p := newIdleTimer(c, minutes)
 		c.Step(9 * time.Minute)
 		<-p.timer.C()
 		if p.over() || p.quiet != 1 {

@@ -12,9 +12,9 @@ import (
 )
 
 // open is an arena on the shared control plane.
-func open(t *testing.T) *Arena {
+func open(t *testing.T) *Runner {
 	t.Helper()
-	a, err := Open(t.Context(), plane(t), Options{})
+	a, err := Start(t.Context(), plane(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,10 +23,10 @@ func open(t *testing.T) *Arena {
 }
 
 // podsOf are the pods of a workload.
-func podsOf(s snapshot.State, component, workload string) []snapshot.Pod {
+func podsOf(s snapshot.State, component, workloadStatus string) []snapshot.Pod {
 	var out []snapshot.Pod
 	for _, p := range s.Pods {
-		if p.Component == component && p.Workload == workload {
+		if p.Component == component && p.Workload == workloadStatus {
 			out = append(out, p)
 		}
 	}
