@@ -86,7 +86,7 @@ func (e *evaluation) namespace() error {
 		return nil
 	}
 	if ns := e.op.Test.Namespace; ns != "" {
-		return namespacer.New(ns).Apply(e.at[levelLook], &e.obj) //nolint:wrapcheck // the API server's own words
+		return namespacer.New(ns).Apply(e.at[levelLook], &e.obj)
 	}
 	namespaced, err := e.at[levelLook].IsObjectNamespaced(&e.obj)
 	if err == nil && namespaced {
@@ -125,7 +125,7 @@ func (e *evaluation) read() ([]unstructured.Unstructured, error) {
 // check holds one value against an assertion.
 func (e *evaluation) check(value any, against map[string]any) (field.ErrorList, error) {
 	tree := v1alpha1.NewCheck(against)
-	return checks.Check(context.Background(), e.compilers(), value, e.bindings, &tree) //nolint:forbidigo,wrapcheck // Chainsaw's does nothing with it; its own words
+	return checks.Check(context.Background(), e.compilers(), value, e.bindings, &tree) //nolint:forbidigo // Chainsaw's does nothing with it; its own words
 }
 
 func (o *Operation) impossible(err error) Result {

@@ -50,7 +50,7 @@ func (l *loader) resolve(o Operation, ref v1alpha1.Expression) (string, error) {
 	if err := s.step(o.Step); err != nil {
 		return "", err
 	}
-	return ref.Value(context.Background(), s.with(o.compiler), s.bindings) //nolint:forbidigo,wrapcheck // Chainsaw's does nothing with it; its text is for people
+	return ref.Value(context.Background(), s.with(o.compiler), s.bindings) //nolint:forbidigo // Chainsaw's does nothing with it; its text is for people
 }
 
 func (l *loader) glob(at diag.Pos, pattern string) []string {
@@ -108,7 +108,7 @@ func (l *loader) listed(d *document) []found {
 	}
 	var out []found
 	err := u.EachListItem(func(item runtime.Object) error {
-		out = append(out, found{*item.(*unstructured.Unstructured), d.At("items")}) //nolint:forcetypeassert // of this type by its documentation
+		out = append(out, found{*item.(*unstructured.Unstructured), d.At("items")})
 		return nil
 	})
 	if err != nil || len(out) == 0 {

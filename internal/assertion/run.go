@@ -113,7 +113,7 @@ func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source
 		at[levelLook] = r.source(looking)
 		result := op.evaluate(at, r.Rule)
 		if err := ctx.Err(); err != nil {
-			return out, err //nolint:wrapcheck // the caller says what was looked at
+			return out, err
 		}
 		if looking.Err() == nil || out.Looks == 0 {
 			out.Result, out.Looks = result, out.Looks+1
@@ -132,7 +132,7 @@ func (r Runner) operation(ctx context.Context, op *Operation, at [levels]*source
 		case <-ticker.C():
 		case <-limited.Done():
 			if err := ctx.Err(); err != nil {
-				return out, err //nolint:wrapcheck // the caller says what was looked at
+				return out, err
 			}
 			out.Took = r.Clock.Since(out.Began)
 			return out, nil

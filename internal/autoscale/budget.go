@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // Cost is one setting that costs time in a hop.
@@ -18,61 +18,61 @@ type Cost struct {
 // worst case. A hop without a row costs no more than the work itself: an image
 // pull, a container's start, an API call.
 var costs = map[string][]Cost{
-	seen.HopSeries: {
-		{seen.SettingScrape, "a series is as old as the last scrape"},
+	snapshot.HopSeries: {
+		{snapshot.SettingScrape, "a series is as old as the last scrape"},
 	},
-	seen.HopPlaced: {
-		{seen.SettingBatchMax, "Karpenter gathers pending pods before it makes a node"},
-		{seen.SettingRegistration, "the first replica's node has to boot"},
+	snapshot.HopPlaced: {
+		{snapshot.SettingBatchMax, "Karpenter gathers pending pods before it makes a node"},
+		{snapshot.SettingRegistration, "the first replica's node has to boot"},
 	},
-	seen.HopServed: {
-		{seen.SettingSample, "the exporter has to see the holder on its GPU"},
-		{seen.SettingScrape, "Prometheus has to read it"},
-		{seen.SettingRelist, "the adapter lists new series only so often"},
+	snapshot.HopServed: {
+		{snapshot.SettingSample, "the exporter has to see the holder on its GPU"},
+		{snapshot.SettingScrape, "Prometheus has to read it"},
+		{snapshot.SettingRelist, "the adapter lists new series only so often"},
 	},
-	seen.HopFlat: {
+	snapshot.HopFlat: {
 		{settingWindow, "the control window is as long as it is asked for"},
 	},
-	seen.HopExporter: {
-		{seen.SettingSample, "the load may begin just after a sample"},
+	snapshot.HopExporter: {
+		{snapshot.SettingSample, "the load may begin just after a sample"},
 	},
-	seen.HopPrometheus: {
-		{seen.SettingScrape, "the sample may come just after a scrape"},
-		{seen.SettingWindow, "an average reaches the new value only when the window is full of it"},
+	snapshot.HopPrometheus: {
+		{snapshot.SettingScrape, "the sample may come just after a scrape"},
+		{snapshot.SettingWindow, "an average reaches the new value only when the window is full of it"},
 	},
-	seen.HopMetricsAPI: {
-		{seen.SettingRelist, "the load's series are new to the adapter, where it filters by series; else it answers at once"},
+	snapshot.HopMetricsAPI: {
+		{snapshot.SettingRelist, "the load's series are new to the adapter, where it filters by series; else it answers at once"},
 	},
-	seen.HopHPA: {
-		{seen.SettingHPASync, "the HPA may have looked just before"},
+	snapshot.HopHPA: {
+		{snapshot.SettingHPASync, "the HPA may have looked just before"},
 	},
-	seen.HopNodeClaim: {
-		{seen.SettingBatchMax, "Karpenter gathers pending pods, at least for the idle and at most for the maximum duration"},
+	snapshot.HopNodeClaim: {
+		{snapshot.SettingBatchMax, "Karpenter gathers pending pods, at least for the idle and at most for the maximum duration"},
 	},
-	seen.HopRegistered: {
-		{seen.SettingRegistration, "the instance has to boot and join"},
+	snapshot.HopRegistered: {
+		{snapshot.SettingRegistration, "the instance has to boot and join"},
 	},
-	seen.HopMetricFalls: {
-		{seen.SettingSample, "the load may end just after a sample"},
-		{seen.SettingScrape, "the sample may come just after a scrape"},
-		{seen.SettingWindow, "an average falls only when the window has forgotten the load"},
-		{seen.SettingRelist, "the adapter may still know the load's series"},
+	snapshot.HopMetricFalls: {
+		{snapshot.SettingSample, "the load may end just after a sample"},
+		{snapshot.SettingScrape, "the sample may come just after a scrape"},
+		{snapshot.SettingWindow, "an average falls only when the window has forgotten the load"},
+		{snapshot.SettingRelist, "the adapter may still know the load's series"},
 	},
-	seen.HopHPADown: {
-		{seen.SettingStabilization, "the HPA takes the highest recommendation of this window"},
-		{seen.SettingHPASync, "the HPA may have looked just before"},
+	snapshot.HopHPADown: {
+		{snapshot.SettingStabilization, "the HPA takes the highest recommendation of this window"},
+		{snapshot.SettingHPASync, "the HPA may have looked just before"},
 	},
-	seen.HopNodesGone: {
-		{seen.SettingConsolidate, "a node must have been quiet for so long"},
-		{seen.SettingDisruption, "Karpenter looks for nodes to remove only so often"},
-		{seen.SettingValidation, "Karpenter looks again after this time before it removes"},
-		{seen.SettingTermination, "drain the node, delete the instance"},
+	snapshot.HopNodesGone: {
+		{snapshot.SettingConsolidate, "a node must have been quiet for so long"},
+		{snapshot.SettingDisruption, "Karpenter looks for nodes to remove only so often"},
+		{snapshot.SettingValidation, "Karpenter looks again after this time before it removes"},
+		{snapshot.SettingTermination, "drain the node, delete the instance"},
 	},
-	seen.HopGangBound: {
-		{seen.SettingBatchMax, "Karpenter gathers pending pods before it makes nodes"},
-		{seen.SettingRegistration, "the gang's nodes have to boot"},
+	snapshot.HopGangBound: {
+		{snapshot.SettingBatchMax, "Karpenter gathers pending pods before it makes nodes"},
+		{snapshot.SettingRegistration, "the gang's nodes have to boot"},
 	},
-	seen.HopGangNone: {
+	snapshot.HopGangNone: {
 		{settingWindow, "it is watched as long as the control window"},
 	},
 }
@@ -84,15 +84,15 @@ const settingWindow = "window"
 func Costs(hop string) []Cost { return slices.Clone(costs[hop]) }
 
 // valueOf finds a setting's value, also that of the chain's own.
-func valueOf(name string, s seen.Setup) seen.Setting {
+func valueOf(name string, s snapshot.Setup) snapshot.Setting {
 	if name == settingWindow {
-		return seen.Setting{Name: settingWindow, Value: s.Window, Source: "site autoscale.window"}
+		return snapshot.Setting{Name: settingWindow, Value: s.Window, Source: "site autoscale.window"}
 	}
 	return s.Setting(name)
 }
 
 // budgetOf is the worst case of a hop's settings; 0 where none bears on it.
-func budgetOf(hop string, s seen.Setup) time.Duration {
+func budgetOf(hop string, s snapshot.Setup) time.Duration {
 	var sum time.Duration
 	for _, c := range costs[hop] {
 		sum += max(0, valueOf(c.Setting, s).Value)
@@ -102,7 +102,7 @@ func budgetOf(hop string, s seen.Setup) time.Duration {
 
 // slowest is the setting that makes a phase slow: of all that cost its hops
 // time, the one with the largest sum. The name is empty when there is none.
-func slowest(phase string, s seen.Setup) (setting seen.Setting, hops []string) {
+func slowest(phase string, s snapshot.Setup) (setting snapshot.Setting, hops []string) {
 	var best time.Duration
 	for _, name := range settingsOf(phase) {
 		v := valueOf(name, s)
@@ -116,7 +116,7 @@ func slowest(phase string, s seen.Setup) (setting seen.Setting, hops []string) {
 
 func settingsOf(phase string) []string {
 	var out []string
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		if p.Name != phase {
 			continue
 		}
@@ -133,7 +133,7 @@ func settingsOf(phase string) []string {
 
 func hopsOf(phase, setting string) []string {
 	var out []string
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		if p.Name != phase {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -48,7 +48,7 @@ type HopEvent struct {
 	Verdict check.Verdict
 	Reason  string
 	// Object it happened to, once it has.
-	Object seen.Ref
+	Object snapshot.Ref
 	// Took is from the previous hop's event, once it has happened.
 	Took time.Duration
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 )
@@ -23,8 +23,8 @@ func (c *Chain) Charts(obs []check.Observation) []chart.Chart {
 }
 
 var pathTitles = map[string]string{
-	seen.PhaseUp:   "Up: from the load's creation to pods that run on new nodes",
-	seen.PhaseDown: "Down: from the load's deletion to nodes and claims that are gone",
+	snapshot.PhaseUp:   "Up: from the load's creation to pods that run on new nodes",
+	snapshot.PhaseDown: "Down: from the load's deletion to nodes and claims that are gone",
 }
 
 // chart is the path as a waterfall.
@@ -71,13 +71,13 @@ func (p Path) note() string {
 // metricChart is the metric over time at Prometheus and at the metrics API,
 // with the target.
 func (w *walked) metricChart() chart.Chart {
-	began := w.last.Marks[seen.MarkLoad]
+	began := w.last.Marks[snapshot.MarkLoad]
 	if began.IsZero() {
 		return chart.Chart{}
 	}
 	lines := []struct {
 		name     string
-		readings []seen.Reading
+		readings []snapshot.Reading
 	}{{"in Prometheus", w.last.Prometheus}, {"at the metrics API", w.last.API}}
 	out := chart.Chart{
 		Title: w.setup.Metric.Name, Note: "the value that the HPA scales on, before, under and after the load",
@@ -94,7 +94,7 @@ func (w *walked) metricChart() chart.Chart {
 		}
 		out.Series = append(out.Series, s)
 	}
-	if stop := w.last.Marks[seen.MarkStop]; !stop.IsZero() {
+	if stop := w.last.Marks[snapshot.MarkStop]; !stop.IsZero() {
 		out.Limits = append(out.Limits, chart.Limit{Name: "load gone", Value: since(stop, began), Vertical: true})
 	}
 	return out

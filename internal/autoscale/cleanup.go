@@ -4,33 +4,33 @@ import (
 	"context"
 	"errors"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // clean removes everything of the run and sees what is left.
 func (d *drive) clean(ctx context.Context) error {
 	if d.setup.Keep {
-		_, err := d.hop(ctx, seen.HopClean)
+		_, err := d.hop(ctx, snapshot.HopClean)
 		return err
 	}
 	d.rec.Progress("removing what the run created")
-	d.mark(seen.MarkClean)
+	d.mark(snapshot.MarkClean)
 	guest := kube.Guest{Cluster: d.cluster}
-	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[seen.HopClean])
+	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopClean])
 	removeErr := guest.Cleanup(limited, d.setup.Run)
 	cancel()
 	if ctx.Err() != nil {
-		return ctx.Err() //nolint:wrapcheck // interrupted
+		return ctx.Err()
 	}
 	left, listErr := guest.LeftOf(ctx, d.setup.Run)
 	for _, l := range left {
-		d.left = append(d.left, seen.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name, UID: l.UID})
+		d.left = append(d.left, snapshot.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name, UID: l.UID})
 	}
 	if listErr != nil {
 		d.leftErr = errors.Join(removeErr, listErr)
 	}
-	d.setup.Deadlines[seen.HopClean] = 0 // it has had its time
-	_, err := d.hop(ctx, seen.HopClean)
+	d.setup.Deadlines[snapshot.HopClean] = 0 // it has had its time
+	_, err := d.hop(ctx, snapshot.HopClean)
 	return err
 }

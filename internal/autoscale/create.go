@@ -14,7 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -64,7 +64,7 @@ func (d *drive) place(ctx context.Context) error {
 			return err
 		}
 	}
-	d.mark(seen.MarkPlaced)
+	d.mark(snapshot.MarkPlaced)
 	client, ns := d.cluster.Client, d.setup.Namespace
 	if _, err := client.AppsV1().Deployments(ns).Create(ctx, render.Deployment(d.values), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create deployment %s: %w", render.Worker, err)
@@ -83,7 +83,7 @@ func (d *drive) keepFirst(ctx context.Context) error {
 		return fmt.Errorf("encode annotations: %w", err)
 	}
 	for _, p := range d.tracker.State().Pods {
-		if p.Role != seen.RoleWorker || p.Gone() {
+		if p.Role != snapshot.RoleWorker || p.Gone() {
 			continue
 		}
 		_, err := d.cluster.Client.CoreV1().Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
@@ -110,7 +110,7 @@ func (d *drive) removeZero(ctx context.Context) error {
 // things stand, and that nothing came of it.
 func (d *drive) refused(ctx context.Context, hop string, cause error) (bool, error) {
 	if ctx.Err() != nil {
-		return false, ctx.Err() //nolint:wrapcheck // interrupted
+		return false, ctx.Err()
 	}
 	st := d.state()
 	st.Problems[problemOf[hop]] = cause.Error()
@@ -119,7 +119,7 @@ func (d *drive) refused(ctx context.Context, hop string, cause error) (bool, err
 
 // problemOf is what could not be had when an object of a hop is refused.
 var problemOf = map[string]string{
-	seen.HopPool: seen.ProblemPools, seen.HopPlaced: seen.ProblemPods, seen.HopLimitZero: seen.ProblemPods,
-	seen.HopLoad: seen.ProblemPods, seen.HopMetricFalls: seen.ProblemPods,
-	seen.HopGangBound: seen.ProblemPods, seen.HopGangNone: seen.ProblemPods,
+	snapshot.HopPool: snapshot.ProblemPools, snapshot.HopPlaced: snapshot.ProblemPods, snapshot.HopLimitZero: snapshot.ProblemPods,
+	snapshot.HopLoad: snapshot.ProblemPods, snapshot.HopMetricFalls: snapshot.ProblemPods,
+	snapshot.HopGangBound: snapshot.ProblemPods, snapshot.HopGangNone: snapshot.ProblemPods,
 }

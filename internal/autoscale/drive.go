@@ -6,13 +6,12 @@ import (
 	"maps"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -27,7 +26,7 @@ type drive struct {
 	cluster *kube.Cluster
 	clock   clock.WithTicker
 
-	setup       seen.Setup
+	setup       snapshot.Setup
 	values      render.Values
 	rules       string
 	scheduler   workload.Scheduler
@@ -40,7 +39,7 @@ type drive struct {
 	phase string
 	marks map[string]time.Time
 	// left is what cleaning up has left, and why it could not be told.
-	left    []seen.Ref
+	left    []snapshot.Ref
 	leftErr error
 	// reading: the exporters of the load's GPUs are read.
 	reading bool
@@ -68,17 +67,17 @@ func (d *drive) stop() {
 func (d *drive) mark(name string) { d.marks[name] = d.now() }
 
 // state is the chain as it is now.
-func (d *drive) state() seen.State {
+func (d *drive) state() snapshot.State {
 	st := d.tracker.State()
 	d.sampler.Fill(&st)
 	st.Marks, st.Rules, st.Left = maps.Clone(d.marks), d.rules, d.left
 	if d.leftErr != nil {
-		st.Problems[seen.ProblemLeft] = d.leftErr.Error()
+		st.Problems[snapshot.ProblemLeft] = d.leftErr.Error()
 	}
 	if d.reading {
-		var load []seen.Pod
+		var load []snapshot.Pod
 		for _, p := range st.Pods {
-			if p.Role == seen.RoleLoad && !p.Gone() {
+			if p.Role == snapshot.RoleLoad && !p.Gone() {
 				load = append(load, p)
 			}
 		}
@@ -148,7 +147,7 @@ func (d *drive) wait(ctx context.Context, most time.Duration) error {
 	select {
 	case <-rest.C():
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // interrupted
+		return ctx.Err()
 	}
 	timer := d.clock.NewTimer(most)
 	defer timer.Stop()
@@ -157,7 +156,7 @@ func (d *drive) wait(ctx context.Context, most time.Duration) error {
 	case <-d.sampler.Changed():
 	case <-timer.C():
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // interrupted
+		return ctx.Err()
 	}
 	return nil
 }
@@ -173,7 +172,7 @@ func (d *drive) waiting(name string, r judge.Result, waited, within time.Duratio
 }
 
 // record stores the state that decided a hop.
-func (d *drive) record(name string, began time.Time, st seen.State, r judge.Result) error {
+func (d *drive) record(name string, began time.Time, st snapshot.State, r judge.Result) error {
 	took := max(0, r.At.Sub(d.last))
 	if d.last.IsZero() || r.At.IsZero() {
 		took = d.now().Sub(began)
@@ -182,7 +181,7 @@ func (d *drive) record(name string, began time.Time, st seen.State, r judge.Resu
 		d.last = r.At
 	}
 	o, err := check.Observation{
-		Kind: seen.KindHop, Target: name, At: began, Took: metav1.Duration{Duration: d.now().Sub(began)},
+		Kind: snapshot.KindHop, Target: name, At: began, Took: d.now().Sub(began),
 		Command: "watch pods, nodes, claims, HPA and events; read exporters, Prometheus and " + metric.Group(d.setup.Metric.API),
 	}.WithFigures(st)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/judge"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -38,11 +38,11 @@ func (h HopReport) Over() bool { return h.Took != nil && h.Budget != nil && *h.T
 
 // walked are the observations of a chain, decoded.
 type walked struct {
-	setup seen.Setup
+	setup snapshot.Setup
 	hops  []HopReport
 	// states of the hops that were observed, and the last of them.
-	states map[string]seen.State
-	last   seen.State
+	states map[string]snapshot.State
+	last   snapshot.State
 	// problem keeps the whole from being judged.
 	problem string
 }
@@ -60,18 +60,18 @@ func Hops(obs []check.Observation) ([]HopReport, error) {
 // fold judges the hops in order. What comes after one that is not passed is
 // blocked; a gang needs only what comes before the load, and clean-up nothing.
 func fold(obs []check.Observation) walked {
-	w := walked{states: map[string]seen.State{}}
+	w := walked{states: map[string]snapshot.State{}}
 	ids, unread := w.decode(obs)
 	if w.problem != "" {
 		return w
 	}
 	stopped := map[string]string{} // by chain of phases: the hop that is not passed
-	for _, phase := range seen.Chain() {
+	for _, phase := range snapshot.Chain() {
 		before := w.began(phase.Name)
 		for _, hop := range phase.Hops {
 			r := HopReport{Hop: hop, Phase: phase.Name, Findings: []check.Finding{}}
 			by := blocker(phase.Name, stopped)
-			if _, observed := w.states[hop]; by == "" && !observed && unread[hop] == "" && phase.Name == seen.PhaseGang {
+			if _, observed := w.states[hop]; by == "" && !observed && unread[hop] == "" && phase.Name == snapshot.PhaseGang {
 				by = anyOf(stopped) // whoever observed ended the chain there
 			}
 			res := w.judge(hop, by, unread[hop])
@@ -117,12 +117,12 @@ func (h *HopReport) time(before time.Time) time.Time {
 
 // needs of a phase: those that have to be passed before it.
 var needs = map[string][]string{
-	seen.PhaseBefore:  {seen.PhaseBefore},
-	seen.PhaseControl: {seen.PhaseBefore, seen.PhaseControl},
-	seen.PhaseUp:      {seen.PhaseBefore, seen.PhaseControl, seen.PhaseUp},
-	seen.PhaseDown:    {seen.PhaseBefore, seen.PhaseControl, seen.PhaseUp, seen.PhaseDown},
-	seen.PhaseGang:    {seen.PhaseBefore, seen.PhaseControl, seen.PhaseGang},
-	seen.PhaseClean:   nil,
+	snapshot.PhaseBefore:  {snapshot.PhaseBefore},
+	snapshot.PhaseControl: {snapshot.PhaseBefore, snapshot.PhaseControl},
+	snapshot.PhaseUp:      {snapshot.PhaseBefore, snapshot.PhaseControl, snapshot.PhaseUp},
+	snapshot.PhaseDown:    {snapshot.PhaseBefore, snapshot.PhaseControl, snapshot.PhaseUp, snapshot.PhaseDown},
+	snapshot.PhaseGang:    {snapshot.PhaseBefore, snapshot.PhaseControl, snapshot.PhaseGang},
+	snapshot.PhaseClean:   nil,
 }
 
 // blocker is why a hop of the phase can not be judged; empty when it can.
@@ -137,7 +137,7 @@ func blocker(phase string, stopped map[string]string) string {
 
 // anyOf is the first hop of the chain that stopped it.
 func anyOf(stopped map[string]string) string {
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		if stopped[p.Name] != "" {
 			return stopped[p.Name]
 		}
@@ -148,7 +148,7 @@ func anyOf(stopped map[string]string) string {
 // judge judges one hop.
 func (w *walked) judge(hop, blockedBy, unread string) judge.Result {
 	st, observed := w.states[hop]
-	why, excused := judge.Excused(hop, w.setup)
+	why, excused := judge.NotApplicable(hop, w.setup)
 	switch {
 	case excused:
 		return judge.Result{Judgement: check.Judgement{Verdict: check.NotApplicable, Reason: why}}
@@ -174,19 +174,19 @@ func unseen(hop, why string) judge.Result {
 // of each known hop is a problem.
 func (w *walked) decode(obs []check.Observation) (ids map[string][]string, unread map[string]string) {
 	ids, unread = map[string][]string{}, map[string]string{}
-	setups := check.OfKind(obs, seen.KindSetup)
+	setups := check.OfKind(obs, snapshot.KindSetup)
 	if len(setups) != 1 {
 		w.problem = fmt.Sprintf("the chain has %d setups, not one", len(setups))
 		return ids, unread
 	}
-	setup, err := check.Decode[seen.Setup](setups[0])
+	setup, err := check.Decode[snapshot.Setup](setups[0])
 	if err != nil {
 		w.problem = "the setup can not be read: " + err.Error()
 		return ids, unread
 	}
 	w.setup = setup
 	known := hopNames()
-	for _, o := range check.OfKind(obs, seen.KindHop) {
+	for _, o := range check.OfKind(obs, snapshot.KindHop) {
 		if !slices.Contains(known, o.Target) {
 			w.problem = fmt.Sprintf("there is no hop %q", o.Target)
 			return ids, unread
@@ -195,7 +195,7 @@ func (w *walked) decode(obs []check.Observation) (ids map[string][]string, unrea
 			w.problem = fmt.Sprintf("hop %s was observed twice", o.Target)
 			return ids, unread
 		}
-		st, err := check.Decode[seen.State](o)
+		st, err := check.Decode[snapshot.State](o)
 		if err != nil {
 			unread[o.Target] = err.Error()
 			continue
@@ -213,7 +213,7 @@ func (w *walked) decode(obs []check.Observation) (ids map[string][]string, unrea
 
 func hopNames() []string {
 	var out []string
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		out = append(out, p.Hops...)
 	}
 	return out
@@ -222,10 +222,10 @@ func hopNames() []string {
 // began is when a phase began: the mark of its first deed.
 func (w *walked) began(phase string) time.Time {
 	marks := map[string]string{
-		seen.PhaseControl: seen.MarkPlaced, seen.PhaseUp: seen.MarkLoad, seen.PhaseDown: seen.MarkStop,
-		seen.PhaseGang: seen.MarkGang, seen.PhaseClean: seen.MarkClean,
+		snapshot.PhaseControl: snapshot.MarkPlaced, snapshot.PhaseUp: snapshot.MarkLoad, snapshot.PhaseDown: snapshot.MarkStop,
+		snapshot.PhaseGang: snapshot.MarkGang, snapshot.PhaseClean: snapshot.MarkClean,
 	}
-	if phase == seen.PhaseBefore {
+	if phase == snapshot.PhaseBefore {
 		return w.setup.Began
 	}
 	return w.last.Marks[marks[phase]]

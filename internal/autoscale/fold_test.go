@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
-	"github.com/firstlight/firstlight/internal/autoscale/seentest"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-func chainOf(t *testing.T, s seen.Setup, change func(hop string, st *seen.State)) []check.Observation {
+func chainOf(t *testing.T, s snapshot.Setup, change func(hop string, st *snapshot.State)) []check.Observation {
 	t.Helper()
-	obs, err := seentest.Observations(s, change)
+	obs, err := snapshottest.Observations(s, change)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func judged(obs []check.Observation) check.Judgement { return (&Chain{}).Judge(o
 
 func TestAHealthyChainPasses(t *testing.T) {
 	t.Parallel()
-	obs := chainOf(t, seentest.Setup(), nil)
+	obs := chainOf(t, snapshottest.Setup(), nil)
 	j := judged(obs)
 	if j.Verdict != check.Passed || len(j.Findings) > 0 || !strings.Contains(j.Reason, "up in 4.5 s, down in 26.0 s") {
 		t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
@@ -59,7 +59,7 @@ func TestAHealthyChainPasses(t *testing.T) {
 // sum of the hops' times is the path's: none is counted twice or lost.
 func TestHopsAddUpToTheirPath(t *testing.T) {
 	t.Parallel()
-	r, err := NewReport(chainOf(t, seentest.Setup(), nil))
+	r, err := NewReport(chainOf(t, snapshottest.Setup(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,86 +85,86 @@ func TestWhatComesAfterAFailureIsBlocked(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		change func(hop string, st *seen.State)
+		change func(hop string, st *snapshot.State)
 		also   func([]check.Observation) []check.Observation
 		want   map[string]check.Verdict // of hops that do not pass, and some that do
 		whole  check.Verdict
 	}{
 		"in the up path": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopHPA {
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopHPA {
 					st.HPA.Target, st.Desired = 1e6, st.Desired[:1]
 				}
 			},
 			want: map[string]check.Verdict{
-				seen.HopMetricsAPI: check.Passed, seen.HopHPA: check.Failed, seen.HopPods: check.Blocked, seen.HopBound: check.Blocked,
-				seen.HopMetricFalls: check.Blocked, seen.HopBystanders: check.Blocked, seen.HopGangBound: check.Passed, seen.HopGangNone: check.Passed, seen.HopClean: check.Passed,
+				snapshot.HopMetricsAPI: check.Passed, snapshot.HopHPA: check.Failed, snapshot.HopPods: check.Blocked, snapshot.HopBound: check.Blocked,
+				snapshot.HopMetricFalls: check.Blocked, snapshot.HopBystanders: check.Blocked, snapshot.HopGangBound: check.Passed, snapshot.HopGangNone: check.Passed, snapshot.HopClean: check.Passed,
 			},
 			whole: check.Failed,
 		},
 		"before": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopAdapter {
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopAdapter {
 					st.Programs[0].Ready = 0
 				}
 			},
 			want: map[string]check.Verdict{
-				seen.HopAdapter: check.Failed, seen.HopPool: check.Blocked, seen.HopPlaced: check.Blocked, seen.HopLoad: check.Blocked, seen.HopGangBound: check.Blocked, seen.HopClean: check.Passed,
+				snapshot.HopAdapter: check.Failed, snapshot.HopPool: check.Blocked, snapshot.HopPlaced: check.Blocked, snapshot.HopLoad: check.Blocked, snapshot.HopGangBound: check.Blocked, snapshot.HopClean: check.Passed,
 			},
 			whole: check.Failed,
 		},
 		"in the gang": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopGangBound {
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopGangBound {
 					st.Nodes = nil
 				}
 			},
-			want:  map[string]check.Verdict{seen.HopBystanders: check.Passed, seen.HopGangBound: check.Failed, seen.HopGangNone: check.Blocked, seen.HopClean: check.Passed},
+			want:  map[string]check.Verdict{snapshot.HopBystanders: check.Passed, snapshot.HopGangBound: check.Failed, snapshot.HopGangNone: check.Blocked, snapshot.HopClean: check.Passed},
 			whole: check.Failed,
 		},
 		"in the clean-up": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopClean {
-					st.Left = []seen.Ref{{Kind: "Node", Name: "node-b"}}
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopClean {
+					st.Left = []snapshot.Ref{{Kind: "Node", Name: "node-b"}}
 				}
 			},
-			want:  map[string]check.Verdict{seen.HopGangNone: check.Passed, seen.HopClean: check.Failed},
+			want:  map[string]check.Verdict{snapshot.HopGangNone: check.Passed, snapshot.HopClean: check.Failed},
 			whole: check.Failed,
 		},
 		"a hop is missing": {
-			also:  drop(seen.HopServed),
-			want:  map[string]check.Verdict{seen.HopPlaced: check.Passed, seen.HopServed: check.Unobserved, seen.HopFlat: check.Blocked, seen.HopClean: check.Passed},
+			also:  drop(snapshot.HopServed),
+			want:  map[string]check.Verdict{snapshot.HopPlaced: check.Passed, snapshot.HopServed: check.Unobserved, snapshot.HopFlat: check.Blocked, snapshot.HopClean: check.Passed},
 			whole: check.Unobserved,
 		},
 		"nobody cleaned up": {
-			also: drop(seen.HopClean), want: map[string]check.Verdict{seen.HopGangNone: check.Passed, seen.HopClean: check.Unobserved}, whole: check.Unobserved,
+			also: drop(snapshot.HopClean), want: map[string]check.Verdict{snapshot.HopGangNone: check.Passed, snapshot.HopClean: check.Unobserved}, whole: check.Unobserved,
 		},
 		"a gang that was left out after a failure": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopHPA {
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopHPA {
 					st.Desired = nil
 				}
 			},
-			also: drop(seen.HopGangBound, seen.HopGangNone),
-			want: map[string]check.Verdict{seen.HopHPA: check.Failed, seen.HopGangBound: check.Blocked, seen.HopGangNone: check.Blocked, seen.HopClean: check.Passed}, whole: check.Failed,
+			also: drop(snapshot.HopGangBound, snapshot.HopGangNone),
+			want: map[string]check.Verdict{snapshot.HopHPA: check.Failed, snapshot.HopGangBound: check.Blocked, snapshot.HopGangNone: check.Blocked, snapshot.HopClean: check.Passed}, whole: check.Failed,
 		},
 		"a gang that was left out": {
-			also: drop(seen.HopGangBound, seen.HopGangNone),
-			want: map[string]check.Verdict{seen.HopBystanders: check.Passed, seen.HopGangBound: check.Unobserved, seen.HopGangNone: check.Blocked}, whole: check.Unobserved,
+			also: drop(snapshot.HopGangBound, snapshot.HopGangNone),
+			want: map[string]check.Verdict{snapshot.HopBystanders: check.Passed, snapshot.HopGangBound: check.Unobserved, snapshot.HopGangNone: check.Blocked}, whole: check.Unobserved,
 		},
 		"blocked hops need no observation": {
-			change: func(hop string, st *seen.State) {
-				if hop == seen.HopGangBound {
+			change: func(hop string, st *snapshot.State) {
+				if hop == snapshot.HopGangBound {
 					st.Nodes = nil
 				}
 			},
-			also: drop(seen.HopGangNone), want: map[string]check.Verdict{seen.HopGangBound: check.Failed, seen.HopGangNone: check.Blocked}, whole: check.Failed,
+			also: drop(snapshot.HopGangNone), want: map[string]check.Verdict{snapshot.HopGangBound: check.Failed, snapshot.HopGangNone: check.Blocked}, whole: check.Failed,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			obs := chainOf(t, seentest.Setup(), tt.change)
+			obs := chainOf(t, snapshottest.Setup(), tt.change)
 			if tt.also != nil {
 				obs = tt.also(obs)
 			}
@@ -189,10 +189,10 @@ func TestWhatComesAfterAFailureIsBlocked(t *testing.T) {
 
 func TestHopsThatDoNotConcernTheChain(t *testing.T) {
 	t.Parallel()
-	s := seentest.Setup()
+	s := snapshottest.Setup()
 	s.Gang, s.GangWhy, s.Keep = 0, "no gangs here", true
 	obs := slices.DeleteFunc(chainOf(t, s, nil), func(o check.Observation) bool {
-		return o.Target == seen.HopGangBound || o.Target == seen.HopGangNone || o.Target == seen.HopClean
+		return o.Target == snapshot.HopGangBound || o.Target == snapshot.HopGangNone || o.Target == snapshot.HopClean
 	})
 	if j := judged(obs); j.Verdict != check.Passed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
@@ -205,15 +205,15 @@ func TestHopsThatDoNotConcernTheChain(t *testing.T) {
 
 func TestObservationsThatAreNoChainAreUnobserved(t *testing.T) {
 	t.Parallel()
-	whole := chainOf(t, seentest.Setup(), nil)
+	whole := chainOf(t, snapshottest.Setup(), nil)
 	for name, obs := range map[string][]check.Observation{
 		"nothing":          nil,
 		"no setup":         whole[1:],
 		"two setups":       append([]check.Observation{whole[0]}, whole...),
 		"a hop twice":      append(slices.Clone(whole), whole[4]),
-		"an unknown hop":   append(slices.Clone(whole), check.Observation{Kind: seen.KindHop, Target: "hopp", Figures: json.RawMessage(`{}`)}),
-		"a broken setup":   append([]check.Observation{{Kind: seen.KindSetup, Figures: json.RawMessage(`[]`)}}, whole[1:]...),
-		"a setup with err": append([]check.Observation{{Kind: seen.KindSetup, Err: "forbidden"}}, whole[1:]...),
+		"an unknown hop":   append(slices.Clone(whole), check.Observation{Kind: snapshot.KindHop, Target: "hopp", Figures: json.RawMessage(`{}`)}),
+		"a broken setup":   append([]check.Observation{{Kind: snapshot.KindSetup, Figures: json.RawMessage(`[]`)}}, whole[1:]...),
+		"a setup with err": append([]check.Observation{{Kind: snapshot.KindSetup, Err: "forbidden"}}, whole[1:]...),
 	} {
 		if j := judged(obs); j.Verdict != check.Unobserved || len(j.Findings) == 0 {
 			t.Errorf("%s is %s: %s", name, j.Verdict, j.Reason)
@@ -233,10 +233,10 @@ func TestObservationsThatAreNoChainAreUnobserved(t *testing.T) {
 func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 	t.Parallel()
 	known := []string{settingWindow}
-	for _, s := range seentest.Setup().Settings {
+	for _, s := range snapshottest.Setup().Settings {
 		known = append(known, s.Name)
 	}
-	known = append(known, seen.SettingTermination)
+	known = append(known, snapshot.SettingTermination)
 	used := map[string]bool{}
 	for hop, list := range costs {
 		if !slices.Contains(hopNames(), hop) {
@@ -250,17 +250,17 @@ func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 		}
 	}
 	for _, name := range known {
-		if !used[name] && name != seen.SettingBatchIdle { // part of the batch's maximum
+		if !used[name] && name != snapshot.SettingBatchIdle { // part of the batch's maximum
 			t.Errorf("setting %s costs no hop time", name)
 		}
 	}
-	if got, want := budgetOf(seen.HopNodesGone, seentest.Setup()), 26*time.Second; got != want {
+	if got, want := budgetOf(snapshot.HopNodesGone, snapshottest.Setup()), 26*time.Second; got != want {
 		t.Errorf("the budget of nodes-gone is %s, want %s", got, want)
 	}
-	if got, in := slowest(seen.PhaseDown, seentest.Setup()); got.Name != seen.SettingValidation || !slices.Equal(in, []string{seen.HopNodesGone}) {
+	if got, in := slowest(snapshot.PhaseDown, snapshottest.Setup()); got.Name != snapshot.SettingValidation || !slices.Equal(in, []string{snapshot.HopNodesGone}) {
 		t.Errorf("the slowest setting down is %s in %v", got.Name, in)
 	}
-	if got, _ := slowest(seen.PhaseUp, seentest.Setup()); got.Name != seen.SettingWindow {
+	if got, _ := slowest(snapshot.PhaseUp, snapshottest.Setup()); got.Name != snapshot.SettingWindow {
 		t.Errorf("the slowest setting up is %s", got.Name)
 	}
 }
@@ -268,7 +268,7 @@ func TestBudgetsAreTheSettingsOfTheHop(t *testing.T) {
 // FuzzJudge: whatever is stored, judging it does not panic, and what is no chain
 // is no pass.
 func FuzzJudge(f *testing.F) {
-	obs, err := seentest.Observations(seentest.Setup(), nil)
+	obs, err := snapshottest.Observations(snapshottest.Setup(), nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -277,11 +277,11 @@ func FuzzJudge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, setup []byte, hop string, state []byte) {
 		j := judged([]check.Observation{
-			{Kind: seen.KindSetup, Figures: setup}, {Kind: seen.KindHop, Target: hop, Figures: state},
+			{Kind: snapshot.KindSetup, Figures: setup}, {Kind: snapshot.KindHop, Target: hop, Figures: state},
 		})
 		if j.Verdict == check.Passed {
 			t.Errorf("one hop is a whole chain: %s", j.Reason)
 		}
-		(&Chain{}).Charts([]check.Observation{{Kind: seen.KindSetup, Figures: setup}, {Kind: seen.KindHop, Target: hop, Figures: state}})
+		(&Chain{}).Charts([]check.Observation{{Kind: snapshot.KindSetup, Figures: setup}, {Kind: snapshot.KindHop, Target: hop, Figures: state}})
 	})
 }

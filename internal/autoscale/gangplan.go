@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -49,7 +49,7 @@ func (d *drive) gangScheduler(ctx context.Context) (workload.Scheduler, error) {
 		// KAI takes only pods that it schedules itself, and the run's are not.
 		want = workload.Native{}.Name()
 	}
-	return workload.Select(ctx, d.cluster, want, stack.Queue) //nolint:wrapcheck // says what it looked for
+	return workload.Select(ctx, d.cluster, want, stack.Queue)
 }
 
 func (d *drive) createGang(ctx context.Context, m render.Members) error {
@@ -74,7 +74,7 @@ func (d *drive) deleteGang(ctx context.Context) error {
 	if err := d.deleteJob(ctx, render.GangJob); err != nil {
 		return err
 	}
-	selector := fmt.Sprintf("%s=%s,%s=%s", kube.LabelRun, d.setup.Run, kube.LabelRole, seen.RoleGang)
+	selector := fmt.Sprintf("%s=%s,%s=%s", kube.LabelRun, d.setup.Run, kube.LabelRole, snapshot.RoleGang)
 	err := d.cluster.Client.CoreV1().Pods(d.setup.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return fmt.Errorf("delete the pods of the gang: %w", err)

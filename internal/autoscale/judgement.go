@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -39,10 +39,10 @@ func (c *Chain) Judge(obs []check.Observation) check.Judgement {
 // summary is the chain in a line.
 func (w *walked) summary() string {
 	text := "every hop was observed"
-	if up, ok := w.path(seen.PhaseUp); ok {
+	if up, ok := w.path(snapshot.PhaseUp); ok {
 		text = fmt.Sprintf("%s up in %s", w.setup.Metric.Name, seconds(up))
 	}
-	if down, ok := w.path(seen.PhaseDown); ok {
+	if down, ok := w.path(snapshot.PhaseDown); ok {
 		text += fmt.Sprintf(", down in %s", seconds(down))
 	}
 	if w.setup.Pool.Stay {
@@ -55,7 +55,7 @@ func (w *walked) summary() string {
 // found. To be slower is shown and fails nothing.
 func (w *walked) figures() []check.Figure {
 	var out []check.Figure
-	for _, p := range []struct{ phase, name string }{{seen.PhaseUp, "up path"}, {seen.PhaseDown, "down path"}} {
+	for _, p := range []struct{ phase, name string }{{snapshot.PhaseUp, "up path"}, {snapshot.PhaseDown, "down path"}} {
 		took, ok := w.path(p.phase)
 		if !ok {
 			continue
@@ -91,7 +91,7 @@ func (w *walked) path(phase string) (time.Duration, bool) {
 }
 
 // ends says that a hop is a look at how things stand, and takes no time itself.
-func ends(hop string) bool { return hop == seen.HopBystanders }
+func ends(hop string) bool { return hop == snapshot.HopBystanders }
 
 // worst is the sum of a phase's budgets.
 func (w *walked) worst(phase string) time.Duration {

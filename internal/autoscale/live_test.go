@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/autoscale"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/lab"
@@ -124,9 +124,9 @@ func testSettings(t *testing.T, b *bench) {
 		Stabilization: 5 * time.Second, Consolidate: 2 * time.Second, Pool: "p",
 	})
 	want := map[string]time.Duration{
-		seen.SettingScrape: time.Second, seen.SettingRelist: 2 * time.Second, seen.SettingWindow: 5 * time.Second, seen.SettingHPASync: time.Second,
-		seen.SettingStabilization: 5 * time.Second, seen.SettingBatchIdle: 200 * time.Millisecond, seen.SettingBatchMax: time.Second,
-		seen.SettingRegistration: 0, seen.SettingConsolidate: 2 * time.Second, seen.SettingDisruption: 10 * time.Second, seen.SettingValidation: 15 * time.Second,
+		snapshot.SettingScrape: time.Second, snapshot.SettingRelist: 2 * time.Second, snapshot.SettingWindow: 5 * time.Second, snapshot.SettingHPASync: time.Second,
+		snapshot.SettingStabilization: 5 * time.Second, snapshot.SettingBatchIdle: 200 * time.Millisecond, snapshot.SettingBatchMax: time.Second,
+		snapshot.SettingRegistration: 0, snapshot.SettingConsolidate: 2 * time.Second, snapshot.SettingDisruption: 10 * time.Second, snapshot.SettingValidation: 15 * time.Second,
 	}
 	for _, s := range found.Settings {
 		if v, ok := want[s.Name]; ok && (v != s.Value || s.Assumed) {
@@ -178,7 +178,7 @@ func testTrack(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	create(t, b, ns, run)
-	var first seen.Pod
+	var first snapshot.Pod
 	labtest.Until(t, "the pod to be ready", func() error {
 		st := tr.State()
 		if len(st.Pods) != 1 || st.Pods[0].ReadyAt.IsZero() {
@@ -222,7 +222,7 @@ func testTrack(t *testing.T, b *bench) {
 func create(t *testing.T, b *bench, ns, run string) {
 	t.Helper()
 	labels := kube.Labels(run, "autoscale")
-	labels[kube.LabelRole] = seen.RoleWorker
+	labels[kube.LabelRole] = snapshot.RoleWorker
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "worker", Namespace: ns, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
@@ -272,7 +272,7 @@ func testInterrupt(t *testing.T, b *bench) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := autoscale.Options{Events: func(e autoscale.HopEvent) {
-		if e.Hop == seen.HopNodeClaim {
+		if e.Hop == snapshot.HopNodeClaim {
 			cancel()
 		}
 	}}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -35,8 +33,8 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 		name string
 		walk func(context.Context) (bool, error)
 	}{
-		{seen.PhaseBefore, d.before}, {seen.PhaseControl, d.control}, {seen.PhaseUp, d.up},
-		{seen.PhaseDown, d.down}, {seen.PhaseGang, d.gang},
+		{snapshot.PhaseBefore, d.before}, {snapshot.PhaseControl, d.control}, {snapshot.PhaseUp, d.up},
+		{snapshot.PhaseDown, d.down}, {snapshot.PhaseGang, d.gang},
 	} {
 		d.phase = phase.name
 		passed, err := phase.walk(ctx)
@@ -47,14 +45,14 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 			break
 		}
 	}
-	d.phase = seen.PhaseClean
+	d.phase = snapshot.PhaseClean
 	return d.clean(ctx)
 }
 
 // recordSetup stores what the chain is about to do, before it does anything.
 func (d *drive) recordSetup() error {
 	o, err := check.Observation{
-		Kind: seen.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: metav1.Duration{Duration: d.now().Sub(d.setup.Began)},
+		Kind: snapshot.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: d.now().Sub(d.setup.Began),
 		Command: "GET nodes, APIServices, Deployments, settings of Prometheus, adapter, autoscaler and kube-controller-manager",
 	}.WithFigures(d.setup)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/adapterrules"
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // The metric: power, in every GPU's series.
@@ -70,14 +70,14 @@ func (d *drive) planLoad(ctx context.Context) error {
 		target = targetOf(d.chain.profile.GPU, load, a.MinReplicas, a.MaxReplicas)
 	}
 	d.values.LoadGPUs, d.values.Target = load, target
-	d.setup.Scale = seen.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: r.replica, LoadGPUs: load, Why: r.why}
+	d.setup.Scale = snapshot.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: r.replica, LoadGPUs: load, Why: r.why}
 	return nil
 }
 
 // planMetric finds the settings, and how the metric is named, chosen and asked for.
 func (d *drive) planMetric(ctx context.Context) {
 	api := cmp.Or(d.chain.opts.Metric, metric.External)
-	m := seen.Metric{API: api, Name: metricName(api, metric.Plain), Series: series, Unit: seriesUnit, Form: metric.Plain}
+	m := snapshot.Metric{API: api, Name: metricName(api, metric.Plain), Series: series, Unit: seriesUnit, Form: metric.Plain}
 	where := settings.Where{
 		Cluster: d.cluster, Prometheus: d.prometheus, Site: d.chain.site, Metric: m.Name, External: api == metric.External,
 		Stabilization: stabilization, Consolidate: d.values.ConsolidateAfter, Pool: d.setup.Pool.Name,
@@ -97,7 +97,7 @@ func (d *drive) planMetric(ctx context.Context) {
 	}
 	d.setup.Settings = found.Settings
 	d.rules = settings.Text(found.Rules)
-	window := d.setup.Setting(seen.SettingWindow).Value
+	window := d.setup.Setting(snapshot.SettingWindow).Value
 	rule, _ := settings.RuleOf(found.Rules, where.External, m.Name)
 	namespace := d.setup.Namespace
 	chosen := metric.Selector(m.Form, namespace, loadContainer)
@@ -113,7 +113,7 @@ func (d *drive) planMetric(ctx context.Context) {
 	}
 	m.Query = metric.Query(rule.Query, series, chosen, groupBy, window)
 	d.setup.Metric, d.values.Metric = m, m
-	d.setup.Window = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(seen.SettingHPASync).Value)
+	d.setup.Window = max(d.chain.site.Autoscale.Window.D(), 2*d.setup.Setting(snapshot.SettingHPASync).Value)
 }
 
 // askWithin bounds one question that nothing depends on.

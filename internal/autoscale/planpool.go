@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -23,7 +23,7 @@ func groupName(labels map[string]string) string {
 // planPool decides where nodes come from.
 func (d *drive) planPool() error {
 	a, o := d.chain.site.Autoscale, d.chain.opts
-	p := seen.PoolPlan{Autoscaler: a.Autoscaler, GPULimit: -1}
+	p := snapshot.PoolPlan{Autoscaler: a.Autoscaler, GPULimit: -1}
 	v := &d.values
 	v.Run, v.Namespace, v.Queue = d.setup.Run, d.setup.Namespace, d.setup.Queue
 	taint, tainted, err := site.ParseTaint(a.Taint)

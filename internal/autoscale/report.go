@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // Report is a chain as people look at it: its hops, and the paths up and down.
 type Report struct {
-	Setup seen.Setup
+	Setup snapshot.Setup
 	Hops  []HopReport
 	Paths []Path
 }
@@ -27,7 +27,7 @@ type Path struct {
 	Worst time.Duration
 	// Slowest is the setting that may cost most of it, in these hops; without a
 	// name there is none.
-	Slowest   seen.Setting
+	Slowest   snapshot.Setting
 	SlowestIn []string
 }
 
@@ -43,7 +43,7 @@ func NewReport(obs []check.Observation) (Report, error) {
 
 func (w *walked) report() Report {
 	r := Report{Setup: w.setup, Hops: w.hops}
-	for _, phase := range []string{seen.PhaseUp, seen.PhaseDown} {
+	for _, phase := range []string{snapshot.PhaseUp, snapshot.PhaseDown} {
 		if p := w.pathOf(phase); len(p.Hops) > 0 {
 			r.Paths = append(r.Paths, p)
 		}

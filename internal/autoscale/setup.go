@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -17,7 +17,7 @@ import (
 // watch. Nothing is created.
 func (c *Chain) begin(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (*drive, error) {
 	d := &drive{chain: c, rec: rec, cluster: cluster, clock: clock.RealClock{}, marks: map[string]time.Time{}}
-	d.setup = seen.Setup{
+	d.setup = snapshot.Setup{
 		Run: c.deps.RunID, Namespace: cmp.Or(c.opts.Namespace, cluster.NamespaceFor(c.deps.RunID)), Began: d.now(),
 		Scheduler: cmp.Or(c.opts.Scheduler, "default"), Keep: c.opts.Keep, GPUs: map[string]int{},
 	}
@@ -56,15 +56,15 @@ func (d *drive) deadlines() {
 		patience = 2 * time.Minute
 	}
 	d.setup.Deadlines = map[string]time.Duration{}
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
 			d.setup.Deadlines[hop] = patience + factor*budgetOf(hop, d.setup)
 		}
 	}
 	// What the window did not show will not show afterwards.
-	d.setup.Deadlines[seen.HopFlat] = settleWithin
-	d.setup.Deadlines[seen.HopBystanders] = settleWithin
-	d.setup.Deadlines[seen.HopClean] = cleanWithin
+	d.setup.Deadlines[snapshot.HopFlat] = settleWithin
+	d.setup.Deadlines[snapshot.HopBystanders] = settleWithin
+	d.setup.Deadlines[snapshot.HopClean] = cleanWithin
 }
 
 const (

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -20,7 +20,7 @@ func (d *drive) yield(ctx context.Context) error {
 	if err := d.deleteJob(ctx, render.Holder); err != nil {
 		return err
 	}
-	return d.awaitEnd(ctx, render.Holder, seen.RoleHolder)
+	return d.awaitEnd(ctx, render.Holder, snapshot.RoleHolder)
 }
 
 // takeBack gives the GPU of the load that has ended to the holder again.
@@ -28,7 +28,7 @@ func (d *drive) takeBack(ctx context.Context) error {
 	if !d.setup.Turns {
 		return nil
 	}
-	if err := d.awaitEnd(ctx, render.Load, seen.RoleLoad); err != nil {
+	if err := d.awaitEnd(ctx, render.Load, snapshot.RoleLoad); err != nil {
 		return err
 	}
 	return d.createJob(ctx, render.HolderJob(d.values))
@@ -36,7 +36,7 @@ func (d *drive) takeBack(ctx context.Context) error {
 
 // awaitEnd waits until a Job and its pods are gone, as long as the load may take.
 func (d *drive) awaitEnd(ctx context.Context, job, role string) error {
-	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[seen.HopLoad])
+	limited, cancel := context.WithTimeout(ctx, d.setup.Deadlines[snapshot.HopLoad])
 	defer cancel()
 	selector := fmt.Sprintf("%s=%s,%s=%s", kube.LabelRun, d.setup.Run, kube.LabelRole, role)
 	for {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/metric"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/autoscale/track"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/site"
@@ -45,7 +45,7 @@ func (d *drive) watch(ctx context.Context) error {
 		return fmt.Errorf("watch the cluster: %w", err)
 	}
 	d.setup.Before, d.setup.BeforePools = d.tracker.Before()
-	scrape, window := d.setup.Setting(seen.SettingScrape).Value, d.setup.Setting(seen.SettingWindow).Value
+	scrape, window := d.setup.Setting(snapshot.SettingScrape).Value, d.setup.Setting(snapshot.SettingWindow).Value
 	d.sampler = metric.New(metric.Config{
 		Cluster: d.cluster, Prometheus: d.prometheus, Unreachable: d.unreachable, Metric: d.setup.Metric, Namespace: d.setup.Namespace,
 		GPUs: d.setup.GPUs, Stack: d.chain.site.GPUStack.Namespace, Scrape: scrape, Window: window,

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // Shade is how a piece of text may be painted.
@@ -69,7 +69,7 @@ func (p Path) draw(b *strings.Builder, paint func(Shade, string) string) {
 }
 
 // describe says what a setting is and where it was found.
-func describe(s seen.Setting) string {
+func describe(s snapshot.Setting) string {
 	text := s.Name + " " + seconds(s.Value)
 	switch {
 	case s.Assumed && s.Source != "":

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
-	"github.com/firstlight/firstlight/internal/autoscale/seentest"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -39,9 +39,9 @@ func golden(t *testing.T, name, got string) {
 
 func TestWaterfall(t *testing.T) {
 	t.Parallel()
-	s := seentest.Setup()
+	s := snapshottest.Setup()
 	for i := range s.Settings {
-		if s.Settings[i].Name == seen.SettingHPASync {
+		if s.Settings[i].Name == snapshot.SettingHPASync {
 			s.Settings[i].Value = 300 * time.Millisecond // the HPA took longer
 		}
 	}
@@ -67,8 +67,8 @@ func TestWaterfall(t *testing.T) {
 // A chain that breaks is drawn as far as it came.
 func TestWaterfallOfABrokenChain(t *testing.T) {
 	t.Parallel()
-	r, err := NewReport(chainOf(t, seentest.Setup(), func(hop string, st *seen.State) {
-		if hop == seen.HopHPA {
+	r, err := NewReport(chainOf(t, snapshottest.Setup(), func(hop string, st *snapshot.State) {
+		if hop == snapshot.HopHPA {
 			st.Desired = nil
 		}
 	}))
@@ -83,7 +83,7 @@ func TestWaterfallOfABrokenChain(t *testing.T) {
 
 func TestCharts(t *testing.T) {
 	t.Parallel()
-	charts := (&Chain{}).Charts(chainOf(t, seentest.Setup(), nil))
+	charts := (&Chain{}).Charts(chainOf(t, snapshottest.Setup(), nil))
 	if len(charts) != 3 {
 		t.Fatalf("%d charts, want those of up, down and the metric", len(charts))
 	}

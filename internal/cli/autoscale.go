@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/lab/component"
@@ -123,7 +123,7 @@ func runAutoscale(ctx context.Context, s Streams, f *autoscaleFlags, out *format
 		return err
 	}
 	defer func() { err = errors.Join(err, infrastructure(t.close(ctx))) }()
-	for _, phase := range seen.Chain() {
+	for _, phase := range snapshot.Chain() {
 		for _, hop := range phase.Hops {
 			board.Set(boardHops, hop, display.Waiting, "")
 		}

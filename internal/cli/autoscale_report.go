@@ -8,7 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
@@ -75,7 +75,7 @@ func chainIn(b *evidence.Bundle) (chain autoscale.Report, ok bool, err error) {
 	if err != nil {
 		return autoscale.Report{}, false, err //nolint:wrapcheck // says what it was doing
 	}
-	if len(check.OfKind(obs, seen.KindSetup)) == 0 {
+	if len(check.OfKind(obs, snapshot.KindSetup)) == 0 {
 		return autoscale.Report{}, false, nil
 	}
 	chain, err = autoscale.NewReport(obs)

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/autoscale"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
-	"github.com/firstlight/firstlight/internal/autoscale/seentest"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/display"
 )
 
 // sampleChain breaks where change breaks it.
-func sampleChain(t *testing.T, change func(hop string, st *seen.State)) chainResult {
+func sampleChain(t *testing.T, change func(hop string, st *snapshot.State)) chainResult {
 	t.Helper()
-	obs, err := seentest.Observations(seentest.Setup(), change)
+	obs, err := snapshottest.Observations(snapshottest.Setup(), change)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func sampleChain(t *testing.T, change func(hop string, st *seen.State)) chainRes
 	}
 }
 
-func limitReached(hop string, st *seen.State) {
-	if hop != seen.HopNodeClaim {
+func limitReached(hop string, st *snapshot.State) {
+	if hop != snapshot.HopNodeClaim {
 		return
 	}
 	st.Claims, st.Nodes = st.Claims[:1], st.Nodes[:1]
@@ -48,7 +48,7 @@ func limitReached(hop string, st *seen.State) {
 func TestChainReport(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		change func(hop string, st *seen.State)
+		change func(hop string, st *snapshot.State)
 		colour bool
 	}{
 		"chain.txt": {}, "chain-failed.txt": {change: limitReached}, "chain-failed-colour.txt": {change: limitReached, colour: true},

@@ -11,16 +11,15 @@ import (
 
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/class"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // recipeClasses is the -o json form of recipe classes.
 type recipeClasses struct {
-	Tree    string         `json:"tree"`
-	Recipes int            `json:"recipes"`
-	Classes []class.Class  `json:"classes"`
-	Tiers   []class.Saving `json:"tiers"`
+	Tree    string            `json:"tree"`
+	Recipes int               `json:"recipes"`
+	Classes []schedule.Class  `json:"classes"`
+	Tiers   []schedule.Saving `json:"tiers"`
 	// Unmade are recipes that no nodes and pods could be made of, and why.
 	Unmade []unmade `json:"unmade,omitempty"`
 }
@@ -32,11 +31,11 @@ type unmade struct {
 
 // recipeApart is the -o json form of recipe classes --explain.
 type recipeApart struct {
-	A            string             `json:"a"`
-	B            string             `json:"b"`
-	Same         bool               `json:"same"`
-	Fingerprints [2]string          `json:"fingerprints"`
-	Differences  []class.Difference `json:"differences"`
+	A            string                `json:"a"`
+	B            string                `json:"b"`
+	Same         bool                  `json:"same"`
+	Fingerprints [2]string             `json:"fingerprints"`
+	Differences  []schedule.Difference `json:"differences"`
 }
 
 func newRecipeClasses(s Streams) *cobra.Command {
@@ -82,7 +81,7 @@ recipe, which stands for the others; tier 3 tests them all, and they have to agr
 
 func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) error {
 	list := recipeClasses{Tree: t.Label}
-	var cells []cell.Cell
+	var cells []scenario.Scenario
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil {
@@ -93,10 +92,10 @@ func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) 
 			list.Unmade = append(list.Unmade, unmade{name, c.Problems[0].String()})
 			continue
 		}
-		cells = append(cells, c.Cell)
+		cells = append(cells, c.Scenario)
 	}
-	list.Classes = class.Of(cells)
-	list.Tiers = class.Savings(list.Classes, func(name string) bool {
+	list.Classes = schedule.ClassesOf(cells)
+	list.Tiers = schedule.Savings(list.Classes, func(name string) bool {
 		o, ok := t.Overlay(name)
 		return ok && o.Generic()
 	})
@@ -129,7 +128,7 @@ func printClasses(w io.Writer, list recipeClasses) error {
 	return nil
 }
 
-func saved(tier class.Saving) string {
+func saved(tier schedule.Saving) string {
 	if tier.Tests == tier.Recipes {
 		return ""
 	}
@@ -145,10 +144,10 @@ func explainClasses(s Streams, out *format, source *schedule.Source, a, b string
 	if err != nil {
 		return err
 	}
-	apart := recipeApart{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: class.Explain(left.Cell, right.Cell)}
+	apart := recipeApart{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: schedule.Diff(left.Scenario, right.Scenario)}
 	apart.Same = len(apart.Differences) == 0
 	if apart.Same {
-		apart.Differences = []class.Difference{}
+		apart.Differences = []schedule.Difference{}
 	}
 	return out.write(s.Out, apart, func(w io.Writer) error { return printApart(w, apart) })
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/distribute"
+	"github.com/firstlight/firstlight/internal/schedule/fanout"
 )
 
 // distributeFlags say in which cluster a test is run, and as what.
 type distributeFlags struct {
 	where               string
 	kubeconfig, context string
-	spec                distribute.Spec
+	spec                fanout.Spec
 	cpu, memory         string
 	// shards is how many there are; 0: by the number of recipes.
 	shards int
@@ -109,8 +109,8 @@ func runDistributed(ctx context.Context, s Streams, f *scheduleFlags, label stri
 	board := newBoard(s.Err)
 	closeBoard := onlyOnce(board.Close)
 	defer closeBoard()
-	progress := &shardProgress{board: board, shards: map[int]distribute.Progress{}, total: spec.Shards}
-	r, err := distribute.Run(ctx, distribute.Options{
+	progress := &shardProgress{board: board, shards: map[int]fanout.Progress{}, total: spec.Shards}
+	r, err := fanout.Run(ctx, fanout.Options{
 		Cluster: cluster, Spec: spec, Selection: chosen, Tree: label, Tool: version, Progress: progress.show,
 	})
 	closeBoard()
@@ -130,19 +130,19 @@ func runDistributed(ctx context.Context, s Streams, f *scheduleFlags, label stri
 }
 
 // specOf is the run that the flags ask for.
-func (d *distributeFlags) specOf(f *scheduleFlags, chosen schedule.Selection) (distribute.Spec, error) {
+func (d *distributeFlags) specOf(f *scheduleFlags, chosen schedule.Selection) (fanout.Spec, error) {
 	spec := d.spec
 	spec.Names, spec.Jobs, spec.PerPlane = chosen.Names(), f.jobs, f.perPlane
 	spec.Shards = d.shards
 	if spec.Shards == 0 {
-		spec.Shards = distribute.ShardsOf(len(spec.Names))
+		spec.Shards = fanout.ShardsOf(len(spec.Names))
 	}
 	spec.Shards = min(spec.Shards, len(spec.Names))
 	if spec.Parallel == 0 {
 		spec.Parallel = spec.Shards
 	}
 	var err error
-	if spec.RunID, err = distribute.NewRunID(time.Now(), rand.Reader); err != nil {
+	if spec.RunID, err = fanout.NewRunID(time.Now(), rand.Reader); err != nil {
 		return spec, infrastructure(err)
 	}
 	if f.recipes.dir != "" {
@@ -178,7 +178,7 @@ func (p *publishFlags) check() error {
 	if p.to == "" {
 		return nil
 	}
-	if _, err := distribute.ParsePublication(p.to, p.run, p.owner); err != nil {
+	if _, err := fanout.ParsePublication(p.to, p.run, p.owner); err != nil {
 		return usage("%w", err)
 	}
 	return nil
@@ -187,7 +187,7 @@ func (p *publishFlags) check() error {
 // publish writes a shard's report where it belongs. It is no error that recipes
 // failed; it is one when none could be observed, so that the shard is tried again.
 func (p *publishFlags) publish(ctx context.Context, r schedule.Report, shard, shards int) error {
-	to, err := distribute.ParsePublication(p.to, p.run, p.owner)
+	to, err := fanout.ParsePublication(p.to, p.run, p.owner)
 	if err != nil {
 		return usage("%w", err)
 	}
@@ -196,7 +196,7 @@ func (p *publishFlags) publish(ctx context.Context, r schedule.Report, shard, sh
 	if err == nil {
 		err = to.Publish(ctx, cluster.Client, r)
 	}
-	if err == nil && distribute.WorthAnotherTry(r) {
+	if err == nil && fanout.WorthAnotherTry(r) {
 		err = fmt.Errorf("nothing could be observed: %s", firstReason(r))
 	}
 	return infrastructure(err)
@@ -214,7 +214,7 @@ func firstReason(r schedule.Report) string {
 
 // namesIn are the recipes that a file names.
 func namesIn(file string) ([]string, error) {
-	names, err := distribute.ReadNames(file)
+	names, err := fanout.ReadNames(file)
 	if err != nil {
 		return nil, usage("%w", err)
 	}

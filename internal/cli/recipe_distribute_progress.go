@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/firstlight/firstlight/internal/display"
-	"github.com/firstlight/firstlight/internal/schedule/distribute"
+	"github.com/firstlight/firstlight/internal/schedule/fanout"
 )
 
 // boardShards is the title of the board's group of shards.
@@ -16,16 +16,16 @@ const boardShards = "shards"
 // that has more to say than that its turn has not come.
 type shardProgress struct {
 	board  *display.Board
-	shards map[int]distribute.Progress
+	shards map[int]fanout.Progress
 	total  int
 }
 
 // show is called by one goroutine, with the shards that changed.
-func (p *shardProgress) show(changed []distribute.Progress) {
+func (p *shardProgress) show(changed []fanout.Progress) {
 	for _, c := range changed {
 		was, known := p.shards[c.Shard]
 		p.shards[c.Shard] = c
-		if c.Phase == distribute.Waiting && (!known || was.Phase == distribute.Waiting) {
+		if c.Phase == fanout.Waiting && (!known || was.Phase == fanout.Waiting) {
 			continue // many do
 		}
 		p.board.Set(boardShards, fmt.Sprintf("shard %d", c.Shard), shardState(c), c.Text)
@@ -39,15 +39,15 @@ func (p *shardProgress) show(changed []distribute.Progress) {
 // rowsShown is how many shards a board shows one by one, also those that are done.
 const rowsShown = 16
 
-func shardState(p distribute.Progress) display.State {
+func shardState(p fanout.Progress) display.State {
 	switch p.Phase {
-	case distribute.Running:
+	case fanout.Running:
 		return display.Running
-	case distribute.Failed:
+	case fanout.Failed:
 		return display.Failed
-	case distribute.Done:
+	case fanout.Done:
 		return stateOf(p.Verdict)
-	case distribute.Waiting:
+	case fanout.Waiting:
 	}
 	return display.Waiting
 }
@@ -56,7 +56,7 @@ func shardState(p distribute.Progress) display.State {
 func (p *shardProgress) state() display.State {
 	ended, wrong := 0, false
 	for _, s := range p.shards {
-		if s.Phase == distribute.Done || s.Phase == distribute.Failed {
+		if s.Phase == fanout.Done || s.Phase == fanout.Failed {
 			ended++
 			wrong = wrong || shardState(s) != display.Done
 		}
@@ -72,21 +72,21 @@ func (p *shardProgress) state() display.State {
 
 // text counts the shards, and says what most of those that wait do so for.
 func (p *shardProgress) text() string {
-	count, waits := map[distribute.Phase]int{}, map[string]int{}
+	count, waits := map[fanout.Phase]int{}, map[string]int{}
 	for _, s := range p.shards {
 		count[s.Phase]++
-		if s.Phase == distribute.Waiting {
+		if s.Phase == fanout.Waiting {
 			waits[s.Text]++
 		}
 	}
-	text := fmt.Sprintf("%d of %d done", count[distribute.Done], p.total)
-	if n := count[distribute.Failed]; n > 0 {
+	text := fmt.Sprintf("%d of %d done", count[fanout.Done], p.total)
+	if n := count[fanout.Failed]; n > 0 {
 		text += fmt.Sprintf(", %d given up", n)
 	}
-	if n := count[distribute.Running]; n > 0 {
+	if n := count[fanout.Running]; n > 0 {
 		text += fmt.Sprintf(", %d running", n)
 	}
-	if n := count[distribute.Waiting]; n > 0 {
+	if n := count[fanout.Waiting]; n > 0 {
 		text += fmt.Sprintf(", %d waiting %s", n, most(waits))
 	}
 	return text

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/distribute"
+	"github.com/firstlight/firstlight/internal/schedule/fanout"
 )
 
 // What can't be distributed is said before a cluster is asked for anything.
@@ -102,7 +102,7 @@ func TestSpecOf(t *testing.T) {
 			}
 			f.choice.shards = read("shards")
 			f.distribute.where, f.distribute.cpu, f.distribute.memory = "kubernetes", "2", "4Gi"
-			f.distribute.spec = distribute.Spec{Image: "i", Parallel: read("parallel"), Within: time.Hour, ShardWithin: time.Minute}
+			f.distribute.spec = fanout.Spec{Image: "i", Parallel: read("parallel"), Within: time.Hour, ShardWithin: time.Minute}
 			if err := f.distribute.check(&f.choice); err != nil {
 				t.Fatal(err)
 			}
@@ -122,18 +122,18 @@ func TestShardProgress(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 11, 21, 1, 42, 33, 0, time.UTC)
 	board := display.New(&out, display.Options{Clock: func() time.Time { return at }})
-	p := &shardProgress{board: board, shards: map[int]distribute.Progress{}, total: 3}
-	waiting := func(shard int) distribute.Progress {
-		return distribute.Progress{Shard: shard, Phase: distribute.Waiting, Text: "for resources: 0/3 nodes"}
+	p := &shardProgress{board: board, shards: map[int]fanout.Progress{}, total: 3}
+	waiting := func(shard int) fanout.Progress {
+		return fanout.Progress{Shard: shard, Phase: fanout.Waiting, Text: "for resources: 0/3 nodes"}
 	}
-	p.show([]distribute.Progress{waiting(0), waiting(1), {Shard: 2, Phase: distribute.Waiting, Text: "for its turn"}})
-	p.show([]distribute.Progress{{Shard: 0, Phase: distribute.Running, Text: "on n1"}})
+	p.show([]fanout.Progress{waiting(0), waiting(1), {Shard: 2, Phase: fanout.Waiting, Text: "for its turn"}})
+	p.show([]fanout.Progress{{Shard: 0, Phase: fanout.Running, Text: "on n1"}})
 	if got, want := p.text(), "0 of 3 done, 1 running, 2 waiting for its turn"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	p.show([]distribute.Progress{{Shard: 0, Phase: distribute.Done, Verdict: check.Passed, Text: "2 recipes passed"}, {Shard: 1, Phase: distribute.Failed, Text: "given up: exit code 3"}})
-	p.show([]distribute.Progress{{Shard: 2, Phase: distribute.Running, Text: "on n1"}})
-	p.show([]distribute.Progress{{Shard: 2, Phase: distribute.Done, Verdict: check.Failed, Text: "1 failed: a"}})
+	p.show([]fanout.Progress{{Shard: 0, Phase: fanout.Done, Verdict: check.Passed, Text: "2 recipes passed"}, {Shard: 1, Phase: fanout.Failed, Text: "given up: exit code 3"}})
+	p.show([]fanout.Progress{{Shard: 2, Phase: fanout.Running, Text: "on n1"}})
+	p.show([]fanout.Progress{{Shard: 2, Phase: fanout.Done, Verdict: check.Failed, Text: "1 failed: a"}})
 	board.Close()
 	var got []string
 	for line := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {

@@ -17,7 +17,7 @@ func classesOf(t *tree.Tree, recipes []string) ([][]string, error) {
 		return nil, err
 	}
 	var out [][]string
-	for _, members := range schedule.Classes(cases) {
+	for _, members := range schedule.GroupByClass(cases) {
 		var names []string
 		for _, c := range members {
 			names = append(names, c.Recipe)

@@ -130,7 +130,7 @@ func runRecipeTest(ctx context.Context, s Streams, f *scheduleFlags, args []stri
 	progress := &scheduleProgress{board: board, total: len(chosen.Cases)}
 	outcome, err := schedule.Test(ctx, schedule.Options{
 		Selection: chosen,
-		Open:      func(ctx context.Context, _ func(string)) (schedule.Plane, error) { return openPlane(ctx, board) },
+		Open:      func(ctx context.Context, _ func(string)) (schedule.ControlPlane, error) { return openPlane(ctx, board) },
 		Jobs:      f.jobs, PerPlane: f.perPlane, EvidenceDir: f.evidence,
 		Header: evidence.Header{Tool: version, Command: f.command(args), Simulated: true, SimulatedWhy: "nodes are objects alone, without kubelets"},
 		Events: progress.show,

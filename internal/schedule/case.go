@@ -12,42 +12,40 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/rule"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 // Case is one recipe to test.
 type Case struct {
 	Recipe string `json:"recipe"`
-	// Criteria that it was resolved for.
+	// Criteria that the recipe was resolved for.
 	Criteria criteria.Criteria `json:"criteria"`
-	// Cell and its Fingerprint, when it could be made.
-	Cell        cell.Cell `json:"cell"`
-	Fingerprint string    `json:"fingerprint"`
-	// Problems kept it from being made: then it is not put on a control plane, and
-	// has failed.
+	// Scenario and its Fingerprint; empty where there are Problems.
+	Scenario    scenario.Scenario `json:"scenario"`
+	Fingerprint string            `json:"fingerprint"`
+	// Problems that prevent a scenario: the case fails without a control plane.
 	Problems diag.List `json:"problems,omitempty"`
 }
 
-// Source makes cases of a tree's recipes.
+// Source builds cases from a tree's recipes.
 type Source struct {
 	tree       *tree.Tree
 	footprints *footprint.Set
 	shapes     *nodeprofile.Set
 }
 
-// Open reads what cases are made of besides the tree. What is wrong with a
-// footprint or a profile is a problem of every recipe that has it, so the list is
-// for those that can't be read at all.
+// Open reads the footprints and node profiles of a tree. The list has only problems of
+// unreadable files; other problems are reported for every recipe that they affect.
 func Open(t *tree.Tree) (*Source, diag.List) {
 	footprints, problems := footprint.Load(t)
 	shapes, more := nodeprofile.Load(t)
 	return &Source{tree: t, footprints: footprints, shapes: shapes}, append(problems, more...).Sort()
 }
 
-// Tree is the one that cases are made of.
+// Tree is the recipe tree.
 func (s *Source) Tree() *tree.Tree { return s.tree }
 
-// Names of all recipes that can be tested, in order.
+// Names of all testable recipes, in order.
 func (s *Source) Names() []string {
 	var out []string
 	for _, o := range s.tree.Recipes() {
@@ -57,42 +55,41 @@ func (s *Source) Names() []string {
 	return out
 }
 
-// Case makes the case of one recipe. The error is for a name that the tree does
-// not have.
+// Case builds the case of one recipe. The error reports an unknown name.
 func (s *Source) Case(name string) (Case, error) {
 	o, ok := s.tree.Overlay(name)
 	if !ok || !o.Applies {
-		return Case{}, fmt.Errorf("there is no recipe %s: firstlight recipe list shows those there are", name)
+		return Case{}, fmt.Errorf("recipe %q not found: firstlight recipe list shows all recipes", name)
 	}
 	c := Case{Recipe: name, Criteria: o.Criteria}
-	made, err := s.cell(name, o.Criteria)
+	made, err := s.scenario(name, o.Criteria)
 	if err != nil {
 		c.Problems = problemsOf(err, s.tree.Pos(o.File, "spec", "criteria"))
 	} else {
-		c.Cell, c.Fingerprint = made, cell.Fingerprint(made)
+		c.Scenario, c.Fingerprint = made, scenario.Fingerprint(made)
 	}
 	return c, nil
 }
 
-// cell makes the cell of a recipe; the error is a diag.List where it can be.
-func (s *Source) cell(name string, q criteria.Criteria) (cell.Cell, error) {
+// scenario builds the scenario of a recipe; the error is a diag.List where possible.
+func (s *Source) scenario(name string, q criteria.Criteria) (scenario.Scenario, error) {
 	r, err := resolve.Resolve(s.tree, q, resolve.Options{})
 	if err != nil {
-		return cell.Cell{}, err
+		return scenario.Scenario{}, err
 	}
 	nodes, err := s.shapes.Select(q)
 	if err != nil {
-		return cell.Cell{}, err
+		return scenario.Scenario{}, err
 	}
 	components, problems := s.footprints.Components(r)
 	if err := problems.Err(); err != nil {
-		return cell.Cell{}, err
+		return scenario.Scenario{}, err
 	}
-	made, problems := cell.Build(name, r, components, nodes)
+	made, problems := scenario.Build(name, r, components, nodes)
 	return made, problems.Err()
 }
 
-// problemsOf is an error as problems with a place.
+// problemsOf converts an error to problems with a position.
 func problemsOf(err error, at diag.Pos) diag.List {
 	if list, ok := errors.AsType[diag.List](err); ok {
 		return list.Errors()

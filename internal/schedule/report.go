@@ -12,24 +12,24 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule/judge"
 )
 
-// Report is what a test says at the end; its JSON is the -o json object.
+// Report is the result of a test; its JSON is the -o json object.
 type Report struct {
 	Verdict check.Verdict `json:"verdict"`
-	// Reason says in one line why.
+	// Reason in one line.
 	Reason string `json:"reason"`
-	// Tree is what the recipes are of, Tier why these (0: they were named).
+	// Tree of the recipes, and the Tier that selected them (0 where they were named).
 	Tree string `json:"tree"`
 	Tier int    `json:"tier,omitempty"`
-	// Recipes are those that were tested, by name.
+	// Recipes tested, by name.
 	Recipes []Result `json:"recipes"`
-	// Covered are those that a tested one of their class stands for, in Result.StandsFor.
+	// Covered is the number of untested recipes that a tested one of their class stands for.
 	Covered int `json:"covered"`
 	Totals
-	// Seconds from the first recipe to the last; StartSeconds of them are the start
-	// of control planes.
+	// Seconds from the first recipe to the last, including StartSeconds to start control
+	// planes.
 	Seconds      float64 `json:"seconds"`
 	StartSeconds float64 `json:"startSeconds"`
-	// Run and Evidence: where what was seen is kept; several when shards were joined.
+	// Run and Evidence locate the observations; several when shards were joined.
 	Run      string   `json:"run,omitempty"`
 	Evidence []string `json:"evidence,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
@@ -37,13 +37,13 @@ type Report struct {
 
 // Totals are sums over recipes.
 type Totals struct {
-	// Pods that were bound, of components and probes; Controls that failed as they must.
+	// Pods bound, of components and probes; Controls that failed as required.
 	Pods     int `json:"pods"`
 	Nodes    int `json:"nodes"`
 	Controls int `json:"controls"`
 }
 
-// Result is one recipe's.
+// Result is the result of one recipe.
 type Result struct {
 	Recipe      string        `json:"recipe"`
 	Verdict     check.Verdict `json:"verdict"`
@@ -51,14 +51,14 @@ type Result struct {
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	// Digest of the recipe's inputs.
 	Digest string `json:"digest,omitempty"`
-	// StandsFor are the other recipes of its class that were not tested themselves.
+	// StandsFor are the untested recipes of its class.
 	StandsFor []string `json:"standsFor,omitempty"`
 	Totals
 	Seconds  float64         `json:"seconds"`
 	Findings []check.Finding `json:"findings"`
 }
 
-// ResultOf is the row of one verdict.
+// ResultOf converts one verdict.
 func ResultOf(r plan.Result) Result {
 	out := Result{
 		Recipe: r.Step, Verdict: r.Verdict, Reason: r.Reason, Seconds: r.Duration().Seconds(),
@@ -77,9 +77,8 @@ func ResultOf(r plan.Result) Result {
 	return out
 }
 
-// Conclude sets verdict, reason and totals of a report from its recipes. expected
-// are the recipes that had to be tested: one that is missing, there twice or not
-// expected keeps the report from passing.
+// Conclude sets verdict, reason and totals of a report from its recipes. A recipe that is
+// expected but missing, duplicate or not expected keeps the report from passing.
 func (r *Report) Conclude(expected []string) {
 	slices.SortFunc(r.Recipes, func(a, b Result) int { return cmp.Compare(a.Recipe, b.Recipe) })
 	r.Totals, r.Covered = Totals{}, 0
@@ -142,12 +141,12 @@ func notAsExpected(count map[string]int, expected []string) string {
 		out = append(out, fmt.Sprintf("%d without a result: %s", len(missing), some(missing)))
 	}
 	if len(odd) > 0 {
-		out = append(out, fmt.Sprintf("%d not expected, or there twice: %s", len(odd), some(odd)))
+		out = append(out, fmt.Sprintf("%d unexpected or duplicate: %s", len(odd), some(odd)))
 	}
 	return strings.Join(out, "; ")
 }
 
-// some names the first of many.
+// some joins the first names and counts the others.
 func some(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -156,7 +155,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Join makes one report of those of shards, for the recipes expected of all.
+// Join merges the reports of shards, for the recipes expected of all shards.
 func Join(shards []Report, expected []string) Report {
 	var out Report
 	for i, s := range shards {

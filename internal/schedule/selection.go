@@ -2,33 +2,30 @@ package schedule
 
 import (
 	"fmt"
-	"slices"
-
-	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Selection is which recipes are tested, and for which others they stand.
+// Selection is the recipes to test and the recipes that their results stand for.
 type Selection struct {
-	// Tier is why; 0: they were named.
+	// Tier that selected the recipes; 0 where they were named.
 	Tier int
 	// Cases to test, in order.
 	Cases []Case
-	// StandsFor are the recipes of a tested one's class that are not tested themselves.
+	// StandsFor maps a tested recipe to the untested recipes of its class.
 	StandsFor map[string][]string
-	// Audit: every member of a class is tested, and they have to agree.
+	// Audit reports whether every member of a class is tested and all must agree.
 	Audit bool
 }
 
-// Each tests every case, and audits the classes.
+// Each selects every case; tier 3 also audits the classes.
 func Each(tier int, cases []Case) Selection {
 	return Selection{Tier: tier, Cases: cases, Audit: tier == 3}
 }
 
-// OnePerClass tests one case of each class: the one with the shortest name. One
-// that no cell can be made of stands for itself.
+// OnePerClass selects the case with the shortest name of each class, and every case that
+// has no cell.
 func OnePerClass(tier int, cases []Case) Selection {
 	out := Selection{Tier: tier, StandsFor: map[string][]string{}}
-	for _, members := range Classes(cases) {
+	for _, members := range GroupByClass(cases) {
 		out.Cases = append(out.Cases, members[0])
 		for _, m := range members[1:] {
 			out.StandsFor[members[0].Recipe] = append(out.StandsFor[members[0].Recipe], m.Recipe)
@@ -37,35 +34,7 @@ func OnePerClass(tier int, cases []Case) Selection {
 	return out
 }
 
-// Classes groups cases by fingerprint, in the order of their first members; a
-// class's own begin with the shortest name.
-func Classes(cases []Case) [][]Case {
-	var out [][]Case
-	at := map[string]int{}
-	for _, c := range cases {
-		i, known := at[c.Fingerprint]
-		if c.Fingerprint == "" || !known {
-			at[c.Fingerprint] = len(out)
-			out = append(out, []Case{c})
-			continue
-		}
-		out[i] = append(out[i], c)
-	}
-	for _, members := range out {
-		slices.SortStableFunc(members, func(a, b Case) int {
-			if d := len(a.Recipe) - len(b.Recipe); d != 0 {
-				return d
-			}
-			if a.Recipe < b.Recipe {
-				return -1
-			}
-			return 1
-		})
-	}
-	return out
-}
-
-// Names of the recipes that are tested, in order.
+// Names of the selected recipes, in order.
 func (s Selection) Names() []string {
 	var out []string
 	for _, c := range s.Cases {
@@ -74,17 +43,17 @@ func (s Selection) Names() []string {
 	return out
 }
 
-// Case finds one by its name.
+// Case returns the selected case of a recipe.
 func (s Selection) Case(name string) (Case, error) {
 	for _, c := range s.Cases {
 		if c.Recipe == name {
 			return c, nil
 		}
 	}
-	return Case{}, fmt.Errorf("recipe %s is not among those chosen", name)
+	return Case{}, fmt.Errorf("recipe %s is not selected", name)
 }
 
-// Shard is the i-th of n parts; together they are the whole, none twice.
+// Shard returns part i of n; every case is in exactly one part.
 func (s Selection) Shard(i, n int) Selection {
 	out := s
 	out.Cases = nil
@@ -96,7 +65,7 @@ func (s Selection) Shard(i, n int) Selection {
 	return out
 }
 
-// Report makes the report of a test of the selection.
+// Report builds the report of a test of the selection.
 func (s Selection) Report(tree string, o Outcome) Report {
 	r := Report{Tree: tree, Tier: s.Tier, Run: o.Run, Notes: o.Notes, StartSeconds: o.Starting.Seconds(), Recipes: []Result{}}
 	if o.Evidence != "" {
@@ -116,27 +85,7 @@ func (s Selection) Report(tree string, o Outcome) Report {
 	}
 	r.Conclude(s.Names())
 	if s.Audit {
-		r.audit()
+		r.Audit()
 	}
 	return r
-}
-
-// audit fails a report in which recipes of one class came to different verdicts:
-// then the scheduler sees something that the fingerprint does not have.
-func (r *Report) audit() {
-	first := map[string]Result{}
-	for _, res := range r.Recipes {
-		if res.Fingerprint == "" {
-			continue
-		}
-		was, ok := first[res.Fingerprint]
-		if !ok {
-			first[res.Fingerprint] = res
-			continue
-		}
-		if was.Verdict != res.Verdict {
-			r.Verdict = check.Failed
-			r.Reason += fmt.Sprintf("; %s and %s are one class (%.12s), and came to %s and %s", was.Recipe, res.Recipe, res.Fingerprint, was.Verdict, res.Verdict)
-		}
-	}
 }

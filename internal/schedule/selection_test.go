@@ -83,7 +83,7 @@ func TestReportOfASelection(t *testing.T) {
 		want   check.Verdict
 		reason string
 	}{
-		"members of a class disagree": {func(v map[string]check.Verdict) { v["b"] = check.Unobserved }, check.Failed, "a and b are one class (x), and came to passed and unobserved"},
+		"members of a class disagree": {func(v map[string]check.Verdict) { v["b"] = check.Unobserved }, check.Failed, "class of a (x): a passed; b unobserved"},
 		"a result is missing":         {func(v map[string]check.Verdict) { delete(v, "c") }, check.Unobserved, "1 without a result: c"},
 		"one failed":                  {func(v map[string]check.Verdict) { v["c"] = check.Failed }, check.Failed, "1 failed: c"},
 	}

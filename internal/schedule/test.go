@@ -12,20 +12,20 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// PlanName is the name of the plan of a test, by which its evidence is told from others'.
+// PlanName is the plan's name in the evidence of a test.
 const PlanName = "recipes"
 
 // Options of a test.
 type Options struct {
-	// Selection to test: at least one recipe, none twice.
+	// Selection to test: at least one recipe, no duplicates.
 	Selection Selection
 	// Open starts a control plane.
-	Open OpenPlane
-	// Jobs is how many recipes are under way at one time; PerPlane the most that
-	// one control plane takes before it is thrown away.
+	Open StartControlPlane
+	// Jobs is the number of concurrent recipes, PerPlane the maximum number of recipes for
+	// one control plane.
 	Jobs, PerPlane int
 
-	// EvidenceDir keeps the run; Header says what it is of.
+	// EvidenceDir receives the run's evidence with the Header.
 	EvidenceDir string
 	Header      evidence.Header
 
@@ -33,28 +33,39 @@ type Options struct {
 	Clock  func() time.Time
 }
 
-// Test runs the scheduling test of recipes. The error is for what kept it from
-// being run; what it found is in the outcome.
+// Outcome is the result of a test.
+type Outcome struct {
+	plan.Outcome
+	Run      string
+	Evidence string
+	// Began is the start of the first recipe.
+	Began time.Time
+	// Starting is the total start time of the control planes.
+	Starting time.Duration
+}
+
+// Test runs the scheduling test of recipes. The error reports that the test could not run;
+// verdicts are in the outcome.
 func Test(ctx context.Context, o Options) (out Outcome, err error) {
 	if err := o.check(); err != nil {
 		return Outcome{}, err
 	}
 	recipes := o.Selection.Names()
-	planes := newPlanes(o.Open, shardSizes(len(recipes), o.PerPlane), o.Clock)
-	defer func() { err = errors.Join(err, planes.closeAll(context.WithoutCancel(ctx))) }()
+	controlPlanes := newControlPlanes(o.Open, shardSizes(len(recipes), o.PerPlane), o.Clock)
+	defer func() { err = errors.Join(err, controlPlanes.closeAll(context.WithoutCancel(ctx))) }()
 	p := plan.Plan{Name: PlanName}
 	for i, name := range recipes {
 		p.Steps = append(p.Steps, plan.Step{Check: &Check{
 			name: name,
 			make: func() (Case, error) { return o.Selection.Case(name) },
-			arena: func(ctx context.Context, progress func(string)) (Arena, error) {
-				return planes.arena(ctx, i/o.PerPlane, progress)
+			runner: func(ctx context.Context, progress func(string)) (Runner, error) {
+				return controlPlanes.runner(ctx, i/o.PerPlane, progress)
 			},
 		}})
 	}
 	run, err := evidence.Create(o.EvidenceDir, evidence.Start{Header: o.Header, Plan: p}, evidence.Options{Clock: o.Clock})
 	if err != nil {
-		return Outcome{}, fmt.Errorf("keep evidence: %w", err)
+		return Outcome{}, fmt.Errorf("create evidence: %w", err)
 	}
 	shardOf := map[string]int{}
 	for i, name := range recipes {
@@ -63,37 +74,37 @@ func Test(ctx context.Context, o Options) (out Outcome, err error) {
 	walker := plan.Executor{
 		Plan: p, Store: run, Clock: o.Clock, Events: o.Events, Parallel: o.Jobs,
 		Cleanup: func(ctx context.Context, step string) error {
-			planes.done(ctx, shardOf[step])
+			controlPlanes.done(ctx, shardOf[step])
 			return nil
 		},
 	}
-	began := planes.clock()
+	began := controlPlanes.clock()
 	walked, err := walker.Run(ctx)
 	if err != nil {
 		return Outcome{}, errors.Join(err, run.Close(append(walked.Notes, err.Error())...))
 	}
 	if err := run.Finish(walked, nil); err != nil {
-		return Outcome{}, err //nolint:wrapcheck // says what it was doing
+		return Outcome{}, err
 	}
-	return Outcome{Outcome: walked, Run: run.ID(), Evidence: run.Dir(), Began: began, Starting: planes.starting()}, nil
+	return Outcome{Outcome: walked, Run: run.ID(), Evidence: run.Dir(), Began: began, Starting: controlPlanes.starting()}, nil
 }
 
 func (o *Options) check() error {
 	names := o.Selection.Names()
 	if len(names) == 0 {
-		return errors.New("no recipe is to be tested: that is no pass")
+		return errors.New("no recipes selected; refusing to report a pass")
 	}
 	slices.Sort(names)
 	if len(slices.Compact(names)) != len(o.Selection.Cases) {
-		return errors.New("a recipe is to be tested twice")
+		return errors.New("invalid selection: duplicate recipe")
 	}
 	if o.Jobs < 1 || o.PerPlane < 1 {
-		return fmt.Errorf("%d recipes at one time, %d a control plane: both must be 1 or more", o.Jobs, o.PerPlane)
+		return fmt.Errorf("invalid limits: %d concurrent recipes, %d recipes per control plane: must be at least 1", o.Jobs, o.PerPlane)
 	}
 	return nil
 }
 
-// Replay makes the checks of a run that is on disk.
+// Replay returns the checks of a stored run.
 func Replay(b *evidence.Bundle) []check.Check {
 	var out []check.Check
 	for _, s := range b.Plan.Steps {

@@ -10,14 +10,14 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // arenaFunc is an arena by a function.
-type arenaFunc func(ctx context.Context, c cell.Cell) (seen.State, error)
+type arenaFunc func(ctx context.Context, c scenario.Scenario) (snapshot.State, error)
 
-func (f arenaFunc) Run(ctx context.Context, c cell.Cell, _ func(string)) (seen.State, error) {
+func (f arenaFunc) Run(ctx context.Context, c scenario.Scenario, _ func(string)) (snapshot.State, error) {
 	return f(ctx, c)
 }
 
@@ -25,8 +25,8 @@ func options(t *testing.T, run arenaFunc, cases ...Case) Options {
 	t.Helper()
 	return Options{
 		Selection: Each(3, cases), Jobs: 2, PerPlane: 2, EvidenceDir: t.TempDir(),
-		Open: func(context.Context, func(string)) (Plane, error) {
-			return Plane{Arena: run, Close: func(context.Context) error { return nil }}, nil
+		Open: func(context.Context, func(string)) (ControlPlane, error) {
+			return ControlPlane{Runner: run, Close: func(context.Context) error { return nil }}, nil
 		},
 	}
 }
@@ -37,9 +37,9 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 		Pos: diag.Pos{File: "recipes/overlays/broken.yaml", Line: 7}, Rule: "unknown-component", Severity: diag.Error,
 		Message: "there is no component x", Remedy: "add it",
 	}}})
-	o.Open = func(context.Context, func(string)) (Plane, error) {
+	o.Open = func(context.Context, func(string)) (ControlPlane, error) {
 		t.Error("a control plane is started for a recipe without pods")
-		return Plane{}, errors.New("not wanted")
+		return ControlPlane{}, errors.New("not wanted")
 	}
 	out, err := Test(t.Context(), o)
 	if err != nil {
@@ -62,15 +62,15 @@ func TestARecipeThatNoPodsCanBeMadeOfFails(t *testing.T) {
 func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 	t.Parallel()
 	tests := map[string]arenaFunc{
-		"the control plane is gone": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{}, errors.New("connection refused")
+		"the control plane is gone": func(context.Context, scenario.Scenario) (snapshot.State, error) {
+			return snapshot.State{}, errors.New("connection refused")
 		},
-		"nothing came of it": func(context.Context, cell.Cell) (seen.State, error) { return seen.State{}, nil },
-		"it did not come to rest": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{Restless: "deployment x"}, nil
+		"nothing came of it": func(context.Context, scenario.Scenario) (snapshot.State, error) { return snapshot.State{}, nil },
+		"it did not come to rest": func(context.Context, scenario.Scenario) (snapshot.State, error) {
+			return snapshot.State{NotConverged: "deployment x"}, nil
 		},
-		"an empty picture of rest": func(context.Context, cell.Cell) (seen.State, error) {
-			return seen.State{Quiet: true, ResourceVersion: "7"}, nil
+		"an empty picture of rest": func(context.Context, scenario.Scenario) (snapshot.State, error) {
+			return snapshot.State{Converged: true, ResourceVersion: "7"}, nil
 		},
 	}
 	for name, run := range tests {
@@ -96,10 +96,10 @@ func TestWhatIsNotSeenIsNoPass(t *testing.T) {
 func TestAnInterruptLeavesNoVerdict(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	o := options(t, func(ctx context.Context, _ cell.Cell) (seen.State, error) {
+	o := options(t, func(ctx context.Context, _ scenario.Scenario) (snapshot.State, error) {
 		cancel()
 		<-ctx.Done()
-		return seen.State{}, ctx.Err()
+		return snapshot.State{}, ctx.Err()
 	}, Case{Recipe: "a", Fingerprint: "x"})
 	out, err := Test(ctx, o)
 	if err != nil {

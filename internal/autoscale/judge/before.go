@@ -1,74 +1,80 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// adapter: the adapter's pods are ready and its API is Available.
-func adapter(l look) Result {
+// adapter requires ready adapter pods and an Available APIService.
+func adapter(l lookup) Result {
 	var wrong []check.Finding
-	api, there := l.api()
-	p, stated := l.program("adapter")
-	if stated {
+	api, existed := l.api()
+	p, found := l.program("adapter")
+	if found {
 		wrong = append(wrong, programFindings(p, "the metrics adapter", "site autoscale.adapter")...)
 	}
-	if there {
+	if existed {
 		wrong = append(wrong, apiFindings(api)...)
 	}
-	if !there {
-		wrong = append(wrong, finding("APIService "+l.apiName(), l.apiName()+" was not looked at", "run again"))
+	if !existed {
+		wrong = append(wrong, finding("APIService "+l.apiName(), "run again", "%s was not observed", l.apiName()))
 	}
 	if len(wrong) > 0 {
-		return l.wait(api.Ref, []string{seen.ProblemAPIServices, seen.ProblemPrograms}, wrong, check.Finding{})
+		return l.wait(api.Ref, []string{snapshot.ProblemAPIServices, snapshot.ProblemPrograms}, wrong, check.Finding{})
 	}
-	available, _ := seen.Is(api.Conditions, "Available")
-	return l.pass(held(available), api.Ref, "%s is Available, served by %s", api.Name, orElse(api.Service, "the API server itself"))
+	available, _ := snapshot.Is(api.Conditions, "Available")
+	return l.pass(transitionTime(available), api.Ref, "%s is Available, served by %s", api.Name, cmp.Or(api.Service, "the API server itself"))
 }
 
-// apiName is the group of the metrics API that the chain uses.
-func (l look) apiName() string { return l.setup.Metric.API + ".metrics.k8s.io" }
+// apiName is the API group of the chain's metric.
+func (l lookup) apiName() string { return l.setup.Metric.API + ".metrics.k8s.io" }
 
-func (l look) api() (seen.APIService, bool) {
-	i := slices.IndexFunc(l.st.APIs, func(a seen.APIService) bool {
+func (l lookup) api() (snapshot.APIService, bool) {
+	i := slices.IndexFunc(l.st.APIs, func(a snapshot.APIService) bool {
 		return l.setup.Metric.API != "" && strings.HasSuffix(a.Name, l.apiName())
 	})
 	if i < 0 {
-		return seen.APIService{}, false
+		return snapshot.APIService{}, false
 	}
 	return l.st.APIs[i], true
 }
 
-func apiFindings(a seen.APIService) []check.Finding {
+func apiFindings(a snapshot.APIService) []check.Finding {
 	name := "APIService " + a.Name
 	if a.Absent {
-		return []check.Finding{finding(name, name+" is not registered: nothing serves this metrics API", "install a metrics adapter with its APIService (prometheus-adapter: docs/autoscale.md)")}
+		return []check.Finding{finding(name,
+			"install a metrics adapter with its APIService (prometheus-adapter: docs/autoscale.md)",
+			"%s is not registered: nothing serves this metrics API", name)}
 	}
-	c, ok := seen.Is(a.Conditions, "Available")
+	c, ok := snapshot.Is(a.Conditions, "Available")
 	if ok {
 		return nil
 	}
 	if c.Status == "" {
-		return []check.Finding{finding(name, name+" has no Available condition: the aggregator has not looked at it", "see the API server's log")}
+		return []check.Finding{finding(name, "see the API server's log", "%s has no Available condition: the API aggregator has not reported on it", name)}
 	}
-	return []check.Finding{finding(name, fmt.Sprintf("%s is not Available: %s: %s", name, c.Reason, c.Message),
-		fmt.Sprintf("make Service %s reachable from the API server: its endpoints, port, TLS and network policy", orElse(a.Service, "of the adapter")))}
+	return []check.Finding{finding(name,
+		fmt.Sprintf("make Service %s reachable from the API server: its endpoints, port, TLS and network policy", cmp.Or(a.Service, "of the adapter")),
+		"%s is not Available: %s: %s", name, c.Reason, c.Message)}
 }
 
-func programFindings(p seen.Program, what, key string) []check.Finding {
+func programFindings(p snapshot.Program, what, key string) []check.Finding {
 	name := p.String()
 	switch {
 	case p.Absent:
-		return []check.Finding{finding(name, fmt.Sprintf("%s, %s, is not there", name, what), "install it, or say where it is: "+key)}
+		return []check.Finding{finding(name, "install it, or set its location: "+key, "%s, %s, not found", name, what)}
 	case p.Desired < 1:
-		return []check.Finding{finding(name, fmt.Sprintf("%s, %s, is scaled to %d", name, what, p.Desired), "scale it up")}
+		return []check.Finding{finding(name, "scale it up", "%s, %s, is scaled to %d", name, what, p.Desired)}
 	case p.Ready < p.Desired:
-		return []check.Finding{finding(name, fmt.Sprintf("%s, %s, has %d of %d pods ready%s", name, what, p.Ready, p.Desired, because(p.Why)), "see why its pods are not ready: their events and log")}
+		return []check.Finding{finding(name,
+			"see why its pods are not ready: their events and log",
+			"%s, %s, has %d of %d pods ready%s", name, what, p.Ready, p.Desired, because(p.Why))}
 	default:
 		return nil
 	}
@@ -81,19 +87,14 @@ func because(why string) string {
 	return ": " + why
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
-// series: every GPU of the site has a fresh series that says which GPU it is of.
-func series(l look) Result {
-	needs := []string{seen.ProblemPrometheus}
-	metric := seen.Ref{Kind: "series", Name: l.setup.Metric.Series}
+// series requires a fresh series with GPU labels for every GPU of the site.
+func series(l lookup) Result {
+	needs := []string{snapshot.ProblemPrometheus}
+	metric := snapshot.Ref{Kind: "series", Name: l.setup.Metric.Series}
 	if len(l.setup.GPUs) == 0 {
-		return l.unknown(metric, finding("site inventory", "the site's inventory has no GPUs, so no series can be expected", "list the GPU nodes in inventory.nodes"))
+		return l.unobserved(metric, finding("site inventory",
+			"list the GPU nodes in inventory.nodes",
+			"the site's inventory lists no GPUs"))
 	}
 	var wrong []check.Finding
 	total := 0
@@ -102,35 +103,41 @@ func series(l look) Result {
 		wrong = append(wrong, l.seriesOf(node)...)
 	}
 	if len(wrong) > 0 || total == 0 {
-		return l.wait(metric, needs, wrong, finding("site inventory", "no GPU is expected of any node", "see node.gpus of the profile"))
+		return l.wait(metric, needs, wrong, finding("site inventory", "see node.gpus of the profile", "no node is expected to have GPUs"))
 	}
 	return l.pass(l.st.At, metric, "%d GPUs of %s have a fresh series %s", total, count(len(l.setup.GPUs), "node"), l.setup.Metric.Series)
 }
 
-// seriesOf holds one node's series against its GPUs.
-func (l look) seriesOf(node string) []check.Finding {
+// seriesOf compares a node's series with its GPUs.
+func (l lookup) seriesOf(node string) []check.Finding {
 	name := l.setup.Metric.Series
-	i := slices.IndexFunc(l.st.Coverage, func(c seen.Coverage) bool { return c.Node == node })
+	i := slices.IndexFunc(l.st.Coverage, func(c snapshot.Coverage) bool { return c.Node == node })
 	if i < 0 {
-		return []check.Finding{finding(node, fmt.Sprintf("Prometheus was not asked for %s of %s", name, node), "run again")}
+		return []check.Finding{finding(node, "run again", "Prometheus was not queried for %s of %s", name, node)}
 	}
 	c, want := l.st.Coverage[i], l.setup.GPUs[node]
 	const exporter = "see the dcgm-exporter pod of the node, its log, and the target's error in Prometheus (Status, Targets)"
 	switch {
 	case c.Up == nil && c.Fresh == 0:
-		return []check.Finding{finding(node, fmt.Sprintf("Prometheus has no target on %s: series %s is absent", node, name), "see that dcgm-exporter runs on the node and that its ServiceMonitor or scrape configuration selects it")}
+		return []check.Finding{finding(node,
+			"check that dcgm-exporter runs on the node and that its ServiceMonitor or scrape configuration selects it",
+			"Prometheus has no target on %s: series %s is absent", node, name)}
 	case c.Up != nil && !*c.Up:
-		return []check.Finding{finding(node, fmt.Sprintf("the exporter's target on %s is down%s", node, because(c.Trouble)), exporter)}
+		return []check.Finding{finding(node, exporter, "the exporter's target on %s is down%s", node, because(c.Trouble))}
 	case c.Unlabelled > 0:
-		return []check.Finding{finding(node, fmt.Sprintf("%s of %s on %s have no label that says which GPU they are of; they have: %s", count(c.Unlabelled, "series"), name, node, some(c.Labels)),
-			"keep the labels gpu, UUID and Hostname: see labeldrop and metric_relabel_configs of the scrape configuration or the ServiceMonitor")}
+		return []check.Finding{finding(node,
+			"keep the labels gpu, UUID and Hostname: see labeldrop and metric_relabel_configs of the scrape configuration or the ServiceMonitor",
+			"%s of %s on %s have no GPU label; their labels: %s", count(c.Unlabelled, "series"), name, node, listOrNone(c.Labels))}
 	case c.Fresh < want && c.Stale > 0:
-		return []check.Finding{finding(node, fmt.Sprintf("%d of %d GPUs of %s have no fresh sample of %s: they are stale", c.Stale, want, node, name), exporter)}
+		return []check.Finding{finding(node, exporter, "%d of %d GPUs of %s have only stale samples of %s", c.Stale, want, node, name)}
 	case c.Fresh < want:
-		return []check.Finding{finding(node, fmt.Sprintf("%d of %d GPUs of %s have a series %s%s", c.Fresh, want, node, name, because(c.Trouble)),
-			"compare with nvidia-smi on the node; a host label of another case than the node's name (Hostname, hostname) hides series, too; series here have: "+some(c.Labels))}
+		return []check.Finding{finding(node,
+			"compare with nvidia-smi on the node; a host label of another case than the node's name (Hostname, hostname) also hides series; labels here:  "+listOrNone(c.Labels),
+			"%d of %d GPUs of %s have a series %s%s", c.Fresh, want, node, name, because(c.Trouble))}
 	case c.Fresh > want:
-		return []check.Finding{finding(node, fmt.Sprintf("%s has %d series %s for %d GPUs: sums count some twice", node, c.Fresh, name, want), "see that one exporter a node runs and is scraped once")}
+		return []check.Finding{finding(node,
+			"run one exporter on each node and scrape it once",
+			"%s has %d series %s for %d GPUs: sums count some twice", node, c.Fresh, name, want)}
 	default:
 		return nil
 	}

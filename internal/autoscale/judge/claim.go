@@ -1,46 +1,55 @@
 package judge
 
 import (
-	"fmt"
+	"cmp"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// whyClaim says at which step of its life a claim stands, and why. Nothing for
-// one whose node is Ready and initialized.
-func (l look) whyClaim(c seen.Claim) []check.Finding {
+// claimProblems reports the step at which a claim is stuck. It is empty for a claim whose
+// node is Ready and initialized.
+func (l lookup) claimProblems(c snapshot.Claim) []check.Finding {
 	name := "NodeClaim " + c.Name
 	node, here := l.nodeOf(c)
-	launched, isLaunched := seen.Is(c.Conditions, "Launched")
-	registered, isRegistered := seen.Is(c.Conditions, "Registered")
+	launched, isLaunched := snapshot.Is(c.Conditions, "Launched")
+	registered, isRegistered := snapshot.Is(c.Conditions, "Registered")
 	switch {
 	case c.Gone() || !c.Deleting.IsZero():
-		return []check.Finding{finding(name, fmt.Sprintf("%s was deleted before its node was in use%s", name, because(l.claimWord(c))), "see Karpenter's log and events: a launch that failed, or no registration in 15 minutes")}
+		return []check.Finding{finding(name,
+			"see Karpenter's log and events: a launch that failed, or no registration in 15 minutes",
+			"%s was deleted before its node was in use%s", name, because(l.claimEvent(c)))}
 	case !isLaunched:
-		return []check.Finding{finding(name, fmt.Sprintf("%s is not launched: %s%s", name, condition(launched), because(l.claimWord(c))), "see the provider's capacity, quotas and the node class")}
+		return []check.Finding{finding(name,
+			"see the provider's capacity, quotas and the node class",
+			"%s is not launched: %s%s", name, condition(launched), because(l.claimEvent(c)))}
 	case !isRegistered || !here:
-		return []check.Finding{finding(name, fmt.Sprintf("%s was launched as %s and its node has not registered: %s", name, orElse(c.InstanceType, "an instance"), condition(registered)),
-			"see the instance's boot and kubelet: its network, bootstrap token, image; "+l.interval(seen.SettingRegistration))}
+		return []check.Finding{finding(name,
+			"see the instance's boot and kubelet: its network, bootstrap token, image; "+l.interval(snapshot.SettingRegistration),
+			"%s was launched as %s, but its node has not registered: %s", name, cmp.Or(c.InstanceType, "an instance"), condition(registered))}
 	}
 	if out := nodeNotReady(node); out != nil {
 		return out
 	}
-	if initialized, ok := seen.Is(c.Conditions, "Initialized"); !ok {
-		return []check.Finding{finding(suspect(node.Ref), fmt.Sprintf("%s is Ready and not initialized: %s", suspect(node.Ref), condition(initialized)), "see what it waits for: startup taints to be removed, GPUs to be offered by the device plugin")}
+	if initialized, ok := snapshot.Is(c.Conditions, "Initialized"); !ok {
+		return []check.Finding{finding(suspect(node.Ref),
+			"check for startup taints that were not removed, and that the device plugin advertises the GPUs",
+			"%s is Ready but not initialized: %s", suspect(node.Ref), condition(initialized))}
 	}
 	return nil
 }
 
-func nodeNotReady(n seen.Node) []check.Finding {
-	c, ok := seen.Is(n.Conditions, "Ready")
+func nodeNotReady(n snapshot.Node) []check.Finding {
+	c, ok := snapshot.Is(n.Conditions, "Ready")
 	if ok {
 		return nil
 	}
-	return []check.Finding{finding(suspect(n.Ref), fmt.Sprintf("%s is registered and not Ready: %s", suspect(n.Ref), condition(c)), "see the node's kubelet and its network plugin")}
+	return []check.Finding{finding(suspect(n.Ref),
+		"see the node's kubelet and its network plugin",
+		"%s is registered but not Ready: %s", suspect(n.Ref), condition(c))}
 }
 
-func condition(c seen.Condition) string {
+func condition(c snapshot.Condition) string {
 	switch {
 	case c.Status == "":
 		return "no condition " + c.Type
@@ -51,8 +60,8 @@ func condition(c seen.Condition) string {
 	}
 }
 
-// claimWord is the newest warning about a claim.
-func (l look) claimWord(c seen.Claim) string {
+// claimEvent is the message of the newest warning about a claim.
+func (l lookup) claimEvent(c snapshot.Claim) string {
 	list := l.about(c.UID, "InsufficientCapacityError", "NodeClassNotReady", "UnregisteredTaintMissing", "FailedConsistencyCheck")
 	if len(list) == 0 {
 		return ""

@@ -1,29 +1,34 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// clean: nothing with the run's label is left.
-func clean(l look) Result {
-	needs := []string{seen.ProblemLeft}
-	if _, began := l.st.Marks[seen.MarkClean]; !began {
-		return l.wait(seen.Ref{}, needs, nil, finding("clean-up", "cleaning up did not begin", "remove what carries the label: kubectl delete namespace,priorityclass,nodepools -l firstlight.dev/run="+l.setup.Run))
+// clean requires that no object with the run's label remains.
+func clean(l lookup) Result {
+	needs := []string{snapshot.ProblemLeft}
+	if _, began := l.st.Marks[snapshot.MarkClean]; !began {
+		return l.wait(snapshot.Ref{}, needs, nil, finding("clean-up",
+			"delete the labelled objects: kubectl delete namespace,priorityclass,nodepools -l firstlight.dev/run="+l.setup.Run,
+			"clean-up did not begin"))
 	}
 	if len(l.st.Left) > 0 {
 		var left []check.Finding
 		for _, r := range l.st.Left {
-			left = append(left, finding(suspect(r), suspect(r)+" of the run is still there", fmt.Sprintf("see its finalizers; kubectl delete %s %s", orElse(kindWord(r.Kind), "object"), r.Name)))
+			left = append(left, finding(suspect(r),
+				fmt.Sprintf("see its finalizers; kubectl delete %s %s", cmp.Or(kindWord(r.Kind), "object"), r.Name),
+				"%s of the run still exists", suspect(r)))
 		}
 		return l.wait(l.st.Left[0], needs, left, check.Finding{})
 	}
-	if len(l.unseen(needs)) > 0 {
-		return l.wait(seen.Ref{}, needs, nil, check.Finding{})
+	if len(l.unreadable(needs)) > 0 {
+		return l.wait(snapshot.Ref{}, needs, nil, check.Finding{})
 	}
-	return l.pass(l.st.At, seen.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "nothing with the label firstlight.dev/run=%s is left", l.setup.Run)
+	return l.pass(l.st.At, snapshot.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "no object with the label firstlight.dev/run=%s is left", l.setup.Run)
 }
 
 func kindWord(kind string) string {

@@ -7,104 +7,112 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// placed: the first replica runs on a node of the pool, or on one that was there
-// where it is to stay; the idle holder on a GPU that was there.
-func placed(l look) Result {
-	needs := []string{seen.ProblemPods, seen.ProblemClaims, seen.ProblemNodes}
-	workers, holders := alive(l.kept()), alive(l.role(seen.RoleHolder))
-	if _, began := l.st.Marks[seen.MarkPlaced]; !began || len(workers) == 0 || len(holders) == 0 {
-		return l.wait(seen.Ref{}, needs, l.refused(), finding("namespace "+l.setup.Namespace, fmt.Sprintf("%s and %s of the run exist, one of each is needed", count(len(workers), "replica"), count(len(holders), "holder")),
-			"see the events of the Deployment and the Job in the namespace: quota, admission"))
+// placed requires the first replica on a node of the pool (with Stay, on an initial
+// node) and the idle holder on an initial GPU node.
+func placed(l lookup) Result {
+	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}
+	workers, holders := active(l.initial()), active(l.role(snapshot.RoleHolder))
+	if _, began := l.st.Marks[snapshot.MarkPlaced]; !began || len(workers) == 0 || len(holders) == 0 {
+		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("namespace "+l.setup.Namespace,
+			"see the events of the Deployment and the Job in the namespace: quota, admission",
+			"%s and %s of the run exist; need one of each", count(len(workers), "replica"), count(len(holders), "holder")))
 	}
-	if strays := only(workers, func(p seen.Pod) bool { return p.Node != "" && !l.home(p) }); len(strays) > 0 {
-		return l.broken(strays[0].Ref, l.elsewhere(strays[0]))
+	if strays := only(workers, func(p snapshot.Pod) bool { return p.Node != "" && !l.onExpectedNode(p) }); len(strays) > 0 {
+		return l.fail(strays[0].Ref, l.misplaced(strays[0]))
 	}
-	if waiting := only(append(slices.Clone(workers), holders...), func(p seen.Pod) bool { return !runs(p) }); len(waiting) > 0 {
-		return l.wait(waiting[0].Ref, needs, l.whyNotRunning(waiting), finding(suspect(waiting[0].Ref), suspect(waiting[0].Ref)+" does not run", "see its events"))
+	if waiting := only(append(slices.Clone(workers), holders...), func(p snapshot.Pod) bool { return !running(p) }); len(waiting) > 0 {
+		return l.wait(waiting[0].Ref, needs, l.whyNotRunning(waiting), finding(suspect(waiting[0].Ref),
+			"see its events",
+			"%s is not running", suspect(waiting[0].Ref)))
 	}
-	if away := only(holders, func(p seen.Pod) bool { return !l.there(p.Node) }); len(away) > 0 {
-		return l.broken(away[0].Ref, finding(suspect(away[0].Ref), fmt.Sprintf("the holder %s runs on %s, which is none of the GPU nodes that were there", suspect(away[0].Ref), away[0].Node), "free a GPU on a node of the inventory"))
+	if away := only(holders, func(p snapshot.Pod) bool { return !l.existed(p.Node) }); len(away) > 0 {
+		return l.fail(away[0].Ref, finding(suspect(away[0].Ref),
+			"free a GPU on a node of the inventory",
+			"the holder %s runs on %s, which is not an initial GPU node", suspect(away[0].Ref), away[0].Node))
 	}
-	at := latest(append(slices.Clone(workers), holders...), func(p seen.Pod) time.Time { return p.ReadyAt })
-	return l.pass(at, workers[0].Ref, "%s on %s of %s; holder on %s", count(len(workers), "replica"), workers[0].Node, orElse(l.setup.Pool.Name, "the inventory"), holders[0].Node)
+	at := latest(append(slices.Clone(workers), holders...), func(p snapshot.Pod) time.Time { return p.ReadyAt })
+	return l.pass(at, workers[0].Ref, "%s on %s of %s; holder on %s", count(len(workers), "replica"), workers[0].Node, cmp.Or(l.setup.Pool.Name, "the inventory"), holders[0].Node)
 }
 
-// home says that a replica is where it belongs without load.
-func (l look) home(p seen.Pod) bool {
+// onExpectedNode reports whether a replica is on a node that it may use without load.
+func (l lookup) onExpectedNode(p snapshot.Pod) bool {
 	if l.setup.Pool.Stay {
-		return l.there(p.Node)
+		return l.existed(p.Node)
 	}
 	return l.inPool(p)
 }
 
-// there says that a node was there before the run.
-func (l look) there(node string) bool {
-	return slices.ContainsFunc(l.setup.Before, func(r seen.Ref) bool { return r.Name == node })
+// existed reports whether a node existed before the run.
+func (l lookup) existed(node string) bool {
+	return slices.ContainsFunc(l.setup.Before, func(r snapshot.Ref) bool { return r.Name == node })
 }
 
-// inPool says that a pod is on a node of the run's pool.
-func (l look) inPool(p seen.Pod) bool {
+// inPool reports whether a pod is on a node of the run's pool.
+func (l lookup) inPool(p snapshot.Pod) bool {
 	for _, n := range slices.Backward(l.st.Nodes) {
 		if n.Name == p.Node {
 			return n.Pool == l.setup.Pool.Name
 		}
 	}
-	return l.there(p.Node) && l.setup.BeforePools[p.Node] == l.setup.Pool.Name && l.setup.Pool.Name != ""
+	return l.existed(p.Node) && l.setup.BeforePools[p.Node] == l.setup.Pool.Name && l.setup.Pool.Name != ""
 }
 
-// flat: with the metric below the target nothing scales, for the window.
-func flat(l look) Result {
-	from, began := l.st.Marks[seen.MarkWindow]
-	to, ended := l.st.Marks[seen.MarkWindowTo]
+// flat requires that nothing scales during the control window.
+func flat(l lookup) Result {
+	from, began := l.st.Marks[snapshot.MarkWindow]
+	to, ended := l.st.Marks[snapshot.MarkWindowTo]
 	until := to
 	if !ended {
 		until = l.st.At
 	}
 	in := func(t time.Time) bool { return began && t.After(from) && !t.After(until) }
 	if wrong := l.scaled(in, until); began && len(wrong) > 0 {
-		return l.broken(l.hpaRef(), wrong...)
+		return l.fail(l.hpaRef(), wrong...)
 	}
 	if !began || !ended || to.Sub(from) < l.setup.Window || l.setup.Window <= 0 {
-		return l.unknown(l.hpaRef(), finding("control window", fmt.Sprintf("the control window of %s was not seen to its end", seconds(l.setup.Window)), "run again"))
+		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window)))
 	}
-	needs := []string{seen.ProblemMetricsAPI, seen.ProblemHPA, seen.ProblemPods, seen.ProblemClaims, seen.ProblemNodes}
-	if unseen := l.unseen(needs); len(unseen) > 0 {
+	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemHPA, snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemNodes}
+	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
 		return l.wait(l.hpaRef(), needs, nil, check.Finding{})
 	}
-	readings := only(l.st.API, func(r seen.Reading) bool { return in(r.At) && r.Err == "" })
-	if few := l.tooFew(readings, from, to); few.Message != "" {
-		return l.unknown(l.hpaRef(), few)
+	readings := only(l.st.API, func(r snapshot.Reading) bool { return in(r.At) && r.Err == "" })
+	if few := l.inconclusive(readings, from, to); few.Message != "" {
+		return l.unobserved(l.hpaRef(), few)
 	}
-	highest := slices.MaxFunc(readings, func(a, b seen.Reading) int { return cmp.Compare(a.Value, b.Value) })
-	return l.pass(to, l.hpaRef(), "%s of at most %s (target %s): nothing scaled, no node came in %s%s%s", count(len(readings), "reading"), l.value(highest.Value), l.value(l.setup.Scale.Target), seconds(to.Sub(from)), l.inPlace(in), l.other())
+	highest := slices.MaxFunc(readings, func(a, b snapshot.Reading) int { return cmp.Compare(a.Value, b.Value) })
+	return l.pass(to, l.hpaRef(), "%s of at most %s (target %s): nothing scaled, no node was added in %s%s%s", count(len(readings), "reading"), l.value(highest.Value), l.value(l.setup.Scale.Target), seconds(to.Sub(from)), l.replacements(in), l.otherActivity())
 }
 
-// tooFew says that a window proves nothing: too little was read in it, or the
-// HPA had not settled on the least before it.
-func (l look) tooFew(readings []seen.Reading, from, to time.Time) check.Finding {
-	if gap := longestGap(readings, from, to); len(readings) < leastReadings || gap > l.setup.Window/2 {
-		return finding("control window", fmt.Sprintf("only %s of the metric in a window of %s, none for %s of it: too few to say that it was flat", count(len(readings), "reading"), seconds(to.Sub(from)), seconds(gap)),
-			"see why the metrics API answers seldom; widen site autoscale.window")
+// inconclusive reports a window that proves nothing: it has too few readings, or the HPA
+// did not desire the minimum.
+func (l lookup) inconclusive(readings []snapshot.Reading, from, to time.Time) check.Finding {
+	if gap := longestGap(readings, from, to); len(readings) < minReadings || gap > l.setup.Window/2 {
+		return finding("control window",
+			"find out why the metrics API answers rarely; increase site autoscale.window",
+			"only %s of the metric in a window of %s, with a gap of %s: too few to prove that it was flat", count(len(readings), "reading"), seconds(to.Sub(from)), seconds(gap))
 	}
-	if d := l.desiredAt(to); l.st.HPA == nil || d.Desired != l.least() {
-		return finding(orElse(suspect(l.hpaRef()), "HPA"), fmt.Sprintf("the HPA desired %d replicas in the window, not %d: it is not at work, and its silence proves nothing", d.Desired, l.least()), "see the HPA's conditions, and that kube-controller-manager's HPA controller runs")
+	if d := l.desiredAt(to); l.st.HPA == nil || d.Desired != l.minReplicas() {
+		return finding(cmp.Or(suspect(l.hpaRef()), "HPA"),
+			"see the HPA's conditions; check that the HPA controller of kube-controller-manager runs",
+			"the HPA desired %d replicas in the window, want %d: it is not active, so the window proves nothing", d.Desired, l.minReplicas())
 	}
 	return check.Finding{}
 }
 
-// desiredAt is the HPA's word as it stood at a time.
-func (l look) desiredAt(t time.Time) seen.Desired {
-	return lastOf(only(l.st.Desired, func(d seen.Desired) bool { return !d.At.After(t) }), func(d seen.Desired) time.Time { return d.At })
+// desiredAt is the HPA status at time t.
+func (l lookup) desiredAt(t time.Time) snapshot.Desired {
+	return lastOf(only(l.st.Desired, func(d snapshot.Desired) bool { return !d.At.After(t) }), func(d snapshot.Desired) time.Time { return d.At })
 }
 
-// leastReadings of a window for it to say anything.
-const leastReadings = 3
+// minReadings is the number of readings that a control window needs.
+const minReadings = 3
 
-func longestGap(readings []seen.Reading, from, to time.Time) time.Duration {
+func longestGap(readings []snapshot.Reading, from, to time.Time) time.Duration {
 	longest, last := time.Duration(0), from
 	for _, r := range readings {
 		longest, last = max(longest, r.At.Sub(last)), r.At
@@ -112,63 +120,68 @@ func longestGap(readings []seen.Reading, from, to time.Time) time.Duration {
 	return max(longest, to.Sub(last))
 }
 
-const noLoad = "find out what scaled it without load: the value's series, the HPA's target, another controller"
+const noLoadRemedy = "find out what scaled it without load: the series of the value, the HPA's target, another controller"
 
-// scaled are the things that happened in a window in which nothing may.
-func (l look) scaled(in func(time.Time) bool, until time.Time) []check.Finding {
-	out := l.wanted(in, until)
-	for _, p := range only(l.role(seen.RoleWorker), func(p seen.Pod) bool { return in(p.First) }) {
-		if n := len(l.workersAt(p.First)); n > l.least() {
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s was created without load: there were %s then, and the least is %d", suspect(p.Ref), count(n, "replica"), l.least()), noLoad))
+// scaled reports every scaling action in the control window.
+func (l lookup) scaled(in func(time.Time) bool, until time.Time) []check.Finding {
+	out := l.scaleRequests(in, until)
+	for _, p := range only(l.role(snapshot.RoleWorker), func(p snapshot.Pod) bool { return in(p.First) }) {
+		if n := len(l.workersAt(p.First)); n > l.minReplicas() {
+			out = append(out, finding(suspect(p.Ref),
+				noLoadRemedy,
+				"%s was created without load: it was one of %s, the minimum is %d", suspect(p.Ref), count(n, "replica"), l.minReplicas()))
 		}
 	}
-	for _, c := range only(l.st.Claims, func(c seen.Claim) bool { return c.Ours && in(c.First) && !l.forOthers(c) }) {
-		out = append(out, finding("NodeClaim "+c.Name, "NodeClaim "+c.Name+" of "+c.Pool+" was created without load", noLoad))
+	for _, c := range only(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && in(c.First) && !l.forOtherWorkloads(c) }) {
+		out = append(out, finding("NodeClaim "+c.Name, noLoadRemedy, "NodeClaim %s of %s was created without load", c.Name, c.Pool))
 	}
-	for _, n := range only(l.st.Nodes, func(n seen.Node) bool { return n.Ours && in(n.First) && !foreign(n) }) {
-		out = append(out, finding(suspect(n.Ref), suspect(n.Ref)+" of "+n.Pool+" came without load", noLoad))
+	for _, n := range only(l.st.Nodes, func(n snapshot.Node) bool { return n.Ours && in(n.First) && !foreign(n) }) {
+		out = append(out, finding(suspect(n.Ref), noLoadRemedy, "%s of %s was added without load", suspect(n.Ref), n.Pool))
 	}
 	return out
 }
 
-// workersAt are the replicas that there were at a time, without those that were being
-// deleted or were over: one that comes in the place of another is not more.
-func (l look) workersAt(t time.Time) []seen.Pod {
-	return only(l.role(seen.RoleWorker), func(p seen.Pod) bool {
+// workersAt lists the replicas that were active at time t, so that a replacement does
+// not count as an additional replica.
+func (l lookup) workersAt(t time.Time) []snapshot.Pod {
+	return only(l.role(snapshot.RoleWorker), func(p snapshot.Pod) bool {
 		ended := func(at time.Time) bool { return !at.IsZero() && !at.After(t) }
 		return !p.First.After(t) && !ended(p.Deleting) && !ended(p.Deleted) && p.Phase != "Failed" && p.Phase != "Succeeded"
 	})
 }
 
-// inPlace says how many replicas came in the place of others in a window.
-func (l look) inPlace(in func(time.Time) bool) string {
-	n := len(only(l.role(seen.RoleWorker), func(p seen.Pod) bool { return in(p.First) }))
+// replacements describes the replicas created in the window to replace deleted ones.
+func (l lookup) replacements(in func(time.Time) bool) string {
+	n := len(only(l.role(snapshot.RoleWorker), func(p snapshot.Pod) bool { return in(p.First) }))
 	if n == 0 {
 		return ""
 	}
-	return " (" + count(n, "replica") + " came in the place of others that were deleted)"
+	return " (" + count(n, "replica") + " replaced deleted ones)"
 }
 
-// wanted says that the metric or the HPA asked for more in the window.
-func (l look) wanted(in func(time.Time) bool, until time.Time) []check.Finding {
+// scaleRequests reports a metric above the target or an HPA that desired more replicas.
+func (l lookup) scaleRequests(in func(time.Time) bool, until time.Time) []check.Finding {
 	var out []check.Finding
-	high := only(l.st.API, func(r seen.Reading) bool { return in(r.At) && r.Err == "" && r.Value > l.rest() })
+	high := only(l.st.API, func(r snapshot.Reading) bool { return in(r.At) && r.Err == "" && r.Value > l.scaleDownAt() })
 	if len(high) > 0 {
-		out = append(out, finding(l.metricRef().String(), fmt.Sprintf("the metric was %s without load, above the target of %s", l.value(high[0].Value), l.value(l.rest())),
-			"raise site autoscale.target above what idle GPUs draw, or see who uses the GPUs of the value: "+l.made()))
+		out = append(out, finding(l.metricRef().String(),
+			"raise site autoscale.target above the power of idle GPUs, or find out which pods use the GPUs of the value: "+l.components(),
+			"the metric was %s without load, above the target of %s", l.value(high[0].Value), l.value(l.scaleDownAt())))
 	}
-	more := only(append(slices.Clone(l.st.Desired), l.desiredAt(until)), func(d seen.Desired) bool {
-		return d.Desired > l.least() && (in(d.At) || d == l.desiredAt(until))
+	more := only(append(slices.Clone(l.st.Desired), l.desiredAt(until)), func(d snapshot.Desired) bool {
+		return d.Desired > l.minReplicas() && (in(d.At) || d == l.desiredAt(until))
 	})
 	if len(more) > 0 {
-		out = append(out, finding(suspect(l.hpaRef()), fmt.Sprintf("%s desired %d replicas without load (value %s)", suspect(l.hpaRef()), more[0].Desired, l.desiredValue(more[0])), noLoad))
+		out = append(out, finding(suspect(l.hpaRef()),
+			noLoadRemedy,
+			"%s desired %d replicas without load (value %s)", suspect(l.hpaRef()), more[0].Desired, l.desiredValue(more[0])))
 	}
 	return out
 }
 
-// forOthers says that a claim of the run's pools was made for somebody else:
-// it was nominated for no pod of the run, and pods of others run on its node.
-func (l look) forOthers(c seen.Claim) bool {
+// forOtherWorkloads reports whether a claim of the run's pools was made for other
+// workloads: it was nominated for no pod of the run, and only other pods run on its node.
+func (l lookup) forOtherWorkloads(c snapshot.Claim) bool {
 	for _, p := range l.st.Pods {
 		if slices.Contains(l.nominations(p), c.Name) {
 			return false
@@ -178,8 +191,8 @@ func (l look) forOthers(c seen.Claim) bool {
 	return ok && foreign(n)
 }
 
-// foreign says that only pods of others run on a node.
-func foreign(n seen.Node) bool {
+// foreign reports whether a node runs pods of other workloads only.
+func foreign(n snapshot.Node) bool {
 	theirs := false
 	for _, h := range n.Holders {
 		if h.Ours {
@@ -190,35 +203,37 @@ func foreign(n seen.Node) bool {
 	return theirs
 }
 
-func (l look) desiredValue(d seen.Desired) string {
+func (l lookup) desiredValue(d snapshot.Desired) string {
 	if d.Value == nil {
 		return "none"
 	}
 	return l.value(*d.Value)
 }
 
-// made says what the value is made of.
-func (l look) made() string {
+// components lists the series of the value.
+func (l lookup) components() string {
 	var out []string
 	for _, s := range l.st.Made {
-		out = append(out, fmt.Sprintf("%s/gpu%s %s (%s)", s.Node, s.GPU, l.value(s.Value), whose(s)))
+		out = append(out, fmt.Sprintf("%s/gpu%s %s (%s)", s.Node, s.GPU, l.value(s.Value), podUsing(s)))
 	}
-	return some(out)
+	return listOrNone(out)
 }
 
-// served: the metrics API has the value, it is Prometheus' own, and it is made
-// of the holder's GPUs and no others.
-func served(l look) Result {
-	needs := []string{seen.ProblemMetricsAPI, seen.ProblemPrometheus, seen.ProblemPods}
-	api := l.good(l.st.API, seen.MarkPlaced)
-	wrong := append(l.valueFindings(seen.MarkPlaced), l.madeFindings()...)
-	holders := alive(l.role(seen.RoleHolder))
+// served requires a value at the metrics API that agrees with Prometheus and contains the
+// holder's GPUs and no others.
+func served(l lookup) Result {
+	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPrometheus, snapshot.ProblemPods}
+	api := l.good(l.st.API, snapshot.MarkPlaced)
+	wrong := append(l.valueFindings(snapshot.MarkPlaced), l.componentFindings()...)
+	holders := active(l.role(snapshot.RoleHolder))
 	gpus := 0
 	for _, p := range holders {
 		gpus += p.GPUs
 	}
 	if len(wrong) == 0 && (gpus == 0 || len(l.st.Made) != gpus) {
-		wrong = append(wrong, finding("series "+l.setup.Metric.Series, fmt.Sprintf("the value is made of %d series, and the holder has %s: %s", len(l.st.Made), count(gpus, "GPU"), l.made()), "see that dcgm-exporter labels the GPU that the holder uses"))
+		wrong = append(wrong, finding("series "+l.setup.Metric.Series,
+			"check that dcgm-exporter labels the GPU that the holder uses",
+			"the value consists of %d series, the holder has %s: %s", len(l.st.Made), count(gpus, "GPU"), l.components()))
 	}
 	if failure := lastError(l.st.API); len(wrong) == 0 && (failure != "" || len(api) == 0) {
 		wrong = append(wrong, l.notServed()...)
@@ -226,61 +241,68 @@ func served(l look) Result {
 	if len(wrong) > 0 {
 		return l.wait(l.metricRef(), needs, wrong, check.Finding{})
 	}
-	return l.pass(firstGood(api).At, l.metricRef(), "%s is %s, as in Prometheus, made of %s", l.setup.Metric.Name, l.value(api[len(api)-1].Value), l.made())
+	return l.pass(firstGood(api).At, l.metricRef(), "%s is %s, as in Prometheus; series: %s", l.setup.Metric.Name, l.value(api[len(api)-1].Value), l.components())
 }
 
-// firstGood is the first reading of the trailing ones without an error.
-func firstGood(good []seen.Reading) seen.Reading {
+func firstGood(good []snapshot.Reading) snapshot.Reading {
 	if len(good) == 0 {
-		return seen.Reading{}
+		return snapshot.Reading{}
 	}
 	return good[0]
 }
 
-// limitZero: with a limit of 0 the pod stays Pending, Karpenter says that it is
-// because of the limit, and there is no claim.
-func limitZero(l look) Result {
-	needs := []string{seen.ProblemPods, seen.ProblemClaims, seen.ProblemEvents}
-	zero, name := l.role(seen.RoleZero), l.setup.Pool.Zero
-	if i := slices.IndexFunc(l.st.Claims, func(c seen.Claim) bool { return c.Pool == name }); i >= 0 {
+// limitZero requires that the pod of the pool with limit 0 stays Pending, that Karpenter
+// names the limit as the reason, and that no claim exists.
+func limitZero(l lookup) Result {
+	needs := []string{snapshot.ProblemPods, snapshot.ProblemClaims, snapshot.ProblemEvents}
+	zero, name := l.role(snapshot.RoleZero), l.setup.Pool.Zero
+	if i := slices.IndexFunc(l.st.Claims, func(c snapshot.Claim) bool { return c.Pool == name }); i >= 0 {
 		c := l.st.Claims[i]
-		return l.broken(c.Ref, finding("NodeClaim "+c.Name, fmt.Sprintf("NodeClaim %s was made for NodePool %s, whose limit is nvidia.com/gpu: 0", c.Name, name), "see spec.limits of the NodePool as stored, and Karpenter's log: the limit does not hold"))
+		return l.fail(c.Ref, finding("NodeClaim "+c.Name,
+			"the limit was not enforced: see spec.limits of the stored NodePool and Karpenter's log",
+			"NodeClaim %s was made for NodePool %s, whose limit is nvidia.com/gpu: 0", c.Name, name))
 	}
-	if i := slices.IndexFunc(zero, func(p seen.Pod) bool { return p.Node != "" }); i >= 0 {
-		return l.broken(zero[i].Ref, l.elsewhere(zero[i]))
+	if i := slices.IndexFunc(zero, func(p snapshot.Pod) bool { return p.Node != "" }); i >= 0 {
+		return l.fail(zero[i].Ref, l.misplaced(zero[i]))
 	}
 	if len(zero) == 0 {
-		return l.wait(seen.Ref{}, needs, l.refused(), finding("namespace "+l.setup.Namespace, "the pod for NodePool "+name+" does not exist", "see the events of the namespace: quota, admission"))
+		return l.wait(snapshot.Ref{}, needs, l.createFailures(), finding("namespace "+l.setup.Namespace,
+			"see the events of the namespace: quota, admission",
+			"the pod for NodePool %s does not exist", name))
 	}
 	pod := zero[0]
-	if len(l.unseen(needs)) > 0 {
+	if len(l.unreadable(needs)) > 0 {
 		return l.wait(pod.Ref, needs, nil, check.Finding{})
 	}
-	said := l.refusals(pod)
-	limit := only(said, func(e seen.Event) bool { return isLimit(e.Message) })
+	events := l.refusals(pod)
+	limit := only(events, func(e snapshot.Event) bool { return isLimit(e.Message) })
 	switch {
-	case len(said) == 0:
-		return l.unknown(pod.Ref, finding(l.autoscaler(), l.autoscaler()+" has not looked at "+suspect(pod.Ref)+": that it is Pending proves nothing", "see that Karpenter runs and its log"))
+	case len(events) == 0:
+		return l.unobserved(pod.Ref, finding(l.autoscaler(),
+			"check that Karpenter runs; see its log",
+			"%s has not evaluated %s: its Pending phase proves nothing", l.autoscaler(), suspect(pod.Ref)))
 	case len(limit) == 0:
-		return l.unknown(pod.Ref, finding(suspect(pod.Ref), suspect(pod.Ref)+" is Pending for another reason than the limit: "+said[len(said)-1].Message, "correct what Karpenter names, then run again"))
-	case l.st.Marks[seen.MarkWindowTo].IsZero():
-		return l.unknown(pod.Ref, finding("control window", "the control window is not over", "run again"))
+		return l.unobserved(pod.Ref, finding(suspect(pod.Ref),
+			"correct the cause that Karpenter reports, then run again",
+			"%s is Pending for a reason other than the limit: %s", suspect(pod.Ref), events[len(events)-1].Message))
+	case l.st.Marks[snapshot.MarkWindowTo].IsZero():
+		return l.unobserved(pod.Ref, finding("control window", "run again", "the control window is not over"))
 	default:
-		return l.pass(latest(limit, func(e seen.Event) time.Time { return e.First }), pod.Ref, "%s stayed Pending: Karpenter refused it for the limit of NodePool %s, and made no claim", suspect(pod.Ref), name)
+		return l.pass(latest(limit, func(e snapshot.Event) time.Time { return e.First }), pod.Ref, "%s stayed Pending: Karpenter refused it because of the limit of NodePool %s and created no claim", suspect(pod.Ref), name)
 	}
 }
 
-// refusals are what the autoscaler says against a pod.
-func (l look) refusals(p seen.Pod) []seen.Event {
-	return only(l.about(p.UID, "FailedScheduling", "NotTriggerScaleUp"), func(e seen.Event) bool { return l.fromAutoscaler(e) })
+// refusals are the autoscaler's events that reject a pod.
+func (l lookup) refusals(p snapshot.Pod) []snapshot.Event {
+	return only(l.about(p.UID, "FailedScheduling", "NotTriggerScaleUp"), func(e snapshot.Event) bool { return l.fromAutoscaler(e) })
 }
 
-// fromAutoscaler tells the autoscaler's FailedScheduling from the scheduler's.
-func (l look) fromAutoscaler(e seen.Event) bool {
+// fromAutoscaler distinguishes the autoscaler's FailedScheduling from the scheduler's.
+func (l lookup) fromAutoscaler(e snapshot.Event) bool {
 	return e.Reason == "NotTriggerScaleUp" || strings.Contains(e.From, karpenter) || strings.HasPrefix(e.Message, "Failed to schedule pod, ")
 }
 
-// isLimit: the two messages with which Karpenter refuses for a NodePool's limit.
+// isLimit matches the two messages that Karpenter prints for an exhausted NodePool limit.
 func isLimit(message string) bool {
 	return strings.Contains(message, "exceed limits for nodepool") || strings.Contains(message, "limits have been exhausted for nodepool")
 }

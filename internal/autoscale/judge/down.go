@@ -4,33 +4,36 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// metricFalls: the load is gone, and the value is below the target again.
-func metricFalls(l look) Result {
-	needs := []string{seen.ProblemMetricsAPI, seen.ProblemPods}
-	still := only(l.role(seen.RoleLoad), func(p seen.Pod) bool { return !p.Gone() && p.Phase != "Succeeded" && p.Phase != "Failed" })
-	if _, stopped := l.st.Marks[seen.MarkStop]; !stopped {
-		return l.wait(seen.Ref{}, needs, nil, finding("load", "the load was not stopped", "run again"))
+// metricFalls requires that the load has ended and the value is below the target.
+func metricFalls(l lookup) Result {
+	needs := []string{snapshot.ProblemMetricsAPI, snapshot.ProblemPods}
+	still := only(l.role(snapshot.RoleLoad), func(p snapshot.Pod) bool { return !p.Gone() && p.Phase != "Succeeded" && p.Phase != "Failed" })
+	if _, stopped := l.st.Marks[snapshot.MarkStop]; !stopped {
+		return l.wait(snapshot.Ref{}, needs, nil, finding("load", "run again", "the load was not stopped"))
 	}
 	if len(still) > 0 {
 		p := still[0]
-		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), fmt.Sprintf("%s of the load still runs on %s", suspect(p.Ref), p.Node), "see why it does not end: its grace period, the kubelet of its node"))
+		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref),
+			"find out why it does not end: its grace period, the kubelet of its node",
+			"%s of the load still runs on %s", suspect(p.Ref), p.Node))
 	}
-	good := l.good(l.st.API, seen.MarkStop)
-	if first, ok := trailing(good, func(r seen.Reading) bool { return r.Value <= l.rest() }); ok && lastError(l.st.API) == "" && l.rest() > 0 {
-		return l.pass(first.At, l.metricRef(), "%s = %s, not above %s", l.setup.Metric.Name, l.value(good[len(good)-1].Value), l.value(l.rest()))
+	good := l.good(l.st.API, snapshot.MarkStop)
+	if first, ok := trailing(good, func(r snapshot.Reading) bool { return r.Value <= l.scaleDownAt() }); ok && lastError(l.st.API) == "" && l.scaleDownAt() > 0 {
+		return l.pass(first.At, l.metricRef(), "%s = %s, not above %s", l.setup.Metric.Name, l.value(good[len(good)-1].Value), l.value(l.scaleDownAt()))
 	}
 	if len(good) == 0 || lastError(l.st.API) != "" {
 		return l.wait(l.metricRef(), needs, l.notServed(), check.Finding{})
 	}
-	return l.wait(l.metricRef(), needs, l.madeFindings(), finding(l.metricRef().String(), fmt.Sprintf("the value is %s though the load is gone, and has to fall to %s; it is made of %s", l.value(good[len(good)-1].Value), l.value(l.rest()), l.made()),
-		"see who else uses GPUs of the value; "+l.interval(seen.SettingWindow)))
+	return l.wait(l.metricRef(), needs, l.componentFindings(), finding(l.metricRef().String(),
+		"find out which other pods use GPUs of the value; "+l.interval(snapshot.SettingWindow),
+		"the value is %s after the load ended, want at most %s; its series: %s", l.value(good[len(good)-1].Value), l.value(l.scaleDownAt()), l.components()))
 }
 
-// trailing is the first item of the run at the end of a list for which ok holds.
+// trailing returns the first item of the longest suffix for which ok holds.
 func trailing[T any](list []T, ok func(T) bool) (T, bool) {
 	var first T
 	found := false
@@ -40,46 +43,55 @@ func trailing[T any](list []T, ok func(T) bool) (T, bool) {
 	return first, found
 }
 
-// hpaDown: the HPA desires the least again.
-func hpaDown(l look) Result {
-	all := l.desiredSince(seen.MarkLoad)
-	stop := l.st.Marks[seen.MarkStop]
-	first, ok := trailing(all, func(d seen.Desired) bool { return d.Desired <= l.least() && !stop.IsZero() && d.At.After(stop) })
+// hpaDown requires that the HPA desires the minimum again.
+func hpaDown(l lookup) Result {
+	all := l.desiredSince(snapshot.MarkLoad)
+	stop := l.st.Marks[snapshot.MarkStop]
+	first, ok := trailing(all, func(d snapshot.Desired) bool {
+		return d.Desired <= l.minReplicas() && !stop.IsZero() && d.At.After(stop)
+	})
 	if ok && l.st.HPA != nil {
 		return l.pass(first.At, l.st.HPA.Ref, "%s desired", count(first.Desired, "replica"))
 	}
-	return l.wait(l.hpaRef(), []string{seen.ProblemHPA}, l.whyNotDown(), finding(suspect(l.hpaRef()), "the HPA still desires more than the least", "see the HPA's events; it looks every "+l.interval(seen.SettingHPASync)))
+	return l.wait(l.hpaRef(), []string{snapshot.ProblemHPA}, l.whyNotDown(), finding(suspect(l.hpaRef()),
+		"see the HPA's events; its sync period is "+l.interval(snapshot.SettingHPASync),
+		"the HPA still desires more than the minimum"))
 }
 
-func (l look) whyNotDown() []check.Finding {
+func (l lookup) whyNotDown() []check.Finding {
 	h, name := l.st.HPA, suspect(l.hpaRef())
 	if h == nil || h.Gone() {
-		return []check.Finding{finding(name, "there is no HPA: it was deleted", "see who deletes objects of the namespace")}
+		return []check.Finding{finding(name, "find out which client deletes objects of the namespace", "HPA not found: it was deleted")}
 	}
-	if c, ok := seen.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
-		return []check.Finding{finding(name, fmt.Sprintf("the HPA cannot read the metric, so it leaves the replicas as they are: %s: %s", c.Reason, c.Message), "see hop metric-falls; a holder must keep the metric served")}
+	if c, ok := snapshot.Is(h.Conditions, "ScalingActive"); !ok && c.Status != "" {
+		return []check.Finding{finding(name,
+			"see hop metric-falls; a holder must keep the metric served",
+			"the HPA cannot read the metric and keeps the replica count: %s: %s", c.Reason, c.Message)}
 	}
-	if c, _ := seen.Is(h.Conditions, "AbleToScale"); c.Reason == "ScaleDownStabilized" {
-		return []check.Finding{finding("setting "+seen.SettingStabilization, fmt.Sprintf("the HPA waits out its stabilization window (%s): %s", l.interval(seen.SettingStabilization), c.Message), "shorten behavior.scaleDown.stabilizationWindowSeconds, or wait longer")}
+	if c, _ := snapshot.Is(h.Conditions, "AbleToScale"); c.Reason == "ScaleDownStabilized" {
+		return []check.Finding{finding("setting "+snapshot.SettingStabilization,
+			"shorten behavior.scaleDown.stabilizationWindowSeconds, or wait longer",
+			"the HPA waits for its stabilization window (%s): %s", l.interval(snapshot.SettingStabilization), c.Message)}
 	}
-	if d, ok := l.desired(seen.MarkStop); ok && d.Value != nil && *d.Value > l.rest() {
-		return []check.Finding{finding(name, fmt.Sprintf("the HPA still has the value %s, above %s", l.value(*d.Value), l.value(l.rest())), "see hop metric-falls")}
+	if d, ok := l.desired(snapshot.MarkStop); ok && d.Value != nil && *d.Value > l.scaleDownAt() {
+		return []check.Finding{finding(name, "see hop metric-falls", "the HPA still reports the value %s, above %s", l.value(*d.Value), l.value(l.scaleDownAt()))}
 	}
 	return nil
 }
 
-// podsGone: the pods that the load brought have ended, and no others.
-func podsGone(l look) Result {
-	added, kept := l.added(), l.kept()
-	needs := []string{seen.ProblemPods}
+// podsGone requires that exactly the pods created under load are gone.
+func podsGone(l lookup) Result {
+	added, initial := l.added(), l.initial()
+	needs := []string{snapshot.ProblemPods}
 	if len(added) == 0 {
-		return l.wait(seen.Ref{}, needs, nil, finding("pods", "the load brought no pods, so none can end", "see hop pods"))
+		return l.wait(snapshot.Ref{}, needs, nil, finding("pods", "see hop pods", "no pods were created under load, so none can end"))
 	}
-	from := l.st.Marks[seen.MarkLoad]
-	for _, p := range kept {
+	from := l.st.Marks[snapshot.MarkLoad]
+	for _, p := range initial {
 		if p.Deleted.After(from) || p.Deleting.After(from) {
-			return l.broken(p.Ref, finding(suspect(p.Ref), fmt.Sprintf("%s, which was there before the load, was deleted instead of a new one (%s stay)", suspect(p.Ref), names(alive(added), podRef)),
-				"see that it keeps its annotation controller.kubernetes.io/pod-deletion-cost, and who evicted it: kubectl get events"))
+			return l.fail(p.Ref, finding(suspect(p.Ref),
+				"check that it keeps its annotation controller.kubernetes.io/pod-deletion-cost; find out what evicted it: kubectl get events",
+				"%s, which existed before the load, was deleted instead of a new one (%s remain)", suspect(p.Ref), names(active(added), podRef)))
 		}
 	}
 	for _, p := range added {
@@ -88,10 +100,10 @@ func podsGone(l look) Result {
 		}
 		message := suspect(p.Ref) + " has not been deleted: the Deployment has not scaled down"
 		if !p.Deleting.IsZero() {
-			message = fmt.Sprintf("%s was deleted %s ago and is still there, on %s", suspect(p.Ref), seconds(l.st.At.Sub(p.Deleting)), p.Node)
+			message = fmt.Sprintf("%s was deleted %s ago and still exists on %s", suspect(p.Ref), seconds(l.st.At.Sub(p.Deleting)), p.Node)
 		}
-		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), message, "see the pod's finalizers and grace period, and the kubelet of its node"))
+		return l.wait(p.Ref, needs, nil, finding(suspect(p.Ref), "see the pod's finalizers and grace period, and the kubelet of its node", "%s", message))
 	}
-	last := lastOf(added, func(p seen.Pod) time.Time { return p.Deleted })
+	last := lastOf(added, func(p snapshot.Pod) time.Time { return p.Deleted })
 	return l.pass(last.Deleted, last.Ref, "%s gone: %s", count(len(added), "pod"), names(added, podRef))
 }

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // stays is node-c that is not removed.
-func stays(st *seen.State) *seen.Node {
+func stays(st *snapshot.State) *snapshot.Node {
 	n := nodeNamed(st, "node-c")
 	n.Life = life(24.8)
 	claimNamed(st, "node-c").Life = life(24.5)
@@ -17,188 +17,188 @@ func stays(st *seen.State) *seen.Node {
 }
 
 // said adds an event about node-c.
-func said(st *seen.State, s float64, reason, message string) {
-	st.Events = append(st.Events, seen.Event{About: ref("Node", "node-c"), Reason: reason, From: "karpenter", Message: message, First: at(s)})
+func events(st *snapshot.State, s float64, reason, message string) {
+	st.Events = append(st.Events, snapshot.Event{About: ref("Node", "node-c"), Reason: reason, From: "karpenter", Message: message, First: at(s)})
 }
 
 func downNegatives() []negative {
 	return slices.Concat(fallNegatives(), stayNegatives(), []negative{
-		{name: "nothing came", hop: seen.HopNodesGone, suspect: "nodes", says: "brought no nodes", change: func(_ *seen.Setup, st *seen.State) { st.Nodes = st.Nodes[:1] }},
+		{name: "nothing came", hop: snapshot.HopNodesGone, suspect: "nodes", says: "no nodes were added under load", change: func(_ *snapshot.Setup, st *snapshot.State) { st.Nodes = st.Nodes[:1] }},
 
-		{name: "instance not confirmed gone", hop: seen.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "has been deleting for 3.0 s: its instance .kwok://node-c.", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "instance not confirmed gone", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "has been terminating for 3.0 s: the termination of its instance .kwok://node-c.", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Deleted, claimNamed(st, "node-c").Deleting = time.Time{}, at(54)
 		}},
-		{name: "not asked for", hop: seen.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "not asked for", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "deletion was not requested", hop: snapshot.HopClaimsGone, suspect: "NodeClaim claim-node-c", says: "deletion was not requested", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Life = life(24.5)
 		}},
-		{name: "nothing came", hop: seen.HopClaimsGone, suspect: "claims", says: "brought no claims", change: func(_ *seen.Setup, st *seen.State) { st.Claims = nil }},
+		{name: "nothing came", hop: snapshot.HopClaimsGone, suspect: "claims", says: "no claims were created under load", change: func(_ *snapshot.Setup, st *snapshot.State) { st.Claims = nil }},
 
-		{name: "a node of the inventory", hop: seen.HopBystanders, suspect: "node gpu-01", says: "was there before the run and is gone", change: func(_ *seen.Setup, st *seen.State) {
-			st.Missing = []seen.Ref{ref("Node", "gpu-01")}
+		{name: "a node of the inventory", hop: snapshot.HopBystanders, suspect: "node gpu-01", says: "existed before the run and is gone", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Missing = []snapshot.Ref{ref("Node", "gpu-01")}
 		}},
-		{name: "a node without a pool", hop: seen.HopBystanders, suspect: "node system-01", says: "is gone", change: func(_ *seen.Setup, st *seen.State) {
-			st.Missing = []seen.Ref{ref("Node", "system-01")}
+		{name: "a node without a pool", hop: snapshot.HopBystanders, suspect: "node system-01", says: "is gone", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Missing = []snapshot.Ref{ref("Node", "system-01")}
 		}},
-		{name: "a node of somebody else's pool", hop: seen.HopBystanders, verdict: check.Passed, change: func(s *seen.Setup, st *seen.State) {
+		{name: "a node of somebody else's pool", hop: snapshot.HopBystanders, verdict: check.Passed, change: func(s *snapshot.Setup, st *snapshot.State) {
 			s.Before = append(s.Before, ref("Node", "theirs"))
 			s.BeforePools = map[string]string{"theirs": "research"}
-			st.Missing = []seen.Ref{ref("Node", "theirs")}
+			st.Missing = []snapshot.Ref{ref("Node", "theirs")}
 		}},
-		{name: "the first replica's node", hop: seen.HopBystanders, suspect: "node node-a", says: "of the first replica is gone", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "the first replica's node", hop: snapshot.HopBystanders, suspect: "node node-a", says: "of the first replica was removed", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-a").Life = ended(7, 50)
 		}},
-		{name: "nothing was there", hop: seen.HopBystanders, suspect: "nodes", says: "no node was there", change: func(s *seen.Setup, _ *seen.State) { s.Before = nil }},
+		{name: "nothing was there", hop: snapshot.HopBystanders, suspect: "nodes", says: "no node existed before", change: func(s *snapshot.Setup, _ *snapshot.State) { s.Before = nil }},
 
-		{name: "left over", hop: seen.HopClean, suspect: "NodePool firstlight-run", says: "still there", change: func(_ *seen.Setup, st *seen.State) {
-			st.Left = []seen.Ref{ref("NodePool", own)}
+		{name: "left over", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = []snapshot.Ref{ref("NodePool", own)}
 		}},
-		{name: "not begun", hop: seen.HopClean, suspect: "clean-up", says: "did not begin", change: func(_ *seen.Setup, st *seen.State) { delete(st.Marks, seen.MarkClean) }},
-		{name: "kept", hop: seen.HopClean, verdict: check.NotApplicable, change: func(s *seen.Setup, _ *seen.State) { s.Keep = true }},
+		{name: "not begun", hop: snapshot.HopClean, suspect: "clean-up", says: "did not begin", change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkClean) }},
+		{name: "kept", hop: snapshot.HopClean, verdict: check.NotApplicable, change: func(s *snapshot.Setup, _ *snapshot.State) { s.Keep = true }},
 	})
 }
 
 func fallNegatives() []negative {
 	return []negative{
-		{name: "load still there", hop: seen.HopMetricFalls, suspect: "pod .*load-2", says: "still runs on gpu-02", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "load still there", hop: snapshot.HopMetricFalls, suspect: "pod .*load-2", says: "still runs on gpu-02", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "load-2").Life = life(21.1)
 		}},
-		{name: "value stays", hop: seen.HopMetricFalls, suspect: "gpu-02/gpu7", says: "diluted|pod research/train", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "value stays", hop: snapshot.HopMetricFalls, suspect: "gpu-02/gpu7", says: "diluted|pod research/train", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.API = st.API[:len(st.API)-1]
-			st.Made = append(st.Made, seen.Sample{Node: "gpu-02", GPU: "7", UUID: "GPU-27", Namespace: "research", Pod: "train", Value: 700, At: at(57)})
+			st.Made = append(st.Made, snapshot.Sample{Node: "gpu-02", GPU: "7", UUID: "GPU-27", Namespace: "research", Pod: "train", Value: 700, At: at(57)})
 		}},
-		{name: "value rises again", hop: seen.HopMetricFalls, suspect: "external metric", says: "is 500 W though the load is gone", change: func(_ *seen.Setup, st *seen.State) {
-			st.API = append(st.API, seen.Reading{At: at(36), Value: 500})
+		{name: "value rises again", hop: snapshot.HopMetricFalls, suspect: "external metric", says: "is 500 W after the load ended", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = append(st.API, snapshot.Reading{At: at(36), Value: 500})
 		}},
-		{name: "value gone", hop: seen.HopMetricFalls, suspect: "adapter rule", says: "no value", change: func(_ *seen.Setup, st *seen.State) {
-			st.API = append(st.API, seen.Reading{At: at(36), Err: "no metrics returned"})
+		{name: "value gone", hop: snapshot.HopMetricFalls, suspect: "adapter rule", says: "no value", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = append(st.API, snapshot.Reading{At: at(36), Err: "no metrics returned"})
 		}},
-		{name: "not stopped", hop: seen.HopMetricFalls, suspect: "load", says: "not stopped", change: func(_ *seen.Setup, st *seen.State) { delete(st.Marks, seen.MarkStop) }},
+		{name: "not stopped", hop: snapshot.HopMetricFalls, suspect: "load", says: "not stopped", change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkStop) }},
 
-		{name: "stabilization", hop: seen.HopHPADown, suspect: "hpa-stabilization", says: "waits out its stabilization window", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "stabilization", hop: snapshot.HopHPADown, suspect: "hpa-stabilization", says: "waits for its stabilization window", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Desired = st.Desired[:3]
-			st.HPA.Conditions[0] = seen.Condition{Type: "AbleToScale", Status: "True", Reason: "ScaleDownStabilized", Message: "recent recommendations were higher"}
+			st.HPA.Conditions[0] = snapshot.Condition{Type: "AbleToScale", Status: "True", Reason: "ScaleDownStabilized", Message: "recent recommendations were higher"}
 		}},
-		{name: "metric gone", hop: seen.HopHPADown, suspect: "HorizontalPodAutoscaler", says: "cannot read the metric, so it leaves", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "metric gone", hop: snapshot.HopHPADown, suspect: "HorizontalPodAutoscaler", says: "cannot read the metric and keeps", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Desired = st.Desired[:3]
 			st.HPA.Conditions[1] = not("ScalingActive", "False", "FailedGetExternalMetric", "x")
 		}},
-		{name: "still high", hop: seen.HopHPADown, suspect: "HorizontalPodAutoscaler", says: "still has the value 900 W", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "still high", hop: snapshot.HopHPADown, suspect: "HorizontalPodAutoscaler", says: "still reports the value 900 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			v := 900.0
 			st.Desired[3].Desired, st.Desired[3].Value = 3, &v
 		}},
-		{name: "down and up again", hop: seen.HopHPADown, suspect: "HPA|Horizontal", says: "more than the least", change: func(_ *seen.Setup, st *seen.State) {
-			st.Desired = append(st.Desired, seen.Desired{At: at(40), Desired: 2})
+		{name: "down and up again", hop: snapshot.HopHPADown, suspect: "HPA|Horizontal", says: "more than the minimum", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Desired = append(st.Desired, snapshot.Desired{At: at(40), Desired: 2})
 		}},
 
-		{name: "another replica was deleted", hop: seen.HopPodsGone, suspect: "pod .*worker-a", says: "was deleted instead of a new one", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "another replica was deleted", hop: snapshot.HopPodsGone, suspect: "pod .*worker-a", says: "was deleted instead of a new one", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-a").Life = ended(6.1, 39)
 			podNamed(st, "worker-c").Life = life(24)
 		}},
-		{name: "does not end", hop: seen.HopPodsGone, suspect: "pod .*worker-c", says: "deleted 18.5 s ago and is still there, on node-c", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "does not end", hop: snapshot.HopPodsGone, suspect: "pod .*worker-c", says: "deleted 18.5 s ago and still exists on node-c", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Deleted = time.Time{}
 		}},
-		{name: "not deleted", hop: seen.HopPodsGone, suspect: "pod .*worker-c", says: "has not been deleted", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "not deleted", hop: snapshot.HopPodsGone, suspect: "pod .*worker-c", says: "has not been deleted", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Life = life(24)
 		}},
-		{name: "nothing came", hop: seen.HopPodsGone, suspect: "pods", says: "brought no pods", change: func(_ *seen.Setup, st *seen.State) { st.Pods = st.Pods[:3] }},
+		{name: "nothing came", hop: snapshot.HopPodsGone, suspect: "pods", says: "no pods were created under load", change: func(_ *snapshot.Setup, st *snapshot.State) { st.Pods = st.Pods[:3] }},
 	}
 }
 
 func stayNegatives() []negative {
 	return []negative{
-		{name: "consolidation disabled", hop: seen.HopNodesGone, suspect: "NodePool firstlight-run", says: "consolidateAfter of NodePool firstlight-run is Never", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "consolidation disabled", hop: snapshot.HopNodesGone, suspect: "NodePool firstlight-run", says: "consolidateAfter of NodePool firstlight-run is Never", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			st.Pools[0].ConsolidateAfter = "Never"
 		}},
-		{name: "consolidation disabled, in Karpenter's words", hop: seen.HopNodesGone, suspect: "NodePool firstlight-run", says: `has consolidation disabled`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "consolidation disabled, in Karpenter's words", hop: snapshot.HopNodesGone, suspect: "NodePool firstlight-run", says: `has consolidation disabled`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
-			said(st, 26, "Unconsolidatable", `NodePool "firstlight-run" has consolidation disabled`)
+			events(st, 26, "Unconsolidatable", `NodePool "firstlight-run" has consolidation disabled`)
 		}},
-		{name: "do not disrupt", hop: seen.HopNodesGone, suspect: "pod research/keeper", says: "annotated karpenter.sh/do-not-disrupt", change: func(_ *seen.Setup, st *seen.State) {
-			stays(st).Holders = []seen.Holder{{Ref: seen.Ref{Kind: "Pod", Namespace: "research", Name: "keeper", UID: "k"}, DoNotDisrupt: true}}
+		{name: "do not disrupt", hop: snapshot.HopNodesGone, suspect: "pod research/keeper", says: "annotated karpenter.sh/do-not-disrupt", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st).Holders = []snapshot.Holder{{Ref: snapshot.Ref{Kind: "Pod", Namespace: "research", Name: "keeper", UID: "k"}, DoNotDisrupt: true}}
 		}},
-		{name: "a foreign pod", hop: seen.HopNodesGone, suspect: "pod research/train", says: "which is not of this run", change: func(_ *seen.Setup, st *seen.State) {
-			stays(st).Holders = []seen.Holder{{Ref: seen.Ref{Kind: "Pod", Namespace: "kube-system", Name: "proxy", UID: "p"}, Daemon: true}, {Ref: seen.Ref{Kind: "Pod", Namespace: "research", Name: "train", UID: "k"}}}
+		{name: "a foreign pod", hop: snapshot.HopNodesGone, suspect: "pod research/train", says: "which is not of this run", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st).Holders = []snapshot.Holder{{Ref: snapshot.Ref{Kind: "Pod", Namespace: "kube-system", Name: "proxy", UID: "p"}, Daemon: true}, {Ref: snapshot.Ref{Kind: "Pod", Namespace: "research", Name: "train", UID: "k"}}}
 		}},
-		{name: "our pod", hop: seen.HopNodesGone, suspect: "pod .*worker-c", says: "still on it", change: func(_ *seen.Setup, st *seen.State) {
-			stays(st).Holders = []seen.Holder{{Ref: ref("Pod", "worker-c"), Ours: true}}
+		{name: "our pod", hop: snapshot.HopNodesGone, suspect: "pod .*worker-c", says: "still on it", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			stays(st).Holders = []snapshot.Holder{{Ref: ref("Pod", "worker-c"), Ours: true}}
 		}},
-		{name: "budget 0", hop: seen.HopNodesGone, suspect: "NodePool", says: "disruption budget of NodePool firstlight-run is 0", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "budget 0", hop: snapshot.HopNodesGone, suspect: "NodePool", says: "disruption budget of NodePool firstlight-run is 0", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			st.Pools[0].Budgets = []string{"10%", "0"}
 		}},
-		{name: "budget, in Karpenter's words", hop: seen.HopNodesGone, suspect: "NodePool", says: "disruption budget in the way", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "budget, in Karpenter's words", hop: snapshot.HopNodesGone, suspect: "NodePool", says: "blocked by a disruption budget", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
-			st.Events = append(st.Events, seen.Event{About: ref("NodePool", own), Reason: "DisruptionBlocked", Message: "No allowed disruptions for disruption reason Empty due to blocking budget", First: at(45)})
+			st.Events = append(st.Events, snapshot.Event{About: ref("NodePool", own), Reason: "DisruptionBlocked", Message: "No allowed disruptions for disruption reason Empty due to blocking budget", First: at(45)})
 		}},
-		{name: "PodDisruptionBudget", hop: seen.HopNodesGone, suspect: "node node-c", says: "Pdb prevents pod evictions .PodDisruptionBudget=.research/train", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "PodDisruptionBudget", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "Pdb prevents pod evictions .PodDisruptionBudget=.research/train", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
-			said(st, 26, "DisruptionBlocked", "Pdb prevents pod evictions (PodDisruptionBudget=[research/train])")
+			events(st, 26, "DisruptionBlocked", "Pdb prevents pod evictions (PodDisruptionBudget=[research/train])")
 		}},
-		{name: "what was said before the load ended is over", hop: seen.HopNodesGone, suspect: "node node-c", says: "nothing is seen that keeps it", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "what was said before the load ended is over", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
-			said(st, 26, "DisruptionBlocked", "Can't be removed yet")
-			said(st, 45, "DisruptionBlocked", "Node is nominated for a pending pod")
+			events(st, 26, "DisruptionBlocked", "Can't be removed yet")
+			events(st, 45, "DisruptionBlocked", "Node is nominated for a pending pod")
 		}},
-		{name: "what is said now counts", hop: seen.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "what is said now counts", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "can't replace with a cheaper node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
-			said(st, 45, "Unconsolidatable", "can't replace with a cheaper node")
+			events(st, 45, "Unconsolidatable", "can't replace with a cheaper node")
 		}},
-		{name: "not consolidatable yet", hop: seen.HopNodesGone, suspect: "node node-c", says: "not Consolidatable yet", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "not consolidatable yet", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "not Consolidatable yet", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			c := claimNamed(st, "node-c")
 			c.Conditions = c.Conditions[:3]
 		}},
-		{name: "draining", hop: seen.HopNodesGone, suspect: "node node-c", says: "has been draining for 7.0 s", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "draining", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "has been draining for 7.0 s", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st).Deleting = at(50)
 		}},
-		{name: "Karpenter gone", hop: seen.HopNodesGone, suspect: "karpenter", says: "0 of 1", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "Karpenter gone", hop: snapshot.HopNodesGone, suspect: "karpenter", says: "0 of 1", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stays(st)
 			st.Programs[1].Ready = 0
 		}},
-		{name: "another node of the same name is no proof", hop: seen.HopNodesGone, suspect: "node node-c", says: "nothing is seen", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "another node of the same name is no proof", hop: snapshot.HopNodesGone, suspect: "node node-c", says: "remains for no known reason", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			n := *stays(st)
 			gone := n
 			gone.UID, gone.ProviderID, gone.Life = "uid-earlier", "kwok://earlier", ended(24.8, 50)
 			st.Nodes = append(st.Nodes, gone)
 		}},
-		{name: "noise that stays", hop: seen.HopNodesGone, verdict: check.Passed, change: noise},
-		{name: "noise that stays", hop: seen.HopClaimsGone, verdict: check.Passed, change: noise},
-		{name: "noise that stays", hop: seen.HopBystanders, verdict: check.Passed, change: noise},
+		{name: "noise that stays", hop: snapshot.HopNodesGone, verdict: check.Passed, change: noise},
+		{name: "noise that stays", hop: snapshot.HopClaimsGone, verdict: check.Passed, change: noise},
+		{name: "noise that stays", hop: snapshot.HopBystanders, verdict: check.Passed, change: noise},
 	}
 }
 
 func gangNegatives() []negative {
 	return []negative{
-		{name: "a pod is missing", hop: seen.HopGangBound, suspect: "gang", says: "2 of 3 pods", change: func(_ *seen.Setup, st *seen.State) {
-			st.Pods = slices.DeleteFunc(st.Pods, func(p seen.Pod) bool { return p.Name == "gang-1" })
+		{name: "a pod is missing", hop: snapshot.HopGangBound, suspect: "gang", says: "2 of 3 pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "gang-1" })
 		}},
-		{name: "limit", hop: seen.HopGangBound, suspect: "NodePool", says: "limit reached", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "limit", hop: snapshot.HopGangBound, suspect: "NodePool", says: "limit reached", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "gang-1", "node-g1", "all available instance types exceed limits for nodepool (NodePool=firstlight-run)")
 		}},
-		{name: "one by one", hop: seen.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(_ *seen.Setup, st *seen.State) {
-			nodeNamed(st, "node-g2").Conditions = []seen.Condition{is("Ready", 68)}
+		{name: "one by one", hop: snapshot.HopGangBound, suspect: "scheduler", says: "bound 4.0 s before node node-g2", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			nodeNamed(st, "node-g2").Conditions = []snapshot.Condition{is("Ready", 68)}
 			podNamed(st, "gang-2").BoundAt = at(69)
 		}},
-		{name: "no overflow", hop: seen.HopGangBound, suspect: "gang", says: "fitted the nodes that were free", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "no overflow", hop: snapshot.HopGangBound, suspect: "gang", says: "fit on the free nodes", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			for _, n := range []string{"node-g0", "node-g1", "node-g2"} {
 				nodeNamed(st, n).Life = life(50)
 			}
 		}},
-		{name: "no gangs here", hop: seen.HopGangBound, verdict: check.NotApplicable, change: func(s *seen.Setup, _ *seen.State) {
+		{name: "no gangs here", hop: snapshot.HopGangBound, verdict: check.NotApplicable, change: func(s *snapshot.Setup, _ *snapshot.State) {
 			s.Gang, s.GangWhy = 0, "no scheduler here knows gangs"
 		}},
 
-		{name: "one is bound", hop: seen.HopGangNone, suspect: "pod .*short-1", says: "cannot be placed whole was bound", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "one is bound", hop: snapshot.HopGangNone, suspect: "pod .*short-1", says: "that does not fit was bound", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "short-1").Node = "node-g0"
 		}},
-		{name: "too soon", hop: seen.HopGangNone, verdict: check.Unobserved, suspect: "gang", says: "none of the gang was bound for 5.0 s, 10.0 s are wanted", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "too soon", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "gang", says: "no pod of the gang was bound for 5.0 s, want 10.0 s", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.At = at(85)
 		}},
-		{name: "not for the limit", hop: seen.HopGangNone, verdict: check.Unobserved, suspect: "Karpenter", says: "does not say that it is for the limit", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "not for the limit", hop: snapshot.HopGangNone, verdict: check.Unobserved, suspect: "Karpenter", says: "does not name the limit", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Events = nil
 		}},
-		{name: "a pod is missing", hop: seen.HopGangNone, suspect: "gang", says: "2 of 3", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a pod is missing", hop: snapshot.HopGangNone, suspect: "gang", says: "2 of 3", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Pods = st.Pods[:len(st.Pods)-1]
 		}},
 	}

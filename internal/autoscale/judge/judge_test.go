@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -8,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // phaseOf is the phase of a hop.
 func phaseOf(t *testing.T, hop string) string {
 	t.Helper()
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		if slices.Contains(p.Hops, hop) {
 			return p.Name
 		}
@@ -27,7 +28,7 @@ func phaseOf(t *testing.T, hop string) string {
 func TestEveryHopHasAJudge(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
 			n++
 			if judges[hop] == nil {
@@ -38,7 +39,7 @@ func TestEveryHopHasAJudge(t *testing.T) {
 	if n != len(judges) {
 		t.Errorf("%d judges for %d hops", len(judges), n)
 	}
-	if r := Hop("hopp", setup(), until(seen.PhaseClean)); r.Verdict != check.Unobserved {
+	if r := Hop("hopp", setup(), until(snapshot.PhaseClean)); r.Verdict != check.Unobserved {
 		t.Errorf("an unknown hop is %s", r.Verdict)
 	}
 }
@@ -48,13 +49,13 @@ func TestEveryHopHasAJudge(t *testing.T) {
 func TestAHealthyChain(t *testing.T) {
 	t.Parallel()
 	times := map[string]float64{
-		seen.HopAdapter: 1, seen.HopPool: 2, seen.HopSeries: 5, seen.HopPlaced: 9, seen.HopServed: 8.2, seen.HopFlat: 20, seen.HopLimitZero: 11,
-		seen.HopLoad: 21.5, seen.HopExporter: 22, seen.HopPrometheus: 23, seen.HopMetricsAPI: 23.2, seen.HopHPA: 23.8, seen.HopPods: 24,
-		seen.HopUnschedulable: 24.1, seen.HopNodeClaim: 24.5, seen.HopRegistered: 24.8, seen.HopReady: 25, seen.HopBound: 25.5,
-		seen.HopMetricFalls: 35.2, seen.HopHPADown: 38, seen.HopPodsGone: 39, seen.HopNodesGone: 55, seen.HopClaimsGone: 56, seen.HopBystanders: 57,
-		seen.HopGangBound: 64, seen.HopGangNone: 91, seen.HopClean: 95,
+		snapshot.HopAdapter: 1, snapshot.HopPool: 2, snapshot.HopSeries: 5, snapshot.HopPlaced: 9, snapshot.HopServed: 8.2, snapshot.HopFlat: 20, snapshot.HopLimitZero: 11,
+		snapshot.HopLoad: 21.5, snapshot.HopExporter: 22, snapshot.HopPrometheus: 23, snapshot.HopMetricsAPI: 23.2, snapshot.HopHPA: 23.8, snapshot.HopPods: 24,
+		snapshot.HopUnschedulable: 24.1, snapshot.HopNodeClaim: 24.5, snapshot.HopRegistered: 24.8, snapshot.HopReady: 25, snapshot.HopBound: 25.5,
+		snapshot.HopMetricFalls: 35.2, snapshot.HopHPADown: 38, snapshot.HopPodsGone: 39, snapshot.HopNodesGone: 55, snapshot.HopClaimsGone: 56, snapshot.HopBystanders: 57,
+		snapshot.HopGangBound: 64, snapshot.HopGangNone: 91, snapshot.HopClean: 95,
 	}
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
 			r := Hop(hop, setup(), until(p.Name))
 			if r.Verdict != check.Passed || len(r.Findings) > 0 || r.Reason == "" {
@@ -76,15 +77,15 @@ func TestAHealthyChain(t *testing.T) {
 // TestNothingIsNeverAPass judges every hop on what is nothing, or of another phase.
 func TestNothingIsNeverAPass(t *testing.T) {
 	t.Parallel()
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		for _, hop := range p.Hops {
 			for name, in := range map[string]struct {
-				s  seen.Setup
-				st seen.State
+				s  snapshot.Setup
+				st snapshot.State
 			}{
-				"nothing at all":   {seen.Setup{Pool: seen.PoolPlan{Autoscaler: "karpenter", Zero: "z"}}, seen.State{}},
-				"an empty state":   {setup(), seen.State{}},
-				"a state of times": {setup(), seen.State{At: at(100), Marks: until(seen.PhaseDown).Marks}},
+				"nothing at all":   {snapshot.Setup{Pool: snapshot.PoolPlan{Autoscaler: "karpenter", Zero: "z"}}, snapshot.State{}},
+				"an empty state":   {setup(), snapshot.State{}},
+				"a state of times": {setup(), snapshot.State{At: at(100), Marks: until(snapshot.PhaseDown).Marks}},
 			} {
 				if r := Hop(hop, in.s, in.st); clears(r.Verdict) || !r.At.IsZero() || len(r.Findings) == 0 {
 					t.Errorf("hop %s on %s is %s at %s: %s", hop, name, r.Verdict, r.At, r.Reason)
@@ -99,18 +100,18 @@ func clears(v check.Verdict) bool { return v == check.Passed || v == check.NotAp
 func TestWhatCouldNotBeLookedAtIsUnobserved(t *testing.T) {
 	t.Parallel()
 	for hop, problem := range map[string]string{
-		seen.HopAdapter: seen.ProblemAPIServices, seen.HopPool: seen.ProblemPools, seen.HopSeries: seen.ProblemPrometheus, seen.HopServed: seen.ProblemMetricsAPI,
-		seen.HopPlaced: seen.ProblemPods, seen.HopFlat: seen.ProblemNodes, seen.HopLimitZero: seen.ProblemEvents, seen.HopLoad: seen.ProblemPods,
-		seen.HopExporter: seen.ProblemExporter + "/gpu-02", seen.HopPrometheus: seen.ProblemPrometheus, seen.HopMetricsAPI: seen.ProblemMetricsAPI, seen.HopHPA: seen.ProblemHPA,
-		seen.HopPods: seen.ProblemPods, seen.HopUnschedulable: seen.ProblemEvents, seen.HopNodeClaim: seen.ProblemClaims, seen.HopRegistered: seen.ProblemNodes,
-		seen.HopReady: seen.ProblemNodes, seen.HopBound: seen.ProblemPods, seen.HopMetricFalls: seen.ProblemMetricsAPI, seen.HopHPADown: seen.ProblemHPA,
-		seen.HopPodsGone: seen.ProblemPods, seen.HopNodesGone: seen.ProblemNodes, seen.HopClaimsGone: seen.ProblemClaims, seen.HopBystanders: seen.ProblemNodes,
-		seen.HopGangBound: seen.ProblemPods, seen.HopGangNone: seen.ProblemEvents, seen.HopClean: seen.ProblemLeft,
+		snapshot.HopAdapter: snapshot.ProblemAPIServices, snapshot.HopPool: snapshot.ProblemPools, snapshot.HopSeries: snapshot.ProblemPrometheus, snapshot.HopServed: snapshot.ProblemMetricsAPI,
+		snapshot.HopPlaced: snapshot.ProblemPods, snapshot.HopFlat: snapshot.ProblemNodes, snapshot.HopLimitZero: snapshot.ProblemEvents, snapshot.HopLoad: snapshot.ProblemPods,
+		snapshot.HopExporter: snapshot.ProblemExporter + "/gpu-02", snapshot.HopPrometheus: snapshot.ProblemPrometheus, snapshot.HopMetricsAPI: snapshot.ProblemMetricsAPI, snapshot.HopHPA: snapshot.ProblemHPA,
+		snapshot.HopPods: snapshot.ProblemPods, snapshot.HopUnschedulable: snapshot.ProblemEvents, snapshot.HopNodeClaim: snapshot.ProblemClaims, snapshot.HopRegistered: snapshot.ProblemNodes,
+		snapshot.HopReady: snapshot.ProblemNodes, snapshot.HopBound: snapshot.ProblemPods, snapshot.HopMetricFalls: snapshot.ProblemMetricsAPI, snapshot.HopHPADown: snapshot.ProblemHPA,
+		snapshot.HopPodsGone: snapshot.ProblemPods, snapshot.HopNodesGone: snapshot.ProblemNodes, snapshot.HopClaimsGone: snapshot.ProblemClaims, snapshot.HopBystanders: snapshot.ProblemNodes,
+		snapshot.HopGangBound: snapshot.ProblemPods, snapshot.HopGangNone: snapshot.ProblemEvents, snapshot.HopClean: snapshot.ProblemLeft,
 	} {
-		st := seen.State{At: at(100), Problems: map[string]string{problem: "forbidden"}}
+		st := snapshot.State{At: at(100), Problems: map[string]string{problem: "forbidden"}}
 		r := Hop(hop, setup(), st)
-		if hop == seen.HopFlat { // a window that was not seen says so first
-			st = until(seen.PhaseControl)
+		if hop == snapshot.HopFlat { // a window that was not seen says so first
+			st = until(snapshot.PhaseControl)
 			st.Problems = map[string]string{problem: "forbidden"}
 			r = Hop(hop, setup(), st)
 		}
@@ -124,7 +125,7 @@ func TestWhatCouldNotBeLookedAtIsUnobserved(t *testing.T) {
 type negative struct {
 	name    string
 	hop     string
-	change  func(s *seen.Setup, st *seen.State)
+	change  func(s *snapshot.Setup, st *snapshot.State)
 	verdict check.Verdict // failed when empty
 	suspect string        // pattern of the first finding's suspect
 	says    string        // pattern of its message
@@ -136,7 +137,7 @@ func TestReasons(t *testing.T) {
 	for _, tt := range slices.Concat(beforeNegatives(), controlNegatives(), upNegatives(), downNegatives(), gangNegatives()) {
 		t.Run(tt.hop+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, st := setup(), until(orElse(tt.phase, phaseOf(t, tt.hop)))
+			s, st := setup(), until(cmp.Or(tt.phase, phaseOf(t, tt.hop)))
 			tt.change(&s, &st)
 			r := Hop(tt.hop, s, st)
 			want := tt.verdict
@@ -164,43 +165,43 @@ func TestReasons(t *testing.T) {
 }
 
 // podNamed, claimNamed and nodeNamed find what a test changes.
-func podNamed(st *seen.State, name string) *seen.Pod {
-	i := slices.IndexFunc(st.Pods, func(p seen.Pod) bool { return p.Name == name })
+func podNamed(st *snapshot.State, name string) *snapshot.Pod {
+	i := slices.IndexFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == name })
 	return &st.Pods[i]
 }
 
-func claimNamed(st *seen.State, name string) *seen.Claim {
-	i := slices.IndexFunc(st.Claims, func(c seen.Claim) bool { return c.Name == "claim-"+name })
+func claimNamed(st *snapshot.State, name string) *snapshot.Claim {
+	i := slices.IndexFunc(st.Claims, func(c snapshot.Claim) bool { return c.Name == "claim-"+name })
 	return &st.Claims[i]
 }
 
-func nodeNamed(st *seen.State, name string) *seen.Node {
-	i := slices.IndexFunc(st.Nodes, func(n seen.Node) bool { return n.Name == name })
+func nodeNamed(st *snapshot.State, name string) *snapshot.Node {
+	i := slices.IndexFunc(st.Nodes, func(n snapshot.Node) bool { return n.Name == name })
 	return &st.Nodes[i]
 }
 
 // stranger is a pod that the run does not have.
-func stranger(uid string) seen.Pod {
-	return seen.Pod{Ref: seen.Ref{Kind: "Pod", Namespace: "research", Name: uid, UID: uid}}
+func stranger(uid string) snapshot.Pod {
+	return snapshot.Pod{Ref: snapshot.Ref{Kind: "Pod", Namespace: "research", Name: uid, UID: uid}}
 }
 
 // unplaced takes node, claim and nomination of a pod away; says is what
 // Karpenter has against it.
-func unplaced(st *seen.State, name, node, says string) {
+func unplaced(st *snapshot.State, name, node, says string) {
 	p := podNamed(st, name)
 	p.Node, p.Phase, p.ReadyAt, p.BoundAt = "", "Pending", time.Time{}, time.Time{}
-	st.Claims = slices.DeleteFunc(st.Claims, func(c seen.Claim) bool { return c.Name == "claim-"+node })
-	st.Nodes = slices.DeleteFunc(st.Nodes, func(n seen.Node) bool { return n.Name == node })
-	st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.UID == p.UID && e.Reason == "Nominated" })
+	st.Claims = slices.DeleteFunc(st.Claims, func(c snapshot.Claim) bool { return c.Name == "claim-"+node })
+	st.Nodes = slices.DeleteFunc(st.Nodes, func(n snapshot.Node) bool { return n.Name == node })
+	st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.UID == p.UID && e.Reason == "Nominated" })
 	if says != "" {
-		st.Events = append(st.Events, seen.Event{About: p.Ref, Type: "Warning", Reason: "FailedScheduling", From: "karpenter", Message: "Failed to schedule pod, " + says, First: st.At})
+		st.Events = append(st.Events, snapshot.Event{About: p.Ref, Type: "Warning", Reason: "FailedScheduling", From: "karpenter", Message: "Failed to schedule pod, " + says, First: st.At})
 	}
 }
 
 // FuzzHop: no state that can be decoded makes a judge panic, and none that lacks
 // a time passes.
 func FuzzHop(f *testing.F) {
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		st := until(p.Name)
 		state, err := json.Marshal(st)
 		if err != nil {
@@ -214,12 +215,12 @@ func FuzzHop(f *testing.F) {
 	}
 	f.Add([]byte(`{}`), []byte(`{"pods":[{}],"nodes":[{}],"claims":[{}],"events":[{}],"desired":[{}],"api":[{}],"made":[{}],"hpa":{},"pools":[{}]}`))
 	f.Fuzz(func(t *testing.T, rawSetup, rawState []byte) {
-		var s seen.Setup
-		var st seen.State
+		var s snapshot.Setup
+		var st snapshot.State
 		if json.Unmarshal(rawSetup, &s) != nil || json.Unmarshal(rawState, &st) != nil {
 			return
 		}
-		for _, p := range seen.Chain() {
+		for _, p := range snapshot.Chain() {
 			for _, hop := range p.Hops {
 				r := Hop(hop, s, st)
 				if r.Verdict == check.Passed && (r.Reason == "" || r.At.IsZero() && !st.At.IsZero()) {

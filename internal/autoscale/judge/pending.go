@@ -1,37 +1,40 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 const kai = "kai"
 
-// whyNotRunning says why pods do not run: those without a node, why they are
-// pending; those with one, what their containers wait for.
-func (l look) whyNotRunning(list []seen.Pod) []check.Finding {
-	pending := only(list, func(p seen.Pod) bool { return p.Node == "" })
+// whyNotRunning reports why pods are pending, or what the containers of bound pods wait
+// for.
+func (l lookup) whyNotRunning(list []snapshot.Pod) []check.Finding {
+	pending := only(list, func(p snapshot.Pod) bool { return p.Node == "" })
 	out := l.whyPending(pending)
 	for _, p := range list {
 		if p.Node != "" {
-			why := orElse(p.Why, "its container is not ready")
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s is on %s and does not run: %s", suspect(p.Ref), p.Node, why), "see the pod's events: the image, its pull, the device plugin of the node"))
+			why := cmp.Or(p.Why, "its container is not ready")
+			out = append(out, finding(suspect(p.Ref),
+				"see the pod's events: the image, its pull, the device plugin of the node",
+				"%s is on %s and not running: %s", suspect(p.Ref), p.Node, why))
 		}
 	}
 	return out
 }
 
-// whyPending says why pods have no node, the likeliest first, each reason once.
-func (l look) whyPending(list []seen.Pod) []check.Finding {
+// whyPending reports why pods have no node: likeliest first, each reason once.
+func (l lookup) whyPending(list []snapshot.Pod) []check.Finding {
 	if len(list) == 0 {
 		return nil
 	}
 	var out []check.Finding
-	for _, f := range slices.Concat(l.queueFindings(list), l.taintFindings(list), l.poolState(list), l.whyNotReady(list), l.words(list)) {
+	for _, f := range slices.Concat(l.queueFindings(list), l.taintFindings(list), l.poolState(list), l.whyNotReady(list), l.schedulerFindings(list)) {
 		if !slices.ContainsFunc(out, func(g check.Finding) bool { return g.Suspect == f.Suspect && g.Remedy == f.Remedy }) {
 			out = append(out, f)
 		}
@@ -39,38 +42,42 @@ func (l look) whyPending(list []seen.Pod) []check.Finding {
 	return out
 }
 
-// queueFindings name queues of KAI that do not exist. KAI passes over a pod
-// whose queue is not there without a word.
-func (l look) queueFindings(list []seen.Pod) []check.Finding {
+// queueFindings reports KAI queues that do not exist. KAI skips pods of missing queues
+// without an event.
+func (l lookup) queueFindings(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, p := range list {
 		if !strings.Contains(p.Scheduler, kai) || p.Queue == "" {
 			continue
 		}
-		i := slices.IndexFunc(l.st.Queues, func(q seen.Queue) bool { return q.Name == p.Queue })
+		i := slices.IndexFunc(l.st.Queues, func(q snapshot.Queue) bool { return q.Name == p.Queue })
 		if i >= 0 && !l.st.Queues[i].Absent {
 			continue
 		}
-		_, spoke := l.turnedDown(p)
+		_, spoke := l.rejection(p)
 		switch {
 		case i >= 0:
-			out = append(out, finding("Queue "+p.Queue, fmt.Sprintf("queue %s of %s does not exist: KAI passes over the pod%s", p.Queue, suspect(p.Ref), because(l.kaiSays(p))), l.queueRemedy(p)))
+			out = append(out, finding("Queue "+p.Queue,
+				l.queueRemedy(p),
+				"queue %s of %s does not exist: KAI skips the pod%s", p.Queue, suspect(p.Ref), because(l.kaiWarning(p))))
 		case !spoke && p.Queue != l.setup.Queue:
-			out = append(out, finding("Queue "+p.Queue, fmt.Sprintf("%s names queue %s, not %s, and KAI has not said a word about it: as it does when a queue does not exist%s", suspect(p.Ref), p.Queue, orElse(l.setup.Queue, "that of the run"), because(l.kaiSays(p))), l.queueRemedy(p)))
+			out = append(out, finding("Queue "+p.Queue,
+				l.queueRemedy(p),
+				"%s names queue %s, not %s, and KAI reported no event about it, as for a missing queue%s", suspect(p.Ref), p.Queue, cmp.Or(l.setup.Queue, "the run's queue"), because(l.kaiWarning(p))))
 		}
 	}
 	return out
 }
 
-func (l look) queueRemedy(p seen.Pod) string {
+func (l lookup) queueRemedy(p snapshot.Pod) string {
 	if l.setup.Queue != "" && p.Queue != l.setup.Queue {
-		return fmt.Sprintf("the chain made queue %s: find out what put %s into the pod's label kai.scheduler/queue, or create that queue", l.setup.Queue, p.Queue)
+		return fmt.Sprintf("the chain created queue %s: find out what set the pod's label kai.scheduler/queue to %s, or create that queue", l.setup.Queue, p.Queue)
 	}
-	return "create the queue: kubectl get queues.scheduling.run.ai lists what there is"
+	return "create the queue: kubectl get queues.scheduling.run.ai lists the existing ones"
 }
 
-// kaiSays is what KAI's parts say about the pod or its group.
-func (l look) kaiSays(p seen.Pod) string {
+// kaiWarning is KAI's newest warning about the pod or its group.
+func (l lookup) kaiWarning(p snapshot.Pod) string {
 	for _, e := range slices.Backward(l.st.Events) {
 		about := e.About.UID == p.UID || e.About.Kind == "PodGroup" && e.About.Namespace == p.Namespace
 		if about && !l.fromAutoscaler(e) && e.Type == "Warning" {
@@ -80,8 +87,8 @@ func (l look) kaiSays(p seen.Pod) string {
 	return ""
 }
 
-// taintFindings hold the pool's taints against what the pods tolerate.
-func (l look) taintFindings(list []seen.Pod) []check.Finding {
+// taintFindings compares the pool's taints with the pods' tolerations.
+func (l lookup) taintFindings(list []snapshot.Pod) []check.Finding {
 	var taints []string
 	from := l.setup.Pool.Name
 	if pool, ok := l.pool(from); ok {
@@ -95,23 +102,24 @@ func (l look) taintFindings(list []seen.Pod) []check.Finding {
 		}
 	}
 	for _, p := range list {
-		if p.Role == seen.RoleLoad || p.Role == seen.RoleHolder {
-			continue // they go to nodes that were there
+		if p.Role == snapshot.RoleLoad || p.Role == snapshot.RoleHolder {
+			continue // placed on initial nodes
 		}
 		for _, t := range taints {
 			if !tolerates(p.Tolerates, t) {
-				return []check.Finding{finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s does not tolerate %s of %s (it tolerates: %s)", suspect(p.Ref), t, from, some(only(p.Tolerates, func(t string) bool { return !strings.HasPrefix(t, "node.kubernetes.io/") }))),
-					taintRemedy)}
+				return []check.Finding{finding(suspect(p.Ref),
+					taintRemedy,
+					"taint not tolerated: %s does not tolerate %s of %s (it tolerates: %s)", suspect(p.Ref), t, from, listOrNone(only(p.Tolerates, func(t string) bool { return !strings.HasPrefix(t, "node.kubernetes.io/") })))}
 			}
 		}
 	}
 	return nil
 }
 
-const taintRemedy = "add the toleration to the workload, or find out which admission policy took it away; site autoscale.taint is the taint to tolerate"
+const taintRemedy = "add the toleration to the workload, or find out which admission policy removed it; site autoscale.taint is the taint to tolerate"
 
-// tolerates says whether one of the tolerations is for the taint, both written
-// key=value:effect; a toleration without a value is for any, "*" for everything.
+// tolerates reports whether one of the tolerations matches the taint. Both have the form
+// key=value:effect; a toleration without a value matches any, "*" everything.
 func tolerates(tolerations []string, taint string) bool {
 	key, value, effect := taintParts(taint)
 	if effect == "PreferNoSchedule" {
@@ -129,58 +137,62 @@ func taintParts(s string) (key, value, effect string) {
 	return key, value, effect
 }
 
-// poolState says what is wrong with the autoscaler and its pool, and what the
-// autoscaler says against the pods for it.
-func (l look) poolState(list []seen.Pod) []check.Finding {
-	list = only(list, func(p seen.Pod) bool { return p.Role != seen.RoleLoad && p.Role != seen.RoleHolder })
+// poolState reports problems of the autoscaler and its pool, and the autoscaler's
+// rejections of the pods.
+func (l lookup) poolState(list []snapshot.Pod) []check.Finding {
+	list = only(list, func(p snapshot.Pod) bool { return p.Role != snapshot.RoleLoad && p.Role != snapshot.RoleHolder })
 	if len(list) == 0 {
 		return nil
 	}
 	out := l.programs()
-	pool, there := l.pool(l.setup.Pool.Name)
-	if there && !pool.Absent {
+	pool, existed := l.pool(l.setup.Pool.Name)
+	if existed && !pool.Absent {
 		out = append(out, notReady(pool)...)
 	}
 	for _, p := range list {
-		said := l.refusals(p)
-		if len(said) == 0 {
+		events := l.refusals(p)
+		if len(events) == 0 {
 			continue
 		}
-		f := l.refusal(p, pool, said[len(said)-1])
+		f := l.refusal(p, pool, events[len(events)-1])
 		if !slices.ContainsFunc(out, func(g check.Finding) bool { return g.Remedy == f.Remedy }) {
 			out = append(out, f) // once, for the first of the pods
 		}
 	}
 	for _, e := range l.about(pool.UID, "NoCompatibleInstanceTypes") {
-		out = append(out, finding("NodePool "+pool.Name, fmt.Sprintf("no instance type fits NodePool %s: %s (it requires %s)", pool.Name, e.Message, some(pool.Requirements)), instanceRemedy))
+		out = append(out, finding("NodePool "+pool.Name,
+			instanceRemedy,
+			"no instance type fits NodePool %s: %s (requirements: %s)", pool.Name, e.Message, listOrNone(pool.Requirements)))
 	}
 	return out
 }
 
-const instanceRemedy = "widen the instance types of the NodePool (site autoscale.instanceTypes) to some that the provider offers and that have the GPUs"
+const instanceRemedy = "add instance types with enough GPUs that the provider offers to the NodePool (site autoscale.instanceTypes)"
 
-// refusal reads the autoscaler's own words.
-func (l look) refusal(p seen.Pod, pool seen.Pool, e seen.Event) check.Finding {
+// refusal interprets one rejection by the autoscaler.
+func (l lookup) refusal(p snapshot.Pod, pool snapshot.Pool, e snapshot.Event) check.Finding {
 	text := strings.TrimPrefix(e.Message, "Failed to schedule pod, ")
 	name := "NodePool " + l.setup.Pool.Name
-	own := l.clause(text)
+	own := l.poolClause(text)
 	switch {
 	case isLimit(own):
-		return finding(name, fmt.Sprintf("NodePool limit reached: %s may have %d GPUs and has %d, so %s gets no node (%s)", name, pool.GPULimit, pool.GPUs, suspect(p.Ref), own), "raise spec.limits of the NodePool, or free what others hold of it")
-	case strings.Contains(own, "no instance type") || strings.Contains(own, "filtered out all available instance types") || l.noType(text):
-		return finding(name, fmt.Sprintf("no instance type fits: %s for %s (%s requires %s)", own, suspect(p.Ref), name, some(pool.Requirements)), instanceRemedy)
+		return finding(name,
+			"raise spec.limits of the NodePool, or remove other workloads from it",
+			"NodePool limit reached: %s has %[3]d of at most %[2]d GPUs, so %[4]s gets no node (%[5]s)", name, pool.GPULimit, pool.GPUs, suspect(p.Ref), own)
+	case strings.Contains(own, "no instance type") || strings.Contains(own, "filtered out all available instance types") || l.poolHasNoInstanceType(text):
+		return finding(name, instanceRemedy, "no instance type fits: %s for %s (%s requires %s)", own, suspect(p.Ref), name, listOrNone(pool.Requirements))
 	case strings.Contains(text, "max node group size reached"):
-		return finding("node group "+l.setup.Pool.Name, "the node group has reached its maximum size: "+text, "raise the node group's maximum")
+		return finding("node group "+l.setup.Pool.Name, "raise the node group's maximum", "the node group has reached its maximum size: %s", text)
 	case strings.Contains(own, "did not tolerate taint"):
-		return finding(suspect(p.Ref), fmt.Sprintf("taint not tolerated: %s: %s", suspect(p.Ref), own), taintRemedy)
+		return finding(suspect(p.Ref), taintRemedy, "taint not tolerated: %s: %s", suspect(p.Ref), own)
 	default:
-		return finding(suspect(p.Ref), fmt.Sprintf("%s makes no node for %s: %s", l.autoscaler(), suspect(p.Ref), text), "correct what it names; see its log")
+		return finding(suspect(p.Ref), "correct the reported cause; see its log", "%s creates no node for %s: %s", l.autoscaler(), suspect(p.Ref), text)
 	}
 }
 
-// clause is what Karpenter says for our NodePool: it joins what every NodePool
-// has against a pod with semicolons, and names some of them.
-func (l look) clause(text string) string {
+// poolClause is the part of Karpenter's message about the run's NodePool: Karpenter joins
+// the reasons of all NodePools with semicolons and names some of them.
+func (l lookup) poolClause(text string) string {
 	clauses := strings.Split(text, "; ")
 	mark := "NodePool=" + l.setup.Pool.Name
 	for _, c := range clauses {
@@ -188,7 +200,7 @@ func (l look) clause(text string) string {
 			return c
 		}
 	}
-	for _, c := range clauses { // those that are not another pool's
+	for _, c := range clauses { // clauses about no other pool
 		if !strings.Contains(c, "NodePool=") && !strings.Contains(c, "karpenter.sh/nodepool") {
 			return c
 		}
@@ -196,18 +208,18 @@ func (l look) clause(text string) string {
 	return text
 }
 
-// noType: when a pool is left out because nothing fits it, Karpenter speaks of
-// the other pools only, which the pod's selector excludes.
-func (l look) noType(text string) bool {
+// poolHasNoInstanceType: Karpenter's message omits a pool without a fitting instance type
+// and mentions only the other pools, which the pod's selector excludes.
+func (l lookup) poolHasNoInstanceType(text string) bool {
 	pool, ok := l.pool(l.setup.Pool.Name)
 	return ok && len(l.about(pool.UID, "NoCompatibleInstanceTypes")) > 0 && !strings.Contains(text, "NodePool="+pool.Name)
 }
 
-// whyNotReady says why nodes that are on their way are not there.
-func (l look) whyNotReady(list []seen.Pod) []check.Finding {
+// whyNotReady reports why new nodes are not ready.
+func (l lookup) whyNotReady(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, c := range l.claimsOf(list) {
-		out = append(out, l.whyClaim(c)...)
+		out = append(out, l.claimProblems(c)...)
 	}
 	if l.karpenter() {
 		return out
@@ -216,28 +228,36 @@ func (l look) whyNotReady(list []seen.Pod) []check.Finding {
 		out = append(out, nodeNotReady(n)...)
 	}
 	if len(list) > 0 && len(l.nodesOf(list)) == 0 {
-		if said := l.about(list[0].UID, "TriggeredScaleUp"); len(said) > 0 {
-			out = append(out, finding("node group "+l.setup.Pool.Name, "the node group was told to grow and no node has come: "+said[0].Message, "see the node group's instances and their boot"))
+		if events := l.about(list[0].UID, "TriggeredScaleUp"); len(events) > 0 {
+			out = append(out, finding("node group "+l.setup.Pool.Name,
+				"see the node group's instances and their boot",
+				"a scale-up of the node group was triggered, but no node was added: %s", events[0].Message))
 		}
 	}
 	return out
 }
 
-// words are the scheduler's, when nobody else has any.
-func (l look) words(list []seen.Pod) []check.Finding {
+// schedulerFindings reports the scheduler's message for pods without another reason.
+func (l lookup) schedulerFindings(list []snapshot.Pod) []check.Finding {
 	var out []check.Finding
 	for _, p := range list {
 		if len(l.refusals(p)) > 0 || len(l.claimsFor(p)) > 0 {
 			continue
 		}
-		e, said := l.turnedDown(p)
+		e, events := l.rejection(p)
 		switch {
-		case !said:
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("no scheduler has looked at %s (scheduler %s)", suspect(p.Ref), orElse(p.Scheduler, "default-scheduler")), "see that this scheduler runs"))
-		case p.Role == seen.RoleLoad || p.Role == seen.RoleHolder:
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s finds no free GPU on the nodes that were there: %s", suspect(p.Ref), short(e.Message)), "free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs"))
+		case !events:
+			out = append(out, finding(suspect(p.Ref),
+				"check that this scheduler runs",
+				"no scheduler has evaluated %s (scheduler %s)", suspect(p.Ref), cmp.Or(p.Scheduler, "default-scheduler")))
+		case p.Role == snapshot.RoleLoad || p.Role == snapshot.RoleHolder:
+			out = append(out, finding(suspect(p.Ref),
+				"free GPUs on the nodes of the inventory, or lower site autoscale.loadGPUs",
+				"%s finds no free GPU on the initial nodes: %s", suspect(p.Ref), short(e.Message)))
 		default:
-			out = append(out, finding(suspect(p.Ref), fmt.Sprintf("%s has neither made a node for %s nor said why not; the scheduler says: %s", l.autoscaler(), suspect(p.Ref), short(e.Message)), "see that it runs and watches this cluster, and its log"))
+			out = append(out, finding(suspect(p.Ref),
+				"check that it runs and watches this cluster; see its log",
+				"%s has neither created a node for %s nor reported a reason; the scheduler reports: %s", l.autoscaler(), suspect(p.Ref), short(e.Message)))
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -15,77 +15,61 @@ func notApplicable(why string) Result {
 	return Result{Judgement: check.Judgement{Verdict: check.NotApplicable, Reason: why}}
 }
 
-// pass: it happened, then and to that object. Without a time, or where it was so
-// before the run began, it is when it was seen to hold.
-func (l look) pass(at time.Time, object seen.Ref, format string, args ...any) Result {
+// pass is the result of a condition that became true at the given time. The zero time
+// and times before the run become the time of the state.
+func (l lookup) pass(at time.Time, object snapshot.Ref, format string, args ...any) Result {
 	if at.IsZero() || at.Before(l.setup.Began) {
 		at = l.st.At
 	}
 	return Result{Judgement: check.Pass(fmt.Sprintf(format, args...)), At: at, Object: object}
 }
 
-// broken: something was seen that must not be, whatever else was not seen.
-func (l look) broken(object seen.Ref, findings ...check.Finding) Result {
-	return Result{Judgement: check.Fail(summary(findings), findings...), Object: object, Final: true}
+// fail is a final failure, whatever else could not be read.
+func (l lookup) fail(object snapshot.Ref, findings ...check.Finding) Result {
+	return Result{Judgement: check.Fail(check.Summary(findings), findings...), Object: object, Final: true}
 }
 
-// wait: it has not happened. That is a failure with its likely reasons, the
-// likeliest first; but where one of what it needs could not be looked at, it is
-// unobserved.
-func (l look) wait(object seen.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
-	if unseen := l.unseen(needs); len(unseen) > 0 {
-		return Result{Judgement: check.NotObserved(summary(unseen), unseen...), Object: object}
+// wait is the result of a condition that is not true yet: unobserved where an input
+// could not be read, else failed with its likely reasons, likeliest first.
+func (l lookup) wait(object snapshot.Ref, needs []string, findings []check.Finding, otherwise check.Finding) Result {
+	if unreadable := l.unreadable(needs); len(unreadable) > 0 {
+		return Result{Judgement: check.NotObserved(check.Summary(unreadable), unreadable...), Object: object}
 	}
 	if len(findings) == 0 && otherwise.Message == "" {
-		otherwise = finding("chain", "it has not happened, and nothing is seen that says why", "read the hop's observation in the evidence")
+		otherwise = finding("chain", "read the hop's observation in the evidence", "the condition is not met and the reason is unknown")
 	}
 	if len(findings) == 0 {
 		findings = []check.Finding{otherwise}
 	}
-	return Result{Judgement: check.Fail(summary(findings), findings...), Object: object}
+	return Result{Judgement: check.Fail(check.Summary(findings), findings...), Object: object}
 }
 
-// unknown: what there is says neither yes nor no.
-func (l look) unknown(object seen.Ref, f check.Finding) Result {
-	return Result{Judgement: check.NotObserved(summary([]check.Finding{f}), f), Object: object}
+// unobserved is the result where the state proves neither success nor failure.
+func (l lookup) unobserved(object snapshot.Ref, f check.Finding) Result {
+	return Result{Judgement: check.NotObserved(check.Summary([]check.Finding{f}), f), Object: object}
 }
 
-// unseen are the problems with what is needed.
-func (l look) unseen(needs []string) []check.Finding {
+// unreadable reports the needed inputs that could not be read.
+func (l lookup) unreadable(needs []string) []check.Finding {
 	var out []check.Finding
 	for _, name := range slices.Sorted(maps.Keys(l.st.Problems)) {
 		what, _, _ := strings.Cut(name, "/")
 		if slices.Contains(needs, what) {
 			out = append(out, check.Finding{
-				Suspect: name, Message: name + " could not be looked at: " + l.st.Problems[name],
-				Remedy: "make it reachable for this kubeconfig (firstlight plan --rbac prints the permissions), then run again",
+				Suspect: name, Message: name + " could not be read: " + l.st.Problems[name],
+				Remedy: "grant access to this kubeconfig (firstlight plan --rbac prints the permissions), then run again",
 			})
 		}
 	}
 	return out
 }
 
-// summary names the first finding and counts the rest.
-func summary(findings []check.Finding) string {
-	if len(findings) == 0 {
-		return "no reason is known"
-	}
-	text := findings[0].Message
-	if !strings.Contains(text, findings[0].Suspect) {
-		text = findings[0].Suspect + ": " + text
-	}
-	if more := len(findings) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
+func finding(suspect, remedy, format string, args ...any) check.Finding {
+	return check.NewFinding("", suspect, remedy, format, args...)
 }
 
-func finding(suspect, message, remedy string) check.Finding {
-	return check.Finding{Suspect: suspect, Message: message, Remedy: remedy}
-}
-
-// suspect is how findings name an object: "pod ns/name", "NodePool name".
-func suspect(r seen.Ref) string {
+// suspect formats an object for findings: "pod ns/name", "NodePool name".
+func suspect(r snapshot.Ref) string {
 	if r.Name == "" {
 		return strings.TrimSpace(r.Kind + " " + r.Namespace)
 	}
@@ -95,8 +79,8 @@ func suspect(r seen.Ref) string {
 	return r.String()
 }
 
-// names lists objects by name.
-func names[T any](items []T, ref func(T) seen.Ref) string {
+// names joins the names of objects.
+func names[T any](items []T, ref func(T) snapshot.Ref) string {
 	if len(items) == 0 {
 		return "none"
 	}
@@ -107,27 +91,26 @@ func names[T any](items []T, ref func(T) seen.Ref) string {
 	return strings.Join(out, ", ")
 }
 
-func podRef(p seen.Pod) seen.Ref     { return p.Ref }
-func nodeRef(n seen.Node) seen.Ref   { return n.Ref }
-func claimRef(c seen.Claim) seen.Ref { return c.Ref }
+func podRef(p snapshot.Pod) snapshot.Ref     { return p.Ref }
+func nodeRef(n snapshot.Node) snapshot.Ref   { return n.Ref }
+func claimRef(c snapshot.Claim) snapshot.Ref { return c.Ref }
 
-// count writes a number with its noun: "1 pod", "2 pods".
+// count formats a number with its noun: "1 pod", "2 pods".
 func count(n int, noun string) string {
-	if n == 1 || strings.HasSuffix(noun, "s") { // a series, many series
+	if n == 1 || strings.HasSuffix(noun, "s") { // singular and plural of series are equal
 		return fmt.Sprintf("%d %s", n, noun)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// some writes a list, and "none" for an empty one.
-func some(list []string) string {
+// listOrNone joins a list; "none" for an empty one.
+func listOrNone(list []string) string {
 	if len(list) == 0 {
 		return "none"
 	}
 	return strings.Join(list, ", ")
 }
 
-// seconds writes a span for people.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 func join(list []string) string { return strings.Join(list, ", ") }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -13,35 +13,35 @@ import (
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []negative{
-		{name: "one series without a GPU's name is one too many", hop: seen.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no label", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "one series without a GPU's name is one too many", hop: snapshot.HopSeries, suspect: "^gpu-01$", says: "^1 series of .* no GPU label", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Coverage[0].Unlabelled = 1
 		}},
-		{name: "the holder is on a node that was there", hop: seen.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is none of the GPU nodes", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "the holder is on a node that was there", hop: snapshot.HopPlaced, suspect: "pod .*holder", says: "runs on zz, which is not an initial GPU node", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "holder").Node = "zz"
 		}},
-		{name: "a replica without a node does not run", hop: seen.HopPlaced, suspect: "worker-a|NodeClaim", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a replica without a node does not run", hop: snapshot.HopPlaced, suspect: "worker-a|NodeClaim", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-a").Node = ""
 		}},
-		{name: "nothing is down before the load is stopped", hop: seen.HopHPADown, suspect: "HorizontalPodAutoscaler", change: func(_ *seen.Setup, st *seen.State) {
-			delete(st.Marks, seen.MarkStop)
+		{name: "nothing is down before the load is stopped", hop: snapshot.HopHPADown, suspect: "HorizontalPodAutoscaler", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			delete(st.Marks, snapshot.MarkStop)
 		}},
-		{name: "the gang's last node may not come after its pods are bound", hop: seen.HopGangBound, suspect: "scheduler default-scheduler", says: "not all or nothing", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "the gang's last node may not come after its pods are bound", hop: snapshot.HopGangBound, suspect: "scheduler default-scheduler", says: "not all-or-nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-g2").First = at(66)
 		}},
-		{name: "without a load nothing was loaded", hop: seen.HopLoad, change: func(_ *seen.Setup, st *seen.State) { delete(st.Marks, seen.MarkLoad) }},
-		{name: "a claim without a UID is nobody's", hop: seen.HopNodeClaim, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "without a load nothing was loaded", hop: snapshot.HopLoad, change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkLoad) }},
+		{name: "a claim without a UID is nobody's", hop: snapshot.HopNodeClaim, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-b").UID = ""
 		}},
-		{name: "a pool that is not ready for no known reason is not ready", hop: seen.HopPool, suspect: "NodePool firstlight-run", says: "is not ready", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a pool that is not ready for no known reason is not ready", hop: snapshot.HopPool, suspect: "NodePool firstlight-run", says: "is not ready", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Pools[0].Conditions[0].Status = "Unknown"
 		}},
-		{name: "a claim that does not say Registered is not", hop: seen.HopRegistered, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a claim that does not say Registered is not", hop: snapshot.HopRegistered, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-b").Conditions = nil
 		}},
-		{name: "a series of another pod of the namespace is not ours", hop: seen.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a series of another pod of the namespace is not ours", hop: snapshot.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Made[0].Pod = "worker-a"
 		}},
-		{name: "a series of a pod of the same name elsewhere is not ours", hop: seen.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a series of a pod of the same name elsewhere is not ours", hop: snapshot.HopServed, suspect: "gpu-01/gpu0", says: "diluted", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Made[0].Namespace = "research"
 		}},
 	} {

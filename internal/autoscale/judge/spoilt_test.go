@@ -3,7 +3,7 @@ package judge
 import (
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
 )
@@ -13,8 +13,8 @@ import (
 // tables say which hop demands what. TestRules has the rules.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
-	for _, p := range seen.Chain() {
-		if p.Name == seen.PhaseClean { // of its one hop TestReasons has all
+	for _, p := range snapshot.Chain() {
+		if p.Name == snapshot.PhaseClean { // of its one hop TestReasons has all
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestEveryField(t *testing.T) {
 				t.Fatal(err)
 			}
 			judge := func(obs []check.Observation) check.Judgement {
-				st, _, err := check.One[seen.State](obs, "state")
+				st, _, err := check.One[snapshot.State](obs, "state")
 				if err != nil {
 					return check.NotObserved(err.Error())
 				}

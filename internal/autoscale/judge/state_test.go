@@ -1,24 +1,24 @@
 package judge
 
-import "github.com/firstlight/firstlight/internal/autoscale/seentest"
+import "github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 
 // The healthy chain under short names: the tables are made of them.
 var (
-	t0      = seentest.Began
-	at      = seentest.At
-	life    = seentest.Life
-	ended   = seentest.Ended
-	is      = seentest.Is
-	not     = seentest.Not
-	ref     = seentest.Ref
-	setup   = seentest.Setup
-	until   = seentest.Until
-	pod     = seentest.Pod
-	ordered = seentest.Ordered
+	t0      = snapshottest.Began
+	at      = snapshottest.At
+	life    = snapshottest.Life
+	ended   = snapshottest.Ended
+	is      = snapshottest.Is
+	not     = snapshottest.Not
+	ref     = snapshottest.Ref
+	setup   = snapshottest.Setup
+	until   = snapshottest.Until
+	pod     = snapshottest.Pod
+	ordered = snapshottest.Ordered
 )
 
 const (
-	ns   = seentest.Namespace
-	own  = seentest.Pool
-	zero = seentest.ZeroPool
+	ns   = snapshottest.Namespace
+	own  = snapshottest.Pool
+	zero = snapshottest.ZeroPool
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -14,193 +14,193 @@ func upNegatives() []negative {
 
 func loadNegatives() []negative {
 	return []negative{
-		{name: "no GPU free", hop: seen.HopLoad, suspect: "pod .*load-1", says: "no free GPU.*Insufficient", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "no GPU free", hop: snapshot.HopLoad, suspect: "pod .*load-1", says: "no free GPU.*Insufficient", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "load-1")
 			p.Node, p.ReadyAt = "", time.Time{}
-			p.Conditions = []seen.Condition{not("PodScheduled", "False", "Unschedulable", "Insufficient nvidia.com/gpu")}
+			p.Conditions = []snapshot.Condition{not("PodScheduled", "False", "Unschedulable", "Insufficient nvidia.com/gpu")}
 		}},
-		{name: "on a new node", hop: seen.HopLoad, suspect: "pod .*load-1", says: "node-b, which was not there before", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "on a new node", hop: snapshot.HopLoad, suspect: "pod .*load-1", says: "node-b, which did not exist before", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "load-1").Node = "node-b"
 		}},
-		{name: "a pod short", hop: seen.HopLoad, suspect: "namespace", says: "3 of 4 GPUs", change: func(_ *seen.Setup, st *seen.State) {
-			st.Pods = slices.DeleteFunc(st.Pods, func(p seen.Pod) bool { return p.Name == "load-1" })
+		{name: "a pod short", hop: snapshot.HopLoad, suspect: "namespace", says: "3 of 4 GPUs", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "load-1" })
 		}},
-		{name: "crashed", hop: seen.HopLoad, suspect: "pod .*load-1", says: "has ended: Failed: exit 127", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "crashed", hop: snapshot.HopLoad, suspect: "pod .*load-1", says: "has ended: Failed: exit 127", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "load-1")
 			p.Phase, p.Why = "Failed", "exit 127"
 		}},
-		{name: "of an earlier time", hop: seen.HopLoad, suspect: "namespace", says: "0 of 4 GPUs", change: func(_ *seen.Setup, st *seen.State) {
-			st.Marks[seen.MarkLoad] = at(22)
+		{name: "of an earlier time", hop: snapshot.HopLoad, suspect: "namespace", says: "0 of 4 GPUs", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Marks[snapshot.MarkLoad] = at(22)
 		}},
 
-		{name: "a frozen sample", hop: seen.HopExporter, suspect: "gpu-02/gpu2", says: "62 W under load and was 60 W before", change: func(_ *seen.Setup, st *seen.State) {
-			st.Exporter = slices.DeleteFunc(st.Exporter, func(r seen.Reading) bool { return r.Where == "gpu-02/gpu2" && r.Value > 100 })
+		{name: "a frozen sample", hop: snapshot.HopExporter, suspect: "gpu-02/gpu2", says: "62 W under load and was 60 W before", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Exporter = slices.DeleteFunc(st.Exporter, func(r snapshot.Reading) bool { return r.Where == "gpu-02/gpu2" && r.Value > 100 })
 		}},
-		{name: "a GPU that is not read", hop: seen.HopExporter, suspect: "dcgm-exporter", says: "3 of the load's 4 GPUs", change: func(_ *seen.Setup, st *seen.State) {
-			st.Exporter = slices.DeleteFunc(st.Exporter, func(r seen.Reading) bool { return r.Where == "gpu-02/gpu2" })
+		{name: "a GPU that is not read", hop: snapshot.HopExporter, suspect: "dcgm-exporter", says: "3 of the load's 4 GPUs", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Exporter = slices.DeleteFunc(st.Exporter, func(r snapshot.Reading) bool { return r.Where == "gpu-02/gpu2" })
 		}},
-		{name: "nothing before the load", hop: seen.HopExporter, suspect: "gpu-02/gpu", says: "an unknown value before", change: func(_ *seen.Setup, st *seen.State) {
-			st.Exporter = slices.DeleteFunc(st.Exporter, func(r seen.Reading) bool { return r.At.Before(at(21)) })
+		{name: "nothing before the load", hop: snapshot.HopExporter, suspect: "gpu-02/gpu", says: "an unknown value before", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Exporter = slices.DeleteFunc(st.Exporter, func(r snapshot.Reading) bool { return r.At.Before(at(21)) })
 		}},
 
-		{name: "no rise", hop: seen.HopPrometheus, suspect: "series", says: "is 150 W in Prometheus, and has to rise above 220 W", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "no rise", hop: snapshot.HopPrometheus, suspect: "series", says: "is 150 W in Prometheus, want above 220 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Prometheus = st.Prometheus[:len(st.Prometheus)-1]
 		}},
-		{name: "within the HPA's tolerance", hop: seen.HopPrometheus, suspect: "series", says: "is 215 W", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "within the HPA's tolerance", hop: snapshot.HopPrometheus, suspect: "series", says: "is 215 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Prometheus[len(st.Prometheus)-1].Value = 215
 		}},
-		{name: "series gone", hop: seen.HopPrometheus, suspect: "series", says: "label mismatch", change: func(_ *seen.Setup, st *seen.State) {
-			st.Prometheus = []seen.Reading{{At: at(24), Err: "empty result"}}
+		{name: "series gone", hop: snapshot.HopPrometheus, suspect: "series", says: "label mismatch", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Prometheus = []snapshot.Reading{{At: at(24), Err: "empty result"}}
 		}},
 
-		{name: "adapter died", hop: seen.HopMetricsAPI, suspect: "APIService", says: "MissingEndpoints", change: func(_ *seen.Setup, st *seen.State) {
-			st.API = []seen.Reading{{At: at(24), Err: "503"}}
-			st.APIs[0].Conditions = []seen.Condition{not("Available", "False", "MissingEndpoints", "no endpoints")}
+		{name: "adapter died", hop: snapshot.HopMetricsAPI, suspect: "APIService", says: "MissingEndpoints", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = []snapshot.Reading{{At: at(24), Err: "503"}}
+			st.APIs[0].Conditions = []snapshot.Condition{not("Available", "False", "MissingEndpoints", "no endpoints")}
 			st.Programs[0].Ready = 0
 		}},
-		{name: "does not follow", hop: seen.HopMetricsAPI, suspect: "adapter rule", says: "API says 60 W, Prometheus says 380 W", change: func(_ *seen.Setup, st *seen.State) {
-			st.API = []seen.Reading{{At: at(24), Value: 60}}
+		{name: "does not follow", hop: snapshot.HopMetricsAPI, suspect: "adapter rule", says: "API returns 60 W, Prometheus returns 380 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.API = []snapshot.Reading{{At: at(24), Value: 60}}
 		}},
 	}
 }
 
 func scaleNegatives() []negative {
-	stay := func(st *seen.State) { st.Desired = st.Desired[:1] }
+	stay := func(st *snapshot.State) { st.Desired = st.Desired[:1] }
 	return []negative{
-		{name: "target changed", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: `target is 1e\+06 W a replica, 200 W was asked for: the value of 380 W does not reach it`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "target changed", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: `target is 1e\+06 W per replica, want 200 W: the value of 380 W does not reach it`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA.Target = 1e6
 		}},
-		{name: "max reached", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "reached its maximum: maxReplicas is 1, 3 was asked for", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "max reached", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "reached its maximum: maxReplicas is 1, want 3", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA.Max = 1
-			st.HPA.Conditions = append(st.HPA.Conditions, seen.Condition{Type: "ScalingLimited", Status: "True", Reason: "TooManyReplicas", Message: "the desired replica count is more than the maximum replica count"})
+			st.HPA.Conditions = append(st.HPA.Conditions, snapshot.Condition{Type: "ScalingLimited", Status: "True", Reason: "TooManyReplicas", Message: "the desired replica count is more than the maximum replica count"})
 		}},
-		{name: "cannot read the metric", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "cannot read the metric: FailedGetExternalMetric: no metrics returned", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "cannot read the metric", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "cannot read the metric: FailedGetExternalMetric: no metrics returned", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA.Conditions[1] = not("ScalingActive", "False", "FailedGetExternalMetric", "no metrics returned from external metrics API")
 		}},
-		{name: "cannot scale", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "not able to scale: FailedGetScale", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "cannot scale", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "not able to scale: FailedGetScale", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA.Conditions[0] = not("AbleToScale", "False", "FailedGetScale", "forbidden")
 		}},
-		{name: "target not reached", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "HPA target not reached: it has the value 210 W, and acts above 220 W", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "target not reached", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "HPA target not reached: the value is 210 W, the HPA scales above 220 W", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			v := 210.0
-			st.Desired = append(st.Desired[:1], seen.Desired{At: at(24), Desired: 1, Value: &v})
+			st.Desired = append(st.Desired[:1], snapshot.Desired{At: at(24), Desired: 1, Value: &v})
 		}},
-		{name: "deleted", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "there is no HPA", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "deleted", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "HPA not found", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA = nil
 		}},
-		{name: "not looked at", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "no conditions", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "was not observed", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "no conditions", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			stay(st)
 			st.HPA.Conditions = nil
 		}},
-		{name: "scaled before the load", hop: seen.HopHPA, suspect: "HorizontalPodAutoscaler", says: "has not acted", change: func(_ *seen.Setup, st *seen.State) {
-			st.Desired = []seen.Desired{{At: at(15), Desired: 3}}
+		{name: "scaled before the load", hop: snapshot.HopHPA, suspect: "HorizontalPodAutoscaler", says: "has not reacted", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Desired = []snapshot.Desired{{At: at(15), Desired: 3}}
 		}},
 
-		{name: "quota", hop: seen.HopPods, suspect: "ReplicaSet", says: "exceeded quota", change: func(_ *seen.Setup, st *seen.State) {
-			st.Pods = slices.DeleteFunc(st.Pods, func(p seen.Pod) bool { return p.Name == "worker-c" })
-			st.Events = append(st.Events, seen.Event{About: seen.Ref{Kind: "ReplicaSet", Namespace: ns, Name: "worker-1", UID: "r"}, Reason: "FailedCreate", Message: "exceeded quota"})
+		{name: "quota", hop: snapshot.HopPods, suspect: "ReplicaSet", says: "exceeded quota", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "worker-c" })
+			st.Events = append(st.Events, snapshot.Event{About: snapshot.Ref{Kind: "ReplicaSet", Namespace: ns, Name: "worker-1", UID: "r"}, Reason: "FailedCreate", Message: "exceeded quota"})
 		}},
-		{name: "one of two", hop: seen.HopPods, suspect: "Deployment", says: "desires 3 replicas, and 1 of 2 new pods", change: func(_ *seen.Setup, st *seen.State) {
-			st.Pods = slices.DeleteFunc(st.Pods, func(p seen.Pod) bool { return p.Name == "worker-c" })
+		{name: "one of two", hop: snapshot.HopPods, suspect: "Deployment", says: "desires 3 replicas; 1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Pods = slices.DeleteFunc(st.Pods, func(p snapshot.Pod) bool { return p.Name == "worker-c" })
 		}},
-		{name: "a pod without identity", hop: seen.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a pod without identity", hop: snapshot.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").UID = ""
 		}},
-		{name: "a replica that was there", hop: seen.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a replica that was there", hop: snapshot.HopPods, suspect: "Deployment", says: "1 of 2 new pods", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Life = life(8)
 		}},
 
-		{name: "found room", hop: seen.HopUnschedulable, suspect: "pod .*worker-c", says: "found room on gpu-01 at once", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "found room", hop: snapshot.HopUnschedulable, suspect: "pod .*worker-c", says: "was bound to gpu-01 at once", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "worker-c")
 			p.Node = "gpu-01"
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.UID == p.UID })
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.UID == p.UID })
 		}},
-		{name: "nobody looks", hop: seen.HopUnschedulable, suspect: "pod .*worker-c", says: "said nothing", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "nobody looks", hop: snapshot.HopUnschedulable, suspect: "pod .*worker-c", says: "reported nothing", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "anything")
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.Name == "worker-c" && e.From != "karpenter" })
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" && e.From != "karpenter" })
 		}},
-		{name: "queue missing", hop: seen.HopUnschedulable, suspect: "Queue nowhere", says: "queue nowhere of pod .*worker-c does not exist: KAI passes over the pod", change: func(s *seen.Setup, st *seen.State) {
+		{name: "queue missing", hop: snapshot.HopUnschedulable, suspect: "Queue nowhere", says: "queue nowhere of pod .*worker-c does not exist: KAI skips the pod", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			s.Scheduler, s.Queue = "kai", "firstlight-run"
 			p := podNamed(st, "worker-c")
 			p.Scheduler, p.Queue = "kai-scheduler", "nowhere"
-			st.Queues = []seen.Queue{{Ref: seen.Ref{Kind: "Queue", Name: "nowhere"}, Absent: true}}
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.Name == "worker-c" })
+			st.Queues = []snapshot.Queue{{Ref: snapshot.Ref{Kind: "Queue", Name: "nowhere"}, Absent: true}}
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" })
 		}},
-		{name: "another queue, and silence", hop: seen.HopUnschedulable, suspect: "Queue nowhere", says: "names queue nowhere, not firstlight-run, and KAI has not said a word", change: func(s *seen.Setup, st *seen.State) {
+		{name: "another queue, and silence", hop: snapshot.HopUnschedulable, suspect: "Queue nowhere", says: "names queue nowhere, not firstlight-run, and KAI reported no event", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			s.Scheduler, s.Queue = "kai", "firstlight-run"
 			p := podNamed(st, "worker-c")
 			p.Scheduler, p.Queue = "kai-scheduler", "nowhere"
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.Name == "worker-c" })
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" })
 		}},
-		{name: "a condition is a word, too", hop: seen.HopUnschedulable, verdict: check.Passed, change: func(_ *seen.Setup, st *seen.State) {
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.Name == "worker-c" && e.Reason == "FailedScheduling" })
-			podNamed(st, "worker-c").Conditions = []seen.Condition{not("PodScheduled", "False", "Unschedulable", "no")}
+		{name: "a condition is a word, too", hop: snapshot.HopUnschedulable, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" && e.Reason == "FailedScheduling" })
+			podNamed(st, "worker-c").Conditions = []snapshot.Condition{not("PodScheduled", "False", "Unschedulable", "no")}
 		}},
 	}
 }
 
 func claimNegatives() []negative {
-	const other = "; incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [firstlight-run] not in karpenter.sh/nodepool In [firstlight-run-zero]"
+	const otherActivity = "; incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [firstlight-run] not in karpenter.sh/nodepool In [firstlight-run-zero]"
 	return []negative{
-		{name: "taint not tolerated", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "taint not tolerated: .*nvidia.com/gpu=present:NoSchedule", change: func(_ *seen.Setup, st *seen.State) {
-			unplaced(st, "worker-c", "node-c", "did not tolerate taint (taint=nvidia.com/gpu=present:NoSchedule)"+other)
+		{name: "taint not tolerated", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "taint not tolerated: .*nvidia.com/gpu=present:NoSchedule", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", "did not tolerate taint (taint=nvidia.com/gpu=present:NoSchedule)"+otherActivity)
 			podNamed(st, "worker-c").Tolerates = []string{"other=x:NoSchedule"}
 		}},
-		{name: "taint not tolerated, in Karpenter's words only", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "taint not tolerated: .*taint=a=b:NoSchedule", change: func(_ *seen.Setup, st *seen.State) {
-			unplaced(st, "worker-c", "node-c", "did not tolerate taint (taint=a=b:NoSchedule)"+other)
+		{name: "taint not tolerated, in Karpenter's words only", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "taint not tolerated: .*taint=a=b:NoSchedule", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", "did not tolerate taint (taint=a=b:NoSchedule)"+otherActivity)
 			st.Pools[0].Taints = nil
 		}},
-		{name: "limit reached", hop: seen.HopNodeClaim, suspect: "NodePool firstlight-run", says: `NodePool limit reached: .*may have 0 GPUs and has 1`, change: func(_ *seen.Setup, st *seen.State) {
-			unplaced(st, "worker-c", "node-c", "all available instance types exceed limits for nodepool (NodePool=firstlight-run)"+other)
+		{name: "limit reached", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: `NodePool limit reached: .*has 1 of at most 0 GPUs`, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", "all available instance types exceed limits for nodepool (NodePool=firstlight-run)"+otherActivity)
 			st.Pools[0].GPULimit, st.Pools[0].GPUs = 0, 1
 		}},
-		{name: "limit of nodes reached", hop: seen.HopNodeClaim, suspect: "NodePool firstlight-run", says: `NodePool limit reached`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "limit of nodes reached", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: `NodePool limit reached`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "node limits have been exhausted for nodepool (NodePool=firstlight-run)")
 		}},
-		{name: "another pool's limit is not ours", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "label .* does not have known values", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "another pool's limit is not ours", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "label .* does not have known values", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", `label "x" does not have known values; all available instance types exceed limits for nodepool (NodePool=firstlight-run-zero)`)
 		}},
-		{name: "no instance type", hop: seen.HopNodeClaim, suspect: "NodePool firstlight-run", says: "no instance type fits", change: func(_ *seen.Setup, st *seen.State) {
-			unplaced(st, "worker-c", "node-c", "no instance type has enough resources, requirements=x, resources=y"+other)
+		{name: "no instance type", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "no instance type fits", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			unplaced(st, "worker-c", "node-c", "no instance type has enough resources, requirements=x, resources=y"+otherActivity)
 		}},
-		{name: "no instance type, the pool left out", hop: seen.HopNodeClaim, suspect: "NodePool firstlight-run", says: "no instance type fits", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "no instance type, the pool left out", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "no instance type fits", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "incompatible requirements, key karpenter.sh/nodepool, karpenter.sh/nodepool In [firstlight-run] not in karpenter.sh/nodepool In [firstlight-run-zero]")
-			st.Events = append(st.Events, seen.Event{About: ref("NodePool", own), Reason: "NoCompatibleInstanceTypes", From: "karpenter", Message: "NodePool requirements filtered out all compatible available instance types"})
+			st.Events = append(st.Events, snapshot.Event{About: ref("NodePool", own), Reason: "NoCompatibleInstanceTypes", From: "karpenter", Message: "NodePool requirements filtered out all compatible available instance types"})
 		}},
-		{name: "pool not ready", hop: seen.HopNodeClaim, suspect: "NodePool firstlight-run", says: "not ready: NodeClassNotFound", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "pool not ready", hop: snapshot.HopNodeClaim, suspect: "NodePool firstlight-run", says: "not ready: NodeClassNotFound", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
-			st.Pools[0].Conditions = []seen.Condition{not("Ready", "False", "x", ""), not("NodeClassReady", "False", "NodeClassNotFound", "gone")}
+			st.Pools[0].Conditions = []snapshot.Condition{not("Ready", "False", "x", ""), not("NodeClassReady", "False", "NodeClassNotFound", "gone")}
 		}},
-		{name: "Karpenter gone", hop: seen.HopNodeClaim, suspect: "karpenter", says: "0 of 1 pods ready", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "Karpenter gone", hop: snapshot.HopNodeClaim, suspect: "karpenter", says: "0 of 1 pods ready", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			st.Programs[1].Ready = 0
 		}},
-		{name: "no word", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "neither made a node .* nor said why not; the scheduler says: 0/3", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "no word", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created a node .* nor reported a reason; the scheduler reports: 0/3", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 		}},
-		{name: "a claim older than the pod", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "neither made", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a claim older than the pod", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			claimNamed(st, "node-c").Life = life(22)
 		}},
-		{name: "a claim for nobody that we know", hop: seen.HopNodeClaim, verdict: check.Unobserved, suspect: "NodeClaim claim-node-c", says: "no event says for which pod", change: func(_ *seen.Setup, st *seen.State) {
-			st.Events = slices.DeleteFunc(st.Events, func(e seen.Event) bool { return e.About.Name == "worker-c" && e.Reason == "Nominated" })
+		{name: "a claim for nobody that we know", hop: snapshot.HopNodeClaim, verdict: check.Unobserved, suspect: "NodeClaim claim-node-c", says: "no event names their pod", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Events = slices.DeleteFunc(st.Events, func(e snapshot.Event) bool { return e.About.Name == "worker-c" && e.Reason == "Nominated" })
 		}},
-		{name: "somebody else's claim", hop: seen.HopNodeClaim, suspect: "pod .*worker-c", says: "neither made", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "somebody else's claim", hop: snapshot.HopNodeClaim, suspect: "pod .*worker-c", says: "neither created", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			ordered(st, stranger("other"), "node-x", 25)
 			claimNamed(st, "node-x").Ours = false
 		}},
-		{name: "noise is not counted", hop: seen.HopNodeClaim, verdict: check.Passed, change: noise},
+		{name: "noise is not counted", hop: snapshot.HopNodeClaim, verdict: check.Passed, change: noise},
 	}
 }
 
 // noise is another workload with pending pods, claims and nodes of its own.
-func noise(_ *seen.Setup, st *seen.State) {
+func noise(_ *snapshot.Setup, st *snapshot.State) {
 	for _, n := range []string{"noise-1", "noise-2"} {
 		ordered(st, stranger("noise"), n, 24.2)
 		claimNamed(st, n).Ours, nodeNamed(st, n).Ours = false, false
@@ -209,73 +209,73 @@ func noise(_ *seen.Setup, st *seen.State) {
 }
 
 func nodeNegatives() []negative {
-	without := func(st *seen.State, node string, conditions ...seen.Condition) {
-		st.Nodes = slices.DeleteFunc(st.Nodes, func(n seen.Node) bool { return n.Name == node })
+	without := func(st *snapshot.State, node string, conditions ...snapshot.Condition) {
+		st.Nodes = slices.DeleteFunc(st.Nodes, func(n snapshot.Node) bool { return n.Name == node })
 		claimNamed(st, node).Conditions = conditions
 	}
 	return []negative{
-		{name: "not launched", hop: seen.HopRegistered, suspect: "NodeClaim claim-node-c", says: `is not launched: Launched Unknown \(LaunchFailed\): quota: no capacity`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "not launched", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: `is not launched: Launched Unknown \(LaunchFailed\): quota: no capacity`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			without(st, "node-c", not("Launched", "Unknown", "LaunchFailed", "quota"))
-			st.Events = append(st.Events, seen.Event{About: claimNamed(st, "node-c").Ref, Type: "Warning", Reason: "InsufficientCapacityError", Message: "no capacity"})
+			st.Events = append(st.Events, snapshot.Event{About: claimNamed(st, "node-c").Ref, Type: "Warning", Reason: "InsufficientCapacityError", Message: "no capacity"})
 		}},
-		{name: "never registers", hop: seen.HopRegistered, suspect: "NodeClaim claim-node-c", says: "launched as g5.xlarge and its node has not registered", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "never registers", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "launched as g5.xlarge, but its node has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			without(st, "node-c", is("Launched", 25), not("Registered", "Unknown", "NodeNotFound", "Node not registered with cluster"))
 		}},
-		{name: "claim deleted", hop: seen.HopRegistered, suspect: "NodeClaim claim-node-c", says: "deleted before its node was in use", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "claim deleted", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "deleted before its node was in use", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			without(st, "node-c", is("Launched", 25))
 			claimNamed(st, "node-c").Deleted = at(25.5)
 		}},
-		{name: "a node of the same name", hop: seen.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a node of the same name", hop: snapshot.HopRegistered, suspect: "NodeClaim claim-node-c", says: "has not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").ProviderID = "kwok://another"
 		}},
 		// A walk of two minutes that said no more than "not every node of the new pods is registered".
-		{name: "a pod in place of one that was deleted", hop: seen.HopRegistered, suspect: "pod .*worker-c", says: `worker-c, one of the new pods, was deleted under load, .* after it came: Evicted: drained; the HPA desired 2 \(380 W\), then 3 \(380 W\)`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a pod in place of one that was deleted", hop: snapshot.HopRegistered, suspect: "pod .*worker-c", says: `worker-c, one of the new pods, was deleted under load .* after its creation: Evicted: drained; the HPA desired 2 \(380 W\), then 3 \(380 W\)`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "worker-c")
 			again := *p
 			p.Deleting, p.Deleted = at(26), at(26.1)
-			st.Events = append(st.Events, seen.Event{About: p.Ref, Reason: "Evicted", Message: "drained", First: at(26)})
+			st.Events = append(st.Events, snapshot.Event{About: p.Ref, Reason: "Evicted", Message: "drained", First: at(26)})
 			again.Name, again.UID, again.Created, again.First = "worker-d", "worker-d", at(27), at(27)
 			st.Pods = append(st.Pods, again)
 		}},
-		{name: "a node that was deleted", hop: seen.HopRegistered, suspect: "node", says: `2 pods .*worker-b, worker-c, 2 claims standing .*, 2 nodes .*node-c \(gone\)`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "a node that was deleted", hop: snapshot.HopRegistered, suspect: "node", says: `2 pods .*worker-b, worker-c, 2 claims active .*, 2 nodes .*node-c \(gone\)`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			nodeNamed(st, "node-c").Deleted = at(26)
 		}},
-		{name: "noise", hop: seen.HopRegistered, verdict: check.Passed, change: noise},
+		{name: "noise", hop: snapshot.HopRegistered, verdict: check.Passed, change: noise},
 
-		{name: "not Ready", hop: seen.HopReady, suspect: "node node-c", says: `registered and not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *seen.Setup, st *seen.State) {
-			nodeNamed(st, "node-c").Conditions = []seen.Condition{not("Ready", "False", "KubeletNotReady", "cni")}
+		{name: "not Ready", hop: snapshot.HopReady, suspect: "node node-c", says: `registered but not Ready: Ready False \(KubeletNotReady\): cni`, change: func(_ *snapshot.Setup, st *snapshot.State) {
+			nodeNamed(st, "node-c").Conditions = []snapshot.Condition{not("Ready", "False", "KubeletNotReady", "cni")}
 		}},
-		{name: "noise", hop: seen.HopReady, verdict: check.Passed, change: noise},
+		{name: "noise", hop: snapshot.HopReady, verdict: check.Passed, change: noise},
 
-		{name: "elsewhere", hop: seen.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which no claim of its own made", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "elsewhere", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to stray, which was not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "stray"
 		}},
-		{name: "on a node that was there", hop: seen.HopBound, suspect: "pod .*worker-c", says: "bound to gpu-01, a node that was there before", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "on a node that was there", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "bound to gpu-01, a node from before the run", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "gpu-01"
 		}},
-		{name: "on the first replica's node", hop: seen.HopBound, suspect: "pod .*worker-c", says: "no claim of its own", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "on the first replica's node", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "not created by a claim for it", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-c").Node = "node-a"
 		}},
-		{name: "not initialized", hop: seen.HopBound, suspect: "node node-c", says: `Ready and not initialized: .*"nvidia.com/gpu" was requested but not registered`, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "not initialized", hop: snapshot.HopBound, suspect: "node node-c", says: `Ready but not initialized: .*"nvidia.com/gpu" was requested but not registered`, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "worker-c")
 			p.Node, p.ReadyAt = "", time.Time{}
 			c := claimNamed(st, "node-c")
 			c.Conditions = append(c.Conditions[:2], not("Initialized", "Unknown", "ResourceNotRegistered", `Resource "nvidia.com/gpu" was requested but not registered`))
 		}},
-		{name: "does not start", hop: seen.HopBound, suspect: "pod .*worker-c", says: "is on node-c and does not run: ErrImagePull", change: func(_ *seen.Setup, st *seen.State) {
+		{name: "does not start", hop: snapshot.HopBound, suspect: "pod .*worker-c", says: "is on node-c and not running: ErrImagePull", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			p := podNamed(st, "worker-c")
 			p.ReadyAt, p.Why = time.Time{}, "ErrImagePull"
 		}},
-		{name: "swapped among themselves", hop: seen.HopBound, verdict: check.Passed, change: func(_ *seen.Setup, st *seen.State) {
+		{name: "swapped among themselves", hop: snapshot.HopBound, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
 			podNamed(st, "worker-b").Node, podNamed(st, "worker-c").Node = "node-c", "node-b"
 		}},
-		{name: "noise", hop: seen.HopBound, verdict: check.Passed, change: noise},
+		{name: "noise", hop: snapshot.HopBound, verdict: check.Passed, change: noise},
 	}
 }
 
 // grouped turns the chain into one of a node group.
-func grouped(s *seen.Setup, st *seen.State) {
-	s.Pool = seen.PoolPlan{Autoscaler: "cluster-autoscaler", Name: "gpu"}
+func grouped(s *snapshot.Setup, st *snapshot.State) {
+	s.Pool = snapshot.PoolPlan{Autoscaler: "cluster-autoscaler", Name: "gpu"}
 	st.Pools, st.Claims = nil, nil
 	for i := range st.Nodes {
 		st.Nodes[i].Pool = "gpu"
@@ -289,20 +289,20 @@ func grouped(s *seen.Setup, st *seen.State) {
 
 func groupNegatives() []negative {
 	var out []negative
-	for _, hop := range []string{seen.HopNodeClaim, seen.HopRegistered, seen.HopReady, seen.HopBound} {
+	for _, hop := range []string{snapshot.HopNodeClaim, snapshot.HopRegistered, snapshot.HopReady, snapshot.HopBound} {
 		out = append(out, negative{name: "of a node group", hop: hop, verdict: check.Passed, change: grouped})
 	}
 	return append(out,
-		negative{name: "a group that is there and does not scale", hop: seen.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *seen.Setup, st *seen.State) {
+		negative{name: "a group that is there and does not scale", hop: snapshot.HopNodeClaim, suspect: "node group gpu", says: "maximum size: pod didn't trigger scale-up: 1 max node group size reached", change: func(s *snapshot.Setup, st *snapshot.State) {
 			unplaced(st, "worker-c", "node-c", "")
 			grouped(s, st)
-			st.Events = append(st.Events, seen.Event{About: podNamed(st, "worker-c").Ref, Reason: "NotTriggerScaleUp", From: "cluster-autoscaler", Message: "pod didn't trigger scale-up: 1 max node group size reached"})
+			st.Events = append(st.Events, snapshot.Event{About: podNamed(st, "worker-c").Ref, Reason: "NotTriggerScaleUp", From: "cluster-autoscaler", Message: "pod didn't trigger scale-up: 1 max node group size reached"})
 		}},
-		negative{name: "a group that was told to", hop: seen.HopRegistered, suspect: "node group gpu", says: "told to grow and no node has come", change: func(s *seen.Setup, st *seen.State) {
+		negative{name: "a group that was told to", hop: snapshot.HopRegistered, suspect: "node group gpu", says: "scale-up of the node group was triggered, but no node was added", change: func(s *snapshot.Setup, st *snapshot.State) {
 			grouped(s, st)
 			st.Nodes = nil
 			for i := range st.Pods {
-				if st.Pods[i].Role == seen.RoleWorker {
+				if st.Pods[i].Role == snapshot.RoleWorker {
 					st.Pods[i].Node = ""
 				}
 			}

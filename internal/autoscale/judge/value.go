@@ -7,41 +7,41 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// tolerance of the HPA: it does not scale within a tenth of its target
+// tolerance of the HPA: no scaling within a tenth of its target
 // (kube-controller-manager --horizontal-pod-autoscaler-tolerance, default 0.1).
 const tolerance = 0.1
 
-// rest is the highest value at which the least number of replicas is enough;
-// above scaleAt the HPA must add one.
-func (l look) rest() float64    { return l.setup.Scale.Target * float64(l.least()) }
-func (l look) scaleAt() float64 { return l.rest() * (1 + tolerance) }
+// scaleDownAt is the highest value for which the minimum of replicas suffices; above
+// scaleAt the HPA must add one.
+func (l lookup) scaleDownAt() float64 { return l.setup.Scale.Target * float64(l.minReplicas()) }
+func (l lookup) scaleAt() float64     { return l.scaleDownAt() * (1 + tolerance) }
 
-// value writes a value of the metric.
-func (l look) value(v float64) string {
+// value formats a value of the metric with its unit.
+func (l lookup) value(v float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%.4g %s", v, l.setup.Metric.Unit))
 }
 
-// good are the readings that are values, since a mark.
-func (l look) good(readings []seen.Reading, mark string) []seen.Reading {
+// good lists the readings without an error since a mark.
+func (l lookup) good(readings []snapshot.Reading, mark string) []snapshot.Reading {
 	from, ok := l.st.Marks[mark]
-	return only(readings, func(r seen.Reading) bool { return ok && r.Err == "" && r.At.After(from) })
+	return only(readings, func(r snapshot.Reading) bool { return ok && r.Err == "" && r.At.After(from) })
 }
 
-// lastError is why the newest reading is no value; empty when it is one.
-func lastError(readings []seen.Reading) string {
+// lastError is the error of the newest reading.
+func lastError(readings []snapshot.Reading) string {
 	if len(readings) == 0 {
 		return ""
 	}
 	return readings[len(readings)-1].Err
 }
 
-// agrees holds a value of the metrics API against what Prometheus said to the
-// same query: within a tenth of the range since the mark.
-func (l look) agrees(v float64, prom []seen.Reading) bool {
+// agrees reports whether a value of the metrics API is within a tenth of the range of
+// Prometheus' values for the same query since the mark.
+func (l lookup) agrees(v float64, prom []snapshot.Reading) bool {
 	if len(prom) == 0 {
 		return false
 	}
@@ -54,60 +54,64 @@ func (l look) agrees(v float64, prom []seen.Reading) bool {
 
 func slack(v float64) float64 { return max(0.1*max(v, -v), 1) }
 
-// maxAge of a sample: two scrapes, and a second or two for clocks.
-func (l look) maxAge() time.Duration {
-	scrape := l.setup.Setting(seen.SettingScrape).Value
+// maxAge of a sample: two scrapes and 2 s of clock skew.
+func (l lookup) maxAge() time.Duration {
+	scrape := l.setup.Setting(snapshot.SettingScrape).Value
 	if scrape <= 0 {
 		scrape = time.Minute
 	}
 	return 2*scrape + 2*time.Second
 }
 
-// ours says that a series is of the run's holder or load.
-func (l look) ours(s seen.Sample) bool {
-	return slices.ContainsFunc(l.st.Pods, func(p seen.Pod) bool {
-		return (p.Role == seen.RoleHolder || p.Role == seen.RoleLoad) && p.Name == s.Pod && p.Namespace == s.Namespace && s.Pod != ""
+// ours reports whether a series is of the run's holder or load.
+func (l lookup) ours(s snapshot.Sample) bool {
+	return slices.ContainsFunc(l.st.Pods, func(p snapshot.Pod) bool {
+		return (p.Role == snapshot.RoleHolder || p.Role == snapshot.RoleLoad) && p.Name == s.Pod && p.Namespace == s.Namespace && s.Pod != ""
 	})
 }
 
-// madeFindings are what is wrong with what the value is made of.
-func (l look) madeFindings() []check.Finding {
+// madeFindings are what is wrong with what the value consists of.
+func (l lookup) componentFindings() []check.Finding {
 	var out []check.Finding
 	had := map[string]bool{}
 	for _, s := range l.st.Made {
 		gpu := s.Node + "/gpu" + s.GPU
 		switch {
 		case s.GPU == "" && s.UUID == "":
-			out = append(out, finding(s.Node, fmt.Sprintf("a series of the value on %s does not say which GPU it is of", s.Node), "keep the labels gpu and UUID in the scrape configuration"))
+			out = append(out, finding(s.Node,
+				"keep the labels gpu and UUID in the scrape configuration",
+				"a series of the value on %s has no GPU label", s.Node))
 		case had[s.Node+s.GPU+s.UUID]:
-			out = append(out, finding(gpu, fmt.Sprintf("%s is in the value twice: two series for one GPU", gpu), "see that one exporter a node runs and is scraped once"))
+			out = append(out, finding(gpu, "run one exporter on each node and scrape it once", "%s is in the value twice: two series for one GPU", gpu))
 		case !l.ours(s):
-			out = append(out, finding(gpu, fmt.Sprintf("the value is diluted: %s counts though neither the load nor the holder uses it (%s, %s)", gpu, whose(s), l.value(s.Value)),
-				"let the adapter's rule use <<.LabelMatchers>>, and the HPA's selector name the namespace and the container"))
+			out = append(out, finding(gpu,
+				"let the adapter's rule use <<.LabelMatchers>>, and the HPA's selector name the namespace and the container",
+				"the value is diluted: it includes %s, which neither the load nor the holder uses (%s, %s)", gpu, podUsing(s), l.value(s.Value)))
 		case l.st.At.Sub(s.At) > l.maxAge():
-			out = append(out, finding(gpu, fmt.Sprintf("the sample of %s is stale: %s old, at most %s is fresh", gpu, seconds(l.st.At.Sub(s.At)), seconds(l.maxAge())),
-				"see the exporter's target on the node in Prometheus (Status, Targets)"))
+			out = append(out, finding(gpu,
+				"see the exporter's target on the node in Prometheus (Status, Targets)",
+				"the sample of %s is stale: %s old, want at most %s", gpu, seconds(l.st.At.Sub(s.At)), seconds(l.maxAge())))
 		}
 		had[s.Node+s.GPU+s.UUID] = true
 	}
 	return out
 }
 
-func whose(s seen.Sample) string {
+func podUsing(s snapshot.Sample) string {
 	if s.Pod == "" {
-		return "no pod uses it"
+		return "used by no pod"
 	}
 	return "pod " + s.Namespace + "/" + s.Pod
 }
 
-// valueFindings are why the metrics API has no value, or another than Prometheus.
-// The readings are those since the mark.
-func (l look) valueFindings(mark string) []check.Finding {
+// valueFindings reports why the metrics API has no value, or a value that differs from
+// Prometheus', in the readings since the mark.
+func (l lookup) valueFindings(mark string) []check.Finding {
 	prom, api := l.good(l.st.Prometheus, mark), l.good(l.st.API, mark)
 	var out []check.Finding
 	switch {
-	case len(api) == 0 && l.unlisted():
-		out = append(out, l.notServed()...) // a rule that matches nothing asks Prometheus nothing, either
+	case len(api) == 0 && l.notListed():
+		out = append(out, l.notServed()...) // a rule without matches sends no query to Prometheus either
 	case len(prom) == 0:
 		out = append(out, l.noSeries()...)
 	case len(api) == 0:
@@ -116,8 +120,8 @@ func (l look) valueFindings(mark string) []check.Finding {
 	if len(prom) > 0 && len(api) > 0 && lastError(l.st.API) == "" {
 		if v := api[len(api)-1].Value; !l.agrees(v, prom) {
 			out = append(out, finding("adapter rule of "+l.setup.Metric.Name,
-				fmt.Sprintf("the metrics API says %s, Prometheus says %s to the same question (%s): the adapter's rule asks something else", l.value(v), l.value(prom[len(prom)-1].Value), l.setup.Metric.Query),
-				"install the rules of firstlight autoscale rules, or correct metricsQuery: it must use <<.Series>> and <<.LabelMatchers>>"))
+				"install the rules of firstlight autoscale rules, or correct metricsQuery: it must use <<.Series>> and <<.LabelMatchers>>",
+				"the metrics API returns %s, Prometheus returns %s for the same query (%s): the adapter's rule uses a different query", l.value(v), l.value(prom[len(prom)-1].Value), l.setup.Metric.Query))
 		}
 	}
 	if len(out) == 0 && lastError(l.st.API) == "" {
@@ -126,27 +130,29 @@ func (l look) valueFindings(mark string) []check.Finding {
 	return append(out, l.relistFindings(mark)...)
 }
 
-// noSeries says why the query finds nothing in Prometheus.
-func (l look) noSeries() []check.Finding {
+// noSeries reports why the query returns nothing in Prometheus.
+func (l lookup) noSeries() []check.Finding {
 	m := l.setup.Metric
-	fresh, labels := l.fresh(), map[string]bool{}
+	added, labels := l.freshSeries(), map[string]bool{}
 	for _, c := range l.st.Coverage {
 		for _, name := range c.Labels {
 			labels[name] = true
 		}
 	}
-	if fresh == 0 {
-		return []check.Finding{finding("series "+m.Series, "Prometheus has no fresh series "+m.Series, "see hop series, and the exporters' targets in Prometheus")}
+	if added == 0 {
+		return []check.Finding{finding("series "+m.Series,
+			"see hop series, and the exporters' targets in Prometheus",
+			"Prometheus has no fresh series %s", m.Series)}
 	}
-	message := fmt.Sprintf("label mismatch: Prometheus has %d fresh series %s, and none of the load's and the holder's with %s", fresh, m.Series, selector(m.Selector))
+	message := fmt.Sprintf("label mismatch: Prometheus has %d fresh series %s, but none of the load or the holder with %s", added, m.Series, selector(m.Selector))
 	if len(labels) > 0 {
-		message += "; they have the labels " + join(slices.Sorted(maps.Keys(labels)))
+		message += "; their labels: " + join(slices.Sorted(maps.Keys(labels)))
 	}
-	return []check.Finding{finding("series "+m.Series, message, labelRemedy(m.Form, labels))}
+	return []check.Finding{finding("series "+m.Series, labelRemedy(m.Form, labels), "%s", message)}
 }
 
-// fresh is how many GPUs have a fresh series in Prometheus.
-func (l look) fresh() int {
+// freshSeries is the number of GPUs with a fresh series in Prometheus.
+func (l lookup) freshSeries() int {
 	n := 0
 	for _, c := range l.st.Coverage {
 		n += c.Fresh
@@ -154,13 +160,12 @@ func (l look) fresh() int {
 	return n
 }
 
-// unlisted says that the API does not have the metric, though there are series
-// that it could be made of.
-func (l look) unlisted() bool {
-	return l.fresh() > 0 && !slices.Contains(l.st.Listed, l.setup.Metric.Name) && (len(l.st.Listed) > 0 || lastError(l.st.API) != "")
+// notListed reports a metric that the API does not list although its series exist.
+func (l lookup) notListed() bool {
+	return l.freshSeries() > 0 && !slices.Contains(l.st.Listed, l.setup.Metric.Name) && (len(l.st.Listed) > 0 || lastError(l.st.API) != "")
 }
 
-// labelRemedy says which of the two forms the series have.
+// labelRemedy names the form that the series have.
 func labelRemedy(form string, labels map[string]bool) string {
 	switch {
 	case form == "plain" && labels["exported_namespace"]:
@@ -180,30 +185,32 @@ func selector(s map[string]string) string {
 	return "{" + join(parts) + "}"
 }
 
-// notServed says why the API has no value though Prometheus has one.
-func (l look) notServed() []check.Finding {
+// notServed reports why the API has no value although Prometheus has one.
+func (l lookup) notServed() []check.Finding {
 	m := l.setup.Metric
 	rule := "adapter rule of " + m.Name
-	if l.unlisted() {
-		message := fmt.Sprintf("rule without matches: Prometheus has the series, but the metrics API does not list %s; it lists: %s", m.Name, some(l.st.Listed))
+	if l.notListed() {
+		message := fmt.Sprintf("rule without matches: Prometheus has the series, but the metrics API does not list %s; it lists: %s", m.Name, listOrNone(l.st.Listed))
 		if l.st.Rules != "" && !strings.Contains(l.st.Rules, m.Series) {
-			message += "; none of the adapter's rules names " + m.Series
+			message += "; no rule of the adapter names " + m.Series
 		}
-		return []check.Finding{finding(rule, message+because(lastError(l.st.API)), "install the rules of firstlight autoscale rules in the adapter's configuration and restart it")}
+		return []check.Finding{finding(rule,
+			"install the rules of firstlight autoscale rules in the adapter's configuration and restart it",
+			"%s%s", message, because(lastError(l.st.API)))}
 	}
-	message := fmt.Sprintf("the metrics API lists %s and has no value for %s%s", m.Name, selector(m.Selector), because(lastError(l.st.API)))
-	return []check.Finding{finding(rule, message, "ask it by hand: kubectl get --raw, and compare the rule's metricsQuery with "+m.Query)}
+	message := fmt.Sprintf("the metrics API lists %s but has no value for %s%s", m.Name, selector(m.Selector), because(lastError(l.st.API)))
+	return []check.Finding{finding(rule, "query it with kubectl get --raw and compare the rule's metricsQuery with "+m.Query, "%s", message)}
 }
 
-// relistFindings: an adapter that relists more often than Prometheus scrapes
-// forgets series between two scrapes.
-func (l look) relistFindings(mark string) []check.Finding {
-	relist, scrape := l.setup.Setting(seen.SettingRelist), l.setup.Setting(seen.SettingScrape)
-	gaps := slices.ContainsFunc(l.st.API, func(r seen.Reading) bool { return r.Err != "" && r.At.After(l.st.Marks[mark]) })
+// relistFindings reports an adapter that relists more often than Prometheus scrapes: it
+// drops series between two scrapes.
+func (l lookup) relistFindings(mark string) []check.Finding {
+	relist, scrape := l.setup.Setting(snapshot.SettingRelist), l.setup.Setting(snapshot.SettingScrape)
+	gaps := slices.ContainsFunc(l.st.API, func(r snapshot.Reading) bool { return r.Err != "" && r.At.After(l.st.Marks[mark]) })
 	if relist.Value <= 0 || relist.Value >= scrape.Value || !gaps {
 		return nil
 	}
-	return []check.Finding{finding("setting "+seen.SettingRelist,
-		fmt.Sprintf("the adapter relists every %s (%s), more often than Prometheus scrapes (%s): between scrapes it forgets the series", seconds(relist.Value), relist.Source, seconds(scrape.Value)),
-		"set the adapter's --metrics-relist-interval to the scrape interval or longer")}
+	return []check.Finding{finding("setting "+snapshot.SettingRelist,
+		"set the adapter's --metrics-relist-interval to the scrape interval or longer",
+		"the adapter relists every %s (%s), more often than Prometheus scrapes (%s): it drops the series between scrapes", seconds(relist.Value), relist.Source, seconds(scrape.Value))}
 }

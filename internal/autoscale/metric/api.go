@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
@@ -30,11 +30,11 @@ func Group(api string) string { return api + ".metrics.k8s.io" }
 // api reads one of the metrics APIs, as the HPA does.
 type api struct {
 	client    rest.Interface
-	metric    seen.Metric
+	metric    snapshot.Metric
 	namespace string
 }
 
-func newAPI(c *kube.Cluster, m seen.Metric, namespace string) api {
+func newAPI(c *kube.Cluster, m snapshot.Metric, namespace string) api {
 	return api{client: c.Client.CoreV1().RESTClient(), metric: m, namespace: namespace}
 }
 
@@ -94,7 +94,7 @@ func (a api) listed(ctx context.Context, version string) ([]string, error) {
 	return parseListed(raw, a.metric)
 }
 
-func parseListed(raw []byte, m seen.Metric) ([]string, error) {
+func parseListed(raw []byte, m snapshot.Metric) ([]string, error) {
 	var list metav1.APIResourceList
 	if err := guard.JSON(raw, &list); err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", Group(m.API), err)

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
 	"github.com/firstlight/firstlight/internal/autoscale/settings"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // readCoverage holds what Prometheus has of the series against the nodes' GPUs.
-func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus map[string]int, h hosts, fresh time.Duration) ([]seen.Coverage, error) {
+func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus map[string]int, h hosts, fresh time.Duration) ([]snapshot.Coverage, error) {
 	values, _, err := p.Query(ctx, series, time.Time{})
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", series, err)
@@ -30,14 +30,14 @@ func readCoverage(ctx context.Context, p prom.Prometheus, series string, gpus ma
 }
 
 // cover counts a node's series, one a GPU.
-func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]int, h hosts, fresh time.Duration) []seen.Coverage {
+func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]int, h hosts, fresh time.Duration) []snapshot.Coverage {
 	age := map[string]time.Duration{}
 	for _, s := range stamps {
 		age[identity(s.Labels)] = s.At.Sub(stamp(s.Value))
 	}
-	byNode := map[string]*seen.Coverage{}
+	byNode := map[string]*snapshot.Coverage{}
 	for node, n := range gpus {
-		byNode[node] = &seen.Coverage{Node: node, Expected: n}
+		byNode[node] = &snapshot.Coverage{Node: node, Expected: n}
 	}
 	for _, v := range values {
 		c := byNode[h.of(v.Labels)]
@@ -63,17 +63,17 @@ func cover(values, stamps []prom.Sample, targets []prom.Target, gpus map[string]
 			}
 		}
 	}
-	out := make([]seen.Coverage, 0, len(byNode))
+	out := make([]snapshot.Coverage, 0, len(byNode))
 	for _, c := range byNode {
 		slices.Sort(c.Labels)
 		out = append(out, *c)
 	}
-	slices.SortFunc(out, func(a, b seen.Coverage) int { return strings.Compare(a.Node, b.Node) })
+	slices.SortFunc(out, func(a, b snapshot.Coverage) int { return strings.Compare(a.Node, b.Node) })
 	return out
 }
 
 // addLabels notes which labels the node's series have.
-func addLabels(c *seen.Coverage, labels map[string]string) {
+func addLabels(c *snapshot.Coverage, labels map[string]string) {
 	for name := range labels {
 		if name != "__name__" && !slices.Contains(c.Labels, name) {
 			c.Labels = append(c.Labels, name)

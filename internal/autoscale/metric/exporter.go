@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -24,7 +24,7 @@ func (s *Sampler) Sweep(ctx context.Context, nodes []string) {
 
 // Load makes the GPUs of these pods be read in the exporters of their nodes; none
 // ends it.
-func (s *Sampler) Load(pods []seen.Pod) {
+func (s *Sampler) Load(pods []snapshot.Pod) {
 	load := map[string]bool{}
 	for _, p := range pods {
 		if p.Node != "" {
@@ -35,7 +35,7 @@ func (s *Sampler) Load(pods []seen.Pod) {
 	defer s.mu.Unlock()
 	s.load = load
 	if len(load) == 0 {
-		maps.DeleteFunc(s.problems, func(name, _ string) bool { return strings.HasPrefix(name, seen.ProblemExporter+"/") })
+		maps.DeleteFunc(s.problems, func(name, _ string) bool { return strings.HasPrefix(name, snapshot.ProblemExporter+"/") })
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *Sampler) readNodes(ctx context.Context, nodes []string, wanted func(pro
 	for _, node := range nodes {
 		pod, ok := pods[node]
 		if !ok {
-			s.keep(ctx, seen.ProblemExporter+"/"+node, errNoExporter, func(time.Time) {})
+			s.keep(ctx, snapshot.ProblemExporter+"/"+node, errNoExporter, func(time.Time) {})
 			continue
 		}
 		readers.Go(func() {
@@ -87,13 +87,13 @@ func (s *Sampler) readNodes(ctx context.Context, nodes []string, wanted func(pro
 
 func (s *Sampler) readNode(ctx context.Context, pod exporterPod, wanted func(prom.Sample) bool) {
 	samples, err := s.forwards.read(ctx, pod, s.c.Metric.Series)
-	s.keep(ctx, seen.ProblemExporter+"/"+pod.node, err, func(now time.Time) {
+	s.keep(ctx, snapshot.ProblemExporter+"/"+pod.node, err, func(now time.Time) {
 		for _, v := range samples {
 			ours := v.Labels["namespace"] == s.c.Namespace && s.load[pod.node+"/"+v.Labels["pod"]]
 			if wanted == nil && !ours {
 				continue
 			}
-			s.exporter = add(s.exporter, seen.Reading{At: now, Value: v.Value, Where: pod.node + "/gpu" + v.Labels["gpu"]})
+			s.exporter = add(s.exporter, snapshot.Reading{At: now, Value: v.Value, Where: pod.node + "/gpu" + v.Labels["gpu"]})
 		}
 	})
 }

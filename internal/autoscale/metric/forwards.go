@@ -91,7 +91,7 @@ func (f *forwards) to(ctx context.Context, pod exporterPod) (string, error) {
 	f.drop(pod.node)
 	address, stop, err := f.cluster.Forward(ctx, pod.namespace, pod.name, pod.port)
 	if err != nil {
-		return "", err //nolint:wrapcheck // names the pod
+		return "", err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 func (s *Sampler) readPrometheus(ctx context.Context) {
 	if s.c.Prometheus == nil {
-		s.keep(ctx, seen.ProblemPrometheus, s.c.Unreachable, func(time.Time) {})
+		s.keep(ctx, snapshot.ProblemPrometheus, s.c.Unreachable, func(time.Time) {})
 		return
 	}
 	v, err := readValue(ctx, *s.c.Prometheus, s.c.Metric.Query)
-	s.keep(ctx, seen.ProblemPrometheus, err, func(now time.Time) { s.prom = add(s.prom, reading(now, v, err)) })
+	s.keep(ctx, snapshot.ProblemPrometheus, err, func(now time.Time) { s.prom = add(s.prom, reading(now, v, err)) })
 	parts, err := readMade(ctx, *s.c.Prometheus, inNamespace(s.c.Metric, s.c.Namespace), s.c.Window, s.c.Scrape, s.known(), s.c.Clock.Now())
-	s.keep(ctx, seen.ProblemPrometheus+"/made", err, func(time.Time) { s.made = parts })
+	s.keep(ctx, snapshot.ProblemPrometheus+"/made", err, func(time.Time) { s.made = parts })
 }
 
 func (s *Sampler) readCoverage(ctx context.Context) {
@@ -28,7 +28,7 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 	// since, nor does the first one after it: only what came a scrape later counts.
 	fresh := min(s.c.Fresh, s.c.Clock.Since(s.began)-s.c.Scrape)
 	c, err := readCoverage(ctx, *s.c.Prometheus, s.c.Metric.Series, s.c.GPUs, s.known(), fresh)
-	s.keep(ctx, seen.ProblemPrometheus+"/coverage", err, func(time.Time) {
+	s.keep(ctx, snapshot.ProblemPrometheus+"/coverage", err, func(time.Time) {
 		if err == nil {
 			s.coverage = c
 		}
@@ -38,7 +38,7 @@ func (s *Sampler) readCoverage(ctx context.Context) {
 // findPods learns which exporter is on which node.
 func (s *Sampler) findPods(ctx context.Context) {
 	pods, err := findExporters(ctx, s.c.Cluster, s.c.Stack)
-	s.keep(ctx, seen.ProblemExporter, err, func(time.Time) {
+	s.keep(ctx, snapshot.ProblemExporter, err, func(time.Time) {
 		if err != nil {
 			return
 		}
@@ -65,7 +65,7 @@ func (s *Sampler) readAPI(ctx context.Context) {
 	if err == nil {
 		v, err = s.api.value(ctx, version)
 	}
-	s.keep(ctx, seen.ProblemMetricsAPI, err, func(now time.Time) { s.atAPI = add(s.atAPI, reading(now, v, err)) })
+	s.keep(ctx, snapshot.ProblemMetricsAPI, err, func(now time.Time) { s.atAPI = add(s.atAPI, reading(now, v, err)) })
 }
 
 // apiVersion is asked for until it is known.
@@ -95,5 +95,5 @@ func (s *Sampler) readListed(ctx context.Context) {
 		return // a reading says so
 	}
 	names, err := s.api.listed(ctx, version)
-	s.keep(ctx, seen.ProblemMetricsAPI+"/list", err, func(time.Time) { s.listed = names })
+	s.keep(ctx, snapshot.ProblemMetricsAPI+"/list", err, func(time.Time) { s.listed = names })
 }

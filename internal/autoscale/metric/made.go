@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
 // inNamespace chooses the series of a namespace only: a custom metric's selector
 // does not say it, since it is the described object's.
-func inNamespace(m seen.Metric, namespace string) seen.Metric {
+func inNamespace(m snapshot.Metric, namespace string) snapshot.Metric {
 	m.Selector = maps.Clone(m.Selector)
 	m.Selector[label(m.Form, "namespace")] = namespace
 	return m
@@ -23,7 +23,7 @@ func inNamespace(m seen.Metric, namespace string) seen.Metric {
 
 // readMade reads the series that the value is made of: those that the selector
 // chooses, also such as have ended and still count in the window.
-func readMade(ctx context.Context, p prom.Prometheus, m seen.Metric, window, step time.Duration, h hosts, now time.Time) ([]seen.Sample, error) {
+func readMade(ctx context.Context, p prom.Prometheus, m snapshot.Metric, window, step time.Duration, h hosts, now time.Time) ([]snapshot.Sample, error) {
 	chosen := m.Series + Matchers(m.Selector)
 	values, _, err := p.Query(ctx, fmt.Sprintf("avg_over_time(%s[%s])", chosen, span(window)), time.Time{})
 	if err != nil {
@@ -41,14 +41,14 @@ func readMade(ctx context.Context, p prom.Prometheus, m seen.Metric, window, ste
 
 // made joins values with the times of their last samples. now is our clock's at
 // the time of the query: ages are Prometheus' own, times ours.
-func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []seen.Sample {
+func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []snapshot.Sample {
 	sampled := map[string]float64{}
 	for _, s := range stamps {
 		sampled[identity(s.Labels)] = s.Value
 	}
-	out := make([]seen.Sample, 0, len(values))
+	out := make([]snapshot.Sample, 0, len(values))
 	for _, v := range values {
-		s := seen.Sample{
+		s := snapshot.Sample{
 			Node: cmp.Or(h.of(v.Labels), v.Labels["instance"]), GPU: v.Labels["gpu"], UUID: v.Labels["UUID"], Value: v.Value,
 			Namespace: v.Labels[label(form, "namespace")], Pod: v.Labels[label(form, "pod")], Container: v.Labels[label(form, "container")],
 		}
@@ -57,7 +57,7 @@ func made(values, stamps []prom.Sample, form string, h hosts, now time.Time) []s
 		}
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b seen.Sample) int {
+	slices.SortFunc(out, func(a, b snapshot.Sample) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.GPU, b.GPU), cmp.Compare(a.UUID, b.UUID), cmp.Compare(a.Pod, b.Pod))
 	})
 	return out

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -29,7 +29,7 @@ func TestAMalformedExporterIsAProblem(t *testing.T) {
 	}
 	s.forwards.open["gpu-01"] = opened{pod: pod, address: strings.TrimPrefix(server.URL, "http://"), stop: func() {}}
 	s.readNodes(t.Context(), []string{"gpu-01"}, func(prom.Sample) bool { return true })
-	if said := s.problems[seen.ProblemExporter+"/gpu-01"]; !strings.Contains(said, "the parser panicked") {
+	if said := s.problems[snapshot.ProblemExporter+"/gpu-01"]; !strings.Contains(said, "the parser panicked") {
 		t.Errorf("problems: %v", s.problems)
 	}
 }

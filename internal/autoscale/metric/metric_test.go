@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -74,7 +74,7 @@ func TestCover(t *testing.T) {
 	}
 	got := cover(values, stamps, targets, map[string]int{"a": 2, "b": 1, "c": 1}, hosts{nodes: []string{"a", "b", "c"}}, 2*time.Second)
 	up, down := true, false
-	want := []seen.Coverage{
+	want := []snapshot.Coverage{
 		{Node: "a", Expected: 2, Fresh: 1, Stale: 1, Up: &up, Labels: []string{"Hostname", "UUID", "gpu"}},
 		{Node: "b", Expected: 1, Unlabelled: 1, Up: &down, Trouble: "connection refused", Labels: []string{"Hostname", "device"}},
 		{Node: "c", Expected: 1},
@@ -97,7 +97,7 @@ func TestMade(t *testing.T) {
 	}
 	stamps := []prom.Sample{sample(float64(promNow.Unix())-3, "Hostname", "a", "gpu", "0", "UUID", "u", "exported_pod", "holder")}
 	got := made(values, stamps, Exported, hosts{nodes: []string{"a", "b"}}, now)
-	want := []seen.Sample{
+	want := []snapshot.Sample{
 		{Node: "10.0.0.9:9400", GPU: "0", Value: 70},
 		{Node: "a", GPU: "0", UUID: "u", Pod: "holder", Value: 70, At: time.Unix(2, 0)},
 		{Node: "b", GPU: "3", Namespace: "team", Pod: "load-0", Container: "load", Value: 690},
@@ -127,7 +127,7 @@ func TestQuery(t *testing.T) {
 // Another run's load in another namespace was taken for a part of the value.
 func TestMadeInTheNamespaceAlone(t *testing.T) {
 	t.Parallel()
-	custom := seen.Metric{Form: Exported, Selector: Selector(Exported, "", "load")}
+	custom := snapshot.Metric{Form: Exported, Selector: Selector(Exported, "", "load")}
 	got := inNamespace(custom, "team").Selector
 	if diff := cmp.Diff(Selector(Exported, "team", "load"), got); diff != "" {
 		t.Error(diff)
@@ -164,14 +164,14 @@ func TestParseValue(t *testing.T) {
 func TestParseListed(t *testing.T) {
 	t.Parallel()
 	raw := `{"resources":[{"name":"namespaces/gpu_power_usage"},{"name":"pods/gpu_power_usage"},{"name":"namespaces/gpu_utilization"},{"name":"namespaces/up"},{"name":"dcgm_gpu_memory_used"}]}`
-	got, err := parseListed([]byte(raw), seen.Metric{API: Custom, Name: "gpu_power_usage"})
+	got, err := parseListed([]byte(raw), snapshot.Metric{API: Custom, Name: "gpu_power_usage"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"dcgm_gpu_memory_used", "gpu_power_usage", "gpu_utilization"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := parseListed([]byte(`[]`), seen.Metric{}); err == nil {
+	if _, err := parseListed([]byte(`[]`), snapshot.Metric{}); err == nil {
 		t.Error("a list was read")
 	}
 }
@@ -212,11 +212,11 @@ func TestEvery(t *testing.T) {
 
 func TestReadingsAreBounded(t *testing.T) {
 	t.Parallel()
-	var list []seen.Reading
-	for i := range 3 * mostReadings {
-		list = add(list, seen.Reading{Value: float64(i)})
+	var list []snapshot.Reading
+	for i := range 3 * maxReadings {
+		list = add(list, snapshot.Reading{Value: float64(i)})
 	}
-	if len(list) > mostReadings || list[len(list)-1].Value != 3*mostReadings-1 {
+	if len(list) > maxReadings || list[len(list)-1].Value != 3*maxReadings-1 {
 		t.Errorf("%d are kept, the last is %v", len(list), list[len(list)-1].Value)
 	}
 }

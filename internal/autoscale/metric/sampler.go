@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
@@ -21,7 +21,7 @@ type Config struct {
 	// Prometheus may be nil; then Unreachable says why.
 	Prometheus  *prom.Prometheus
 	Unreachable error
-	Metric      seen.Metric
+	Metric      snapshot.Metric
 	// Namespace of the run's pods.
 	Namespace string
 	// GPUs of each node of the site.
@@ -58,11 +58,11 @@ type Sampler struct {
 	pods     []exporterPod
 	load     map[string]bool // the pods whose GPUs are read in the exporters; nil: none
 	problems map[string]string
-	prom     []seen.Reading
-	atAPI    []seen.Reading
-	exporter []seen.Reading
-	made     []seen.Sample
-	coverage []seen.Coverage
+	prom     []snapshot.Reading
+	atAPI    []snapshot.Reading
+	exporter []snapshot.Reading
+	made     []snapshot.Sample
+	coverage []snapshot.Coverage
 	listed   []string
 	version  string
 }
@@ -123,7 +123,7 @@ func (s *Sampler) loop(ctx context.Context, every time.Duration, look func(conte
 func (s *Sampler) Changed() <-chan struct{} { return s.changed }
 
 // Fill puts what is known into a state.
-func (s *Sampler) Fill(st *seen.State) {
+func (s *Sampler) Fill(st *snapshot.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Prometheus, st.API, st.Exporter = slices.Clone(s.prom), slices.Clone(s.atAPI), slices.Clone(s.exporter)
@@ -155,9 +155,20 @@ func (s *Sampler) keep(ctx context.Context, problem string, err error, change fu
 }
 
 // reading makes one of a value or of the reason why there is none.
-func reading(now time.Time, v float64, err error) seen.Reading {
+func reading(now time.Time, v float64, err error) snapshot.Reading {
 	if err != nil {
-		return seen.Reading{At: now, Err: err.Error()}
+		return snapshot.Reading{At: now, Err: err.Error()}
 	}
-	return seen.Reading{At: now, Value: v}
+	return snapshot.Reading{At: now, Value: v}
+}
+
+// maxReadings bounds the readings kept of one source.
+const maxReadings = 2000
+
+// add appends a reading and drops the older half of a full list.
+func add(list []snapshot.Reading, r snapshot.Reading) []snapshot.Reading {
+	if len(list) >= maxReadings {
+		list = append(list[:0:0], list[len(list)-maxReadings/2:]...)
+	}
+	return append(list, r)
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -23,12 +23,12 @@ type Members struct {
 
 // Gang is the gang for the run's pool.
 func Gang(v Values, scheduler workload.Scheduler) Members {
-	return gang(v, scheduler, GangJob, seen.RoleGang, v.Select)
+	return gang(v, scheduler, GangJob, snapshot.RoleGang, v.Select)
 }
 
 // ShortGang is the same gang for the pool that is a node short.
 func ShortGang(v Values, scheduler workload.Scheduler) Members {
-	return gang(v, scheduler, ShortJob, seen.RoleShort, map[string]string{PoolLabel: v.Short})
+	return gang(v, scheduler, ShortJob, snapshot.RoleShort, map[string]string{PoolLabel: v.Short})
 }
 
 func gang(v Values, scheduler workload.Scheduler, name, role string, nodes map[string]string) Members {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // scalingPeriod is the period of the HPA's policies, in which it may go all the way.
@@ -17,7 +17,7 @@ const scalingPeriod = 15
 func HPA(v Values) *autoscalingv2.HorizontalPodAutoscaler {
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler"},
-		ObjectMeta: metav1.ObjectMeta{Name: Worker, Namespace: v.Namespace, Labels: v.labels(seen.RoleWorker)},
+		ObjectMeta: metav1.ObjectMeta{Name: Worker, Namespace: v.Namespace, Labels: v.labels(snapshot.RoleWorker)},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: Worker},
 			MinReplicas:    new(int32(v.Min)), //nolint:gosec // validated by the site, small

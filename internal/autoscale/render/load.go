@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -17,7 +17,7 @@ const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURA
 // HolderJob holds one GPU of the inventory and leaves it idle: the metric is
 // defined and flat before and after the load.
 func HolderJob(v Values) *batchv1.Job {
-	return v.onSite(Holder, seen.RoleHolder, 1, v.pod(container, v.WorkerImage, 1, v.siteTolerations()))
+	return v.onSite(Holder, snapshot.RoleHolder, 1, v.pod(container, v.WorkerImage, 1, v.siteTolerations()))
 }
 
 // LoadJob puts load on GPUs of the inventory, one a pod, so that it takes what
@@ -27,7 +27,7 @@ func LoadJob(v Values) *batchv1.Job {
 	c := &pod.Containers[0]
 	c.Command = []string{"/bin/bash", "-ec", loadScript}
 	c.Env = []corev1.EnvVar{{Name: "DURATION", Value: strconv.Itoa(int(v.LoadFor.Seconds()))}}
-	return v.onSite(Load, seen.RoleLoad, v.LoadGPUs, pod)
+	return v.onSite(Load, snapshot.RoleLoad, v.LoadGPUs, pod)
 }
 
 // onSite is a Job of equal pods on nodes of the inventory.

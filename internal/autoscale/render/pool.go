@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -38,7 +38,7 @@ func Pools(v Values) []*unstructured.Unstructured {
 	}
 	return []*unstructured.Unstructured{
 		nodePool(v, v.Pool, rolePool, map[string]any{kube.GPUResource: strconv.Itoa(PoolLimit(v))}),
-		nodePool(v, v.Zero, seen.RoleZero, map[string]any{kube.GPUResource: "0"}),
+		nodePool(v, v.Zero, snapshot.RoleZero, map[string]any{kube.GPUResource: "0"}),
 	}
 }
 
@@ -50,7 +50,7 @@ func PoolLimit(v Values) int {
 
 // ShortPool is the NodePool in which the gang lacks one node.
 func ShortPool(v Values) *unstructured.Unstructured {
-	return nodePool(v, v.Short, seen.RoleShort, map[string]any{"nodes": strconv.Itoa(v.Gang - 1), kube.GPUResource: strconv.Itoa(v.ShortGPUs)})
+	return nodePool(v, v.Short, snapshot.RoleShort, map[string]any{"nodes": strconv.Itoa(v.Gang - 1), kube.GPUResource: strconv.Itoa(v.ShortGPUs)})
 }
 
 func nodePool(v Values, name, role string, limits map[string]any) *unstructured.Unstructured {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/workload"
@@ -29,7 +29,7 @@ func values() Values {
 		NodeClass: site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"}, InstanceTypes: []string{"g5.xlarge", "g5.2xlarge"},
 		Taint: site.Taint{Key: "nvidia.com/gpu", Value: "present", Effect: "NoSchedule"}, Tainted: true,
 		GPUs: 1, NodeGPUs: 1, LoadGPUs: 4, Min: 1, Max: 3, Gang: 3, ShortGPUs: 2, Nodes: []string{"gpu-01", "gpu-02"},
-		Metric: seen.Metric{API: "external", Name: "dcgm_gpu_power_usage", Selector: map[string]string{"namespace": "firstlight-r1", "container": "load"}},
+		Metric: snapshot.Metric{API: "external", Name: "dcgm_gpu_power_usage", Selector: map[string]string{"namespace": "firstlight-r1", "container": "load"}},
 		Target: 207.5, Stabilization: 5 * time.Second, ConsolidateAfter: 2 * time.Second,
 		WorkerImage: "registry.k8s.io/pause:3.10", LoadImage: "nvcr.io/nvidia/cloud-native/dcgm:4.4.1-1-ubuntu22.04", LoadFor: time.Hour,
 	}
@@ -68,7 +68,7 @@ func variants() map[string]struct {
 } {
 	custom := values()
 	custom.Namespace = "team-a"
-	custom.Metric = seen.Metric{API: "custom", Name: "workload_gpu_power_usage", Selector: map[string]string{"exported_container": "load"}}
+	custom.Metric = snapshot.Metric{API: "custom", Name: "workload_gpu_power_usage", Selector: map[string]string{"exported_container": "load"}}
 	custom.Tainted, custom.InstanceTypes, custom.GPUs = false, nil, 2
 	kai := values()
 	kai.Queue = QueueName("r1")

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -47,7 +47,7 @@ type Values struct {
 	// Nodes are those of the inventory that the holder and the load may use.
 	Nodes []string
 	// Metric, Target (its unit, a replica) and Stabilization are the HPA's.
-	Metric        seen.Metric
+	Metric        snapshot.Metric
 	Target        float64
 	Stabilization time.Duration
 	// ConsolidateAfter is how long a node must be quiet before it may go.

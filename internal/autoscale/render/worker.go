@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // Kept are the annotations by which the first replicas outlive those that the
@@ -22,7 +22,7 @@ func Kept() map[string]string {
 // Deployment is the workload that the HPA scales: every replica needs a node of
 // its own, but for those that stay on the nodes that are there.
 func Deployment(v Values) *appsv1.Deployment {
-	labels := v.labels(seen.RoleWorker)
+	labels := v.labels(snapshot.RoleWorker)
 	pod := v.pod(Worker, v.WorkerImage, v.GPUs, v.tolerations())
 	pod.NodeSelector, pod.Affinity = v.Select, apart(labels)
 	if v.Stay {
@@ -54,7 +54,7 @@ func Zero(v Values) *corev1.Pod {
 	pod := v.pod(ZeroPod, v.WorkerImage, v.GPUs, v.tolerations())
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.NodeSelector = map[string]string{PoolLabel: v.Zero}
-	labels := v.scheduled(v.labels(seen.RoleZero), &pod)
+	labels := v.scheduled(v.labels(snapshot.RoleZero), &pod)
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Name: ZeroPod, Namespace: v.Namespace, Labels: labels},

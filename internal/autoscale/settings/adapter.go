@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // adapter reads its arguments, and its rules where they are mounted from a ConfigMap.
@@ -25,16 +25,16 @@ func (f *finder) adapter(ctx context.Context) {
 	}
 	if err != nil {
 		f.found.Why = err.Error()
-		f.add(seen.SettingWindow, assumedWindow, "assumed: "+err.Error(), true)
+		f.add(snapshot.SettingWindow, assumedWindow, "assumed: "+err.Error(), true)
 		return
 	}
 	rule, ok := RuleOf(f.found.Rules, f.w.External, f.w.Metric)
 	if !ok {
-		f.add(seen.SettingWindow, assumedWindow, "assumed: no rule of "+from+" serves "+f.w.Metric, true)
+		f.add(snapshot.SettingWindow, assumedWindow, "assumed: no rule of "+from+" serves "+f.w.Metric, true)
 		return
 	}
 	wide, _ := rule.Window()
-	f.add(seen.SettingWindow, wide, from, false)
+	f.add(snapshot.SettingWindow, wide, from, false)
 }
 
 // assumedWindow is that of firstlight's own rules.

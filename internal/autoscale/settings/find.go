@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 	"github.com/firstlight/firstlight/internal/site"
@@ -33,7 +33,7 @@ type Where struct {
 
 // Found is what was found.
 type Found struct {
-	Settings []seen.Setting
+	Settings []snapshot.Setting
 	// Rules of the adapter; nil when they could not be read, and then Why says why.
 	Rules []Rule
 	Why   string
@@ -58,7 +58,7 @@ func Find(ctx context.Context, w Where) Found {
 	f.look(ctx, f.scrape)
 	f.look(ctx, f.adapter)
 	f.look(ctx, f.controllerManager)
-	f.own(seen.SettingStabilization, w.Stabilization, "HorizontalPodAutoscaler of this run")
+	f.own(snapshot.SettingStabilization, w.Stabilization, "HorizontalPodAutoscaler of this run")
 	if a.Autoscaler == site.Karpenter {
 		f.look(ctx, f.karpenter)
 		f.look(ctx, f.pool)
@@ -76,7 +76,7 @@ func (f *finder) look(ctx context.Context, at func(context.Context)) {
 }
 
 func (f *finder) add(name string, value time.Duration, source string, assumed bool) {
-	f.found.Settings = append(f.found.Settings, seen.Setting{Name: name, Value: value, Source: source, Assumed: assumed})
+	f.found.Settings = append(f.found.Settings, snapshot.Setting{Name: name, Value: value, Source: source, Assumed: assumed})
 }
 
 func (f *finder) own(name string, value time.Duration, source string) {
@@ -86,14 +86,14 @@ func (f *finder) own(name string, value time.Duration, source string) {
 // override lets the site file have the last word.
 func (f *finder) override(settings map[string]site.Duration) {
 	for name, d := range settings {
-		s := seen.Setting{Name: name, Value: d.D(), Source: "site autoscale.settings." + name}
-		if i := slices.IndexFunc(f.found.Settings, func(x seen.Setting) bool { return x.Name == name }); i >= 0 {
+		s := snapshot.Setting{Name: name, Value: d.D(), Source: "site autoscale.settings." + name}
+		if i := slices.IndexFunc(f.found.Settings, func(x snapshot.Setting) bool { return x.Name == name }); i >= 0 {
 			f.found.Settings[i] = s
 		} else {
 			f.found.Settings = append(f.found.Settings, s)
 		}
 	}
-	slices.SortFunc(f.found.Settings, func(a, b seen.Setting) int {
+	slices.SortFunc(f.found.Settings, func(a, b snapshot.Setting) int {
 		order := site.AutoscaleSettings()
 		return slices.Index(order, a.Name) - slices.Index(order, b.Name)
 	})

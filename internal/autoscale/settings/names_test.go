@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -14,9 +14,9 @@ import (
 func TestNames(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		seen.SettingSample, seen.SettingScrape, seen.SettingWindow, seen.SettingRelist, seen.SettingHPASync, seen.SettingStabilization,
-		seen.SettingBatchIdle, seen.SettingBatchMax, seen.SettingRegistration, seen.SettingConsolidate, seen.SettingDisruption,
-		seen.SettingValidation, seen.SettingTermination,
+		snapshot.SettingSample, snapshot.SettingScrape, snapshot.SettingWindow, snapshot.SettingRelist, snapshot.SettingHPASync, snapshot.SettingStabilization,
+		snapshot.SettingBatchIdle, snapshot.SettingBatchMax, snapshot.SettingRegistration, snapshot.SettingConsolidate, snapshot.SettingDisruption,
+		snapshot.SettingValidation, snapshot.SettingTermination,
 	}
 	if diff := cmp.Diff(want, site.AutoscaleSettings()); diff != "" {
 		t.Error(diff)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -19,18 +19,18 @@ import (
 func (f *finder) pool(ctx context.Context) {
 	class := f.w.Site.Autoscale.NodeClass
 	if f.w.Consolidate > 0 {
-		f.add(seen.SettingConsolidate, f.w.Consolidate, "NodePool of this run", false)
+		f.add(snapshot.SettingConsolidate, f.w.Consolidate, "NodePool of this run", false)
 	} else {
 		class = f.given(ctx)
 	}
 	f.registration(ctx, class)
-	f.add(seen.SettingDisruption, karpenterPoll, "Karpenter's own constant", false)
-	f.add(seen.SettingValidation, karpenterValidation, "Karpenter's own constant", false)
+	f.add(snapshot.SettingDisruption, karpenterPoll, "Karpenter's own constant", false)
+	f.add(snapshot.SettingValidation, karpenterValidation, "Karpenter's own constant", false)
 	if class.Group == kwokGroup {
-		f.add(seen.SettingTermination, karpenterDrain, "Karpenter's least drain time; "+class.Kind+" ends at once", false)
+		f.add(snapshot.SettingTermination, karpenterDrain, "Karpenter's least drain time; "+class.Kind+" ends at once", false)
 		return
 	}
-	f.add(seen.SettingTermination, karpenterDrain+endTime, "Karpenter's least drain time, and what an instance takes to end", true)
+	f.add(snapshot.SettingTermination, karpenterDrain+endTime, "Karpenter's least drain time, and what an instance takes to end", true)
 }
 
 // kwokGroup is that of the node classes of Karpenter's KWOK provider.
@@ -41,14 +41,14 @@ func (f *finder) given(ctx context.Context) site.NodeClass {
 	source := "NodePool " + f.w.Pool
 	u, err := f.w.Cluster.Dynamic.Resource(kube.NodePools()).Get(ctx, f.w.Pool, metav1.GetOptions{})
 	if err != nil {
-		f.add(seen.SettingConsolidate, 0, "upstream default; "+source+" could not be read", true)
+		f.add(snapshot.SettingConsolidate, 0, "upstream default; "+source+" could not be read", true)
 		return site.NodeClass{}
 	}
 	after, _, _ := unstructured.NestedString(u.Object, "spec", "disruption", "consolidateAfter")
 	if d, ok := span(after, 0); ok {
-		f.add(seen.SettingConsolidate, d, source, false)
+		f.add(snapshot.SettingConsolidate, d, source, false)
 	} else {
-		f.add(seen.SettingConsolidate, 0, fmt.Sprintf("%s says %q", source, after), true)
+		f.add(snapshot.SettingConsolidate, 0, fmt.Sprintf("%s says %q", source, after), true)
 	}
 	ref, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "spec", "nodeClassRef")
 	return site.NodeClass{Group: ref["group"], Kind: ref["kind"], Name: ref["name"]}
@@ -60,18 +60,18 @@ func (f *finder) registration(ctx context.Context, class site.NodeClass) {
 	source := class.Kind + " " + class.Name
 	u, err := f.nodeClass(ctx, class)
 	if err != nil {
-		f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+		f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
 		return
 	}
 	delay, stated, _ := unstructured.NestedString(u.Object, "spec", "nodeRegistrationDelay")
 	d, ok := span(delay, 0)
 	switch {
 	case stated && ok:
-		f.add(seen.SettingRegistration, d, source, false)
+		f.add(snapshot.SettingRegistration, d, source, false)
 	case class.Group == kwokGroup:
-		f.add(seen.SettingRegistration, 0, source+" states no delay", false)
+		f.add(snapshot.SettingRegistration, 0, source+" states no delay", false)
 	default:
-		f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+		f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
 	}
 }
 

@@ -8,30 +8,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // The options of the programs, with their upstream defaults.
 
 func adapterOptions() []option {
-	return []option{{setting: seen.SettingRelist, flags: []string{"metrics-relist-interval"}, otherwise: 10 * time.Minute}}
+	return []option{{setting: snapshot.SettingRelist, flags: []string{"metrics-relist-interval"}, otherwise: 10 * time.Minute}}
 }
 
 func controllerManagerOptions() []option {
-	return []option{{setting: seen.SettingHPASync, flags: []string{"horizontal-pod-autoscaler-sync-period"}, otherwise: 15 * time.Second}}
+	return []option{{setting: snapshot.SettingHPASync, flags: []string{"horizontal-pod-autoscaler-sync-period"}, otherwise: 15 * time.Second}}
 }
 
 func exporterOptions() []option {
 	return []option{{
-		setting: seen.SettingSample, flags: []string{"collect-interval", "c"}, env: []string{"DCGM_EXPORTER_INTERVAL"},
+		setting: snapshot.SettingSample, flags: []string{"collect-interval", "c"}, env: []string{"DCGM_EXPORTER_INTERVAL"},
 		unit: time.Millisecond, otherwise: 30 * time.Second,
 	}}
 }
 
 func karpenterOptions() []option {
 	return []option{
-		{setting: seen.SettingBatchIdle, flags: []string{"batch-idle-duration"}, env: []string{"BATCH_IDLE_DURATION"}, otherwise: time.Second},
-		{setting: seen.SettingBatchMax, flags: []string{"batch-max-duration"}, env: []string{"BATCH_MAX_DURATION"}, otherwise: 10 * time.Second},
+		{setting: snapshot.SettingBatchIdle, flags: []string{"batch-idle-duration"}, env: []string{"BATCH_IDLE_DURATION"}, otherwise: time.Second},
+		{setting: snapshot.SettingBatchMax, flags: []string{"batch-max-duration"}, env: []string{"BATCH_MAX_DURATION"}, otherwise: 10 * time.Second},
 	}
 }
 
@@ -40,8 +40,8 @@ func karpenterOptions() []option {
 func clusterAutoscalerOptions() []option {
 	scan := option{flags: []string{"scan-interval"}, otherwise: 10 * time.Second}
 	batch, look := scan, scan
-	batch.setting, look.setting = seen.SettingBatchMax, seen.SettingDisruption
-	return []option{batch, look, {setting: seen.SettingConsolidate, flags: []string{"scale-down-unneeded-time"}, otherwise: 10 * time.Minute}}
+	batch.setting, look.setting = snapshot.SettingBatchMax, snapshot.SettingDisruption
+	return []option{batch, look, {setting: snapshot.SettingConsolidate, flags: []string{"scale-down-unneeded-time"}, otherwise: 10 * time.Minute}}
 }
 
 // What Karpenter has no setting for: constants of its releases 1.0 to 1.14.
@@ -82,8 +82,8 @@ func (f *finder) karpenter(ctx context.Context) {
 func (f *finder) clusterAutoscaler(ctx context.Context) {
 	d, source := f.deployment(ctx, f.w.Site.Autoscale.Controller)
 	f.options(clusterAutoscalerOptions(), containersOf(d), source)
-	f.add(seen.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
-	f.add(seen.SettingTermination, endTime, "assumed: what an instance takes to end", true)
+	f.add(snapshot.SettingRegistration, bootTime, "assumed: what an instance with GPUs takes to boot", true)
+	f.add(snapshot.SettingTermination, endTime, "assumed: what an instance takes to end", true)
 }
 
 // controllerManager reads the static pod's arguments, as kubeadm and others show

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
@@ -12,7 +12,7 @@ import (
 func (f *finder) scrape(ctx context.Context) {
 	otherwise := f.w.Site.Telemetry.ScrapeInterval.D()
 	if f.w.Prometheus == nil {
-		f.add(seen.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
+		f.add(snapshot.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
 		return
 	}
 	pool := ""
@@ -31,12 +31,12 @@ func (f *finder) scrape(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		f.add(seen.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
+		f.add(snapshot.SettingScrape, otherwise, "site telemetry.scrapeInterval", false)
 	case ok:
 		f.found.Exporters = &job
-		f.add(seen.SettingScrape, job.ScrapeInterval, "Prometheus /api/v1/status/config, job "+job.Name, false)
+		f.add(snapshot.SettingScrape, job.ScrapeInterval, "Prometheus /api/v1/status/config, job "+job.Name, false)
 	default:
-		f.add(seen.SettingScrape, config.ScrapeInterval, "Prometheus /api/v1/status/config, global", false)
+		f.add(snapshot.SettingScrape, config.ScrapeInterval, "Prometheus /api/v1/status/config, global", false)
 	}
 }
 

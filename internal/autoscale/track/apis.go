@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 // apiServiceSource watches the registrations of the metrics API.
 func (t *Tracker) apiServiceSource() source {
 	return source{
-		problem: seen.ProblemAPIServices, like: &unstructured.Unstructured{},
+		problem: snapshot.ProblemAPIServices, like: &unstructured.Unstructured{},
 		lw: untyped(t.o.Cluster.Dynamic, schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}),
 		put: func(o runtime.Object, now time.Time) {
 			u, ok := o.(*unstructured.Unstructured)
@@ -32,8 +32,8 @@ func (t *Tracker) apiServiceSource() source {
 	}
 }
 
-func readAPI(had seen.APIService, u *unstructured.Unstructured, now time.Time) seen.APIService {
-	a := seen.APIService{Ref: named("APIService", u)}
+func readAPI(had snapshot.APIService, u *unstructured.Unstructured, now time.Time) snapshot.APIService {
+	a := snapshot.APIService{Ref: named("APIService", u)}
 	service, _, _ := unstructured.NestedString(u.Object, "spec", "service", "name")
 	namespace, _, _ := unstructured.NestedString(u.Object, "spec", "service", "namespace")
 	if service != "" {
@@ -44,15 +44,15 @@ func readAPI(had seen.APIService, u *unstructured.Unstructured, now time.Time) s
 }
 
 // apisNow are the registrations; where there is none, that it is absent.
-func (t *Tracker) apisNow() []seen.APIService {
-	var out []seen.APIService
+func (t *Tracker) apisNow() []snapshot.APIService {
+	var out []snapshot.APIService
 	for _, a := range t.apis {
 		out = append(out, a)
 	}
 	if len(out) == 0 {
-		out = append(out, seen.APIService{Ref: seen.Ref{Kind: "APIService", Name: "v1beta1." + t.o.API}, Absent: true})
+		out = append(out, snapshot.APIService{Ref: snapshot.Ref{Kind: "APIService", Name: "v1beta1." + t.o.API}, Absent: true})
 	}
-	slices.SortFunc(out, func(a, b seen.APIService) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b snapshot.APIService) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -70,12 +70,12 @@ func (t *Tracker) queueSource() source {
 }
 
 // queuesNow are the queues that pods of the run name, also those that are not there.
-func (t *Tracker) queuesNow(pods []seen.Pod) []seen.Queue {
+func (t *Tracker) queuesNow(pods []snapshot.Pod) []snapshot.Queue {
 	if !t.o.Queues || t.problems["queues"] != "" {
 		return nil
 	}
 	had := map[string]bool{"": true}
-	var out []seen.Queue
+	var out []snapshot.Queue
 	for _, p := range pods {
 		if had[p.Queue] {
 			continue
@@ -83,9 +83,9 @@ func (t *Tracker) queuesNow(pods []seen.Pod) []seen.Queue {
 		had[p.Queue] = true
 		ref, there := t.queues[p.Queue]
 		if !there {
-			ref = seen.Ref{Kind: "Queue", Name: p.Queue}
+			ref = snapshot.Ref{Kind: "Queue", Name: p.Queue}
 		}
-		out = append(out, seen.Queue{Ref: ref, Absent: !there})
+		out = append(out, snapshot.Queue{Ref: ref, Absent: !there})
 	}
 	return out
 }

@@ -7,20 +7,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // book keeps objects of one kind by UID, also those that are gone.
 type book[T any] struct {
 	rows map[types.UID]*T
-	life func(*T) *seen.Life
-	ref  func(*T) seen.Ref
+	life func(*T) *snapshot.Life
+	ref  func(*T) snapshot.Ref
 }
 
 // mostRows bounds a book: beyond it, what has been gone longest is forgotten.
 const mostRows = 2000
 
-func newBook[T any](life func(*T) *seen.Life, ref func(*T) seen.Ref) *book[T] {
+func newBook[T any](life func(*T) *snapshot.Life, ref func(*T) snapshot.Ref) *book[T] {
 	return &book[T]{rows: map[types.UID]*T{}, life: life, ref: ref}
 }
 

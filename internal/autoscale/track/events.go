@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // mostEvents bounds what is kept of events.
@@ -19,16 +19,16 @@ const mostEvents = 5000
 
 // eventBook keeps events by their own UID.
 type eventBook struct {
-	rows map[types.UID]seen.Event
+	rows map[types.UID]snapshot.Event
 }
 
-func newEventBook() *eventBook { return &eventBook{rows: map[types.UID]seen.Event{}} }
+func newEventBook() *eventBook { return &eventBook{rows: map[types.UID]snapshot.Event{}} }
 
 // eventSource watches all events. There is no asking for those about objects
 // that do not exist yet; what cannot matter is dropped as it comes.
 func (t *Tracker) eventSource() source {
 	return source{
-		problem: seen.ProblemEvents, like: &eventsv1.Event{},
+		problem: snapshot.ProblemEvents, like: &eventsv1.Event{},
 		lw: chosen(t.o.Cluster.Client.EventsV1().RESTClient(), "events", metav1.NamespaceAll, "", ""),
 		put: func(o runtime.Object, now time.Time) {
 			// What was said before the run is about nothing of it.
@@ -60,7 +60,7 @@ func (b *eventBook) put(e *eventsv1.Event, now time.Time) {
 	if !had {
 		row.First = now
 	}
-	row.About = seen.Ref{Kind: e.Regarding.Kind, Namespace: e.Regarding.Namespace, Name: e.Regarding.Name, UID: string(e.Regarding.UID)}
+	row.About = snapshot.Ref{Kind: e.Regarding.Kind, Namespace: e.Regarding.Namespace, Name: e.Regarding.Name, UID: string(e.Regarding.UID)}
 	row.Type, row.Reason, row.Message = e.Type, e.Reason, e.Note
 	row.From = cmp.Or(e.ReportingController, e.DeprecatedSource.Component)
 	row.Count = max(1, int(e.DeprecatedCount))
@@ -88,8 +88,8 @@ func (b *eventBook) forget() {
 // about lists the events about objects with the UIDs, or in the namespaces given;
 // node events of the kubelet and the node controller name a node by its name
 // where others give its UID.
-func (b *eventBook) about(uids, nodes map[string]string, owners func(seen.Ref) bool) []seen.Event {
-	var out []seen.Event
+func (b *eventBook) about(uids, nodes map[string]string, owners func(snapshot.Ref) bool) []snapshot.Event {
+	var out []snapshot.Event
 	for _, e := range b.rows {
 		if uid, ok := nodes[e.About.Name]; ok && e.About.Kind == "Node" && e.About.UID == e.About.Name {
 			e.About.UID = uid
@@ -98,7 +98,7 @@ func (b *eventBook) about(uids, nodes map[string]string, owners func(seen.Ref) b
 			out = append(out, e)
 		}
 	}
-	slices.SortFunc(out, func(x, y seen.Event) int {
+	slices.SortFunc(out, func(x, y snapshot.Event) int {
 		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.About.Name, y.About.Name), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
 	return out

@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // nodeHolders are the pods on one node of the run's pools, and the end of the
 // watch for them.
 type nodeHolders struct {
 	stop context.CancelFunc
-	pods map[types.UID]seen.Holder
+	pods map[types.UID]snapshot.Holder
 }
 
 // doNotDisrupt is the annotation by which a pod keeps its node.
@@ -31,10 +31,10 @@ func (t *Tracker) watchHolders(life context.Context, n *corev1.Node) {
 		return
 	}
 	ctx, stop := context.WithCancel(life)
-	h := &nodeHolders{stop: stop, pods: map[types.UID]seen.Holder{}}
+	h := &nodeHolders{stop: stop, pods: map[types.UID]snapshot.Holder{}}
 	t.holders[n.UID] = h
 	t.follow(ctx, source{
-		problem: seen.ProblemPods + "/" + n.Name, like: &corev1.Pod{},
+		problem: snapshot.ProblemPods + "/" + n.Name, like: &corev1.Pod{},
 		lw: chosen(t.o.Cluster.Client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, "", fields.OneTermEqualSelector("spec.nodeName", n.Name).String()),
 		put: func(o runtime.Object, _ time.Time) {
 			if p, ok := o.(*corev1.Pod); ok {
@@ -50,7 +50,7 @@ func (t *Tracker) putHolder(h *nodeHolders, p *corev1.Pod) {
 		delete(h.pods, p.UID)
 		return
 	}
-	h.pods[p.UID] = seen.Holder{
+	h.pods[p.UID] = snapshot.Holder{
 		Ref: named("Pod", p), Ours: t.ours(p), DoNotDisrupt: p.Annotations[doNotDisrupt] == "true",
 		Daemon: slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" }),
 	}
@@ -61,21 +61,21 @@ func (t *Tracker) stopHolders(node metav1.Object) {
 	if h := t.holders[node.GetUID()]; h != nil {
 		h.stop()
 		clear(h.pods)
-		delete(t.problems, seen.ProblemPods+"/"+node.GetName())
+		delete(t.problems, snapshot.ProblemPods+"/"+node.GetName())
 	}
 }
 
 // on lists the pods on a node.
-func (t *Tracker) on(node types.UID) []seen.Holder {
+func (t *Tracker) on(node types.UID) []snapshot.Holder {
 	h := t.holders[node]
 	if h == nil {
 		return nil
 	}
-	out := make([]seen.Holder, 0, len(h.pods))
+	out := make([]snapshot.Holder, 0, len(h.pods))
 	for _, p := range h.pods {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b seen.Holder) int {
+	slices.SortFunc(out, func(a, b snapshot.Holder) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return out

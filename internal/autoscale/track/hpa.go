@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -17,11 +17,11 @@ const mostDesired = 2000
 
 func (t *Tracker) hpaSource() source {
 	return source{
-		problem: seen.ProblemHPA, like: &autoscalingv2.HorizontalPodAutoscaler{},
+		problem: snapshot.ProblemHPA, like: &autoscalingv2.HorizontalPodAutoscaler{},
 		lw: chosen(t.o.Cluster.Client.AutoscalingV2().RESTClient(), "horizontalpodautoscalers", metav1.NamespaceAll, kube.LabelRun+"="+t.o.Run, ""),
 		put: func(o runtime.Object, now time.Time) {
 			if h, ok := o.(*autoscalingv2.HorizontalPodAutoscaler); ok {
-				t.hpas.put(h.UID, func(row *seen.HPA) { readHPA(row, h, now) })
+				t.hpas.put(h.UID, func(row *snapshot.HPA) { readHPA(row, h, now) })
 				t.putDesired(h, now)
 			}
 		},
@@ -29,7 +29,7 @@ func (t *Tracker) hpaSource() source {
 	}
 }
 
-func readHPA(row *seen.HPA, h *autoscalingv2.HorizontalPodAutoscaler, now time.Time) {
+func readHPA(row *snapshot.HPA, h *autoscalingv2.HorizontalPodAutoscaler, now time.Time) {
 	row.Ref = named("HorizontalPodAutoscaler", h)
 	lives(&row.Life, h, now)
 	row.Min, row.Max = 1, int(h.Spec.MaxReplicas)
@@ -37,9 +37,9 @@ func readHPA(row *seen.HPA, h *autoscalingv2.HorizontalPodAutoscaler, now time.T
 		row.Min = int(*h.Spec.MinReplicas)
 	}
 	row.Target = target(h.Spec.Metrics)
-	var have []seen.Condition
+	var have []snapshot.Condition
 	for _, c := range h.Status.Conditions {
-		have = append(have, seen.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
+		have = append(have, snapshot.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
 	}
 	row.Conditions = held(row.Conditions, have, now)
 }
@@ -63,7 +63,7 @@ func (t *Tracker) putDesired(h *autoscalingv2.HorizontalPodAutoscaler, now time.
 	if len(h.Status.Conditions) == 0 {
 		return
 	}
-	d := seen.Desired{At: now, Current: int(h.Status.CurrentReplicas), Desired: int(h.Status.DesiredReplicas), Value: value(h)}
+	d := snapshot.Desired{At: now, Current: int(h.Status.CurrentReplicas), Desired: int(h.Status.DesiredReplicas), Value: value(h)}
 	if n := len(t.desired); n > 0 && same(t.desired[n-1], d) {
 		return
 	}
@@ -73,7 +73,7 @@ func (t *Tracker) putDesired(h *autoscalingv2.HorizontalPodAutoscaler, now time.
 	t.desired = append(t.desired, d)
 }
 
-func same(a, b seen.Desired) bool {
+func same(a, b snapshot.Desired) bool {
 	values := a.Value == nil && b.Value == nil || a.Value != nil && b.Value != nil && *a.Value == *b.Value
 	return a.Current == b.Current && a.Desired == b.Desired && values
 }

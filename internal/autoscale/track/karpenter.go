@@ -9,18 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 func (t *Tracker) claimSource() source {
-	s := t.ofKarpenter(kube.NodeClaims(), seen.ProblemClaims)
+	s := t.ofKarpenter(kube.NodeClaims(), snapshot.ProblemClaims)
 	s.put = func(o runtime.Object, now time.Time) {
 		u, ok := o.(*unstructured.Unstructured)
 		if !ok || t.old(u) {
 			return
 		}
-		t.claims.put(u.GetUID(), func(row *seen.Claim) {
+		t.claims.put(u.GetUID(), func(row *snapshot.Claim) {
 			readClaim(row, u, now)
 			row.Ours = t.ofPools(row.Pool) || t.ours(u)
 		})
@@ -43,7 +43,7 @@ func (t *Tracker) old(u *unstructured.Unstructured) bool {
 	return t.oldClaims[u.GetUID()]
 }
 
-func readClaim(row *seen.Claim, u *unstructured.Unstructured, now time.Time) {
+func readClaim(row *snapshot.Claim, u *unstructured.Unstructured, now time.Time) {
 	row.Ref = named("NodeClaim", u)
 	lives(&row.Life, u, now)
 	row.Pool = u.GetLabels()[render.PoolLabel]
@@ -55,17 +55,17 @@ func readClaim(row *seen.Claim, u *unstructured.Unstructured, now time.Time) {
 }
 
 func (t *Tracker) poolSource() source {
-	s := t.ofKarpenter(kube.NodePools(), seen.ProblemPools)
+	s := t.ofKarpenter(kube.NodePools(), snapshot.ProblemPools)
 	s.put = func(o runtime.Object, now time.Time) {
 		if u, ok := o.(*unstructured.Unstructured); ok && t.ofPools(u.GetName()) {
-			t.pools.put(u.GetUID(), func(row *seen.Pool) { readPool(row, u, now) })
+			t.pools.put(u.GetUID(), func(row *snapshot.Pool) { readPool(row, u, now) })
 		}
 	}
 	s.gone = func(o metav1.Object, now time.Time) { t.pools.gone(o.GetUID(), now) }
 	return s
 }
 
-func readPool(row *seen.Pool, u *unstructured.Unstructured, now time.Time) {
+func readPool(row *snapshot.Pool, u *unstructured.Unstructured, now time.Time) {
 	row.Ref = named("NodePool", u)
 	lives(&row.Life, u, now)
 	row.GPULimit = -1
@@ -88,7 +88,7 @@ func readPool(row *seen.Pool, u *unstructured.Unstructured, now time.Time) {
 		row.Requirements = append(row.Requirements, requirement(r))
 	}
 	class, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "spec", "nodeClassRef")
-	row.NodeClass = seen.Ref{Kind: class["kind"], Name: class["name"]}
+	row.NodeClass = snapshot.Ref{Kind: class["kind"], Name: class["name"]}
 	row.Conditions = held(row.Conditions, conditions(u), now)
 }
 

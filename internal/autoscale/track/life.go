@@ -5,11 +5,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // lives carries an object's life on.
-func lives(l *seen.Life, o metav1.Object, now time.Time) {
+func lives(l *snapshot.Life, o metav1.Object, now time.Time) {
 	l.Created = o.GetCreationTimestamp().Time
 	if l.First.IsZero() {
 		l.First = now
@@ -20,13 +20,13 @@ func lives(l *seen.Life, o metav1.Object, now time.Time) {
 }
 
 // named makes the Ref of an object.
-func named(kind string, o metav1.Object) seen.Ref {
-	return seen.Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())}
+func named(kind string, o metav1.Object) snapshot.Ref {
+	return snapshot.Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID())}
 }
 
 // held carries conditions on: one whose status has not changed keeps the time at
 // which that status was first seen.
-func held(had, have []seen.Condition, now time.Time) []seen.Condition {
+func held(had, have []snapshot.Condition, now time.Time) []snapshot.Condition {
 	for i := range have {
 		have[i].Seen = now
 		for _, old := range had {

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
 func (t *Tracker) nodeSource(life context.Context) source {
 	return source{
-		problem: seen.ProblemNodes, like: &corev1.Node{},
+		problem: snapshot.ProblemNodes, like: &corev1.Node{},
 		lw: chosen(t.o.Cluster.Client.CoreV1().RESTClient(), "nodes", metav1.NamespaceNone, "", ""),
 		put: func(o runtime.Object, now time.Time) {
 			if n, ok := o.(*corev1.Node); ok {
@@ -44,7 +44,7 @@ func (t *Tracker) putNode(life context.Context, n *corev1.Node, now time.Time) {
 		return
 	}
 	ours := t.ofPools(t.poolOf(n))
-	t.nodes.put(n.UID, func(row *seen.Node) {
+	t.nodes.put(n.UID, func(row *snapshot.Node) {
 		readNode(row, n, now)
 		row.Pool, row.Ours = t.poolOf(n), ours
 	})
@@ -74,7 +74,7 @@ func (t *Tracker) ofPools(name string) bool {
 	return slices.Contains(t.o.Pools, name)
 }
 
-func readNode(row *seen.Node, n *corev1.Node, now time.Time) {
+func readNode(row *snapshot.Node, n *corev1.Node, now time.Time) {
 	row.Ref = named("Node", n)
 	lives(&row.Life, n, now)
 	row.InstanceType, row.ProviderID = n.Labels[corev1.LabelInstanceTypeStable], n.Spec.ProviderID
@@ -83,9 +83,9 @@ func readNode(row *seen.Node, n *corev1.Node, now time.Time) {
 	for _, x := range n.Spec.Taints {
 		row.Taints = append(row.Taints, taintText(x.Key, x.Value, string(x.Effect)))
 	}
-	var have []seen.Condition
+	var have []snapshot.Condition
 	for _, c := range n.Status.Conditions {
-		have = append(have, seen.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
+		have = append(have, snapshot.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
 	}
 	row.Conditions = held(row.Conditions, have, now)
 }

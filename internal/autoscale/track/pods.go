@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -16,11 +16,11 @@ const queueLabel = "kai.scheduler/queue"
 
 func (t *Tracker) podSource() source {
 	return source{
-		problem: seen.ProblemPods, like: &corev1.Pod{},
+		problem: snapshot.ProblemPods, like: &corev1.Pod{},
 		lw: chosen(t.o.Cluster.Client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, kube.LabelRun+"="+t.o.Run, ""),
 		put: func(o runtime.Object, now time.Time) {
 			if p, ok := o.(*corev1.Pod); ok {
-				t.pods.put(p.UID, func(row *seen.Pod) { readPod(row, p, now) })
+				t.pods.put(p.UID, func(row *snapshot.Pod) { readPod(row, p, now) })
 			}
 		},
 		gone: func(o metav1.Object, now time.Time) { t.pods.gone(o.GetUID(), now) },
@@ -28,7 +28,7 @@ func (t *Tracker) podSource() source {
 }
 
 // readPod carries a pod's row on.
-func readPod(row *seen.Pod, p *corev1.Pod, now time.Time) {
+func readPod(row *snapshot.Pod, p *corev1.Pod, now time.Time) {
 	row.Ref = named("Pod", p)
 	lives(&row.Life, p, now)
 	row.Role, row.Queue = p.Labels[kube.LabelRole], p.Labels[queueLabel]
@@ -39,15 +39,15 @@ func readPod(row *seen.Pod, p *corev1.Pod, now time.Time) {
 	for _, tol := range p.Spec.Tolerations {
 		row.Tolerates = append(row.Tolerates, tolerates(tol))
 	}
-	var have []seen.Condition
+	var have []snapshot.Condition
 	for _, c := range p.Status.Conditions {
-		have = append(have, seen.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
+		have = append(have, snapshot.Condition{Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.Time})
 	}
 	row.Conditions = held(row.Conditions, have, now)
 	if row.Node != "" && row.BoundAt.IsZero() {
 		row.BoundAt = now
 	}
-	if _, ready := seen.Is(row.Conditions, string(corev1.PodReady)); ready && row.ReadyAt.IsZero() {
+	if _, ready := snapshot.Is(row.Conditions, string(corev1.PodReady)); ready && row.ReadyAt.IsZero() {
 		row.ReadyAt = now
 	}
 	row.Why = whyPod(p)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // programSources watch each Deployment that the chain needs, by its name.
@@ -17,7 +17,7 @@ func (t *Tracker) programSources() []source {
 	var out []source
 	for _, p := range t.o.Programs {
 		out = append(out, source{
-			problem: seen.ProblemPrograms + "/" + p.Role, like: &appsv1.Deployment{},
+			problem: snapshot.ProblemPrograms + "/" + p.Role, like: &appsv1.Deployment{},
 			lw: chosen(t.o.Cluster.Client.AppsV1().RESTClient(), "deployments", p.Namespace, "", fields.OneTermEqualSelector("metadata.name", p.Name).String()),
 			put: func(o runtime.Object, _ time.Time) {
 				if d, ok := o.(*appsv1.Deployment); ok {
@@ -30,8 +30,8 @@ func (t *Tracker) programSources() []source {
 	return out
 }
 
-func readProgram(p Program, d *appsv1.Deployment) *seen.Program {
-	out := &seen.Program{Ref: named("Deployment", d), Role: p.Role, Desired: 1, Ready: int(d.Status.ReadyReplicas)}
+func readProgram(p Program, d *appsv1.Deployment) *snapshot.Program {
+	out := &snapshot.Program{Ref: named("Deployment", d), Role: p.Role, Desired: 1, Ready: int(d.Status.ReadyReplicas)}
 	if d.Spec.Replicas != nil {
 		out.Desired = int(*d.Spec.Replicas)
 	}
@@ -48,15 +48,15 @@ func readProgram(p Program, d *appsv1.Deployment) *seen.Program {
 }
 
 // programsNow are all programs, also those that are not there.
-func (t *Tracker) programsNow() []seen.Program {
-	var out []seen.Program
+func (t *Tracker) programsNow() []snapshot.Program {
+	var out []snapshot.Program
 	for _, p := range t.o.Programs {
 		if have := t.programs[p]; have != nil {
 			out = append(out, *have)
 			continue
 		}
-		out = append(out, seen.Program{
-			Ref:  seen.Ref{Kind: "Deployment", Namespace: p.Namespace, Name: p.Name},
+		out = append(out, snapshot.Program{
+			Ref:  snapshot.Ref{Kind: "Deployment", Namespace: p.Namespace, Name: p.Name},
 			Role: p.Role, Absent: true,
 		})
 	}

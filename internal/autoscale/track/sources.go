@@ -38,10 +38,10 @@ func chosen(c cache.Getter, resource, namespace, labels, fields string) *cache.L
 func untyped(c dynamic.Interface, r schema.GroupVersionResource) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return c.Resource(r).List(ctx, o) //nolint:wrapcheck // the store notes it
+			return c.Resource(r).List(ctx, o)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return c.Resource(r).Watch(ctx, o) //nolint:wrapcheck // the store notes it
+			return c.Resource(r).Watch(ctx, o)
 		},
 	}
 }

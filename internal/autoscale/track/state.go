@@ -9,28 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // Before are the nodes that were there when the watches began, by name, and the
 // NodePool or node group of those that have one.
-func (t *Tracker) Before() ([]seen.Ref, map[string]string) {
+func (t *Tracker) Before() ([]snapshot.Ref, map[string]string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return byName(t.before), maps.Clone(t.beforePools)
 }
 
-func byName(refs map[types.UID]seen.Ref) []seen.Ref {
+func byName(refs map[types.UID]snapshot.Ref) []snapshot.Ref {
 	out := slices.Collect(maps.Values(refs))
-	slices.SortFunc(out, func(a, b seen.Ref) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b snapshot.Ref) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
 // State is what is known now.
-func (t *Tracker) State() seen.State {
+func (t *Tracker) State() snapshot.State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st := seen.State{
+	st := snapshot.State{
 		At: t.o.Clock.Now(), APIs: t.apisNow(), Programs: t.programsNow(), Pools: t.poolsNow(),
 		Pods: t.pods.list(nil), Claims: t.claims.list(nil), Nodes: t.nodes.list(nil),
 		Desired: slices.Clone(t.desired), Missing: byName(t.missing), Problems: map[string]string{},
@@ -48,14 +48,14 @@ func (t *Tracker) State() seen.State {
 }
 
 // poolsNow are the run's pools; one that is not there is absent.
-func (t *Tracker) poolsNow() []seen.Pool {
+func (t *Tracker) poolsNow() []snapshot.Pool {
 	if !t.o.Karpenter {
 		return nil
 	}
-	out := t.pools.list(func(p *seen.Pool) bool { return !p.Gone() })
+	out := t.pools.list(func(p *snapshot.Pool) bool { return !p.Gone() })
 	for _, name := range t.o.Pools {
-		if !slices.ContainsFunc(out, func(p seen.Pool) bool { return p.Name == name }) {
-			out = append(out, seen.Pool{Ref: seen.Ref{Kind: "NodePool", Name: name}, Absent: true, GPULimit: -1})
+		if !slices.ContainsFunc(out, func(p snapshot.Pool) bool { return p.Name == name }) {
+			out = append(out, snapshot.Pool{Ref: snapshot.Ref{Kind: "NodePool", Name: name}, Absent: true, GPULimit: -1})
 		}
 	}
 	return out
@@ -63,7 +63,7 @@ func (t *Tracker) poolsNow() []seen.Pool {
 
 // eventsNow are the events about what is the run's: its pods, HPA, pools, the
 // claims and nodes of its pools, and what makes its pods.
-func (t *Tracker) eventsNow(st seen.State) []seen.Event {
+func (t *Tracker) eventsNow(st snapshot.State) []snapshot.Event {
 	uids, nodes := map[string]string{}, map[string]string{}
 	for _, p := range st.Pods {
 		uids[p.UID] = p.Name
@@ -85,12 +85,12 @@ func (t *Tracker) eventsNow(st seen.State) []seen.Event {
 		uids[st.HPA.UID] = st.HPA.Name
 	}
 	delete(uids, "")
-	return t.events.about(uids, nodes, func(r seen.Ref) bool { return r.Namespace == t.o.Namespace && makesPods(r) })
+	return t.events.about(uids, nodes, func(r snapshot.Ref) bool { return r.Namespace == t.o.Namespace && makesPods(r) })
 }
 
 // makesPods says that an object has the name of one that the run makes, or of
 // what a Deployment of it makes.
-func makesPods(r seen.Ref) bool {
+func makesPods(r snapshot.Ref) bool {
 	switch r.Kind {
 	case "Deployment":
 		return r.Name == render.Worker

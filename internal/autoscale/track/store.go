@@ -120,7 +120,7 @@ func (s *store) note(err error) error {
 func (s *store) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	list, err := s.source.lw.ListWithContext(ctx, o)
 	if ctx.Err() != nil {
-		return list, err //nolint:wrapcheck // the reflector reads it
+		return list, err
 	}
 	return list, s.note(err)
 }
@@ -131,19 +131,19 @@ func (s *store) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wat
 	if err != nil && ctx.Err() == nil {
 		return w, s.note(err)
 	}
-	return w, err //nolint:wrapcheck // the reflector reads it
+	return w, err
 }
 
 // List and Watch make it a cache.ListerWatcher; the reflector calls the above.
 
 // List implements cache.ListerWatcher.
 func (s *store) List(o metav1.ListOptions) (runtime.Object, error) {
-	return s.source.lw.ListWithContext(context.Background(), o) //nolint:wrapcheck,forbidigo // the interface has no context, and the reflector does not call it
+	return s.source.lw.ListWithContext(context.Background(), o) //nolint:forbidigo // the interface has no context, and the reflector does not call it
 }
 
 // Watch implements cache.ListerWatcher.
 func (s *store) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return s.source.lw.WatchWithContext(context.Background(), o) //nolint:wrapcheck,forbidigo // see List
+	return s.source.lw.WatchWithContext(context.Background(), o) //nolint:forbidigo // see List
 }
 
 // backoff between tries to list and watch: what is missing may be on its way.

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -54,9 +54,9 @@ func TestStartWithoutAnAPI(t *testing.T) {
 
 func TestConditionsKeepWhenTheyWereSeen(t *testing.T) {
 	t.Parallel()
-	had := held(nil, []seen.Condition{{Type: "Ready", Status: "False"}, {Type: "Launched", Status: "True"}}, at(1))
-	have := held(had, []seen.Condition{{Type: "Ready", Status: "True"}, {Type: "Launched", Status: "True", Message: "more"}}, at(2))
-	want := []seen.Condition{{Type: "Ready", Status: "True", Seen: at(2)}, {Type: "Launched", Status: "True", Message: "more", Seen: at(1)}}
+	had := held(nil, []snapshot.Condition{{Type: "Ready", Status: "False"}, {Type: "Launched", Status: "True"}}, at(1))
+	have := held(had, []snapshot.Condition{{Type: "Ready", Status: "True"}, {Type: "Launched", Status: "True", Message: "more"}}, at(2))
+	want := []snapshot.Condition{{Type: "Ready", Status: "True", Seen: at(2)}, {Type: "Launched", Status: "True", Message: "more", Seen: at(1)}}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
@@ -65,7 +65,7 @@ func TestConditionsKeepWhenTheyWereSeen(t *testing.T) {
 func TestReadPod(t *testing.T) {
 	t.Parallel()
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "w", Namespace: "ns", UID: "u", Labels: map[string]string{kube.LabelRole: seen.RoleWorker, queueLabel: "q"}, CreationTimestamp: metav1.Time{Time: at(0)}},
+		ObjectMeta: metav1.ObjectMeta{Name: "w", Namespace: "ns", UID: "u", Labels: map[string]string{kube.LabelRole: snapshot.RoleWorker, queueLabel: "q"}, CreationTimestamp: metav1.Time{Time: at(0)}},
 		Spec: corev1.PodSpec{
 			SchedulerName: "default-scheduler", NodeSelector: map[string]string{"a": "b"},
 			Tolerations: []corev1.Toleration{
@@ -76,7 +76,7 @@ func TestReadPod(t *testing.T) {
 		},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
 	}
-	var row seen.Pod
+	var row snapshot.Pod
 	readPod(&row, p, at(1))
 	p.Spec.NodeName = "n"
 	readPod(&row, p, at(2))
@@ -86,12 +86,12 @@ func TestReadPod(t *testing.T) {
 	p.DeletionTimestamp = &metav1.Time{Time: at(4)}
 	readPod(&row, p, at(5))
 	readPod(&row, p, at(6))
-	want := seen.Pod{
-		Ref:  seen.Ref{Kind: "Pod", Namespace: "ns", Name: "w", UID: "u"},
-		Life: seen.Life{Created: at(0), First: at(1), Deleting: at(5)},
+	want := snapshot.Pod{
+		Ref:  snapshot.Ref{Kind: "Pod", Namespace: "ns", Name: "w", UID: "u"},
+		Life: snapshot.Life{Created: at(0), First: at(1), Deleting: at(5)},
 		Role: "worker", Phase: "Running", Node: "n", BoundAt: at(2), ReadyAt: at(3), GPUs: 2, Scheduler: "default-scheduler", Queue: "q",
 		Selector: map[string]string{"a": "b"}, Tolerates: []string{"nvidia.com/gpu=present:NoSchedule", "x", "*"},
-		Conditions: []seen.Condition{{Type: "Ready", Status: "True", Seen: at(3)}},
+		Conditions: []snapshot.Condition{{Type: "Ready", Status: "True", Seen: at(3)}},
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
@@ -126,7 +126,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 func TestReadPool(t *testing.T) {
 	t.Parallel()
-	var row seen.Pool
+	var row snapshot.Pool
 	readPool(&row, object(t, `
 metadata: {name: p, uid: u}
 spec:
@@ -141,18 +141,18 @@ status:
   resources: {nvidia.com/gpu: "3"}
   conditions: [{type: Ready, status: "True", reason: Ready, lastTransitionTime: "2027-01-15T08:00:00Z"}]
 `), at(1))
-	want := seen.Pool{
-		Ref: seen.Ref{Kind: "NodePool", Name: "p", UID: "u"}, Life: seen.Life{First: at(1)}, GPULimit: 6, GPUs: 3,
+	want := snapshot.Pool{
+		Ref: snapshot.Ref{Kind: "NodePool", Name: "p", UID: "u"}, Life: snapshot.Life{First: at(1)}, GPULimit: 6, GPUs: 3,
 		ConsolidateAfter: "2s", Policy: "WhenEmpty", Budgets: []string{"10%", "0"},
 		Taints:       []string{"nvidia.com/gpu=present:NoSchedule", "x:NoExecute"},
 		Requirements: []string{"node.kubernetes.io/instance-type In a, b", "gpu Exists"},
-		NodeClass:    seen.Ref{Kind: "EC2NodeClass", Name: "c"},
-		Conditions:   []seen.Condition{{Type: "Ready", Status: "True", Reason: "Ready", At: time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC), Seen: at(1)}},
+		NodeClass:    snapshot.Ref{Kind: "EC2NodeClass", Name: "c"},
+		Conditions:   []snapshot.Condition{{Type: "Ready", Status: "True", Reason: "Ready", At: time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC), Seen: at(1)}},
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
 	}
-	var unlimited seen.Pool
+	var unlimited snapshot.Pool
 	readPool(&unlimited, object(t, "{metadata: {name: p}, spec: {limits: {cpu: 5}}}"), at(1))
 	if unlimited.GPULimit != -1 {
 		t.Errorf("no limit is read as %d", unlimited.GPULimit)
@@ -181,7 +181,7 @@ func TestDesiredIsTheHistoryOfTheStatus(t *testing.T) {
 	say(3, 1, 3, "570")
 	say(4, 3, 3, "190")
 	say(5, 3, 3, "190")
-	want := []seen.Desired{
+	want := []snapshot.Desired{
 		{At: at(1), Current: 1, Desired: 1}, {At: at(3), Current: 1, Desired: 3, Value: new(570.0)}, {At: at(4), Current: 3, Desired: 3, Value: new(570.0)},
 	}
 	if diff := cmp.Diff(want, tr.desired); diff != "" {
@@ -214,10 +214,10 @@ func TestEventsAreThoseOfTheRun(t *testing.T) {
 			tr.events.put(e, at(1))
 		}
 	}
-	st := seen.State{
-		Pods:  []seen.Pod{{Ref: seen.Ref{Name: "worker-x", UID: "pod-uid"}}},
-		Nodes: []seen.Node{{Ref: seen.Ref{Name: "n1", UID: "node-uid"}, Ours: true}},
-		Pools: []seen.Pool{{Ref: seen.Ref{Name: "pool", UID: "pool-uid"}}, {Ref: seen.Ref{Name: "absent"}}},
+	st := snapshot.State{
+		Pods:  []snapshot.Pod{{Ref: snapshot.Ref{Name: "worker-x", UID: "pod-uid"}}},
+		Nodes: []snapshot.Node{{Ref: snapshot.Ref{Name: "n1", UID: "node-uid"}, Ours: true}},
+		Pools: []snapshot.Pool{{Ref: snapshot.Ref{Name: "pool", UID: "pool-uid"}}, {Ref: snapshot.Ref{Name: "absent"}}},
 	}
 	var got []string
 	for _, e := range tr.eventsNow(st) {
@@ -244,7 +244,7 @@ func TestEventsAndRowsAreBounded(t *testing.T) {
 	tr := New(Options{})
 	for i := range mostRows + 10 {
 		uid := types.UID(strconv.Itoa(i))
-		tr.nodes.put(uid, func(n *seen.Node) { n.First = at(i) })
+		tr.nodes.put(uid, func(n *snapshot.Node) { n.First = at(i) })
 		if i%2 == 0 {
 			tr.nodes.gone(uid, at(i))
 		}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -56,22 +56,22 @@ type Tracker struct {
 	began    time.Time
 	settled  bool // what is seen for the first time from now on came during the run
 
-	pods   *book[seen.Pod]
-	nodes  *book[seen.Node]
-	claims *book[seen.Claim]
-	pools  *book[seen.Pool]
-	hpas   *book[seen.HPA]
+	pods   *book[snapshot.Pod]
+	nodes  *book[snapshot.Node]
+	claims *book[snapshot.Claim]
+	pools  *book[snapshot.Pool]
+	hpas   *book[snapshot.HPA]
 
-	before      map[types.UID]seen.Ref
+	before      map[types.UID]snapshot.Ref
 	beforePools map[string]string
-	missing     map[types.UID]seen.Ref
+	missing     map[types.UID]snapshot.Ref
 	oldClaims   map[types.UID]bool
 	holders     map[types.UID]*nodeHolders
-	desired     []seen.Desired
+	desired     []snapshot.Desired
 	events      *eventBook
-	apis        map[string]seen.APIService
-	programs    map[Program]*seen.Program
-	queues      map[string]seen.Ref
+	apis        map[string]snapshot.APIService
+	programs    map[Program]*snapshot.Program
+	queues      map[string]snapshot.Ref
 }
 
 // New makes a tracker that Start starts.
@@ -81,14 +81,14 @@ func New(o Options) *Tracker {
 	}
 	return &Tracker{
 		o: o, changed: make(chan struct{}, 1), problems: map[string]string{},
-		pods:   newBook(func(p *seen.Pod) *seen.Life { return &p.Life }, func(p *seen.Pod) seen.Ref { return p.Ref }),
-		nodes:  newBook(func(n *seen.Node) *seen.Life { return &n.Life }, func(n *seen.Node) seen.Ref { return n.Ref }),
-		claims: newBook(func(c *seen.Claim) *seen.Life { return &c.Life }, func(c *seen.Claim) seen.Ref { return c.Ref }),
-		pools:  newBook(func(p *seen.Pool) *seen.Life { return &p.Life }, func(p *seen.Pool) seen.Ref { return p.Ref }),
-		hpas:   newBook(func(h *seen.HPA) *seen.Life { return &h.Life }, func(h *seen.HPA) seen.Ref { return h.Ref }),
-		before: map[types.UID]seen.Ref{}, beforePools: map[string]string{}, missing: map[types.UID]seen.Ref{},
+		pods:   newBook(func(p *snapshot.Pod) *snapshot.Life { return &p.Life }, func(p *snapshot.Pod) snapshot.Ref { return p.Ref }),
+		nodes:  newBook(func(n *snapshot.Node) *snapshot.Life { return &n.Life }, func(n *snapshot.Node) snapshot.Ref { return n.Ref }),
+		claims: newBook(func(c *snapshot.Claim) *snapshot.Life { return &c.Life }, func(c *snapshot.Claim) snapshot.Ref { return c.Ref }),
+		pools:  newBook(func(p *snapshot.Pool) *snapshot.Life { return &p.Life }, func(p *snapshot.Pool) snapshot.Ref { return p.Ref }),
+		hpas:   newBook(func(h *snapshot.HPA) *snapshot.Life { return &h.Life }, func(h *snapshot.HPA) snapshot.Ref { return h.Ref }),
+		before: map[types.UID]snapshot.Ref{}, beforePools: map[string]string{}, missing: map[types.UID]snapshot.Ref{},
 		oldClaims: map[types.UID]bool{}, holders: map[types.UID]*nodeHolders{}, events: newEventBook(),
-		apis: map[string]seen.APIService{}, programs: map[Program]*seen.Program{}, queues: map[string]seen.Ref{},
+		apis: map[string]snapshot.APIService{}, programs: map[Program]*snapshot.Program{}, queues: map[string]snapshot.Ref{},
 	}
 }
 
@@ -112,7 +112,7 @@ func (t *Tracker) Start(ctx context.Context) error {
 	select {
 	case <-nodes.listed:
 	case <-limited.Done():
-		return fmt.Errorf("list nodes: %w", t.whyNot(limited, seen.ProblemNodes))
+		return fmt.Errorf("list nodes: %w", t.whyNot(limited, snapshot.ProblemNodes))
 	}
 	for _, s := range stores {
 		if err := t.listed(limited, s); err != nil {
@@ -154,7 +154,7 @@ func (t *Tracker) whyNot(ctx context.Context, name string) error {
 	if why := t.problem(name); why != "" {
 		return fmt.Errorf("%s: %w", why, ctx.Err())
 	}
-	return ctx.Err() //nolint:wrapcheck // the caller says what was waited for
+	return ctx.Err()
 }
 
 // Stop ends every watch and waits for it.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 )
 
 // quantity reads a whole number that may be written as a number or a text.
@@ -44,14 +44,14 @@ func text(m map[string]any, key string) string {
 }
 
 // conditions reads status.conditions.
-func conditions(u *unstructured.Unstructured) []seen.Condition {
-	var out []seen.Condition
+func conditions(u *unstructured.Unstructured) []snapshot.Condition {
+	var out []snapshot.Condition
 	for _, c := range objects(u, "status", "conditions") {
 		at, err := time.Parse(time.RFC3339, text(c, "lastTransitionTime"))
 		if err != nil {
 			at = time.Time{}
 		}
-		out = append(out, seen.Condition{Type: text(c, "type"), Status: text(c, "status"), Reason: text(c, "reason"), Message: text(c, "message"), At: at})
+		out = append(out, snapshot.Condition{Type: text(c, "type"), Status: text(c, "status"), Reason: text(c, "reason"), Message: text(c, "message"), At: at})
 	}
 	return out
 }

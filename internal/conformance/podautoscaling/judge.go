@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
@@ -32,18 +32,18 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	return j
 }
 
-func setupOf(obs []check.Observation) (seen.Setup, error) {
-	for _, o := range check.OfKind(obs, seen.KindSetup) {
-		return check.Decode[seen.Setup](o) //nolint:wrapcheck // names the observation
+func setupOf(obs []check.Observation) (snapshot.Setup, error) {
+	for _, o := range check.OfKind(obs, snapshot.KindSetup) {
+		return check.Decode[snapshot.Setup](o) //nolint:wrapcheck // names the observation
 	}
-	return seen.Setup{}, fmt.Errorf("no observation %s", seen.KindSetup)
+	return snapshot.Setup{}, fmt.Errorf("no observation %s", snapshot.KindSetup)
 }
 
 // targets holds the HPA's target, in every state in which the HPA was seen, against
 // what it was made with.
-func targets(setup seen.Setup, obs []check.Observation) (seenHPA bool, moved []check.Finding) {
-	for _, o := range check.OfKind(obs, seen.KindHop) {
-		st, err := check.Decode[seen.State](o)
+func targets(setup snapshot.Setup, obs []check.Observation) (seenHPA bool, moved []check.Finding) {
+	for _, o := range check.OfKind(obs, snapshot.KindHop) {
+		st, err := check.Decode[snapshot.State](o)
 		if err != nil || st.HPA == nil {
 			continue
 		}

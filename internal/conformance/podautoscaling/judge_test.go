@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
-	"github.com/firstlight/firstlight/internal/autoscale/seentest"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshottest"
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 // observations are a healthy check's, as change leaves them.
-func observations(t *testing.T, s seen.Setup, change func(hop string, st *seen.State)) []check.Observation {
+func observations(t *testing.T, s snapshot.Setup, change func(hop string, st *snapshot.State)) []check.Observation {
 	t.Helper()
-	obs, err := seentest.Observations(s, func(hop string, st *seen.State) {
-		seentest.Stay(st)
+	obs, err := snapshottest.Observations(s, func(hop string, st *snapshot.State) {
+		snapshottest.Stay(st)
 		if change != nil {
 			change(hop, st)
 		}
@@ -27,7 +27,7 @@ func observations(t *testing.T, s seen.Setup, change func(hop string, st *seen.S
 
 func TestHealthy(t *testing.T) {
 	t.Parallel()
-	j := New(nil, nil, Deps{}).Judge(observations(t, seentest.StaySetup(), nil))
+	j := New(nil, nil, Deps{}).Judge(observations(t, snapshottest.StaySetup(), nil))
 	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "no node had to come") || len(j.Findings) > 0 {
 		t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 	}
@@ -35,7 +35,7 @@ func TestHealthy(t *testing.T) {
 
 func TestReplicasWithoutGPUsAreSaid(t *testing.T) {
 	t.Parallel()
-	s := seentest.StaySetup()
+	s := snapshottest.StaySetup()
 	s.Scale.GPUs, s.Scale.Why = 0, "one GPU is free"
 	j := New(nil, nil, Deps{}).Judge(observations(t, s, nil))
 	if j.Verdict != check.Passed || !strings.Contains(j.Reason, "held no GPUs: one GPU is free") {
@@ -45,24 +45,24 @@ func TestReplicasWithoutGPUsAreSaid(t *testing.T) {
 
 func TestNegatives(t *testing.T) {
 	t.Parallel()
-	worker := func(p seen.Pod) bool { return p.Name == "worker-b" || p.Name == "worker-c" }
+	worker := func(p snapshot.Pod) bool { return p.Name == "worker-b" || p.Name == "worker-c" }
 	for name, tt := range map[string]struct {
 		verdict check.Verdict
 		says    string
-		setup   func(*seen.Setup)
-		change  func(hop string, st *seen.State)
+		setup   func(*snapshot.Setup)
+		change  func(hop string, st *snapshot.State)
 	}{
-		"the target moves, not the metric": {check.Failed, "it has to be the metric that moves", nil, func(hop string, st *seen.State) {
-			if hop == seen.HopHPADown {
+		"the target moves, not the metric": {check.Failed, "it has to be the metric that moves", nil, func(hop string, st *snapshot.State) {
+			if hop == snapshot.HopHPADown {
 				st.HPA.Target = 999999
 			}
 		}},
-		"the metric is constant": {check.Failed, "has to rise above", nil, func(_ string, st *seen.State) {
+		"the metric is constant": {check.Failed, "has to rise above", nil, func(_ string, st *snapshot.State) {
 			for i := range st.Prometheus {
 				st.Prometheus[i].Value = 60
 			}
 		}},
-		"constant and always above the target": {check.Failed, "without load, above the target", nil, func(_ string, st *seen.State) {
+		"constant and always above the target": {check.Failed, "without load, above the target", nil, func(_ string, st *snapshot.State) {
 			for i := range st.API {
 				st.API[i].Value = 380
 			}
@@ -70,39 +70,39 @@ func TestNegatives(t *testing.T) {
 				st.Prometheus[i].Value = 380
 			}
 		}},
-		"desired and never created": {check.Failed, "0 of 2 new pods exist", nil, func(_ string, st *seen.State) {
+		"desired and never created": {check.Failed, "0 of 2 new pods exist", nil, func(_ string, st *snapshot.State) {
 			st.Pods = slices.DeleteFunc(st.Pods, worker)
 		}},
-		"created and never running": {check.Failed, "worker-b", nil, func(_ string, st *seen.State) {
+		"created and never running": {check.Failed, "worker-b", nil, func(_ string, st *snapshot.State) {
 			for i := range st.Pods {
 				if p := &st.Pods[i]; worker(*p) {
-					*p = seentest.Pod(seen.RoleWorker, p.Name, "", 24, 0)
+					*p = snapshottest.Pod(snapshot.RoleWorker, p.Name, "", 24, 0)
 				}
 			}
 		}},
-		"it scales without load": {check.Failed, "without load", nil, func(_ string, st *seen.State) {
-			st.Desired = append(st.Desired, seen.Desired{At: seentest.At(15), Current: 1, Desired: 3})
+		"it scales without load": {check.Failed, "without load", nil, func(_ string, st *snapshot.State) {
+			st.Desired = append(st.Desired, snapshot.Desired{At: snapshottest.At(15), Current: 1, Desired: 3})
 		}},
-		"it never comes down": {check.Failed, "still desires more", nil, func(_ string, st *seen.State) {
-			st.Desired = slices.DeleteFunc(st.Desired, func(d seen.Desired) bool { return d.At.After(seentest.At(30)) })
+		"it never comes down": {check.Failed, "still desires more", nil, func(_ string, st *snapshot.State) {
+			st.Desired = slices.DeleteFunc(st.Desired, func(d snapshot.Desired) bool { return d.At.After(snapshottest.At(30)) })
 		}},
-		"others end than those that came": {check.Failed, "was deleted instead of a new one", nil, func(hop string, st *seen.State) {
-			if hop == seen.HopPodsGone {
+		"others end than those that came": {check.Failed, "was deleted instead of a new one", nil, func(hop string, st *snapshot.State) {
+			if hop == snapshot.HopPodsGone {
 				for i := range st.Pods {
 					if st.Pods[i].Name == "worker-a" {
-						st.Pods[i].Life = seentest.Ended(6.1, 39)
+						st.Pods[i].Life = snapshottest.Ended(6.1, 39)
 					}
 				}
 			}
 		}},
-		"the metrics API cannot be asked": {check.Unobserved, "metrics-api could not be looked at", nil, func(_ string, st *seen.State) {
-			st.API, st.Problems = nil, map[string]string{seen.ProblemMetricsAPI: "connection refused"}
+		"the metrics API cannot be asked": {check.Unobserved, "metrics-api could not be looked at", nil, func(_ string, st *snapshot.State) {
+			st.API, st.Problems = nil, map[string]string{snapshot.ProblemMetricsAPI: "connection refused"}
 		}},
-		"a chain with nodes": {check.Unobserved, "of another check", func(s *seen.Setup) { s.Pool = seentest.Setup().Pool }, nil},
+		"a chain with nodes": {check.Unobserved, "of another check", func(s *snapshot.Setup) { s.Pool = snapshottest.Setup().Pool }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := seentest.StaySetup()
+			s := snapshottest.StaySetup()
 			if tt.setup != nil {
 				tt.setup(&s)
 			}
@@ -119,7 +119,7 @@ func TestNothingIsNoPass(t *testing.T) {
 	if j := New(nil, nil, Deps{}).Judge(nil); j.Verdict != check.Unobserved {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
-	obs := observations(t, seentest.StaySetup(), nil)
+	obs := observations(t, snapshottest.StaySetup(), nil)
 	if j := New(nil, nil, Deps{}).Judge(obs[:len(obs)-8]); j.Verdict == check.Passed {
 		t.Errorf("an interrupted chain passed: %s", j.Reason)
 	}

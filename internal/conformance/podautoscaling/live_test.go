@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/conformance/calls"
 	"github.com/firstlight/firstlight/internal/conformance/podautoscaling"
@@ -44,7 +44,7 @@ func TestLive(t *testing.T) {
 		if j.Verdict != check.Passed || !strings.Contains(j.Reason, "held no GPUs") {
 			t.Fatalf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
 		}
-		setup, err := check.Decode[seen.Setup](check.OfKind(obs, seen.KindSetup)[0])
+		setup, err := check.Decode[snapshot.Setup](check.OfKind(obs, snapshot.KindSetup)[0])
 		if err != nil || !setup.Turns || setup.Scale.LoadGPUs != 1 {
 			t.Errorf("%+v %v", setup, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/autoscale/seen"
+	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/suite"
 )
@@ -71,7 +71,7 @@ func wholeChain(t *testing.T, c chain, r binary.Result) {
 		t.Errorf("exit %d, verdict %s, simulated %v\n%s", r.Code, c.Verdict, c.Simulated, r.Stderr)
 	}
 	var want, got []string
-	for _, p := range seen.Chain() {
+	for _, p := range snapshot.Chain() {
 		want = append(want, p.Hops...)
 	}
 	for _, h := range c.Hops {
@@ -184,11 +184,11 @@ func hopFails(t *testing.T, c chain, r binary.Result, name, suspect string) {
 				t.Errorf("hop %s is %s (%s), want failed with a finding like %s: %+v", name, h.Verdict, h.Reason, suspect, h.Findings)
 			}
 			t.Logf("%s: %s", name, h.Reason)
-		case h.Phase == seen.PhaseClean && h.Verdict != "passed":
+		case h.Phase == snapshot.PhaseClean && h.Verdict != "passed":
 			t.Errorf("clean-up is %s: %s", h.Verdict, h.Reason)
 		case !reached && h.Verdict != "passed":
 			t.Errorf("hop %s before %s is %s (%s), want passed", h.Hop, name, h.Verdict, h.Reason)
-		case reached && h.Verdict == "passed" && h.Phase != seen.PhaseClean && h.Phase != seen.PhaseGang:
+		case reached && h.Verdict == "passed" && h.Phase != snapshot.PhaseClean && h.Phase != snapshot.PhaseGang:
 			t.Errorf("hop %s after %s is passed", h.Hop, name)
 		}
 	}
@@ -210,7 +210,7 @@ func TestKilledAutoscale(t *testing.T) {
 	}
 	// In the middle: the load was observed, so pools, workload and load are there.
 	binary.WaitFor(t, "the load", func() bool {
-		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+seen.HopLoad+"*"))
+		found, err := filepath.Glob(filepath.Join(dir, "*", "observations", "*-"+snapshot.HopLoad+"*"))
 		return err == nil && len(found) > 0
 	})
 	if err := cmd.Process.Kill(); err != nil {

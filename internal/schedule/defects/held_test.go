@@ -58,7 +58,7 @@ func TestFindingsAreHeld(t *testing.T) {
 	of := func(suspect, message string) check.Finding {
 		return check.Finding{Suspect: suspect, Message: message, Remedy: "do"}
 	}
-	consequence := of("probe/gang", "is Pending: follows from nfd/worker")
+	consequence := of("probe/gang", "is Pending: caused by nfd/worker")
 	for name, tt := range map[string]struct {
 		verdict  check.Verdict
 		findings []check.Finding

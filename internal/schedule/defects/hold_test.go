@@ -60,7 +60,7 @@ func (s said) at(line int, files fstest.MapFS, changes []change) bool {
 }
 
 // follows is in a finding that has its cause in another.
-const follows = ": follows from "
+const follows = ": caused by "
 
 // hold says what is wrong with the findings of a test: the cause has to be the
 // first, every other cause has to be said, and everything needs a remedy.

@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 	"github.com/firstlight/firstlight/internal/schedule"
-	"github.com/firstlight/firstlight/internal/schedule/arena"
+	"github.com/firstlight/firstlight/internal/schedule/runner"
 	"github.com/firstlight/firstlight/internal/suite"
 	"github.com/firstlight/firstlight/recipes"
 )
@@ -69,7 +69,7 @@ func withAndWithout(t *testing.T, defects []defect) []schedule.Case {
 	t.Helper()
 	var out []schedule.Case
 	add := func(c schedule.Case, name string) {
-		c.Recipe, c.Cell.Recipe = name, name
+		c.Recipe, c.Scenario.Recipe = name, name
 		out = append(out, c)
 	}
 	whole, there := source(recipetest.Copy(recipes.FS)), map[string]bool{}
@@ -90,16 +90,16 @@ func withAndWithout(t *testing.T, defects []defect) []schedule.Case {
 	return out
 }
 
-func open(ctx context.Context, _ func(string)) (schedule.Plane, error) {
+func open(ctx context.Context, _ func(string)) (schedule.ControlPlane, error) {
 	l, end, err := lab.StartThrowaway(ctx, lab.Options{})
 	if err != nil {
-		return schedule.Plane{}, err
+		return schedule.ControlPlane{}, err
 	}
-	a, err := arena.Open(ctx, l.RestConfig(), arena.Options{})
+	a, err := runner.Start(ctx, l.RestConfig(), runner.Options{})
 	if err != nil {
-		return schedule.Plane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
+		return schedule.ControlPlane{}, errors.Join(err, end(context.WithoutCancel(ctx)))
 	}
-	return schedule.Plane{Arena: a, Close: func(ctx context.Context) error {
+	return schedule.ControlPlane{Runner: a, Close: func(ctx context.Context) error {
 		a.Close()
 		return end(ctx)
 	}}, nil

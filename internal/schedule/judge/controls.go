@@ -6,123 +6,123 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// unnoticed is what a test would not notice whose control does not fail.
-var unnoticed = map[string]string{
-	cell.DropToleration: "that pods do not tolerate the GPU taint",
-	cell.DropSelector:   "that a DaemonSet has lost its selector",
-	cell.HalfGPUs:       "that nodes have too few GPUs",
-	cell.WrongArch:      "that nodes are of another architecture",
-	cell.HalfGang:       "that a gang is bound in part",
+// undetected maps each control to the defect that the test cannot detect if the control passes.
+var undetected = map[string]string{
+	scenario.DropToleration: "pods that do not tolerate the GPU taint",
+	scenario.DropSelector:   "a DaemonSet without its selector",
+	scenario.HalfGPUs:       "nodes with too few GPUs",
+	scenario.WrongArch:      "nodes of another architecture",
+	scenario.HalfGang:       "a gang that is bound in part",
 }
 
-// gangWaits is in what the scheduler says of a gang's pod that would fit, while
-// others of the gang do not.
+// gangWaits is in the scheduler's message for a gang pod that fits while others of the
+// gang do not.
 const gangWaits = "minCount pods from a gang"
 
-// judgeControl: it must be seen to fail, on its nodes, for its reason. One that does
-// not shows that the test can't see what it is for.
-func (v *view) judgeControl(c cell.Control) {
+// judgeControl requires that the control fails on its nodes for its reason. Otherwise the
+// test cannot detect the defect that the control stands for.
+func (v *view) judgeControl(c scenario.Control) {
 	if c.NotApplicable != "" {
 		return
 	}
-	why, remedy := v.failsAsItMust(c)
+	why, remedy := v.checkControl(c)
 	if why == "" {
 		return
 	}
-	v.passed++
+	v.controlsPassed++
 	probe := v.expected[len(v.expected)-1]
-	if strings.HasPrefix(why, another) && c.Of == "" && len(probe.Nodes) == 0 {
-		// Its pod is the probe's, and so is what keeps it off its nodes.
-		v.found.because(v.rootOf(v.nowhere(probe)), seen.OwnerControl+"/"+c.Name, "%s", why)
+	if strings.HasPrefix(why, otherReason) && c.Of == "" && len(probe.Nodes) == 0 {
+		// Its pod is a copy of the probe's, and so is the reason for the rejection.
+		v.found.addFollowing(v.rootCause(v.noMatchingNode(probe)), snapshot.OwnerControl+"/"+c.Name, "%s", why)
 		return
 	}
-	what, known := unnoticed[c.Name]
+	what, known := undetected[c.Name]
 	if !known {
-		what = "what it is for"
+		what = "its defect"
 	}
 	v.found.add(cause{
-		key: "control " + c.Name, suspect: seen.OwnerControl + "/" + c.Name,
-		message: fmt.Sprintf("%s: the test would not notice %s", why, what), remedy: remedy,
+		key: "control " + c.Name, suspect: snapshot.OwnerControl + "/" + c.Name,
+		message: fmt.Sprintf("%s: the test would not detect %s", why, what), remedy: remedy,
 	})
 }
 
-// another begins what is said of a control that failed, and not for its reason.
-const another = "failed for another reason: "
+// otherReason starts the message for a control that failed for a wrong reason.
+const otherReason = "failed for another reason: "
 
-const lookAgain = "run the test again; if it stays, the control's pods in the evidence say what was made of it"
+const rerunRemedy = "run the test again; if it persists, inspect the control's pods in the evidence"
 
-// failsAsItMust is empty when the control was refused as it must be.
-func (v *view) failsAsItMust(c cell.Control) (why, remedy string) {
-	o := ownerOf(seen.OwnerControl, "", c.Name)
+// checkControl is empty when the control was rejected as required.
+func (v *view) checkControl(c scenario.Control) (why, remedy string) {
+	o := ownerOf(snapshot.OwnerControl, "", c.Name)
 	if list := v.workloads[o]; len(list) != 1 {
-		return fmt.Sprintf("was not run: %d workloads are there for it", len(list)), lookAgain
+		return fmt.Sprintf("was not run: it has %d workloads", len(list)), rerunRemedy
 	} else if list[0].Trouble != "" {
-		return "was not run: its controller can't make pods: " + list[0].Trouble, "remove what the controller names"
+		return "was not run: its controller cannot create pods: " + list[0].Trouble, "correct the cause that the controller reports"
 	}
-	if c.Workload.Kind == cell.DaemonSet {
-		return v.spills(c, v.pods[o])
+	if c.Workload.Kind == scenario.DaemonSet {
+		return v.checkSpread(c, v.pods[o])
 	}
 	pods := v.pods[o]
 	if want := int(c.Workload.Replicas); len(pods) != want {
-		return fmt.Sprintf("was not run: %d of %d pods are there", len(pods), want), lookAgain
+		return fmt.Sprintf("was not run: %d of %d pods exist", len(pods), want), rerunRemedy
 	}
 	for _, p := range pods {
 		if p.Node != "" {
-			return fmt.Sprintf("passed: its pod was bound to %s", p.Node), fmt.Sprintf("correct what should have refused it: the profile %s, or the control's nodes", v.shapeOf(footprint.Accelerated))
+			return fmt.Sprintf("passed: its pod was bound to %s", p.Node), fmt.Sprintf("correct what should have rejected it: the profile %s, or the control's nodes", v.shapeOf(footprint.Accelerated))
 		}
 	}
-	return v.refusedFor(c, pods)
+	return v.checkRefusals(c, pods)
 }
 
-// refusedFor holds the scheduler's words against the control's reason: every node
-// that it is held to, that reason and no other.
-func (v *view) refusedFor(c cell.Control, pods []*seen.Pod) (why, remedy string) {
+// checkRefusals compares the scheduler's messages with the control's reason: each of its
+// nodes must report that reason and no other.
+func (v *view) checkRefusals(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	refused := 0
 	for _, p := range pods {
 		r, ok := ParseRefusal(p.Message)
 		switch {
-		case ok && r.Says(c.Reason) == len(c.Nodes) && len(r.Own()) == 1:
+		case ok && r.NodesWith(c.Reason) == len(c.Nodes) && len(r.OwnReasons()) == 1:
 			refused++
 		case c.Gang && strings.Contains(p.Message, gangWaits):
 		case p.Message == "":
-			return "was not refused: the scheduler has said nothing", lookAgain
+			return "was not rejected: the scheduler has reported nothing", rerunRemedy
 		default:
-			return fmt.Sprintf(another+"%s, and not %d %q", words(p.Message), len(c.Nodes), c.Reason), "correct what the scheduler names; only then the control shows anything"
+			return fmt.Sprintf(otherReason+"%s, want %d %q", schedulerText(p.Message), len(c.Nodes), c.Reason), "correct the cause that the scheduler reports; until then the control proves nothing"
 		}
 	}
 	if refused == 0 {
-		return fmt.Sprintf(another+"none of its pods was refused for %q", c.Reason), lookAgain
+		return fmt.Sprintf(otherReason+"none of its pods was rejected for %q", c.Reason), rerunRemedy
 	}
 	if !c.Gang {
 		return "", ""
 	}
-	gangs := v.gangs(seen.OwnerControl, c.Name)
+	gangs := v.gangs(snapshot.OwnerControl, c.Name)
 	if len(gangs) != 1 {
-		return fmt.Sprintf("was not run: %d pod groups are there for it", len(gangs)), lookAgain
+		return fmt.Sprintf("was not run: it has %d pod groups", len(gangs)), rerunRemedy
 	}
 	if gangs[0].Scheduled != "False" {
-		return fmt.Sprintf("its pod group says scheduled %s: %s", gangs[0].Scheduled, say(gangs[0])), lookAgain
+		return fmt.Sprintf("its pod group reports scheduled %s: %s", gangs[0].Scheduled, gangMessage(gangs[0])), rerunRemedy
 	}
 	return "", ""
 }
 
-// spills: a DaemonSet for GPU nodes that has lost its selector must be found on
-// other nodes, exactly where its tolerations let it.
-func (v *view) spills(c cell.Control, pods []*seen.Pod) (why, remedy string) {
+// checkSpread requires that a DaemonSet for GPU nodes without its selector runs on exactly
+// the nodes that its tolerations allow, including other nodes.
+func (v *view) checkSpread(c scenario.Control, pods []*snapshot.Pod) (why, remedy string) {
 	var want, got, off []string
 	for _, name := range c.Nodes {
 		n, ok := v.node(name)
-		if _, tainted := cell.Untolerated(c.Workload, n.Taints); ok && !tainted && cell.Selects(c.Workload.Pod, name, v.has(name)) {
+		if _, tainted := scenario.Untolerated(c.Workload, n.Taints); ok && !tainted && scenario.Selects(c.Workload.Pod, name, v.has(name)) {
 			want = append(want, name)
 		}
 	}
 	for _, p := range pods {
-		if p.Node == "" || !up(p) {
-			return fmt.Sprintf(another+"its pod %s is %s: %s", p.Name, p.Phase, words(p.Message)), lookAgain
+		if p.Node == "" || !phaseOK(p) {
+			return fmt.Sprintf(otherReason+"its pod %s is %s: %s", p.Name, p.Phase, schedulerText(p.Message)), rerunRemedy
 		}
 		got = append(got, p.Node)
 		if n, ok := v.node(p.Node); ok && !allowed(c.Workload.Class, n) {
@@ -133,9 +133,9 @@ func (v *view) spills(c cell.Control, pods []*seen.Pod) (why, remedy string) {
 	slices.Sort(got)
 	switch {
 	case len(off) == 0:
-		return fmt.Sprintf("passed: %s without its selector was found on no node that it does not belong on", c.Of), "look for what else keeps it off system nodes: a taint there, or an admission that adds a selector"
+		return fmt.Sprintf("passed: %s without its selector ran on no wrong node", c.Of), "find out what else keeps it off system nodes: a taint, or an admission policy that adds a selector"
 	case !slices.Equal(want, got):
-		return fmt.Sprintf("was found on %s, and not on %s", v.at(got), v.at(want)), lookAgain
+		return fmt.Sprintf("ran on %s, want %s", v.at(got), v.at(want)), rerunRemedy
 	default:
 		return "", ""
 	}

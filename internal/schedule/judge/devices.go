@@ -8,19 +8,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// extended says whether a resource is one that something has to bring: not a
-// kubelet's own.
+// extended reports whether a resource is an extended resource.
 func extended(name corev1.ResourceName) bool {
 	domain, _, ok := strings.Cut(string(name), "/")
 	return ok && domain != "kubernetes.io" && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// offers says whether any of a resource was seen on a node.
-func offers(n *seen.Node, name corev1.ResourceName) bool {
+// offers reports whether a node has any of a resource.
+func offers(n *snapshot.Node, name corev1.ResourceName) bool {
 	if n == nil {
 		return false
 	}
@@ -28,7 +27,7 @@ func offers(n *seen.Node, name corev1.ResourceName) bool {
 	return q.Sign() > 0
 }
 
-// devices are the extended resources that a pod asks for, in order.
+// devices lists the extended resources that a pod requests, in order.
 func devices(p footprint.Pod) []corev1.ResourceName {
 	var out []corev1.ResourceName
 	for _, name := range slices.Sorted(maps.Keys(p.Requests)) {
@@ -39,21 +38,20 @@ func devices(p footprint.Pod) []corev1.ResourceName {
 	return out
 }
 
-// neverOffers are the devices that a pod asks for and that a node does not have,
-// whatever runs there.
-func (p *plan) neverOffers(n cell.Node, pod footprint.Pod) []corev1.ResourceName {
+// neverOffers lists the requested devices that a node cannot have, whatever runs there.
+func (p *plan) neverOffers(n scenario.Node, pod footprint.Pod) []corev1.ResourceName {
 	return slices.DeleteFunc(devices(pod), func(name corev1.ResourceName) bool {
 		q := n.Allocatable[name]
-		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g cell.Grant) bool { return g.Resource == name && p.brought(g) })
+		return q.Sign() > 0 || slices.ContainsFunc(n.Grants, func(g scenario.Grant) bool { return g.Resource == name && p.brought(g) })
 	})
 }
 
-// brought says whether the recipe has a DaemonSet that would bring a device.
-func (p *plan) brought(g cell.Grant) bool {
-	for _, c := range p.cell.Components {
+// brought reports whether a DaemonSet of the recipe provides a device.
+func (p *plan) brought(g scenario.Grant) bool {
+	for _, c := range p.scenario.Components {
 		if c.Name == g.Component {
 			return slices.ContainsFunc(c.Workloads, func(w footprint.Workload) bool {
-				return w.Kind == cell.DaemonSet && slices.Contains(w.Brings, string(g.Resource))
+				return w.Kind == scenario.DaemonSet && slices.Contains(w.Brings, string(g.Resource))
 			})
 		}
 	}

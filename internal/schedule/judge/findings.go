@@ -8,31 +8,32 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// findings are what is wrong: causes, and what follows from them.
+// findings are root causes and their consequences.
 type findings struct {
 	causes  []cause
 	follows []follow
 }
 
-// follow is something wrong that has a cause, by its key.
+// follow is a consequence of the cause with this key.
 type follow struct{ cause, suspect, message string }
 
-// add keeps a cause once.
+// add adds a cause unless it is known.
 func (f *findings) add(c cause) {
 	if !slices.ContainsFunc(f.causes, func(o cause) bool { return o.key == c.key }) {
 		f.causes = append(f.causes, c)
 	}
 }
 
-// because keeps a cause, and what follows from it at another suspect.
-func (f *findings) because(c cause, suspect, format string, args ...any) {
+// addFollowing adds a cause and its consequence for another suspect.
+func (f *findings) addFollowing(c cause, suspect, format string, args ...any) {
 	f.add(c)
 	if suspect != c.suspect {
 		f.follows = append(f.follows, follow{cause: c.key, suspect: suspect, message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// list puts causes first, those that explain most before the others, then what follows.
+// list returns causes first, those with most consequences before the others, then the
+// consequences.
 func (f *findings) list() []check.Finding {
 	causes := slices.Clone(f.causes)
 	explains := map[string][]string{}
@@ -46,22 +47,22 @@ func (f *findings) list() []check.Finding {
 	for _, c := range causes {
 		one := c.finding()
 		if of := explains[c.key]; len(of) > 0 {
-			one.Message += "; this explains " + few(of)
+			one.Message += "; this explains " + firstFew(of)
 		}
 		out = append(out, one)
 	}
 	for _, c := range causes {
 		for _, o := range f.follows {
 			if o.cause == c.key {
-				out = append(out, check.Finding{Suspect: o.suspect, Message: o.message + ": follows from " + c.suspect, Remedy: "correct " + c.suspect + " first"})
+				out = append(out, check.Finding{Suspect: o.suspect, Message: o.message + ": caused by " + c.suspect, Remedy: "correct " + c.suspect + " first"})
 			}
 		}
 	}
 	return out
 }
 
-// few names the first of many.
-func few(names []string) string {
+// firstFew joins the first names and counts the others.
+func firstFew(names []string) string {
 	const most = 4
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -5,44 +5,44 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// Names of the figures of a judgement.
+// Figures of a judgement.
 const (
 	FigurePods      = "pods bound"
 	FigureWorkloads = "workloads"
 	FigureNodes     = "nodes"
-	FigureControls  = "controls failed as they must"
+	FigureControls  = "controls failed as required"
 )
 
-// Judge decides whether what was seen of a cell is what has to be there: every
-// workload and pod, each bound to a node of its class, Running and Ready; every
-// DaemonSet on exactly its nodes; nothing that is not of the recipe; and every
-// control refused, for its reason. What was not at rest is never a pass.
-func Judge(c cell.Cell, s seen.State) check.Judgement {
-	if j, done := nothing(c, s); done {
+// Judge compares a snapshot with the expected state: every workload and pod exists and is
+// bound to a node of its class, every DaemonSet covers exactly its nodes, there is no
+// object outside the recipe, and every control was rejected for its reason. A snapshot
+// that did not converge is unobserved.
+func Judge(c scenario.Scenario, s snapshot.State) check.Judgement {
+	if j, done := judgeInputs(c, s); done {
 		return j
 	}
 	v := newView(c, s)
-	if !s.Quiet {
-		return v.restless()
+	if !s.Converged {
+		return v.notConverged()
 	}
-	v.look()
-	j := v.conclude()
+	v.judgeAll()
+	j := v.judgement()
 	j.Figures = v.figures()
 	return j
 }
 
-func (v *view) look() {
+func (v *view) judgeAll() {
 	for _, f := range v.flaws {
-		v.flaw(f)
+		v.judgeFlaw(f)
 	}
 	v.judgeNodes()
 	for _, e := range v.expected {
-		v.judgeAccount(e)
-		if e.Kind == cell.DaemonSet {
+		v.judgeWorkload(e)
+		if e.Kind == scenario.DaemonSet {
 			v.judgeDaemonSet(e)
 		} else {
 			v.judgeReplicas(e)
@@ -50,21 +50,21 @@ func (v *view) look() {
 	}
 	v.judgeGrants()
 	v.judgeGang()
-	v.judgeStrangers()
-	for _, control := range v.cell.Controls {
+	v.judgeUnexpectedObjects()
+	for _, control := range v.scenario.Controls {
 		v.judgeControl(control)
 	}
-	v.found.gather()
+	v.found.groupByTrait()
 }
 
-// nothing is the judgement where there is nothing to be judged.
-func nothing(c cell.Cell, s seen.State) (check.Judgement, bool) {
+// judgeInputs is the judgement for a scenario or snapshot that cannot be judged.
+func judgeInputs(c scenario.Scenario, s snapshot.State) (check.Judgement, bool) {
 	pods, workloads := 0, 0
 	for _, component := range c.Components {
 		workloads += len(component.Workloads)
 	}
 	for _, p := range s.Pods {
-		if p.Component != seen.OwnerBarrier {
+		if p.Component != snapshot.OwnerBarrier {
 			pods++
 		}
 	}
@@ -75,36 +75,35 @@ func nothing(c cell.Cell, s seen.State) (check.Judgement, bool) {
 	case len(c.Own(footprint.Any)) == 0:
 		return fail("nodes", "the recipe has no nodes to schedule on", "add profiles to nodes/PROVIDER/")
 	case workloads == 0:
-		return fail("components", "the recipe schedules nothing: none of its components has a workload", "add components, or their footprints; a recipe without pods can't be tested")
+		return fail("components", "the recipe schedules no pods: none of its components has a workload", "add components, or their footprints; a recipe without pods cannot be tested")
 	case s.Recipe != "" && c.Recipe != "" && s.Recipe != c.Recipe:
-		return fail("state", fmt.Sprintf("what was seen is of the recipe %s, not of %s", s.Recipe, c.Recipe), "run the test again")
-	case !s.Quiet:
+		return fail("state", fmt.Sprintf("the snapshot is of recipe %s, want %s", s.Recipe, c.Recipe), "run the test again")
+	case !s.Converged:
 		return check.Judgement{}, false
 	case s.ResourceVersion == "":
-		return check.NotObserved("what was seen was not read at one resourceVersion: it may be of different times"), true
+		return check.NotObserved("the snapshot has no resourceVersion: its lists may be of different times"), true
 	case len(s.Nodes) == 0:
-		return fail("nodes", "no node was seen", "run the test again; if it stays, the control plane's log in the evidence says why nodes are not made")
+		return fail("nodes", "no node was observed", "run the test again; if it persists, see the control plane's log in the evidence")
 	case pods == 0 || len(s.Workloads) == 0:
-		return fail("workloads", fmt.Sprintf("%d workloads and %d pods were seen: nothing was scheduled", len(s.Workloads), pods), "run the test again; if it stays, what the API server refused is in the evidence")
+		return fail("workloads", fmt.Sprintf("%d workloads and %d pods were observed: nothing was scheduled", len(s.Workloads), pods), "run the test again; if it persists, see in the evidence what the API server rejected")
 	default:
 		return check.Judgement{}, false
 	}
 }
 
-// restless is the judgement of what did not come to rest: not observed, with what
-// was wrong when the waiting ended.
-func (v *view) restless() check.Judgement {
-	why := v.state.Restless
+// notConverged is the unobserved judgement of a snapshot that did not converge.
+func (v *view) notConverged() check.Judgement {
+	why := v.state.NotConverged
 	if why == "" {
-		why = "it is not known what kept on"
+		why = "reason unknown"
 	}
-	return check.NotObserved("the controllers did not come to rest: "+why, check.Finding{
-		Suspect: "control plane", Message: "did not come to rest: " + why,
-		Remedy: "run the test again; if it stays, look for what undoes what another does: two workloads on one port, a label that is set and taken away",
+	return check.NotObserved("the controllers did not converge: "+why, check.Finding{
+		Suspect: "control plane", Message: "did not converge: " + why,
+		Remedy: "run the test again; if it persists, look for two writers that undo each other: two workloads on one port, a label that is set and removed",
 	})
 }
 
-func (v *view) conclude() check.Judgement {
+func (v *view) judgement() check.Judgement {
 	list := v.found.list()
 	switch {
 	case len(list) > 0:
@@ -114,15 +113,15 @@ func (v *view) conclude() check.Judgement {
 			reason = fmt.Sprintf("%s (and %d more)", reason, more)
 		}
 		return check.Fail(reason, list...)
-	case len(v.unseen) > 0:
-		return check.NotObserved(v.unseen[0])
+	case len(v.unobserved) > 0:
+		return check.NotObserved(v.unobserved[0])
 	}
 	workloads, pods := v.count()
-	return check.Pass(fmt.Sprintf("%d workloads with %d pods are where they belong on %d nodes, and %d controls failed as they must",
-		workloads, pods, len(v.cell.Own(footprint.Any)), v.controlsThatApply()))
+	return check.Pass(fmt.Sprintf("%d workloads with %d pods are placed correctly on %d nodes, %d controls failed as required",
+		workloads, pods, len(v.scenario.Own(footprint.Any)), v.controlsThatApply()))
 }
 
-// count is how many workloads and pods the recipe has, the probe's with them.
+// count is the number of workloads and pods of the recipe, including the probe.
 func (v *view) count() (workloads, pods int) {
 	for _, e := range v.expected {
 		workloads++
@@ -133,7 +132,7 @@ func (v *view) count() (workloads, pods int) {
 
 func (v *view) controlsThatApply() int {
 	n := 0
-	for _, control := range v.cell.Controls {
+	for _, control := range v.scenario.Controls {
 		if control.NotApplicable == "" {
 			n++
 		}
@@ -157,7 +156,7 @@ func (v *view) figures() []check.Figure {
 	return []check.Figure{
 		figure(FigurePods, "pods", bound, pods),
 		figure(FigureWorkloads, "workloads", there, workloads),
-		figure(FigureNodes, "nodes", len(v.nodes), len(v.cell.Nodes)),
-		figure(FigureControls, "controls", v.controlsThatApply()-v.passed, v.controlsThatApply()),
+		figure(FigureNodes, "nodes", len(v.nodes), len(v.scenario.Nodes)),
+		figure(FigureControls, "controls", v.controlsThatApply()-v.controlsPassed, v.controlsThatApply()),
 	}
 }

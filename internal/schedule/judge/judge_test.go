@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 func TestRightPasses(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference", ""} {
-		c := celltest.Cell(t, intent)
+		c := scenariotest.Scenario(t, intent)
 		j := judge.Judge(c, simulate(c))
 		if j.Verdict != check.Passed || len(j.Findings) != 0 {
 			t.Errorf("intent %q: %s: %s %v", intent, j.Verdict, j.Reason, j.Findings)
@@ -43,24 +43,24 @@ func TestRightPasses(t *testing.T) {
 func TestNothingMayBeMissing(t *testing.T) {
 	t.Parallel()
 	for _, intent := range []string{"training", "inference"} {
-		c := celltest.Cell(t, intent)
+		c := scenariotest.Scenario(t, intent)
 		good := simulate(c)
 		tried := 0
-		try := func(what string, s seen.State) {
+		try := func(what string, s snapshot.State) {
 			tried++
 			if j := judge.Judge(c, s); j.Verdict == check.Passed {
 				t.Errorf("%s: passes without %s", intent, what)
 			}
 		}
 		for i, p := range good.Pods {
-			if p.Component != seen.OwnerBarrier {
+			if p.Component != snapshot.OwnerBarrier {
 				s := apart(good)
 				s.Pods = slices.Delete(s.Pods, i, i+1)
 				try("the pod "+p.Component+"/"+p.Name, s)
 			}
 		}
 		for i, w := range good.Workloads {
-			if w.Component != seen.OwnerBarrier {
+			if w.Component != snapshot.OwnerBarrier {
 				s := apart(good)
 				s.Workloads = slices.Delete(s.Workloads, i, i+1)
 				try("the workload "+w.Component+"/"+w.Name, s)
@@ -78,10 +78,10 @@ func TestNothingMayBeMissing(t *testing.T) {
 		}
 		for _, control := range c.Controls {
 			s := apart(good)
-			of := func(owner, name string) bool { return owner == seen.OwnerControl && name == control.Name }
-			s.Pods = slices.DeleteFunc(s.Pods, func(p seen.Pod) bool { return of(p.Component, p.Workload) })
-			s.Workloads = slices.DeleteFunc(s.Workloads, func(w seen.Workload) bool { return of(w.Component, w.Name) })
-			s.Gangs = slices.DeleteFunc(s.Gangs, func(g seen.Gang) bool { return of(g.Owner, g.Name) })
+			of := func(owner, name string) bool { return owner == snapshot.OwnerControl && name == control.Name }
+			s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return of(p.Component, p.Workload) })
+			s.Workloads = slices.DeleteFunc(s.Workloads, func(w snapshot.Workload) bool { return of(w.Component, w.Name) })
+			s.Gangs = slices.DeleteFunc(s.Gangs, func(g snapshot.Gang) bool { return of(g.Owner, g.Name) })
 			if control.NotApplicable == "" {
 				try("the control "+control.Name, s)
 			}
@@ -95,9 +95,9 @@ func TestNothingMayBeMissing(t *testing.T) {
 // TestNothingMayBeDifferent changes one thing of every pod, workload and node.
 func TestNothingMayBeDifferent(t *testing.T) {
 	t.Parallel()
-	c := celltest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	good := simulate(c)
-	try := func(what string, change func(s *seen.State)) {
+	try := func(what string, change func(s *snapshot.State)) {
 		s := apart(good)
 		change(&s)
 		if j := judge.Judge(c, s); j.Verdict == check.Passed {
@@ -105,45 +105,45 @@ func TestNothingMayBeDifferent(t *testing.T) {
 		}
 	}
 	for i, p := range good.Pods {
-		if p.Component == seen.OwnerBarrier {
+		if p.Component == snapshot.OwnerBarrier {
 			continue
 		}
 		name := "the pod " + p.Component + "/" + p.Name
 		for _, node := range []string{"", "system-0", "gpu-0", "half-gpus-0", "elsewhere"} {
-			may := p.Kind != "DaemonSet" && p.Component != seen.OwnerControl && p.Component != seen.OwnerProbe && node == "system-0" // one is as good as another
-			if p.Node != node && !may && (p.Component != seen.OwnerProbe || node != "gpu-0") {
-				try(fmt.Sprintf("%s on %q", name, node), func(s *seen.State) { s.Pods[i].Node = node })
+			may := p.Kind != "DaemonSet" && p.Component != snapshot.OwnerControl && p.Component != snapshot.OwnerProbe && node == "system-0" // one is as good as another
+			if p.Node != node && !may && (p.Component != snapshot.OwnerProbe || node != "gpu-0") {
+				try(fmt.Sprintf("%s on %q", name, node), func(s *snapshot.State) { s.Pods[i].Node = node })
 			}
 		}
 		if p.Node != "" {
-			try(name+" failed", func(s *seen.State) { s.Pods[i].Phase = "Failed" })
+			try(name+" failed", func(s *snapshot.State) { s.Pods[i].Phase = "Failed" })
 		}
-		try(name+" twice", func(s *seen.State) { s.Pods = append(s.Pods, s.Pods[i]) })
-		try(name+" of a stranger", func(s *seen.State) { s.Pods[i].Component = "stranger" })
+		try(name+" twice", func(s *snapshot.State) { s.Pods = append(s.Pods, s.Pods[i]) })
+		try(name+" of a stranger", func(s *snapshot.State) { s.Pods[i].Component = "stranger" })
 	}
 	for i, w := range good.Workloads {
-		if w.Component == seen.OwnerBarrier {
+		if w.Component == snapshot.OwnerBarrier {
 			continue
 		}
 		name := "the workload " + w.Component + "/" + w.Name
-		try(name+" in trouble", func(s *seen.State) { s.Workloads[i].Trouble = "quota exceeded" })
-		try(name+" twice", func(s *seen.State) { s.Workloads = append(s.Workloads, s.Workloads[i]) })
-		if w.Kind != "Job" && w.Component != seen.OwnerControl {
-			try(name+" not observed", func(s *seen.State) { s.Workloads[i].Generation = 2 })
-			try(name+" wanting more", func(s *seen.State) { s.Workloads[i].Desired++ })
-			try(name+" with a pod that its controller did not see", func(s *seen.State) { s.Workloads[i].Made-- })
+		try(name+" in trouble", func(s *snapshot.State) { s.Workloads[i].Trouble = "quota exceeded" })
+		try(name+" twice", func(s *snapshot.State) { s.Workloads = append(s.Workloads, s.Workloads[i]) })
+		if w.Kind != "Job" && w.Component != snapshot.OwnerControl {
+			try(name+" not observed", func(s *snapshot.State) { s.Workloads[i].Generation = 2 })
+			try(name+" wanting more", func(s *snapshot.State) { s.Workloads[i].Desired++ })
+			try(name+" with a pod that its controller did not see", func(s *snapshot.State) { s.Workloads[i].Made-- })
 		}
 	}
 	for i, n := range good.Nodes {
-		try(n.Name+" not Ready", func(s *seen.State) { s.Nodes[i].Ready = false })
-		try(n.Name+" twice", func(s *seen.State) { s.Nodes = append(s.Nodes, s.Nodes[i]) })
+		try(n.Name+" not Ready", func(s *snapshot.State) { s.Nodes[i].Ready = false })
+		try(n.Name+" twice", func(s *snapshot.State) { s.Nodes = append(s.Nodes, s.Nodes[i]) })
 		for k := range n.Labels {
 			if k != "kubernetes.io/hostname" {
-				try(n.Name+" without "+k, func(s *seen.State) { delete(s.Nodes[i].Labels, k) })
+				try(n.Name+" without "+k, func(s *snapshot.State) { delete(s.Nodes[i].Labels, k) })
 			}
 		}
 		for k := range n.Allocatable {
-			try(n.Name+" without "+string(k), func(s *seen.State) { delete(s.Nodes[i].Allocatable, k) })
+			try(n.Name+" without "+string(k), func(s *snapshot.State) { delete(s.Nodes[i].Allocatable, k) })
 		}
 	}
 }
@@ -151,15 +151,15 @@ func TestNothingMayBeDifferent(t *testing.T) {
 // TestEvidenceIsJudgedAlike: what was stored is judged as what was seen.
 func TestEvidenceIsJudgedAlike(t *testing.T) {
 	t.Parallel()
-	components := celltest.Components()
+	components := scenariotest.Components()
 	components[0].Workloads[1].Pod.Tolerations = nil
-	c := celltest.Build(t, "training", components, celltest.Nodes())
+	c := scenariotest.Build(t, "training", components, scenariotest.Nodes())
 	s := simulate(c)
 	data, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := cell.Cell{Recipe: c.Recipe}
+	kept := scenario.Scenario{Recipe: c.Recipe}
 	if err := json.Unmarshal(data, &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestEvidenceIsJudgedAlike(t *testing.T) {
 // TestOracleAgreesWithTheSimulation, whose DaemonSets go by labels as they come.
 func TestOracleAgreesWithTheSimulation(t *testing.T) {
 	t.Parallel()
-	c := celltest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	e := judge.Expect(c)
 	if len(e.Flaws) != 0 {
 		t.Errorf("flaws %v", e.Flaws)
@@ -212,7 +212,7 @@ func TestOracleAgreesWithTheSimulation(t *testing.T) {
 }
 
 // apart is a state that shares nothing with s.
-func apart(s seen.State) seen.State {
+func apart(s snapshot.State) snapshot.State {
 	s.Nodes, s.Workloads, s.Pods, s.Gangs = slices.Clone(s.Nodes), slices.Clone(s.Workloads), slices.Clone(s.Pods), slices.Clone(s.Gangs)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -222,13 +222,13 @@ func apart(s seen.State) seen.State {
 }
 
 // stored is a state as evidence has it.
-func stored(tb testing.TB, s seen.State) seen.State {
+func stored(tb testing.TB, s snapshot.State) snapshot.State {
 	tb.Helper()
 	data, err := json.Marshal(s)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var out seen.State
+	var out snapshot.State
 	if err := json.Unmarshal(data, &out); err != nil {
 		tb.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func stored(tb testing.TB, s seen.State) seen.State {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	c := celltest.Cell(b, "training")
+	c := scenariotest.Scenario(b, "training")
 	s := simulate(c)
 	for b.Loop() {
 		judge.Judge(c, s)

@@ -10,21 +10,21 @@ import (
 
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
-// unmet is a requirement on a node's labels that the node does not meet.
+// unmet is a label requirement that a node does not meet.
 type unmet struct {
 	corev1.NodeSelectorRequirement
-	// have is the label's value; there says whether the node has the label at all.
+	// have is the label's value; there reports whether the node has the label.
 	have  string
 	there bool
-	// near is a label that the node does have, and that may be what was meant.
-	near string
+	// near is the most similar label of the node.
+	nearestPaths string
 }
 
-// mismatch is what of a pod's node selector and required affinity a node does not
-// meet. Of terms of which one would do, it is the one that is closest.
+// mismatch lists the requirements of a pod's node selector and required affinity that a
+// node does not meet. Of alternative terms it is the one with the fewest unmet.
 func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
 	var out []unmet
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
@@ -46,23 +46,23 @@ func mismatch(p footprint.Pod, node string, labels map[string]string) []unmet {
 	return append(out, closest...)
 }
 
-// meets is empty when the requirement is met.
+// meets returns the requirement if it is unmet.
 func meets(r corev1.NodeSelectorRequirement, node string, labels map[string]string) []unmet {
 	alone := footprint.Pod{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}},
 	}}}
-	if cell.Selects(alone, node, labels) {
+	if scenario.Selects(alone, node, labels) {
 		return nil
 	}
 	u := unmet{NodeSelectorRequirement: r}
 	if u.have, u.there = labels[r.Key]; !u.there {
-		u.near = diag.Nearest(r.Key, slices.Collect(maps.Keys(labels)))
+		u.nearestPaths = diag.Nearest(r.Key, slices.Collect(maps.Keys(labels)))
 	}
 	return []unmet{u}
 }
 
-// wanted are the values that would do; none for one that no value of a missing
-// label meets, nil and true where any would.
+// wanted returns the label values that meet the requirement: nil and true for any value,
+// false where no value of a missing label does.
 func (u unmet) wanted() (values []string, label bool) {
 	switch u.Operator {
 	case corev1.NodeSelectorOpIn:
@@ -88,15 +88,15 @@ func (u unmet) String() string {
 	}
 	switch {
 	case u.there:
-		return fmt.Sprintf("%s (it is %s)", want, u.have)
-	case u.near != "":
-		return fmt.Sprintf("%s (there is no such label; there is %s)", want, u.near)
+		return fmt.Sprintf("%s (value %s)", want, u.have)
+	case u.nearestPaths != "":
+		return fmt.Sprintf("%s (no such label; similar: %s)", want, u.nearestPaths)
 	default:
-		return want + " (there is no such label)"
+		return want + " (no such label)"
 	}
 }
 
-// describe says each once: a selector and an affinity may want the same.
+// describe joins requirements, each once: a selector and an affinity may repeat one.
 func describe(list []unmet) string {
 	var parts []string
 	for _, u := range list {

@@ -8,23 +8,23 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // TestWhateverStandsInEvidence is judged without a panic, and a judgement that fails
 // says of what, and what to do: cells and states with parts lost, doubled, swapped.
 func TestWhateverStandsInEvidence(t *testing.T) {
 	t.Parallel()
-	c := celltest.Cell(t, "training")
+	c := scenariotest.Scenario(t, "training")
 	s := simulate(c)
 	verdicts := map[check.Verdict]int{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		var made cell.Cell
-		var state seen.State
+		var made scenario.Scenario
+		var state snapshot.State
 		if !mutated(t, r, c, &made) || !mutated(t, r, s, &state) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
 )
 
 func classNodes(class footprint.Class) string {
@@ -24,13 +24,13 @@ func classNodes(class footprint.Class) string {
 	}
 }
 
-// node finds a node of the cell.
-func (p *plan) node(name string) (cell.Node, bool) {
-	i := slices.IndexFunc(p.cell.Nodes, func(n cell.Node) bool { return n.Name == name })
+// node returns a node of the scenario.
+func (p *plan) node(name string) (scenario.Node, bool) {
+	i := slices.IndexFunc(p.scenario.Nodes, func(n scenario.Node) bool { return n.Name == name })
 	if i < 0 {
-		return cell.Node{}, false
+		return scenario.Node{}, false
 	}
-	return p.cell.Nodes[i], true
+	return p.scenario.Nodes[i], true
 }
 
 func (p *plan) untolerated(e expected, node string) (corev1.Taint, bool) {
@@ -38,10 +38,10 @@ func (p *plan) untolerated(e expected, node string) (corev1.Taint, bool) {
 	if !ok {
 		return corev1.Taint{}, false
 	}
-	return cell.Untolerated(e.workload, n.Taints)
+	return scenario.Untolerated(e.workload, n.Taints)
 }
 
-// at names nodes with their class: "GPU nodes gpu-0 to gpu-3".
+// at formats nodes with their class: "GPU nodes gpu-0 to gpu-3".
 func (p *plan) at(nodes []string) string {
 	byClass := map[footprint.Class][]string{}
 	for _, name := range nodes {
@@ -59,7 +59,7 @@ func (p *plan) at(nodes []string) string {
 	return strings.Join(parts, " and ")
 }
 
-// ranges writes gpu-0 to gpu-3 for names that are counted on.
+// ranges joins names and abbreviates consecutive ones: gpu-0 to gpu-3.
 func ranges(names []string) string {
 	type part struct {
 		prefix string
@@ -95,7 +95,7 @@ func ranges(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// profile is the name of a node's.
+// profile is the name of a node's profile.
 func (p *plan) profile(node string) string {
 	n, _ := p.node(node)
 	if n.Shape == "" {

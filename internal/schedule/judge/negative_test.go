@@ -9,19 +9,19 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/cell/celltest"
 	"github.com/firstlight/firstlight/internal/schedule/judge"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/scenario/scenariotest"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // broken is one thing wrong: in the recipe or its nodes, in the cell, or in what was seen.
 type broken struct {
-	name   string
-	intent string // training where it is empty
-	recipe func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component
-	cell   func(c *cell.Cell)
-	state  func(s *seen.State)
+	name     string
+	intent   string // training where it is empty
+	recipe   func(n *nodeprofile.Nodes, c []footprint.Component) []footprint.Component
+	scenario func(c *scenario.Scenario)
+	state    func(s *snapshot.State)
 
 	// verdict is failed where it is empty.
 	verdict check.Verdict
@@ -50,7 +50,7 @@ func TestEveryDefectIsFound(t *testing.T) {
 
 func (b broken) judge(t *testing.T) {
 	t.Helper()
-	nodes, components := celltest.Nodes(), celltest.Components()
+	nodes, components := scenariotest.Nodes(), scenariotest.Components()
 	if b.recipe != nil {
 		components = b.recipe(&nodes, components)
 	}
@@ -58,9 +58,9 @@ func (b broken) judge(t *testing.T) {
 	if intent == "" {
 		intent = "training"
 	}
-	c := celltest.Build(t, intent, components, nodes)
-	if b.cell != nil {
-		b.cell(&c)
+	c := scenariotest.Build(t, intent, components, nodes)
+	if b.scenario != nil {
+		b.scenario(&c)
 	}
 	s := simulate(c)
 	if b.state != nil {
@@ -94,7 +94,7 @@ func (b broken) others(t *testing.T, j check.Judgement) {
 	t.Helper()
 	first, causes := j.Findings[0].Suspect, 0
 	for _, f := range j.Findings {
-		if !strings.Contains(f.Message, ": follows from ") {
+		if !strings.Contains(f.Message, ": caused by ") {
 			causes++
 		}
 		if f.Suspect == "" || f.Message == "" || f.Remedy == "" {
@@ -106,7 +106,7 @@ func (b broken) others(t *testing.T, j check.Judgement) {
 	}
 	for _, suspect := range b.follows {
 		if !slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
-			return f.Suspect == suspect && strings.HasSuffix(f.Message, ": follows from "+first) && f.Remedy == "correct "+first+" first"
+			return f.Suspect == suspect && strings.HasSuffix(f.Message, ": caused by "+first) && f.Remedy == "correct "+first+" first"
 		}) {
 			t.Errorf("%s does not follow from %s: %v", suspect, first, j.Findings)
 		}

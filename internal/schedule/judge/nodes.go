@@ -8,29 +8,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// judgeNodes holds nodes against their shapes: a test on other nodes is of another recipe.
+// judgeNodes compares nodes with their shapes.
 func (v *view) judgeNodes() {
-	for _, n := range v.cell.Nodes {
+	for _, n := range v.scenario.Nodes {
 		s := v.nodes[n.Name]
 		if s == nil {
-			v.node1(n, "is not there", "run the test again; if it stays, what the API server refused is in the evidence")
+			v.addNodeFinding(n, "not found", "run the test again; if it persists, see in the evidence what the API server rejected")
 			continue
 		}
 		if !s.Ready {
-			v.node1(n, "is not Ready", "run the test again; if it stays, look for what changes the nodes' status")
+			v.addNodeFinding(n, "is not Ready", "run the test again; if it persists, find out which client updates the nodes' status")
 		}
 		if got, want := taints(s.Taints), taints(n.Taints); got != want {
-			v.node1(n, fmt.Sprintf("has the taints %s, its profile has %s", got, want), "run the test again; if it stays, look for what taints nodes")
+			v.addNodeFinding(n, fmt.Sprintf("has the taints %s, want %s", got, want), "run the test again; if it persists, find out which client taints nodes")
 		}
 		v.judgeLabels(n, s)
 		for _, name := range slices.Sorted(maps.Keys(n.Allocatable)) {
 			want, got := n.Allocatable[name], s.Allocatable[name]
 			if got.Cmp(want) != 0 {
-				v.node1(n, fmt.Sprintf("offers %s %s, its profile has %s", got.String(), name, want.String()), "run the test again; if it stays, look for what changes the nodes' status")
+				v.addNodeFinding(n, fmt.Sprintf("has %s %s, want %s", got.String(), name, want.String()), "run the test again; if it persists, find out which client updates the nodes' status")
 			}
 		}
 	}
@@ -39,24 +39,23 @@ func (v *view) judgeNodes() {
 		times[s.Name]++
 		if _, ours := v.node(s.Name); !ours || times[s.Name] > 1 {
 			v.found.add(cause{
-				key: s.Name + " stranger", suspect: "node " + s.Name, message: "is there, and is none of the recipe's nodes",
-				remedy: "run the test again; if it stays, look for what makes nodes",
+				key: s.Name + " stranger", suspect: "node " + s.Name, message: "is not a node of the recipe",
+				remedy: "run the test again; if it persists, find out which client creates nodes",
 			})
 		}
 	}
 }
 
-// node1 is something wrong with one node.
-func (v *view) node1(n cell.Node, message, remedy string) {
+// addNodeFinding adds a finding about one node.
+func (v *view) addNodeFinding(n scenario.Node, message, remedy string) {
 	v.found.add(cause{key: n.Name + " " + message, suspect: "node " + n.Name, message: fmt.Sprintf("%s (profile %s)", message, v.profile(n.Name)), remedy: remedy})
 }
 
-// judgeLabels: those that it registers with are there, and those that are discovered
-// are there or are somebody's fault.
-func (v *view) judgeLabels(n cell.Node, s *seen.Node) {
+// judgeLabels requires the labels of the profile and the discovered labels.
+func (v *view) judgeLabels(n scenario.Node, s *snapshot.Node) {
 	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
 		if got, ok := s.Labels[k]; !ok || got != n.Labels[k] {
-			v.node1(n, fmt.Sprintf("has %s=%q, its profile has %q", k, got, n.Labels[k]), "run the test again; if it stays, look for what changes labels")
+			v.addNodeFinding(n, fmt.Sprintf("has %s=%q, want %q", k, got, n.Labels[k]), "run the test again; if it persists, find out which client changes labels")
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(v.labels[n.Name])) {
@@ -66,30 +65,30 @@ func (v *view) judgeLabels(n cell.Node, s *seen.Node) {
 		if _, there := s.Labels[k]; there {
 			continue
 		}
-		if c, ok := v.whyNoLabel(n.Name, k, []string{v.labels[n.Name][k]}, way{}); ok {
+		if c, ok := v.findLabelCause(n.Name, k, []string{v.labels[n.Name][k]}, visited{}); ok {
 			v.found.add(c)
 			continue
 		}
-		v.node1(n, "has not got the label "+k, "run the test again; if it stays, what changed labels in the test is in the evidence")
+		v.addNodeFinding(n, "lacks the label "+k, "run the test again; if it persists, see in the evidence which client changes labels")
 	}
 }
 
-// judgeGrants: every extended resource has appeared, and in full.
+// judgeGrants requires every extended resource in full quantity.
 func (v *view) judgeGrants() {
 	type missing struct {
 		cause
 		suspect string
-		cell.Grant
+		scenario.Grant
 		nodes []string
 	}
 	var found []*missing
-	for _, n := range v.cell.Nodes {
+	for _, n := range v.scenario.Nodes {
 		for _, g := range n.Grants {
 			s := v.nodes[n.Name]
-			switch got := granted(s, g.Resource); {
+			switch got := allocatable(s, g.Resource); {
 			case s == nil || got == g.Quantity:
 			case got == 0:
-				m := &missing{cause: v.whyNotGranted(n, g, way{}), suspect: g.Component + "/" + string(g.Resource), Grant: g}
+				m := &missing{cause: v.whyNotGranted(n, g, visited{}), suspect: g.Component + "/" + string(g.Resource), Grant: g}
 				if i := slices.IndexFunc(found, func(o *missing) bool { return o.key == m.key && o.Grant == m.Grant }); i >= 0 {
 					m = found[i]
 				} else {
@@ -97,16 +96,16 @@ func (v *view) judgeGrants() {
 				}
 				m.nodes = append(m.nodes, n.Name)
 			default:
-				v.node1(n, fmt.Sprintf("offers %d %s, its profile has %d", got, g.Resource, g.Quantity), "run the test again; if it stays, look for what changes the nodes' status")
+				v.addNodeFinding(n, fmt.Sprintf("has %d %s, want %d", got, g.Resource, g.Quantity), "run the test again; if it persists, find out which client updates the nodes' status")
 			}
 		}
 	}
 	for _, m := range found {
-		v.found.because(m.cause, m.suspect, "%d %s have not appeared on %s, and were to come from %s", m.Quantity, m.Resource, v.at(m.nodes), m.Component)
+		v.found.addFollowing(m.cause, m.suspect, "%d %s expected from %[4]s have not appeared on %[3]s", m.Quantity, m.Resource, v.at(m.nodes), m.Component)
 	}
 }
 
-func granted(n *seen.Node, name corev1.ResourceName) int64 {
+func allocatable(n *snapshot.Node, name corev1.ResourceName) int64 {
 	if n == nil {
 		return 0
 	}

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Refusal is the scheduler's own account of why no node took a pod.
+// Refusal is the scheduler's message about a pod that fits no node.
 type Refusal struct {
 	// Nodes of the whole cluster.
 	Nodes int
-	// Before is said where no node was looked at.
+	// Before is the message where no node was evaluated.
 	Before string
-	// Reasons of filters; a node may have several.
+	// Reasons of the filter plugins; a node may have several.
 	Reasons []Reason
-	// After is what was said of preemption.
+	// After is the message about preemption.
 	After string
 }
 
-// Reason is why some nodes refused.
+// Reason is one filter result and its number of nodes.
 type Reason struct {
 	Nodes int
 	Text  string
@@ -31,8 +31,8 @@ var (
 	oneReason  = regexp.MustCompile(`(?s)^(\d+) (.+)$`)
 )
 
-// foreign begins the reason of nodes that were not looked at, because the pod's
-// affinity names others: those of other cells.
+// foreign starts the reason of nodes excluded by the pod's affinity: nodes of other
+// scenarios.
 const foreign = "node(s) didn't satisfy plugin"
 
 // ParseRefusal reads the message of a pod's PodScheduled condition:
@@ -67,7 +67,7 @@ func ParseRefusal(message string) (Refusal, bool) {
 	return r, true
 }
 
-// splitReasons splits at commas that a count follows: a reason may have commas of its own.
+// splitReasons splits at commas followed by a count: a reason may contain commas.
 func splitReasons(body string) []string {
 	if body == "" {
 		return nil
@@ -81,8 +81,8 @@ func splitReasons(body string) []string {
 	return append(out, body[start:])
 }
 
-// Own are the reasons of the cell's nodes: those of other cells are left out.
-func (r Refusal) Own() []Reason {
+// OwnReasons are the reasons of the scenario's nodes, without those of other scenarios.
+func (r Refusal) OwnReasons() []Reason {
 	var out []Reason
 	for _, reason := range r.Reasons {
 		if !strings.HasPrefix(reason.Text, foreign) {
@@ -92,10 +92,10 @@ func (r Refusal) Own() []Reason {
 	return out
 }
 
-// Says is on how many of the cell's nodes a reason has the text.
-func (r Refusal) Says(text string) int {
+// NodesWith is the number of the scenario's nodes with a reason that contains text.
+func (r Refusal) NodesWith(text string) int {
 	n := 0
-	for _, reason := range r.Own() {
+	for _, reason := range r.OwnReasons() {
 		if strings.Contains(reason.Text, text) {
 			n += reason.Nodes
 		}
@@ -103,10 +103,10 @@ func (r Refusal) Says(text string) int {
 	return n
 }
 
-// Lacks are the resources of which nodes had too little.
-func (r Refusal) Lacks() []string {
+// Insufficient lists the resources of which nodes have too little.
+func (r Refusal) Insufficient() []string {
 	var out []string
-	for _, reason := range r.Own() {
+	for _, reason := range r.OwnReasons() {
 		if name, ok := strings.CutPrefix(reason.Text, "Insufficient "); ok {
 			out = append(out, name)
 		}
@@ -114,23 +114,23 @@ func (r Refusal) Lacks() []string {
 	return out
 }
 
-// String is in the scheduler's words, of the cell's nodes alone.
+// String is the scheduler's message for the scenario's nodes only.
 func (r Refusal) String() string {
 	if r.Before != "" {
 		return r.Before
 	}
 	var parts []string
-	for _, reason := range r.Own() {
+	for _, reason := range r.OwnReasons() {
 		parts = append(parts, fmt.Sprintf("%d %s", reason.Nodes, reason.Text))
 	}
 	if len(parts) == 0 {
-		return "no node was looked at"
+		return "no node was evaluated"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// words are the scheduler's, as they are where they can't be read.
-func words(message string) string {
+// schedulerText shortens a scheduler message if it can be parsed.
+func schedulerText(message string) string {
 	if r, ok := ParseRefusal(message); ok {
 		return r.String()
 	}

@@ -43,12 +43,12 @@ func TestParseRefusal(t *testing.T) {
 		"only others": {
 			"0/6 nodes are available: 6 node(s) didn't satisfy plugin(s) [NodeAffinity NodePorts].",
 			judge.Refusal{Nodes: 6, Reasons: []judge.Reason{{6, "node(s) didn't satisfy plugin(s) [NodeAffinity NodePorts]"}}},
-			"no node was looked at",
+			"no node was evaluated",
 		},
-		"nothing": {"0/0 nodes are available:", judge.Refusal{}, "no node was looked at"},
+		"nothing": {"0/0 nodes are available:", judge.Refusal{}, "no node was evaluated"},
 		"preemption alone": {
 			"0/1 nodes are available: preemption: 0/1 nodes are available: 1 x.",
-			judge.Refusal{Nodes: 1, After: "preemption: 0/1 nodes are available: 1 x."}, "no node was looked at",
+			judge.Refusal{Nodes: 1, After: "preemption: 0/1 nodes are available: 1 x."}, "no node was evaluated",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,10 +72,10 @@ func TestParseRefusal(t *testing.T) {
 func TestRefusalSays(t *testing.T) {
 	t.Parallel()
 	r, _ := judge.ParseRefusal("0/9 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity], 4 Insufficient nvidia.com/gpu, 2 Insufficient cpu, 2 node(s) had untolerated taint(s).")
-	if r.Says("Insufficient nvidia.com/gpu") != 4 || r.Says("NodeAffinity") != 0 || r.Says("untolerated taint") != 2 {
+	if r.NodesWith("Insufficient nvidia.com/gpu") != 4 || r.NodesWith("NodeAffinity") != 0 || r.NodesWith("untolerated taint") != 2 {
 		t.Errorf("counts wrong: %+v", r)
 	}
-	if got := strings.Join(r.Lacks(), " "); got != "nvidia.com/gpu cpu" {
+	if got := strings.Join(r.Insufficient(), " "); got != "nvidia.com/gpu cpu" {
 		t.Errorf("lacks %q", got)
 	}
 }
@@ -100,7 +100,7 @@ func FuzzParseRefusal(f *testing.F) {
 		_ = r.String()
 		// What it says of the cell's nodes says the same when it is read again.
 		again, ok := judge.ParseRefusal("0/1 nodes are available: " + r.String() + ".")
-		if len(r.Own()) > 0 && (!ok || again.String() != r.String()) {
+		if len(r.OwnReasons()) > 0 && (!ok || again.String() != r.String()) {
 			t.Errorf("%q, read again: %q", r.String(), again.String())
 		}
 	})

@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// set says where what of a workload is set: the value paths that its chart reads,
-// as the registry has them, or else the footprint.
-func (p *plan) set(e expected, what string) string {
-	if e.Component == seen.OwnerProbe {
-		return "accelerators.yaml says what its pods carry"
+// setRemedy names the place where a workload's selector or tolerations are set: the value
+// paths of its chart from the registry, or else the footprint.
+func (p *plan) setRemedy(e expected, what string) string {
+	if e.Component == snapshot.OwnerProbe {
+		return "accelerators.yaml defines its pods"
 	}
-	advice := p.cell.Advice[e.Component]
+	advice := p.scenario.Advice[e.Component]
 	byClass := advice.Selectors
 	if what == "tolerations" {
 		byClass = advice.Tolerations
@@ -26,24 +26,24 @@ func (p *plan) set(e expected, what string) string {
 			paths = append(paths, byClass[class]...)
 		}
 	}
-	paths = near(paths, e.Name)
+	paths = nearestPaths(paths, e.Name)
 	if len(paths) == 0 {
-		return fmt.Sprintf("the registry names no value of %s for its %s; %s says what the chart has", e.Component, what, orSome(advice.Footprint))
+		return fmt.Sprintf("the registry names no value of %s for its %s; %s lists the chart's own", e.Component, what, fileOr(advice.Footprint))
 	}
-	return fmt.Sprintf("set %s of %s; %s says what the chart itself has", strings.Join(paths, " or "), e.Component, orSome(advice.Footprint))
+	return fmt.Sprintf("set %s of %s; %s lists the chart's own", strings.Join(paths, " or "), e.Component, fileOr(advice.Footprint))
 }
 
-func orSome(file string) string {
+func fileOr(file string) string {
 	if file == "" {
 		return "its footprint"
 	}
 	return file
 }
 
-// near keeps the paths whose first part is in the workload's name, the longest such
-// part: worker.tolerations of node-feature-discovery-worker. Where none is, it keeps
-// those that are of the chart's main pod, and otherwise all.
-func near(paths []string, name string) []string {
+// nearestPaths keeps the paths whose first element is in the workload's name, longest
+// first: worker.tolerations for node-feature-discovery-worker. Without a match it keeps
+// the top-level paths, else all.
+func nearestPaths(paths []string, name string) []string {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "-", "")) }
 	var named, main []string

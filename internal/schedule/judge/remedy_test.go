@@ -16,7 +16,7 @@ func TestNear(t *testing.T) {
 		"nothing":             {"", "x", ""},
 		"several of one part": {"manager.a.tolerations manager.b.tolerations", "controller-manager", "manager.a.tolerations manager.b.tolerations"},
 	} {
-		if got := strings.Join(near(strings.Fields(tt.paths), tt.workload), " "); got != tt.want {
+		if got := strings.Join(nearestPaths(strings.Fields(tt.paths), tt.workload), " "); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

@@ -7,22 +7,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// What the scheduler says of nodes that pods may be on, besides what they lack.
+// Texts of the scheduler's reasons other than insufficient resources.
 const (
-	saysPods    = "Too many pods"
-	saysPorts   = "free ports"
-	saysAnti    = "anti-affinity rules"
-	saysSpread  = "topology spread constraints"
-	saysNoLabel = "missing required label"
+	textPods            = "Too many pods"
+	textPorts           = "free ports"
+	textAntiAffinity    = "anti-affinity rules"
+	textSpread          = "topology spread constraints"
+	textNoTopologyLabel = "missing required label"
 )
 
-// room adds to a refusal for want of something what is asked for, and what there is.
-func (v *view) room(e expected, r Refusal) string {
+// shortage lists the requested and largest available quantity of each missing resource.
+func (v *view) shortage(e expected, r Refusal) string {
 	var parts []string
-	for _, name := range r.Lacks() {
+	for _, name := range r.Insufficient() {
 		asked, ok := e.workload.Pod.Requests[corev1.ResourceName(name)]
 		if !ok {
 			continue
@@ -36,7 +36,7 @@ func (v *view) room(e expected, r Refusal) string {
 				}
 			}
 		}
-		parts = append(parts, fmt.Sprintf("a pod asks for %s %s, the largest node has %s", asked.String(), name, most.String()))
+		parts = append(parts, fmt.Sprintf("a pod requests %s %s, the largest node has %s", asked.String(), name, most.String()))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -44,41 +44,40 @@ func (v *view) room(e expected, r Refusal) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// makeRoom is what to do so that the nodes take the pods. That others than those
-// which the pods may be on have a taint is as it should be.
-func (v *view) makeRoom(e expected, r Refusal) string {
+// capacityRemedy is the remedy for nodes that lack capacity for the pods.
+func (v *view) capacityRemedy(e expected, r Refusal) string {
 	profile := v.shapeOf(e.Class)
 	switch {
-	case len(r.Lacks()) > 0 && e.Component == seen.OwnerProbe:
-		return fmt.Sprintf("correct extendedResources of the profile %s: what one pod asks for must fit", profile)
-	case len(r.Lacks()) > 0:
+	case len(r.Insufficient()) > 0 && e.Component == snapshot.OwnerProbe:
+		return fmt.Sprintf("correct extendedResources of the profile %s: the request of one pod must fit", profile)
+	case len(r.Insufficient()) > 0:
 		return fmt.Sprintf("lower the requests in the values of %s, or test on a larger node (profile %s)", e.Component, profile)
-	case r.Says(saysPods) > 0:
-		return fmt.Sprintf("raise resources.pods of the profile %s if its nodes take more, or its count", profile)
-	case r.Says(saysPorts) > 0:
-		return v.freePort(e)
-	case r.Says(saysAnti) > 0:
-		return fmt.Sprintf("run as many replicas as there are nodes for them (%d), or test on more nodes (count of the profile %s)", len(e.Nodes), profile)
-	case r.Says(saysNoLabel) > 0:
-		return fmt.Sprintf("give the nodes of the profile %s what the pods are spread over: zones, or a label", profile)
-	case r.Says(saysSpread) > 0:
-		return fmt.Sprintf("loosen its topologySpreadConstraints, or spread the nodes of the profile %s over more zones", profile)
+	case r.NodesWith(textPods) > 0:
+		return fmt.Sprintf("raise resources.pods of the profile %s if its nodes accept more, or its count", profile)
+	case r.NodesWith(textPorts) > 0:
+		return v.hostPortRemedy(e)
+	case r.NodesWith(textAntiAffinity) > 0:
+		return fmt.Sprintf("run at most one replica per node (%d), or test on more nodes (count of the profile %s)", len(e.Nodes), profile)
+	case r.NodesWith(textNoTopologyLabel) > 0:
+		return fmt.Sprintf("add the topology label (zone or other) to the nodes of the profile %s", profile)
+	case r.NodesWith(textSpread) > 0:
+		return fmt.Sprintf("relax its topologySpreadConstraints, or spread the nodes of the profile %s over more zones", profile)
 	default:
-		return "correct what the scheduler names: " + v.set(e, "node selector")
+		return "correct the cause that the scheduler reports: " + v.setRemedy(e, "node selector")
 	}
 }
 
-// freePort names who has the host port that a workload wants.
-func (v *view) freePort(e expected) string {
+// hostPortRemedy names the workload with the same host port.
+func (v *view) hostPortRemedy(e expected) string {
 	for _, o := range v.expected {
 		if o.id() == e.id() {
 			continue
 		}
 		for _, port := range o.workload.Pod.HostPorts {
 			if slices.Contains(e.workload.Pod.HostPorts, port) {
-				return fmt.Sprintf("give it or %s another port: both want %d of a node", o.id(), port)
+				return fmt.Sprintf("use another port for it or %s: both request host port %d", o.id(), port)
 			}
 		}
 	}
-	return "run one pod of it a node: they want the same port of it"
+	return "run one pod of it per node: they request the same host port"
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
 // others are how many nodes of other cells the scheduler passes over.
@@ -20,19 +20,19 @@ const others = 1000
 // simulation is a control plane in a few lines: what an arena would see of a cell,
 // told by the labels and taints as they come to be and not by what has to be there.
 type simulation struct {
-	c     cell.Cell
-	state seen.State
-	nodes map[string]*seen.Node
+	c     scenario.Scenario
+	state snapshot.State
+	nodes map[string]*snapshot.Node
 	free  map[string]corev1.ResourceList
 }
 
-func simulate(c cell.Cell) seen.State {
-	s := simulation{c: c, nodes: map[string]*seen.Node{}, free: map[string]corev1.ResourceList{}}
-	s.state = seen.State{Recipe: c.Recipe, Quiet: true, ResourceVersion: "4711"}
+func simulate(c scenario.Scenario) snapshot.State {
+	s := simulation{c: c, nodes: map[string]*snapshot.Node{}, free: map[string]corev1.ResourceList{}}
+	s.state = snapshot.State{Recipe: c.Recipe, Converged: true, ResourceVersion: "4711"}
 	for _, n := range c.Nodes {
 		labels := maps.Clone(n.Labels)
 		labels[corev1.LabelHostname] = "c017-" + n.Name
-		s.state.Nodes = append(s.state.Nodes, seen.Node{Name: n.Name, Ready: true, Labels: labels, Taints: slices.Clone(n.Taints), Allocatable: n.Allocatable.DeepCopy()})
+		s.state.Nodes = append(s.state.Nodes, snapshot.Node{Name: n.Name, Ready: true, Labels: labels, Taints: slices.Clone(n.Taints), Allocatable: n.Allocatable.DeepCopy()})
 	}
 	for i := range s.state.Nodes {
 		s.nodes[s.state.Nodes[i].Name] = &s.state.Nodes[i]
@@ -48,14 +48,14 @@ func simulate(c cell.Cell) seen.State {
 		}
 	}
 	p := c.Probe
-	s.run(seen.OwnerProbe, footprint.Workload{Kind: "Deployment", Name: "probe", Replicas: p.Size, Pod: p.Pod}, s.own(), p.Kind == cell.Gang)
+	s.run(snapshot.OwnerProbe, footprint.Workload{Kind: "Deployment", Name: "probe", Replicas: p.Size, Pod: p.Pod}, s.own(), p.Kind == scenario.Gang)
 	for _, control := range c.Controls {
 		if control.NotApplicable == "" {
-			s.run(seen.OwnerControl, control.Workload, control.Nodes, control.Gang)
+			s.run(snapshot.OwnerControl, control.Workload, control.Nodes, control.Gang)
 		}
 	}
-	s.state.Workloads = append(s.state.Workloads, seen.Workload{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Name: "barrier", Generation: 1, ObservedGeneration: 1})
-	s.state.Pods = append(s.state.Pods, seen.Pod{Component: seen.OwnerBarrier, Kind: cell.DaemonSet, Workload: "barrier", Name: "barrier-x", Node: "gpu-0", Phase: "Pending"})
+	s.state.Workloads = append(s.state.Workloads, snapshot.Workload{Component: snapshot.OwnerBarrier, Kind: scenario.DaemonSet, Name: "barrier", Generation: 1, ObservedGeneration: 1})
+	s.state.Pods = append(s.state.Pods, snapshot.Pod{Component: snapshot.OwnerBarrier, Kind: scenario.DaemonSet, Workload: "barrier", Name: "barrier-x", Node: "gpu-0", Phase: "Pending"})
 	return s.state
 }
 
@@ -69,14 +69,14 @@ func (s *simulation) own() []string {
 
 func (s *simulation) covers(w footprint.Workload, node string) bool {
 	n := s.nodes[node]
-	_, tainted := cell.Untolerated(w, n.Taints)
-	return w.Kind == cell.DaemonSet && !tainted && cell.Selects(w.Pod, node, n.Labels)
+	_, tainted := scenario.Untolerated(w, n.Taints)
+	return w.Kind == scenario.DaemonSet && !tainted && scenario.Selects(w.Pod, node, n.Labels)
 }
 
 // discover is one round of labels and devices; it says whether anything came.
 func (s *simulation) discover() bool {
 	came := false
-	put := func(n *seen.Node, labels map[string]string) {
+	put := func(n *snapshot.Node, labels map[string]string) {
 		for k, v := range labels {
 			if n.Labels[k] != v {
 				n.Labels[k], came = v, true
@@ -94,11 +94,11 @@ func (s *simulation) discover() bool {
 				if w.Class == footprint.Accelerated && s.covers(w, n.Name) {
 					brings = append(brings, w.Brings...)
 				} else if w.Class == footprint.Accelerated {
-					waits = waits || cell.Wants(w, n, s.nodes[n.Name].Labels)
+					waits = waits || scenario.Wants(w, n, s.nodes[n.Name].Labels)
 				}
 			}
 			for _, p := range component.Publishes {
-				if cell.Has(s.nodes[n.Name].Labels, p.OnNodesWith) {
+				if scenario.Has(s.nodes[n.Name].Labels, p.OnNodesWith) {
 					put(s.nodes[n.Name], p.Labels)
 				}
 			}
@@ -113,9 +113,9 @@ func (s *simulation) discover() bool {
 }
 
 func (s *simulation) run(component string, w footprint.Workload, nodes []string, gang bool) {
-	account := seen.Workload{Component: component, Kind: w.Kind, Name: w.Name, Generation: 1, ObservedGeneration: 1}
+	account := snapshot.Workload{Component: component, Kind: w.Kind, Name: w.Name, Generation: 1, ObservedGeneration: 1}
 	first := len(s.state.Pods)
-	if w.Kind == cell.DaemonSet {
+	if w.Kind == scenario.DaemonSet {
 		for _, node := range nodes {
 			if s.covers(w, node) {
 				s.pod(component, w, []string{node})
@@ -138,9 +138,9 @@ func (s *simulation) run(component string, w footprint.Workload, nodes []string,
 }
 
 // gang takes back what was bound where not all were.
-func (s *simulation) gang(owner, name string, pods []seen.Pod) {
-	g := seen.Gang{Owner: owner, Name: name, Scheduled: "True", Reason: "Scheduled"}
-	if slices.ContainsFunc(pods, func(p seen.Pod) bool { return p.Node == "" }) {
+func (s *simulation) gang(owner, name string, pods []snapshot.Pod) {
+	g := snapshot.Gang{Owner: owner, Name: name, Scheduled: "True", Reason: "Scheduled"}
+	if slices.ContainsFunc(pods, func(p snapshot.Pod) bool { return p.Node == "" }) {
 		g.Scheduled, g.Reason = "False", "Unschedulable"
 		for i := range pods {
 			if pods[i].Node != "" {
@@ -153,10 +153,10 @@ func (s *simulation) gang(owner, name string, pods []seen.Pod) {
 }
 
 func (s *simulation) pod(component string, w footprint.Workload, nodes []string) {
-	p := seen.Pod{Component: component, Workload: w.Name, Kind: w.Kind, Name: fmt.Sprintf("%s-%d", w.Name, len(s.state.Pods)), Phase: "Pending"}
+	p := snapshot.Pod{Component: component, Workload: w.Name, Kind: w.Kind, Name: fmt.Sprintf("%s-%d", w.Name, len(s.state.Pods)), Phase: "Pending"}
 	reasons := map[string]int{}
 	for _, node := range nodes {
-		why := s.refuses(w, node)
+		why := s.rejectionReason(w, node)
 		if len(why) == 0 {
 			p.Node = node
 			for name, q := range w.Pod.Requests {
@@ -182,12 +182,12 @@ func (s *simulation) pod(component string, w footprint.Workload, nodes []string)
 }
 
 // refuses are the scheduler's reasons of one node, in the order of its plugins.
-func (s *simulation) refuses(w footprint.Workload, node string) []string {
+func (s *simulation) rejectionReason(w footprint.Workload, node string) []string {
 	n := s.nodes[node]
-	if _, tainted := cell.Untolerated(w, n.Taints); tainted {
+	if _, tainted := scenario.Untolerated(w, n.Taints); tainted {
 		return []string{"node(s) had untolerated taint(s)"}
 	}
-	if !cell.Selects(w.Pod, node, n.Labels) {
+	if !scenario.Selects(w.Pod, node, n.Labels) {
 		return []string{"node(s) didn't match Pod's node affinity/selector"}
 	}
 	var out []string

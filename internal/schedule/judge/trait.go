@@ -7,27 +7,27 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 )
 
-// trait is what a profile's nodes have or lack that keeps pods off them, in words
-// that are the same for every workload.
+// trait is a property of a profile's nodes that rejects pods, in the same words for every
+// workload.
 type trait struct{ profile, what string }
 
-// most is how many components may be wrong in the same way before it is more likely
-// that the profile is.
+// most is the number of components with the same problem above which the profile is the
+// likelier cause.
 const most = 2
 
-// traitOf is what keeps the pods of a workload off the nodes of its class.
+// traitOf is the property that keeps a workload's pods off the nodes of its class.
 func (p *plan) traitOf(e expected) trait {
-	own := p.cell.Own(e.Class)
+	own := p.scenario.Own(e.Class)
 	if e.Class == footprint.Any || len(own) == 0 {
 		return trait{}
 	}
-	return trait{p.profile(own[0].Name), p.refuses(e, own[0].Name)}
+	return trait{p.profile(own[0].Name), p.rejectionReason(e, own[0].Name)}
 }
 
-// gather makes one cause of those that are about one trait, where it keeps off the
-// pods of several components: the workloads follow from it.
-func (f *findings) gather() {
-	for _, one := range f.traits() {
+// groupByTrait replaces causes with the same trait by one cause, where they affect several
+// components.
+func (f *findings) groupByTrait() {
+	for _, one := range f.distinctTraits() {
 		workloads, components := 0, map[string]bool{}
 		for _, c := range f.causes {
 			if c.of == one {
@@ -41,14 +41,13 @@ func (f *findings) gather() {
 		}
 		f.replace(one, cause{
 			key: one.profile + " " + one.what, suspect: "profile " + one.profile,
-			message: fmt.Sprintf("its nodes %s: that keeps off %d workloads of %d components", one.what, workloads, len(components)),
-			remedy:  fmt.Sprintf("correct the profile %s where the provider's nodes are otherwise; where they are not, correct the components", one.profile),
+			message: fmt.Sprintf("its nodes %s: this rejects %d workloads of %d components", one.what, workloads, len(components)),
+			remedy:  fmt.Sprintf("correct the profile %s if the provider's nodes differ from it, else the components", one.profile),
 		})
 	}
 }
 
-// traits are those that causes have, in their order.
-func (f *findings) traits() []trait {
+func (f *findings) distinctTraits() []trait {
 	var out []trait
 	seen := map[trait]bool{{}: true}
 	for _, c := range f.causes {
@@ -60,7 +59,7 @@ func (f *findings) traits() []trait {
 	return out
 }
 
-// replace lets the causes of a trait, and what follows from them, follow from by.
+// replace makes the causes of a trait and their consequences consequences of by.
 func (f *findings) replace(of trait, by cause) {
 	gone := map[string]bool{}
 	causes := []cause{by}

@@ -3,43 +3,43 @@ package judge
 import (
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/schedule/cell"
-	"github.com/firstlight/firstlight/internal/schedule/seen"
+	"github.com/firstlight/firstlight/internal/schedule/scenario"
+	"github.com/firstlight/firstlight/internal/schedule/snapshot"
 )
 
-// view is what was seen, beside what has to be there, with what was found so far.
+// view is a snapshot with its expected state and the findings so far.
 type view struct {
 	*plan
-	state     seen.State
-	nodes     map[string]*seen.Node
-	workloads map[owner][]*seen.Workload
-	pods      map[owner][]*seen.Pod
+	state     snapshot.State
+	nodes     map[string]*snapshot.Node
+	workloads map[owner][]*snapshot.Workload
+	pods      map[owner][]*snapshot.Pod
 	found     findings
-	// unseen is what could not be seen: with nothing found it is no pass.
-	unseen []string
-	// passed is how many controls did not fail as they must.
-	passed int
+	// unobserved lists what could not be observed; without findings the verdict is unobserved.
+	unobserved []string
+	// controlsPassed is the number of controls that did not fail as required.
+	controlsPassed int
 }
 
-// owner is whom workloads and pods are of. Of probe and controls the kind is left
-// out: what makes their pods is the arena's choice.
+// owner identifies the owner of workloads and pods. The kind is empty for probe and
+// controls: the runner chooses it.
 type owner struct{ component, kind, name string }
 
 func ownerOf(component, kind, name string) owner {
 	switch component {
-	case seen.OwnerProbe:
+	case snapshot.OwnerProbe:
 		return owner{component: component}
-	case seen.OwnerControl:
+	case snapshot.OwnerControl:
 		return owner{component: component, name: name}
 	default:
 		return owner{component, kind, name}
 	}
 }
 
-func newView(c cell.Cell, s seen.State) *view {
+func newView(c scenario.Scenario, s snapshot.State) *view {
 	v := &view{
 		plan: newPlan(c), state: s,
-		nodes: map[string]*seen.Node{}, workloads: map[owner][]*seen.Workload{}, pods: map[owner][]*seen.Pod{},
+		nodes: map[string]*snapshot.Node{}, workloads: map[owner][]*snapshot.Workload{}, pods: map[owner][]*snapshot.Pod{},
 	}
 	for i := range s.Nodes {
 		v.nodes[s.Nodes[i].Name] = &s.Nodes[i]
@@ -59,11 +59,10 @@ func newView(c cell.Cell, s seen.State) *view {
 
 func (e Expected) owner() owner { return ownerOf(e.Component, e.Kind, e.Name) }
 
-// podsOf are a workload's pods.
-func (v *view) podsOf(e Expected) []*seen.Pod { return v.pods[e.owner()] }
+func (v *view) podsOf(e Expected) []*snapshot.Pod { return v.pods[e.owner()] }
 
-// has are the labels that were seen on a node; those that it registers with where
-// the node was not seen.
+// has returns the observed labels of a node, or its initial labels where it was not
+// observed.
 func (v *view) has(node string) map[string]string {
 	if n := v.nodes[node]; n != nil {
 		return n.Labels
@@ -72,20 +71,20 @@ func (v *view) has(node string) map[string]string {
 	return n.Labels
 }
 
-// runs says whether a workload has a pod on a node, where a kubelet would run it.
+// runs reports whether a workload has a pod on a node in a good phase.
 func (v *view) runs(e Expected, node string) bool {
-	return slices.ContainsFunc(v.podsOf(e), func(p *seen.Pod) bool { return p.Node == node && up(p) })
+	return slices.ContainsFunc(v.podsOf(e), func(p *snapshot.Pod) bool { return p.Node == node && phaseOK(p) })
 }
 
-// up says whether a pod that is bound is as it has to be: not at its end, unless it is
-// a Job's that succeeded. Without kubelets none begins: its phase stays Pending.
-func up(p *seen.Pod) bool {
+// phaseOK reports whether a bound pod has not ended, or is a succeeded pod of a Job.
+// Without kubelets the phase stays Pending.
+func phaseOK(p *snapshot.Pod) bool {
 	return p.Phase == "Pending" || p.Phase == "Running" || p.Kind == "Job" && p.Phase == "Succeeded"
 }
 
-// waiting are those of a workload's pods that no node has taken.
-func waiting(pods []*seen.Pod) []*seen.Pod {
-	var out []*seen.Pod
+// waiting lists the unbound pods.
+func waiting(pods []*snapshot.Pod) []*snapshot.Pod {
+	var out []*snapshot.Pod
 	for _, p := range pods {
 		if p.Node == "" {
 			out = append(out, p)

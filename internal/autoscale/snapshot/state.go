@@ -1,0 +1,293 @@
+package snapshot
+
+import "time"
+
+// State is everything of the chain as it was at one time, with the history that
+// its hops need. Objects that are gone stay, with Deleted set.
+type State struct {
+	At time.Time `json:"at"`
+	// Marks are when the chain itself did something; see the Mark names.
+	Marks map[string]time.Time `json:"marks,omitempty"`
+
+	APIs     []APIService `json:"apis,omitempty"`
+	Programs []Program    `json:"programs,omitempty"`
+	Pools    []Pool       `json:"pools,omitempty"` // the run's pool, and the one with limit 0
+	HPA      *HPA         `json:"hpa,omitempty"`
+	Desired  []Desired    `json:"desired,omitempty"` // every change of the HPA's status, oldest first
+	Pods     []Pod        `json:"pods,omitempty"`    // of this run
+	Claims   []Claim      `json:"claims,omitempty"`  // that came since the run began, whoever made them
+	Nodes    []Node       `json:"nodes,omitempty"`   // that came since the run began, whoever made them
+	Queues   []Queue      `json:"queues,omitempty"`  // of KAI, that the run's pods name
+	// Missing are nodes that were there before and are gone.
+	Missing []Ref   `json:"missing,omitempty"`
+	Events  []Event `json:"events,omitempty"` // about the run's pods, HPA, pools, claims and nodes
+
+	Coverage []Coverage `json:"coverage,omitempty"` // a GPU node of the site
+	Made     []Sample   `json:"made,omitempty"`     // what the metric's value is made of, now
+	// Readings of the load's GPUs in the exporters, of the query in Prometheus, of the
+	// metrics API; oldest first.
+	Exporter   []Reading `json:"exporter,omitempty"`
+	Prometheus []Reading `json:"prometheus,omitempty"`
+	API        []Reading `json:"api,omitempty"`
+	// Listed are the metrics that the metrics API lists for this name's prefix.
+	Listed []string `json:"listed,omitempty"`
+	// Rules says what the adapter's own rules are, when they could be read.
+	Rules string `json:"rules,omitempty"`
+	// Left is what still carries the run's label after cleaning up.
+	Left []Ref `json:"left,omitempty"`
+	// Problems are what could not be looked at, by what; see the Problem names.
+	Problems map[string]string `json:"problems,omitempty"`
+}
+
+// The names of Problems. A name may go on behind a slash: "exporter/gpu-03".
+const (
+	ProblemAPIServices = "apiservices"
+	ProblemPrograms    = "programs"
+	ProblemPools       = "nodepools"
+	ProblemPrometheus  = "prometheus" // the query, its samples, coverage
+	ProblemExporter    = "exporter"
+	ProblemMetricsAPI  = "metrics-api" // cannot be asked at all; what it answers is a Reading
+	ProblemHPA         = "hpa"
+	ProblemPods        = "pods"
+	ProblemClaims      = "nodeclaims"
+	ProblemNodes       = "nodes"
+	ProblemEvents      = "events"
+	ProblemLeft        = "left" // what carries the run's label could not be listed
+)
+
+// The names of Marks.
+const (
+	MarkPlaced   = "placed"    // the workload, its HPA and the holder were created
+	MarkWindow   = "window"    // the control window began
+	MarkWindowTo = "window-to" // ... and ended
+	MarkLoad     = "load"      // the load was created
+	MarkStop     = "stop"      // the load was deleted
+	MarkGang     = "gang"      // the gang was created
+	MarkGangZero = "gang-zero" // the gang with the limit one node short was created
+	MarkClean    = "clean"     // cleaning up began
+)
+
+// Ref names an object.
+type Ref struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid,omitempty"`
+}
+
+// String is Kind namespace/name.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// Life is when an object was seen to come and go.
+type Life struct {
+	Created time.Time `json:"created"` // the API's own, whole seconds
+	First   time.Time `json:"first"`   // when we saw it first
+	// Deleting: its deletion was asked for; Deleted: it is gone.
+	Deleting time.Time `json:"deleting,omitzero"`
+	Deleted  time.Time `json:"deleted,omitzero"`
+}
+
+// Gone tells that the object is no more.
+func (l Life) Gone() bool { return !l.Deleted.IsZero() }
+
+// Condition is a condition of an object's status.
+type Condition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	At      time.Time `json:"at,omitzero"` // lastTransitionTime
+	// Seen is when we saw this status first.
+	Seen time.Time `json:"seen,omitzero"`
+}
+
+// Is finds a condition by type and tells its status; false when there is none.
+func Is(conditions []Condition, kind string) (Condition, bool) {
+	for _, c := range conditions {
+		if c.Type == kind {
+			return c, c.Status == "True"
+		}
+	}
+	return Condition{Type: kind}, false
+}
+
+// APIService is a metrics API's registration.
+type APIService struct {
+	Ref
+	// Absent: it is not registered.
+	Absent     bool        `json:"absent,omitempty"`
+	Service    string      `json:"service,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Program is a Deployment that the chain needs: the adapter, the autoscaler, KAI.
+type Program struct {
+	Ref
+	// Role is adapter, autoscaler, scheduler.
+	Role    string `json:"role"`
+	Absent  bool   `json:"absent,omitempty"`
+	Desired int    `json:"desired"`
+	Ready   int    `json:"ready"`
+	// Why says why pods of it are not ready.
+	Why string `json:"why,omitempty"`
+}
+
+// Pool is a NodePool.
+type Pool struct {
+	Ref
+	Life
+	Absent bool `json:"absent,omitempty"`
+	// GPULimit -1: none. GPUs are those that its nodes have now.
+	GPULimit         int         `json:"gpuLimit"`
+	GPUs             int         `json:"gpus"`
+	ConsolidateAfter string      `json:"consolidateAfter"`
+	Policy           string      `json:"policy"`
+	Budgets          []string    `json:"budgets,omitempty"` // nodes, as written: "0", "10%"
+	Taints           []string    `json:"taints,omitempty"`  // key=value:effect
+	Requirements     []string    `json:"requirements,omitempty"`
+	NodeClass        Ref         `json:"nodeClass"`
+	Conditions       []Condition `json:"conditions,omitempty"`
+}
+
+// HPA is the chain's HorizontalPodAutoscaler.
+type HPA struct {
+	Ref
+	Life
+	Min        int         `json:"min"`
+	Max        int         `json:"max"`
+	Target     float64     `json:"target"`
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// Desired is one state of the HPA's status.
+type Desired struct {
+	At      time.Time `json:"at"`
+	Current int       `json:"current"`
+	Desired int       `json:"desired"`
+	// Value is the metric as the HPA has it (its average value times replicas for
+	// averages); nil when it has none.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// The roles of a run's pods.
+const (
+	RoleWorker = "worker" // scaled by the HPA
+	RoleHolder = "holder" // keeps the metric served: holds a GPU, idle
+	RoleLoad   = "load"
+	RoleZero   = "zero" // of the pool with limit 0
+	RoleGang   = "gang"
+	RoleShort  = "gang-short" // of the gang with the limit one node short
+)
+
+// Pod is a pod of the run.
+type Pod struct {
+	Ref
+	Life
+	Role       string            `json:"role"`
+	Phase      string            `json:"phase"`
+	Node       string            `json:"node,omitempty"`
+	BoundAt    time.Time         `json:"boundAt,omitzero"` // when we saw the binding
+	ReadyAt    time.Time         `json:"readyAt,omitzero"`
+	GPUs       int               `json:"gpus"`
+	Scheduler  string            `json:"scheduler,omitempty"`
+	Queue      string            `json:"queue,omitempty"`
+	Selector   map[string]string `json:"selector,omitempty"`
+	Tolerates  []string          `json:"tolerates,omitempty"` // key=value:effect, key:effect, or * for everything
+	Conditions []Condition       `json:"conditions,omitempty"`
+	Why        string            `json:"why,omitempty"` // of a waiting or failed container
+}
+
+// Queue is a queue of KAI that pods of the run name.
+type Queue struct {
+	Ref
+	// Absent: pods name it, and there is none.
+	Absent bool `json:"absent,omitempty"`
+}
+
+// Claim is a NodeClaim.
+type Claim struct {
+	Ref
+	Life
+	Pool         string      `json:"pool"`
+	Ours         bool        `json:"ours"` // of the run's pools
+	InstanceType string      `json:"instanceType,omitempty"`
+	Node         string      `json:"node,omitempty"`
+	ProviderID   string      `json:"providerID,omitempty"`
+	GPUs         int         `json:"gpus"` // requested by the pods it was made for
+	Conditions   []Condition `json:"conditions,omitempty"`
+}
+
+// Node is a node that came during the run.
+type Node struct {
+	Ref
+	Life
+	Pool         string      `json:"pool,omitempty"`
+	Ours         bool        `json:"ours"`
+	InstanceType string      `json:"instanceType,omitempty"`
+	ProviderID   string      `json:"providerID,omitempty"`
+	GPUs         int         `json:"gpus"`
+	Taints       []string    `json:"taints,omitempty"`
+	Conditions   []Condition `json:"conditions,omitempty"`
+	// Holders are pods on it that keep it: not ours, or marked do-not-disrupt.
+	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Holder is a pod on a node of ours.
+type Holder struct {
+	Ref
+	Ours         bool `json:"ours"`
+	DoNotDisrupt bool `json:"doNotDisrupt"`
+	Daemon       bool `json:"daemon"`
+}
+
+// Event is a Kubernetes event, of events.k8s.io or the core API.
+type Event struct {
+	About   Ref       `json:"about"`
+	Type    string    `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	From    string    `json:"from"` // the reporting controller
+	First   time.Time `json:"first"`
+	Count   int       `json:"count"`
+}
+
+// Coverage is what Prometheus has of one GPU node's series.
+type Coverage struct {
+	Node     string `json:"node"`
+	Expected int    `json:"expected"` // GPUs
+	Fresh    int    `json:"fresh"`    // GPUs with a sample younger than the freshness limit
+	Stale    int    `json:"stale"`
+	// Up is the exporter's target: nil when Prometheus has none for this node.
+	Up      *bool  `json:"up,omitempty"`
+	Trouble string `json:"trouble,omitempty"` // the target's last error
+	// Unlabelled series lack the label that says which GPU they are of.
+	Unlabelled int `json:"unlabelled"`
+	// Labels are the label names that the node's series have.
+	Labels []string `json:"labels,omitempty"`
+}
+
+// Sample is one series that the value is made of.
+type Sample struct {
+	Node      string    `json:"node"`
+	GPU       string    `json:"gpu"` // index; empty when the series has none
+	UUID      string    `json:"uuid,omitempty"`
+	Namespace string    `json:"namespace,omitempty"` // of the pod that uses the GPU
+	Pod       string    `json:"pod,omitempty"`
+	Container string    `json:"container,omitempty"`
+	Value     float64   `json:"value"`
+	At        time.Time `json:"at"` // the sample's own time
+}
+
+// Reading is one value at one time. Err: it could not be read, and why.
+type Reading struct {
+	At    time.Time `json:"at"` // when we read it, by our clock
+	Value float64   `json:"value"`
+	Err   string    `json:"err,omitempty"`
+	// Where it was read: a node/gpu for exporters.
+	Where string `json:"where,omitempty"`
+}

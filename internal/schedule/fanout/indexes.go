@@ -1,0 +1,31 @@
+package fanout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parseIndexes reads the Job controller's way to write indexes, such as "0,2-4";
+// all must be below n.
+func parseIndexes(text string, n int) (map[int]bool, error) {
+	out := map[int]bool{}
+	if text == "" {
+		return out, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err != nil || err2 != nil || from < 0 || to < from || to >= n {
+			return nil, fmt.Errorf("indexes %q of %d", text, n)
+		}
+		for i := from; i <= to; i++ {
+			out[i] = true
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/probe/kube"
+)
+
+// remove deletes what a run created, by its label, and waits until its pods are gone.
+func remove(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+	problems := []error{removeJob(ctx, cluster, s)}
+	all := metav1.ListOptions{LabelSelector: kube.LabelRun + "=" + s.RunID}
+	client, namespace := cluster.Client, s.namespace()
+	for what, collection := range map[string]func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
+		"ConfigMaps":      client.CoreV1().ConfigMaps(namespace).DeleteCollection,
+		"RoleBindings":    client.RbacV1().RoleBindings(namespace).DeleteCollection,
+		"Roles":           client.RbacV1().Roles(namespace).DeleteCollection,
+		"ServiceAccounts": client.CoreV1().ServiceAccounts(namespace).DeleteCollection,
+	} {
+		// They go with the Job that owns them where they may not be deleted from here.
+		if err := collection(ctx, metav1.DeleteOptions{}, all); err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+			problems = append(problems, fmt.Errorf("delete %s: %w", what, err))
+		}
+	}
+	if s.Namespace == "" || s.PriorityClass == "" { // then there are objects outside of it
+		problems = append(problems, kube.Guest{Cluster: cluster}.Cleanup(ctx, s.RunID))
+	}
+	return errors.Join(problems...)
+}
+
+func removeJob(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+	jobs := cluster.Client.BatchV1().Jobs(s.namespace())
+	job, err := jobs.Get(ctx, s.job(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) { // it was never created
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the Job: %w", err)
+	}
+	if job.Labels[kube.LabelRun] != s.RunID {
+		return fmt.Errorf("job %s: %w", job.Name, kube.ErrNotOurs)
+	}
+	background := metav1.DeletePropagationBackground
+	err = jobs.Delete(ctx, job.Name, metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &job.UID}})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete the Job: %w", err)
+	}
+	return awaitNoPods(ctx, cluster, s)
+}
+
+// awaitNoPods waits until no pod of the run is left in its namespace.
+func awaitNoPods(ctx context.Context, cluster *kube.Cluster, s *Spec) error {
+	pods := cluster.Client.CoreV1().Pods(s.namespace())
+	for {
+		list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: podsOf(s)})
+		if err != nil {
+			return fmt.Errorf("list the shards' pods: %w", err)
+		}
+		if len(list.Items) == 0 {
+			return nil
+		}
+		w, err := pods.Watch(ctx, metav1.ListOptions{LabelSelector: podsOf(s), ResourceVersion: list.ResourceVersion})
+		if err != nil {
+			return fmt.Errorf("watch the shards' pods: %w", err)
+		}
+		select {
+		case <-w.ResultChan():
+			w.Stop()
+		case <-ctx.Done():
+			w.Stop()
+			return fmt.Errorf("%d pods of the run are still there, %s first: %w", len(list.Items), list.Items[0].Name, ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"maps"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+)
+
+// Settled are the labels that a node ends up with when every DaemonSet runs where
+// it has to: those that it registers with, those that are discovered on it, and
+// those that components publish on nodes with others.
+func Settled(n Node, components []footprint.Component) map[string]string {
+	return settle(n, components, func(w footprint.Workload, labels map[string]string) bool { return Wants(w, n, labels) })
+}
+
+// settle goes on until nothing is added; finds says whether a discovering workload
+// runs on the node with the labels. A label that is there is not changed, so it ends.
+func settle(n Node, components []footprint.Component, finds func(footprint.Workload, map[string]string) bool) map[string]string {
+	labels := maps.Clone(n.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for grew := true; grew; {
+		grew = false
+		for _, c := range components {
+			for _, w := range c.Workloads {
+				if w.Discovers && finds(w, labels) {
+					grew = addMissing(labels, n.Discovered[c.Name]) || grew
+				}
+			}
+			for _, p := range c.Publishes {
+				if Has(labels, p.OnNodesWith) {
+					grew = addMissing(labels, p.Labels) || grew
+				}
+			}
+		}
+	}
+	return labels
+}
+
+// Has says whether all wanted labels are there.
+func Has(labels, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if have, ok := labels[k]; !ok || have != v {
+			return false
+		}
+	}
+	return true
+}
+
+func addMissing(labels, more map[string]string) bool {
+	grew := false
+	for k, v := range more {
+		if _, ok := labels[k]; !ok {
+			labels[k], grew = v, true
+		}
+	}
+	return grew
+}

@@ -1,0 +1,122 @@
+package scenario
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firstlight/firstlight/internal/recipe/footprint"
+)
+
+// Cell is a recipe as the scheduler sees it, with what a judge needs to say where
+// something is wrong. Its JSON is stored and judged again later; the fingerprint is
+// of the part of it that the scheduler sees.
+type Scenario struct {
+	// Recipe is for people.
+	Recipe string `json:"-"`
+	// Nodes in order: system nodes, GPU nodes.
+	Nodes []Node `json:"nodes"`
+	// Components in deployment order.
+	Components []footprint.Component `json:"components"`
+	// Probe is the GPU workload that stands for the intent.
+	Probe Probe `json:"probe"`
+	// Controls are what must fail, in the order in which they are run.
+	Controls []Control `json:"controls"`
+	// Advice is, by component, where what places its pods is set; for people.
+	Advice map[string]Advice `json:"advice,omitempty"`
+}
+
+// Advice says where a component's pods are told where to run.
+type Advice struct {
+	// Footprint is the file that says which pods there are.
+	Footprint string `json:"footprint,omitempty"`
+	// Selectors and Tolerations are value paths that the chart reads, by the registry:
+	// of system pods and of those on GPU nodes.
+	Selectors   map[footprint.Class][]string `json:"selectors,omitempty"`
+	Tolerations map[footprint.Class][]string `json:"tolerations,omitempty"`
+}
+
+// Node is one simulated node.
+type Node struct {
+	// Name within the cell: system-0, gpu-3, half-gpus-0. Clusters get it with the
+	// cell's own prefix.
+	Name  string          `json:"name"`
+	Class footprint.Class `json:"class"`
+	// Control is the control that the node is for; empty: the recipe's own.
+	Control string `json:"control,omitempty"`
+	// Shape is the profile's name, for people.
+	Shape string `json:"shape,omitempty"`
+	// Labels and Taints that it registers with, those that every kubelet sets
+	// among them (kubernetes.io/arch, os, hostname aside; instance type, zone, region).
+	Labels map[string]string `json:"labels"`
+	Taints []corev1.Taint    `json:"taints,omitempty"`
+	// Capacity and Allocatable from the start; what Grants bring comes on top.
+	Capacity    corev1.ResourceList `json:"-"`
+	Allocatable corev1.ResourceList `json:"allocatable"`
+	// Grants are extended resources that appear once a component serves the node.
+	Grants []Grant `json:"grants,omitempty"`
+	// Lacks are those that its shape could have, if the recipe had the component; for people.
+	Lacks []Grant `json:"lacks,omitempty"`
+	// Discovered are labels, by the component whose discovering pod finds them.
+	Discovered map[string]map[string]string `json:"discovered,omitempty"`
+}
+
+// Grant is an extended resource that a component brings to a node: it is there
+// once every accelerated DaemonSet of the component that covers the node has its pod
+// Running there, and one of them says that it brings it.
+type Grant struct {
+	Component string              `json:"component"`
+	Resource  corev1.ResourceName `json:"resource"`
+	Quantity  int64               `json:"quantity"`
+}
+
+// Kinds of probes.
+const (
+	// Gang: pods that are bound all or not at all, one a GPU node.
+	Gang = "gang"
+	// Replicas: pods of a Deployment.
+	Replicas = "replicas"
+)
+
+// Probe is a GPU workload.
+type Probe struct {
+	// Kind is gang or replicas.
+	Kind string `json:"kind"`
+	// Size is how many pods.
+	Size int32 `json:"size"`
+	// Pod asks for GPUs and fabric of a whole node, and for the accelerator's own
+	// architecture.
+	Pod footprint.Pod `json:"pod"`
+}
+
+// Names of the controls.
+const (
+	// DropToleration: the probe's pod without tolerations must stay unbound because
+	// of the GPU taint.
+	DropToleration = "drop-toleration"
+	// DropSelector: an operand's DaemonSet without selector and affinity must be
+	// found to cover nodes off its class.
+	DropSelector = "drop-selector"
+	// HalfGPUs: the probe's pod must not fit on a node with half the GPUs.
+	HalfGPUs = "half-gpus"
+	// WrongArch: the probe's pod must not be bound on a node of another architecture.
+	WrongArch = "wrong-arch"
+	// HalfGang: of two pods that each fill the node with half the GPUs, and are a
+	// gang, none may be bound, though one would fit.
+	HalfGang = "half-gang"
+)
+
+// Control is a workload that must fail, for one reason.
+type Control struct {
+	Name string `json:"name"`
+	// Workload to create; Size pods of a gang when Gang is set.
+	Workload footprint.Workload `json:"workload"`
+	Gang     bool               `json:"gang,omitempty"`
+	// Of is the component and workload that it is a copy of, if it is one of those; for people.
+	Of string `json:"of,omitempty"`
+	// Nodes that its pods are held to, by name within the cell.
+	Nodes []string `json:"nodes"`
+	// Reason is a part of the scheduler's own message that must be there, such as
+	// "Insufficient nvidia.com/gpu"; empty of DropSelector, which the judge finds.
+	Reason string `json:"reason,omitempty"`
+	// NotApplicable says why the recipe can't have this control; the others are empty then.
+	NotApplicable string `json:"notApplicable,omitempty"`
+}
