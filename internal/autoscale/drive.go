@@ -1,6 +1,8 @@
 package autoscale
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"context"
 	"fmt"
 	"maps"
@@ -181,7 +183,7 @@ func (d *drive) record(name string, began time.Time, st snapshot.State, r judge.
 		d.last = r.At
 	}
 	o, err := check.Observation{
-		Kind: snapshot.KindHop, Target: name, At: began, Took: d.now().Sub(began),
+		Kind: snapshot.KindHop, Target: name, At: began, Took: metav1.Duration{Duration: d.now().Sub(began)},
 		Command: "watch pods, nodes, claims, HPA and events; read exporters, Prometheus and " + metric.Group(d.setup.Metric.API),
 	}.WithFigures(st)
 	if err != nil {

@@ -1,6 +1,8 @@
 package autoscale
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +54,7 @@ func (c *Chain) Observe(ctx context.Context, rec check.Recorder) error {
 // recordSetup stores what the chain is about to do, before it does anything.
 func (d *drive) recordSetup() error {
 	o, err := check.Observation{
-		Kind: snapshot.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: d.now().Sub(d.setup.Began),
+		Kind: snapshot.KindSetup, Target: d.setup.Namespace, At: d.setup.Began, Took: metav1.Duration{Duration: d.now().Sub(d.setup.Began)},
 		Command: "GET nodes, APIServices, Deployments, settings of Prometheus, adapter, autoscaler and kube-controller-manager",
 	}.WithFigures(d.setup)
 	if err != nil {

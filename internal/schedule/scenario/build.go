@@ -10,6 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
+	"github.com/firstlight/firstlight/internal/recipe/rule"
 )
 
 // Build makes the cell of a recipe: its nodes, the pods of its components, the GPU
