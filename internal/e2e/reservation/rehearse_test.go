@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/rehearsal"
+	"github.com/firstlight/firstlight/internal/e2e/simulation"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -22,7 +22,7 @@ func TestRehearsal(t *testing.T) {
 	}
 	r := program.Run(t.Context(), args...)
 	t.Log(r.Stderr)
-	var report rehearsal.Report
+	var report simulation.Report
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatalf("exit %d: %v: %s", r.Code, err, r.Stdout)
 	}

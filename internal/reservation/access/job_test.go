@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 var shared storetest.Shared
@@ -47,7 +47,7 @@ func TestTrainJobIsOne(t *testing.T) {
 		_, err := jobs.Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 		return err //nolint:wrapcheck // the test says what it was doing
 	}
-	row := registry.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
+	row := config.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for end := time.Now().Add(2 * time.Minute); ; <-poll.C {

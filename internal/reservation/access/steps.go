@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // Step is something to type, and what for.
@@ -32,13 +32,13 @@ func ParseService(text string) (Service, error) {
 
 // WithSteps is the access with what to type, for a row of the registry. The zero service is
 // one that has to be looked for.
-func (a Access) WithSteps(row registry.Reservation, s Service) (Access, error) {
+func (a Access) WithSteps(row config.Reservation, s Service) (Access, error) {
 	a.Steps = []Step{{
 		Title:    "reach it as yourself: the file holds no credential, kubectl runs what asks the cloud for yours",
 		Commands: "export KUBECONFIG=" + quoted(a.Kubeconfig) + "\nkubectl get nodes",
 	}}
 	switch a.Intent {
-	case registry.Training:
+	case config.Training:
 		job, err := trainJob(a, row)
 		if err != nil {
 			return a, err
@@ -46,7 +46,7 @@ func (a Access) WithSteps(row registry.Reservation, s Service) (Access, error) {
 		a.Steps = append(a.Steps,
 			Step{fmt.Sprintf("train on all of it: %s, %s each", count(nodes(row), "node"), count(row.GPUCount, "GPU")), "kubectl create -f - <<'JOB'\n" + job + "JOB"},
 			Step{"see how it goes", "kubectl get trainjobs\nkubectl logs -f -l jobset.sigs.k8s.io/replicatedjob-name=node --prefix"})
-	case registry.Inference:
+	case config.Inference:
 		a.Steps = append(a.Steps, serving(s)...)
 	}
 	return a, nil
@@ -71,7 +71,7 @@ var trainJobText string
 var trainJobTemplate = template.Must(template.New("trainjob").Parse(trainJobText))
 
 // trainJob is a job that takes every GPU of a row, and proves that they reach each other.
-func trainJob(a Access, row registry.Reservation) (string, error) {
+func trainJob(a Access, row config.Reservation) (string, error) {
 	var b strings.Builder
 	err := trainJobTemplate.Execute(&b, struct {
 		Reservation string
@@ -85,7 +85,7 @@ func trainJob(a Access, row registry.Reservation) (string, error) {
 }
 
 // nodes of a row: one where the registry states none.
-func nodes(row registry.Reservation) int { return max(row.NodeCount, 1) }
+func nodes(row config.Reservation) int { return max(row.NodeCount, 1) }
 
 func count(n int, what string) string {
 	if n == 1 {

@@ -10,10 +10,10 @@ import (
 )
 
 // mark is the first line of what is written here, and so what may be written over.
-const mark = "# written by firstlight reservation access: it holds no credential\n"
+const fileHeader = "# written by firstlight reservation access: it holds no credential\n"
 
 // ErrOthers refuses to write over a file that somebody else has written.
-var ErrOthers = errors.New("it is there already, and firstlight did not write it: remove it, or name another file")
+var ErrForeignFile = errors.New("it is there already, and firstlight did not write it: remove it, or name another file")
 
 // Write writes the kubeconfig for its user's eyes only, at once, and notes its path.
 func (a Access) Write(path string) (Access, error) {
@@ -23,8 +23,8 @@ func (a Access) Write(path string) (Access, error) {
 	}
 	old, err := os.ReadFile(path)
 	switch {
-	case err == nil && !bytes.HasPrefix(old, []byte(mark)):
-		return a, fmt.Errorf("write the kubeconfig %s: %w", path, ErrOthers)
+	case err == nil && !bytes.HasPrefix(old, []byte(fileHeader)):
+		return a, fmt.Errorf("write the kubeconfig %s: %w", path, ErrForeignFile)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
@@ -36,7 +36,7 @@ func (a Access) Write(path string) (Access, error) {
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append([]byte(mark), a.Config...))
+	_, err = tmp.Write(append([]byte(fileHeader), a.Config...))
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return a, fmt.Errorf("write the kubeconfig %s: %w", path, err)
 	}

@@ -45,7 +45,7 @@ type BusyError struct {
 	Reservation string
 	State       lease.State
 	Holder      string
-	Until       time.Time
+	ExpiresAt   time.Time
 	Waiting     int
 }
 
@@ -54,8 +54,8 @@ func (e *BusyError) Error() string {
 	if e.Holder != "" {
 		text += " by " + e.Holder
 	}
-	if !e.Until.IsZero() {
-		text += " until " + e.Until.UTC().Format(time.RFC3339)
+	if !e.ExpiresAt.IsZero() {
+		text += " until " + e.ExpiresAt.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("%s; %d waiting", text, e.Waiting)
 }
@@ -75,29 +75,29 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		}
 	}
 	t.ID = b.opts.ID()
-	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
+	t.QueuedAt = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	if len(names) > 1 {
 		t.Group = names
-	} else if g, done, err := b.atOnce(ctx, names[0], t, req.Wait); done {
+	} else if g, done, err := b.tryNow(ctx, names[0], t, req.Wait); done {
 		return g, nil
 	} else if isBusy := (*BusyError)(nil); errors.As(err, &isBusy) {
 		return nil, err
 	} else if err != nil { // it may have been written for all that
-		return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
+		return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 	}
-	grants, err := b.await(ctx, names, t, req)
+	grants, err := b.wait(ctx, names, t, req)
 	if err == nil {
 		return grants, nil
 	}
-	return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
+	return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 }
 
 // atOnce queues for one reservation and claims it if it is offered, in one change.
 // Who does not wait leaves no trace where it is not.
-func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
+func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
 	var got lease.Lease
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
-		busy := busyOf(name, r)
+		busy := busyError(name, r)
 		was := *r.Clone()
 		r.Enqueue(t, now)
 		l, err := r.Claim(t.ID, now)
@@ -118,37 +118,37 @@ func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait b
 	if err != nil {
 		return nil, false, fmt.Errorf("acquire: %w", err)
 	}
-	if got.Claimed == nil {
+	if got.ClaimedAt == nil {
 		return nil, false, nil
 	}
 	return []Grant{{Reservation: name, Lease: got}}, true, nil
 }
 
-func busyOf(name string, r *lease.Record) *BusyError {
-	e := &BusyError{Reservation: name, State: r.Now(), Waiting: len(r.Queue)}
+func busyError(name string, r *lease.Record) *BusyError {
+	e := &BusyError{Reservation: name, State: r.CurrentState(), Waiting: len(r.Queue)}
 	if r.Lease != nil {
 		e.Holder = r.Lease.Holder
-		if r.Lease.Until != nil {
-			e.Until = r.Lease.Until.Time
+		if r.Lease.ExpiresAt != nil {
+			e.ExpiresAt = r.Lease.ExpiresAt.Time
 		}
 	}
 	return e
 }
 
 // leaving bounds how long tickets are taken back when nobody waits any more.
-const leaving = 10 * time.Second
+const cleanupTimeout = 10 * time.Second
 
 // leave takes tickets back, and what was offered to them; what is claimed is released unused.
-func (b *Broker) leave(ctx context.Context, names []string, id, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	var errs []error
 	for _, name := range names {
 		err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 			if l := r.Lease; l != nil && l.ID == id && !l.Offered() {
-				return r.Release(l.Token, true, why, now)
+				return r.Release(l.Token, true, reason, now)
 			}
-			if err := r.Leave(id, why, now); !errors.Is(err, lease.ErrNoTicket) {
+			if err := r.Cancel(id, reason, now); !errors.Is(err, lease.ErrTicketNotFound) {
 				return err //nolint:wrapcheck // below
 			}
 			return nil
@@ -161,7 +161,7 @@ func (b *Broker) leave(ctx context.Context, names []string, id, why string) erro
 }
 
 // Names joins the names of reservations for people.
-func Names(grants []Grant) string {
+func JoinNames(grants []Grant) string {
 	var out []string
 	for _, g := range grants {
 		out = append(out, g.Reservation)

@@ -15,8 +15,8 @@ import (
 
 // Store is where reservations are kept. A store.Kube is one, and so is a store.Cached.
 type Store interface {
-	copied
-	Fresh(ctx context.Context, name string) (*store.Reservation, error)
+	reader
+	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
 	List(ctx context.Context) ([]*store.Reservation, error)
 	// Save refuses with store.ErrConflict what was made from an old version.
 	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
@@ -30,12 +30,12 @@ type Store interface {
 }
 
 // copied is what is read: the store, or a copy of it.
-type copied interface {
+type reader interface {
 	Get(ctx context.Context, name string) (*store.Reservation, error)
 	// Copied tells whether what Get (and List) answer may be old.
-	Copied() bool
+	MayBeStale() bool
 	// Interrupted grows when a copy could not be kept new. Nobody could be heard of then.
-	Interrupted() uint64
+	Interruptions() uint64
 }
 
 // Clock is time, twice: of day, for people and tokens; and since some moment, which no
@@ -102,12 +102,12 @@ type step func(r *lease.Record, now time.Time) error
 // write, one of them gets through. It doubles with each conflict, doublings times at
 // most: where many write, and the API server is slow, most would write in vain.
 const (
-	retryWithin = 20 * time.Millisecond
-	doublings   = 4
+	conflictBackoff = 20 * time.Millisecond
+	doublings       = 4
 )
 
 // troubled bounds the pause where the API server did not answer.
-const troubled = time.Second
+const transientBackoff = time.Second
 
 // change makes a step on a record; see changeFrom.
 func (b *Broker) change(ctx context.Context, name string, s step) error {
@@ -115,36 +115,36 @@ func (b *Broker) change(ctx context.Context, name string, s step) error {
 }
 
 // changeFrom makes a step on what a copy has.
-func (b *Broker) changeFrom(ctx context.Context, from copied, name string, s step) error {
+func (b *Broker) changeFrom(ctx context.Context, from reader, name string, s step) error {
 	return b.changeObject(ctx, from, name, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
 }
 
 // asked is the store where each read asks the API server.
-type asked struct{ Store }
+type uncached struct{ Store }
 
-func (a asked) Get(ctx context.Context, name string) (*store.Reservation, error) {
-	return a.Fresh(ctx, name) //nolint:wrapcheck // says what it was doing
+func (a uncached) Get(ctx context.Context, name string) (*store.Reservation, error) {
+	return a.GetUncached(ctx, name) //nolint:wrapcheck // says what it was doing
 }
-func (a asked) Copied() bool { return false }
+func (a uncached) MayBeStale() bool { return false }
 
 // changeObject makes a step and writes the result. A step that is refused may have
 // changed the record, too. What is not written may be told only of what the API server
 // has now: a copy may be old, and is made again from there. A step that was made on what
 // the API server has now is not read again.
-func (b *Broker) changeObject(ctx context.Context, from copied, name string, s func(r *store.Reservation, now time.Time) error) error {
-	within := retryWithin
+func (b *Broker) changeObject(ctx context.Context, from reader, name string, s func(r *store.Reservation, now time.Time) error) error {
+	within := conflictBackoff
 	for {
 		r, err := from.Get(ctx, name)
 		if err != nil {
-			b.deafTo(err)
-			return ended(ctx, err)
+			b.resetWatch(err)
+			return withCause(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Clone()
 		refused := s(&next, b.clock.Now())
 		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
-		if (same || refused != nil) && from.Copied() {
-			from = asked{b.store}
+		if (same || refused != nil) && from.MayBeStale() {
+			from = uncached{b.store}
 			continue
 		}
 		if same {
@@ -152,27 +152,27 @@ func (b *Broker) changeObject(ctx context.Context, from copied, name string, s f
 		}
 		switch err := b.sign(ctx, r, &next); {
 		case err == nil:
-		case from.Copied():
-			from = asked{b.store}
+		case from.MayBeStale():
+			from = uncached{b.store}
 			continue
 		default:
-			b.deafTo(err)
-			return ended(ctx, err)
+			b.resetWatch(err)
+			return withCause(ctx, err)
 		}
 		_, err = b.store.Save(ctx, &next)
 		if err == nil {
 			return refused
 		}
-		b.deafTo(err)
+		b.resetWatch(err)
 		conflict := errors.Is(err, store.ErrConflict)
-		if ctx.Err() != nil || !conflict && !Passing(err) {
-			return ended(ctx, err)
+		if ctx.Err() != nil || !conflict && !IsTransient(err) {
+			return withCause(ctx, err)
 		}
 		// Whether it was written or not: the step is made again on what there is now.
-		from = asked{b.store}
+		from = uncached{b.store}
 		wait := within
-		if within = min(2*within, retryWithin<<doublings); !conflict {
-			wait = troubled
+		if within = min(2*within, conflictBackoff<<doublings); !conflict {
+			wait = transientBackoff
 		}
 		if err := pause(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts, hides nothing
 			return fmt.Errorf("change reservation %s: %w", name, err)
@@ -182,7 +182,7 @@ func (b *Broker) changeObject(ctx context.Context, from copied, name string, s f
 
 // ended adds to an error that nobody waits for the answer any more, where that is so:
 // it is the reason then, whatever came of the last attempt.
-func ended(ctx context.Context, err error) error {
+func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
@@ -196,8 +196,8 @@ func (b *Broker) sign(ctx context.Context, old, next *store.Reservation) error {
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was doing
 	}
-	next.Status.Sign(old.Status.Transitions, caller)
-	if old.Status.AllowsAny(&next.Status.Record, caller) {
+	next.Status.Sign(old.Status.Events, caller)
+	if old.Status.AllowedForAnyUser(&next.Status.Record, caller) {
 		return nil
 	}
 	operates, err := b.store.Operates(ctx, old.Name)

@@ -40,7 +40,7 @@ func (p Problem) String() string { return p.Problem.String() }
 
 // beyond is how far before and after a year occurrences are looked at: what began
 // before it may last into it. It is longer than any window.
-const beyond = maxDuration + 24*time.Hour
+const checkMargins = maxDuration + 24*time.Hour
 
 // year is the occurrences that are looked at.
 type year struct {
@@ -60,11 +60,11 @@ func (s *Schedule) Check(number int) []Problem {
 	y := s.around(number)
 	var out []Problem
 	for i := range s.margins {
-		if p := s.held(&s.margins[i], y); p != nil {
+		if p := s.checkMargin(&s.margins[i], y); p != nil {
 			out = append(out, *p)
 		}
 	}
-	return slices.Concat(out, s.meetings(y), s.clocks(y))
+	return slices.Concat(out, s.findOverlaps(y), s.checkClockChanges(y))
 }
 
 func (s *Schedule) around(number int) year {
@@ -72,7 +72,7 @@ func (s *Schedule) around(number int) year {
 	from, to := time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(number+1, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range s.entries {
 		e := &s.entries[i]
-		y.around[e.Name] = e.between(from.Add(-beyond), to.Add(beyond))
+		y.around[e.Name] = e.between(from.Add(-checkMargins), to.Add(checkMargins))
 	}
 	return y
 }
@@ -91,7 +91,7 @@ func (y year) count(entry string) int {
 }
 
 // held checks one margin.
-func (s *Schedule) held(m *Margin, y year) *Problem {
+func (s *Schedule) checkMargin(m *Margin, y year) *Problem {
 	to := s.entry(m.To)
 	var d dates
 	var worst Occurrence
@@ -121,36 +121,36 @@ func (s *Schedule) held(m *Margin, y year) *Problem {
 	if d.none() {
 		return nil
 	}
-	where, how := "the end of its window", fmt.Sprintf("%s after", Short(closest))
+	where, how := "the end of its window", fmt.Sprintf("%s after", FormatDuration(closest))
 	if m.FromStart {
 		where = "its start"
 	}
 	if closest < 0 {
-		how = fmt.Sprintf("%s before", Short(-closest))
+		how = fmt.Sprintf("%s before", FormatDuration(-closest))
 	}
 	return &Problem{
 		Problem: ruleMargin.At(m.pos, "from %s (%s) to %s there has to be %s at least: on %s, %s comes %s that",
-			m.From, where, m.To, Short(m.AtLeast), day(worst), m.To, how),
+			m.From, where, m.To, FormatDuration(m.AtLeast), day(worst), m.To, how),
 		Entries: []string{m.From, m.To}, Dates: d.spans,
 	}
 }
 
 // clocks says which entries do not occur, and which occur where the clock changes.
-func (s *Schedule) clocks(y year) []Problem {
+func (s *Schedule) checkClockChanges(y year) []Problem {
 	var out []Problem
 	for _, e := range s.entries {
 		if y.count(e.Name) == 0 {
 			out = append(out, Problem{Problem: ruleNotThisYear.At(e.pos, "%s does not occur in %d", e.Name, y.number), Entries: []string{e.Name}})
 		}
 		for _, c := range []struct {
-			clock Clock
+			clock ClockChange
 			rule  diag.Rule
 			how   string
 		}{{Jumped, ruleJumped, "jumps over"}, {Twice, ruleShownTwice, "shows twice"}} {
 			var d dates
 			for _, o := range y.around[e.Name] {
 				if y.has(o) {
-					d.add(o, o.Clock == c.clock)
+					d.add(o, o.ClockChange == c.clock)
 				}
 			}
 			if !d.none() {

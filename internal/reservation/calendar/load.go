@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -42,7 +42,7 @@ var namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
 // Load is Parse of a file.
 func Load(path string) (*Schedule, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
 	}
@@ -54,13 +54,13 @@ func Load(path string) (*Schedule, error) {
 // Whether the margins hold is Check's to say.
 func Parse(name string, data []byte) (*Schedule, error) {
 	var f file
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc}
 	s := &Schedule{entries: l.entries(&f), margins: l.margins(&f)}
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -146,7 +146,7 @@ func (l *loader) duration(path []string, text string, least time.Duration) time.
 	case err != nil:
 		l.add(ruleDuration, path, "%q is no duration", text)
 	case d < least || d > maxDuration:
-		l.add(ruleDuration, path, "%s can't be: it has to be from %s to %s", text, Short(least), Short(maxDuration))
+		l.add(ruleDuration, path, "%s can't be: it has to be from %s to %s", text, FormatDuration(least), FormatDuration(maxDuration))
 	}
 	return d
 }

@@ -58,7 +58,7 @@ func (l *loader) margin(m fileMargin, names []string, path func(string) []string
 }
 
 // Short is a duration without what is nothing: 2h, 5h50m, -30m, 0s.
-func Short(d time.Duration) string {
+func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -14,7 +14,7 @@ type interval struct {
 
 // meetings are the batches that run while people have the reservations, from the
 // start of an up to the end of the next down, or while another batch does.
-func (s *Schedule) meetings(y year) []Problem {
+func (s *Schedule) findOverlaps(y year) []Problem {
 	days := s.days(y)
 	var nights []interval
 	var out []Problem
@@ -25,7 +25,7 @@ func (s *Schedule) meetings(y year) []Problem {
 		}
 		mine := nightsOf(y.around[e.Name])
 		nights = append(nights, mine...)
-		for _, m := range []meeting{
+		for _, m := range []overlapRule{
 			{mine, days, overlap, "while people have the reservations: %s stands deployments up at %s, and %s has them torn down by %s"},
 			{mine, nights, follows, "while another batch still does: %s began at %s%s, and may run until %s"},
 		} {
@@ -38,7 +38,7 @@ func (s *Schedule) meetings(y year) []Problem {
 }
 
 // meeting is what intervals of an entry may not do with others.
-type meeting struct {
+type overlapRule struct {
 	mine, others []interval
 	wrong        func(mine, other interval) bool
 	while        string
@@ -52,7 +52,7 @@ func follows(a, b interval) bool {
 	return !same && !b.from.After(a.from) && overlap(a, b)
 }
 
-func (m meeting) find(e *Entry, y year) *Problem {
+func (m overlapRule) find(e *Entry, y year) *Problem {
 	var d dates
 	var first, with interval
 	for _, night := range m.mine {

@@ -15,7 +15,7 @@ type Occurrence struct {
 	At    time.Time `json:"at"`
 	Until time.Time `json:"until"`
 	// Clock says that the clock is changed just there.
-	Clock Clock `json:"clock,omitempty"`
+	ClockChange ClockChange `json:"clock,omitempty"`
 }
 
 // Next is the first occurrence of an entry later than a time. The error is
@@ -64,7 +64,7 @@ func (e *Entry) next(after time.Time) (Occurrence, bool) {
 		if shown == Jumped && e.fields.match(clockOf(at, e.zone)) {
 			shown = "" // it is due then in any case
 		}
-		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window), Clock: shown}, true
+		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window), ClockChange: shown}, true
 	}
 }
 

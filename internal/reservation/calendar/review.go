@@ -10,15 +10,15 @@ type Review struct {
 	// Occurrences is how many there are in the year.
 	Occurrences int `json:"occurrences"`
 	// Changes are those of the clocks of the schedule's zones.
-	Changes  []Change  `json:"changes"`
-	Problems []Problem `json:"problems"`
+	Changes  []ZoneChange `json:"changes"`
+	Problems []Problem    `json:"problems"`
 }
 
 // Review checks a year.
 func (s *Schedule) Review(number int) Review {
 	r := Review{Year: number, Entries: len(s.entries), Margins: len(s.margins), Changes: s.Changes(number), Problems: s.Check(number)}
 	if r.Changes == nil {
-		r.Changes = []Change{}
+		r.Changes = []ZoneChange{}
 	}
 	if r.Problems == nil {
 		r.Problems = []Problem{}

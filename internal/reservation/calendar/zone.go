@@ -8,16 +8,16 @@ import (
 )
 
 // Clock is what the clock does at an occurrence.
-type Clock string
+type ClockChange string
 
 // Clock values: the empty one is every other day.
 const (
 	// Jumped: the clock does not show the entry's time on this day; it occurs when
 	// the clock has jumped over it.
-	Jumped Clock = "jumped"
+	Jumped ClockChange = "jumped"
 	// Twice: the clock shows the entry's time twice on this day; it occurs the first
 	// time.
-	Twice Clock = "twice"
+	Twice ClockChange = "twice"
 )
 
 // loadZone finds a zone; Local is none, for a file means the same everywhere.
@@ -40,7 +40,7 @@ func clockOf(t time.Time, zone *time.Location) time.Time {
 }
 
 // instant is when the clock of a zone shows a time, given in UTC.
-func instant(clock time.Time, zone *time.Location) (time.Time, Clock) {
+func instant(clock time.Time, zone *time.Location) (time.Time, ClockChange) {
 	// time.Date is right where there is one answer, and near it otherwise; the
 	// answers are by the offset there, or by one of the two beside it.
 	near := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
@@ -97,7 +97,7 @@ func jump(clock, start, end time.Time) time.Time {
 }
 
 // Change is one of a zone's clock.
-type Change struct {
+type ZoneChange struct {
 	Zone string `json:"zone"`
 	// At is the first instant by the new time, in the zone.
 	At time.Time `json:"at"`
@@ -107,8 +107,8 @@ type Change struct {
 
 // Changes are those of the clocks of the schedule's zones in a year, in the order
 // of the entries' zones.
-func (s *Schedule) Changes(year int) []Change {
-	var out []Change
+func (s *Schedule) Changes(year int) []ZoneChange {
+	var out []ZoneChange
 	seen := map[string]bool{}
 	for _, e := range s.entries {
 		if seen[e.Zone] {
@@ -123,7 +123,7 @@ func (s *Schedule) Changes(year int) []Change {
 				break
 			}
 			if _, after := at.Zone(); after != before {
-				out = append(out, Change{e.Zone, at, time.Duration(after-before) * time.Second})
+				out = append(out, ZoneChange{e.Zone, at, time.Duration(after-before) * time.Second})
 			}
 		}
 	}

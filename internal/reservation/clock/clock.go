@@ -18,21 +18,21 @@ type Clock interface {
 }
 
 // ErrOver is the cause of a context whose time of day has come.
-var ErrOver = errors.New("its time is over")
+var ErrDeadline = errors.New("its time is over")
 
 // WithEnd is a context that ends at a time of day, with ErrOver as its cause.
-func WithEnd(ctx context.Context, c Clock, t time.Time) (context.Context, context.CancelFunc) {
+func WithDeadline(ctx context.Context, c Clock, t time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		if c.Until(ctx, t) == nil {
-			cancel(ErrOver)
+			cancel(ErrDeadline)
 		}
 	}()
 	return ctx, func() { cancel(nil) }
 }
 
 // look is how often a clock is looked at that may be set.
-const look = time.Second
+const pollInterval = time.Second
 
 // machine is the machine's clock. Elapsed counts from its start: a machine whose clock is
 // set does not move it.
@@ -45,7 +45,7 @@ func (m machine) Now() time.Time         { return time.Now().Round(0) }
 func (m machine) Elapsed() time.Duration { return time.Since(m.started) }
 
 // Until looks at the clock again and again: it may be set, and a machine may sleep.
-func (m machine) Until(ctx context.Context, t time.Time) error { return until(ctx, m, t, look) }
+func (m machine) Until(ctx context.Context, t time.Time) error { return until(ctx, m, t, pollInterval) }
 
 func until(ctx context.Context, c Clock, t time.Time, every time.Duration) error {
 	for {

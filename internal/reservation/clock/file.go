@@ -18,8 +18,8 @@ type File struct {
 	path    string
 	started time.Time
 
-	mu    sync.Mutex
-	ahead time.Duration
+	mu     sync.Mutex
+	offset time.Duration
 }
 
 // Open reads the file; without one, the clock is the machine's until it is set.
@@ -42,7 +42,7 @@ func (f *File) read() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ahead = max(f.ahead, time.Duration(n))
+	f.offset = max(f.offset, time.Duration(n))
 	return nil
 }
 
@@ -51,17 +51,19 @@ func (f *File) Now() time.Time {
 	_ = f.read()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return time.Now().Round(0).Add(f.ahead)
+	return time.Now().Round(0).Add(f.offset)
 }
 
 // Elapsed is the machine's: a jump makes nobody silent.
 func (f *File) Elapsed() time.Duration { return time.Since(f.started) }
 
 // fileLook is how often somebody who waits looks whether the clock was set.
-const fileLook = 20 * time.Millisecond
+const filePollInterval = 20 * time.Millisecond
 
 // Until returns when a time of day has come.
-func (f *File) Until(ctx context.Context, t time.Time) error { return until(ctx, f, t, fileLook) }
+func (f *File) Until(ctx context.Context, t time.Time) error {
+	return until(ctx, f, t, filePollInterval)
+}
 
 // Jump sets the clock ahead to a time; one that is over changes nothing. One process does
 // it at a time.
@@ -72,7 +74,7 @@ func (f *File) Jump(t time.Time) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ahead := f.ahead + t.Sub(now)
+	ahead := f.offset + t.Sub(now)
 	next, err := os.CreateTemp(filepath.Dir(f.path), ".clock-*")
 	if err != nil {
 		return fmt.Errorf("set the clock: %w", err)
@@ -84,6 +86,6 @@ func (f *File) Jump(t time.Time) error {
 	if err != nil {
 		return fmt.Errorf("set the clock: %w", errors.Join(err, os.Remove(next.Name())))
 	}
-	f.ahead = ahead
+	f.offset = ahead
 	return nil
 }

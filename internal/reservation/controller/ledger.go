@@ -13,10 +13,10 @@ import (
 )
 
 // ErrTaken says that somebody else goes on with a hand-over.
-var ErrTaken = errors.New("somebody else goes on with the hand-over")
+var ErrHandOverTaken = errors.New("somebody else goes on with the hand-over")
 
 // ledger is a hand-over that several legs write to.
-type ledger struct {
+type runRecord struct {
 	store Store
 
 	mu   sync.Mutex
@@ -24,28 +24,28 @@ type ledger struct {
 	done chan struct{} // closed when it is finished
 }
 
-func newLedger(s Store, h *store.HandOver) *ledger {
-	return &ledger{store: s, h: h, done: make(chan struct{})}
+func newRunRecord(s Store, h *store.HandOver) *runRecord {
+	return &runRecord{store: s, h: h, done: make(chan struct{})}
 }
 
-func (l *ledger) now() *store.HandOver {
+func (l *runRecord) now() *store.HandOver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.h.Clone()
 }
 
 // row is one as it was written last.
-func (l *ledger) row(reservation string) store.HandOverRow {
+func (l *runRecord) row(reservation string) store.HandOverRow {
 	h := l.now()
 	return *h.Status.Row(reservation)
 }
 
 // again is the pause before a store is asked again that did not answer.
-const again = 250 * time.Millisecond
+const retryPause = 250 * time.Millisecond
 
 // write changes the status, and returns when that is kept. A store that is away is waited
 // for as long as ctx lasts.
-func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) error {
+func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := l.h.Clone()
@@ -60,22 +60,22 @@ func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) 
 			l.h = saved
 			return nil
 		case errors.Is(err, store.ErrConflict) && unsure: // it may have been our own that came through
-			there, err := l.store.OpenHandOver(ctx, l.h.Spec)
-			if err == nil && same(there, next) {
-				l.h = there
+			found, err := l.store.EnsureHandOver(ctx, l.h.Spec)
+			if err == nil && same(found, next) {
+				l.h = found
 				return nil
 			}
 			if err == nil {
-				return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
+				return fmt.Errorf("%s: %w", l.h.Name, ErrHandOverTaken)
 			}
 		case errors.Is(err, store.ErrConflict):
-			return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
-		case !broker.Passing(err):
+			return fmt.Errorf("%s: %w", l.h.Name, ErrHandOverTaken)
+		case !broker.IsTransient(err):
 			return err //nolint:wrapcheck // says what it was doing
 		default:
 			unsure = true
 		}
-		timer := time.NewTimer(again)
+		timer := time.NewTimer(retryPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

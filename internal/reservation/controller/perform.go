@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 // rows are the reservations that an action is about.
-func (c *Controller) rows(action calendar.Action) []registry.Reservation {
-	var out []registry.Reservation
+func (c *Controller) rows(action calendar.Action) []config.Reservation {
+	var out []config.Reservation
 	for _, row := range c.opts.Registry.Reservations {
 		if action == calendar.Batch && len(row.Nightly()) > 0 || action != calendar.Batch && row.DaytimeIntent != "" {
 			out = append(out, row)
@@ -24,26 +24,26 @@ func (c *Controller) rows(action calendar.Action) []registry.Reservation {
 }
 
 // begin makes the ledger of a hand-over; what was begun already is not begun again.
-func (c *Controller) begin(h *store.HandOver) (l *ledger, again bool) {
+func (c *Controller) newRecord(h *store.HandOver) (l *runRecord, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l, again = c.begun[h.Name]; !again {
-		l = newLedger(c.opts.Store, h)
-		c.begun[h.Name] = l
+	if l, again = c.started[h.Name]; !again {
+		l = newRunRecord(c.opts.Store, h)
+		c.started[h.Name] = l
 	}
 	return l, again
 }
 
 // start goes on with a hand-over, all reservations at once, and finishes it after the
 // last. What keeps one from being written down ends the controller.
-func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *ledger {
-	l, again := c.begin(h)
+func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *runRecord {
+	l, again := c.newRecord(h)
 	if again {
 		return l
 	}
 	action := calendar.Action(h.Spec.Action)
 	rows := c.rows(action)
-	c.note(h, rows)
+	c.trackHandOver(h, rows)
 	var mu sync.Mutex
 	left := len(rows) + 1
 	ended := func() (last bool) {
@@ -53,8 +53,8 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 		return left == 0
 	}
 	work := func(f func() error) {
-		end := c.agenda.Begin()
-		c.works.Go(func() {
+		end := c.idle.Begin()
+		c.workers.Go(func() {
 			defer end()
 			err := f()
 			if err == nil && ended() {
@@ -72,9 +72,9 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 		}
 		work(func() error {
 			if action == calendar.Batch {
-				return c.night(ctx, l, row)
+				return c.runBatch(ctx, l, row)
 			}
-			return c.day(ctx, l, row)
+			return c.rotate(ctx, l, row)
 		})
 	}
 	work(func() error { return nil })
@@ -82,7 +82,7 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 }
 
 // note remembers what was begun.
-func (c *Controller) note(h *store.HandOver, rows []registry.Reservation) {
+func (c *Controller) trackHandOver(h *store.HandOver, rows []config.Reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[h.Name] = h.Spec.At.Time
@@ -97,7 +97,7 @@ func (c *Controller) note(h *store.HandOver, rows []registry.Reservation) {
 }
 
 // supersedes is when the newest batch of a reservation was due.
-func (c *Controller) supersedes(reservation string) time.Time {
+func (c *Controller) newestBatch(reservation string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.newest[reservation]
@@ -106,12 +106,12 @@ func (c *Controller) supersedes(reservation string) time.Time {
 var errNoRows = errors.New("the registry has no reservation for it")
 
 // finish writes down what was not done, where that is so, and forgets what is old.
-func (c *Controller) finish(ctx context.Context, l *ledger) error {
+func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	var lacks []string
 	h := l.now()
 	for _, row := range h.Status.Rows {
-		if why := failed(row); why != "" {
-			lacks = append(lacks, why)
+		if reason := rowFailure(row); reason != "" {
+			lacks = append(lacks, reason)
 		}
 	}
 	if len(h.Status.Rows) == 0 {
@@ -132,14 +132,14 @@ func (c *Controller) finish(ctx context.Context, l *ledger) error {
 
 // prune deletes hand-overs that are older than they are kept.
 func (c *Controller) prune(ctx context.Context) error {
-	oldest := c.opts.Clock.Now().Add(-c.opts.Keep)
+	oldest := c.opts.Clock.Now().Add(-c.opts.Retention)
 	c.mu.Lock()
 	var old []string
 	for name, at := range c.known {
 		if at.Before(oldest) {
 			old = append(old, name)
 			delete(c.known, name)
-			delete(c.begun, name)
+			delete(c.started, name)
 		}
 	}
 	c.mu.Unlock()

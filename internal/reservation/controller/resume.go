@@ -9,18 +9,17 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 // lookBack is how far what nobody did is looked for.
-const lookBack = 31 * 24 * time.Hour
+const maxLookback = 31 * 24 * time.Hour
 
 // resume goes on with what was begun, and with what is due and its window still open. What
 // no controller did is written down. It answers from when on the clock counts.
 func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
 	now := c.opts.Clock.Now()
-	list, err := c.opts.Store.HandOvers(ctx, time.Time{})
+	list, err := c.opts.Store.ListHandOvers(ctx, time.Time{})
 	if err != nil {
 		return now, err //nolint:wrapcheck // says what it was doing
 	}
@@ -30,7 +29,7 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 	})
 	last := time.Time{}
 	for _, h := range list {
-		c.note(h, c.rows(calendar.Action(h.Spec.Action)))
+		c.trackHandOver(h, c.rows(calendar.Action(h.Spec.Action)))
 		if h.Spec.By == "" && h.Spec.At.After(last) {
 			last = h.Spec.At.Time
 		}
@@ -42,18 +41,18 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 			c.opts.Log.Info("going on", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
 			c.start(ctx, stop, h)
 		default:
-			if err := c.missed(ctx, h); err != nil {
+			if err := c.recordMissed(ctx, h); err != nil {
 				return now, err
 			}
 		}
 	}
-	since, err := c.since(last, now)
+	since, err := c.missedOccurrences(last, now)
 	if err != nil {
 		return now, err
 	}
 	for _, o := range since {
 		if o.Until.After(now) || !last.IsZero() {
-			if err := c.occur(ctx, stop, o, true); err != nil {
+			if err := c.startDue(ctx, stop, o, true); err != nil {
 				return now, err
 			}
 		}
@@ -63,14 +62,14 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 
 // since are the occurrences after the last that was begun until now; without one, those of
 // which the window may be open.
-func (c *Controller) since(last, now time.Time) ([]calendar.Occurrence, error) {
+func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurrence, error) {
 	var out []calendar.Occurrence
 	for _, e := range c.opts.Schedule.Entries() {
 		from := now.Add(-e.Window)
 		if !last.IsZero() {
 			from = last
 		}
-		if oldest := now.Add(-lookBack); from.Before(oldest) {
+		if oldest := now.Add(-maxLookback); from.Before(oldest) {
 			from = oldest
 		}
 		for {
@@ -90,8 +89,8 @@ func (c *Controller) since(last, now time.Time) ([]calendar.Occurrence, error) {
 }
 
 // missed finishes a hand-over of which the window is over.
-func (c *Controller) missed(ctx context.Context, h *store.HandOver) error {
-	l := newLedger(c.opts.Store, h)
+func (c *Controller) recordMissed(ctx context.Context, h *store.HandOver) error {
+	l := newRunRecord(c.opts.Store, h)
 	const why = "its window was over before a controller could go on with it"
 	action := calendar.Action(h.Spec.Action)
 	err := l.write(ctx, func(s *store.HandOverStatus) {
@@ -101,12 +100,12 @@ func (c *Controller) missed(ctx context.Context, h *store.HandOver) error {
 				continue
 			}
 			pending := matrix.NotStarted
-			if c.supersedes(row.Name).After(h.Spec.At.Time) {
+			if c.newestBatch(row.Name).After(h.Spec.At.Time) {
 				pending = matrix.Superseded
 			}
-			r.Cloud, r.Cells, r.Ended = string(row.Cloud), conclude(r.Cells, pending), c.stamp()
-			r.Result, r.Why = cmp.Or(r.Result, blocked), why
-			if settled(rotation.Result(r.Result)) || r.Result == passed {
+			r.Cloud, r.Cells, r.Ended = string(row.Cloud), concludeCells(r.Cells, pending), c.stamp()
+			r.Result, r.Reason = cmp.Or(r.Result, blocked), why
+			if isSettled(Result(r.Result)) || r.Result == passed {
 				r.Result = blocked
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Run goes on with what was begun and then by the clock, until ctx ends, which is no
 // error. What it was doing then is found by who comes after it.
 func (c *Controller) Run(ctx context.Context) error {
-	return c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+	return c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
 		after, err := c.resume(ctx, stop)
 		if err != nil {
 			return err
@@ -26,12 +26,12 @@ func (c *Controller) Run(ctx context.Context) error {
 				return fmt.Errorf("see what is due: %w", err)
 			}
 			after = next[0].At
-			if err := c.agenda.Wait(ctx, after); err != nil {
+			if err := c.idle.Wait(ctx, after); err != nil {
 				return err
 			}
 			for _, o := range next {
 				if o.At.Equal(after) {
-					if err := c.occur(ctx, stop, o, false); err != nil {
+					if err := c.startDue(ctx, stop, o, false); err != nil {
 						return err
 					}
 				}
@@ -43,12 +43,12 @@ func (c *Controller) Run(ctx context.Context) error {
 // Once does one hand-over now, by hand, to its end. Its window is as long as the entry's.
 // Where ctx ends before, it answers none.
 func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOver, error) {
-	spec, err := ByHand(c.opts.Schedule, entry, by, c.opts.Clock.Now())
+	spec, err := ManualHandOver(c.opts.Schedule, entry, by, c.opts.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
 	var done *store.HandOver
-	err = c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+	err = c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
 		h, err := c.open(ctx, spec)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOve
 }
 
 // ByHand is a hand-over that somebody begins.
-func ByHand(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
+func ManualHandOver(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
 	e, err := s.Entry(entry)
 	if err != nil {
 		return store.HandOverSpec{}, err //nolint:wrapcheck // names it
@@ -76,19 +76,19 @@ func ByHand(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOv
 }
 
 // under runs what goes by the clock beside the sweep, and waits for all that was started.
-func (c *Controller) under(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
+func (c *Controller) runWithSweep(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
 	inner, stop := context.WithCancelCause(ctx)
 	swept := make(chan struct{})
 	go func() {
 		defer close(swept)
 		c.sweep(inner, stop)
 	}()
-	end := c.agenda.Begin()
+	end := c.idle.Begin()
 	err := work(inner, stop)
 	end()
 	stop(err)
 	<-swept
-	c.works.Wait()
+	c.workers.Wait()
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // it was told to end
 	}
@@ -96,13 +96,13 @@ func (c *Controller) under(ctx context.Context, work func(context.Context, conte
 }
 
 // occur begins what is due, or writes down that nobody did it in time.
-func (c *Controller) occur(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
+func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
 	h, err := c.open(ctx, store.HandOverSpec{Entry: o.Entry, Action: string(o.Action), At: metav1.NewTime(o.At.UTC()), Until: metav1.NewTime(o.Until.UTC())})
 	if err != nil || h.Status.Finished != nil {
 		return err
 	}
 	if !c.opts.Clock.Now().Before(o.Until) {
-		return c.missed(ctx, h)
+		return c.recordMissed(ctx, h)
 	}
 	if late {
 		c.opts.Log.Warn("late", "entry", o.Entry, "due", o.At.UTC())
@@ -114,11 +114,11 @@ func (c *Controller) occur(ctx context.Context, stop context.CancelCauseFunc, o 
 // open writes down that a hand-over is begun. A store that is away is waited for.
 func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error) {
 	for {
-		h, err := c.opts.Store.OpenHandOver(ctx, spec)
-		if err == nil || !broker.Passing(err) {
+		h, err := c.opts.Store.EnsureHandOver(ctx, spec)
+		if err == nil || !broker.IsTransient(err) {
 			return h, err //nolint:wrapcheck // says what it was doing
 		}
-		timer := time.NewTimer(again)
+		timer := time.NewTimer(retryPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

@@ -13,6 +13,6 @@ type Status struct {
 
 // Status answers at any time.
 func (c *Controller) Status() Status {
-	idle, next, changes := c.agenda.State()
+	idle, next, changes := c.idle.State()
 	return Status{Idle: idle, Next: next, Changes: changes}
 }

@@ -62,7 +62,7 @@ func (c *Client) call(ctx context.Context, r Request, after func(context.Context
 			log.WarnContext(ctx, "hook failed", "attempt", r.Attempt, "err", err)
 			return fail(r.Attempt, lines, err)
 		}
-		pause := c.opts.Jitter(limit.pause(r.Attempt))
+		pause := c.opts.Jitter(limit.backoff(r.Attempt))
 		log.InfoContext(ctx, "hook is tried again", "attempt", r.Attempt, "err", err, "after", pause.String())
 		if ended := c.opts.Clock.Sleep(ctx, pause); ended != nil {
 			return fail(r.Attempt, lines, errors.Join(ended, err))
@@ -91,7 +91,7 @@ func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Requ
 	}
 	resp, err := outcome(out, r)
 	if err == nil && after != nil {
-		if err = after(ctx); err != nil && !stale(err) {
+		if err = after(ctx); err != nil && !isStale(err) {
 			err = fmt.Errorf("%w: %w", ErrTemporary, err)
 		}
 	}
@@ -102,19 +102,19 @@ func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Requ
 // done; it may be asked again.
 func (c *Client) fenced(ctx context.Context, r Request) error {
 	if r.Lease.Token == 0 || r.Reservation == nil {
-		if r.Verb.changes() {
+		if r.Verb.hasSideEffects() {
 			return fmt.Errorf("%s needs the token of a lease of a reservation", r.Verb)
 		}
 		return nil
 	}
 	err := c.opts.Fence.Check(ctx, r.Reservation.Name, r.Lease.Token)
-	if err == nil || stale(err) {
+	if err == nil || isStale(err) {
 		return err //nolint:wrapcheck // says what was checked
 	}
 	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
-func stale(err error) bool {
+func isStale(err error) bool {
 	var s *lease.StaleError
 	return errors.As(err, &s)
 }
@@ -129,14 +129,14 @@ func outcome(out Output, r Request) (Response, error) {
 		}
 		return resp, err
 	case ExitTemporary:
-		return Response{}, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, said(out, r))
+		return Response{}, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, failureReason(out, r))
 	default:
-		return Response{}, fmt.Errorf("exit status %d%s", out.Status, said(out, r))
+		return Response{}, fmt.Errorf("exit status %d%s", out.Status, failureReason(out, r))
 	}
 }
 
 // said is why a hook says that it failed: in its response, else in its log.
-func said(out Output, r Request) string {
+func failureReason(out Output, r Request) string {
 	if resp, err := ParseResponse(out.Response, r); err == nil && resp.Error != "" {
 		return ": " + resp.Error
 	}

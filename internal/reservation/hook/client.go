@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // Fence says whether the token of a lease is still good. A broker.Broker is one.
@@ -75,7 +75,7 @@ func (c *Client) Owner() string { return c.opts.Config.Owner }
 
 // Provision stands a deployment up, in the name of a lease, and returns it when it
 // stands. The same name under the same token is the same deployment.
-func (c *Client) Provision(ctx context.Context, row registry.Reservation, intent registry.Intent, name string, l Lease) (Deployment, error) {
+func (c *Client) Provision(ctx context.Context, row config.Reservation, intent config.Intent, name string, l Lease) (Deployment, error) {
 	resp, err := c.call(ctx, Request{Verb: Provision, Cloud: row.Cloud, Reservation: &row, Intent: intent, Deployment: name, Lease: l}, nil)
 	if err != nil {
 		return Deployment{}, err
@@ -84,11 +84,11 @@ func (c *Client) Provision(ctx context.Context, row registry.Reservation, intent
 }
 
 // errLeft says that what was torn down is found all the same.
-var errLeft = errors.New("it says that it is gone, and discover finds it")
+var errStillDiscovered = errors.New("it says that it is gone, and discover finds it")
 
 // Teardown removes a deployment in the name of a lease, and returns when discover does
 // not find it any more: what the hook says of itself is not enough.
-func (c *Client) Teardown(ctx context.Context, row registry.Reservation, name string, l Lease) error {
+func (c *Client) Teardown(ctx context.Context, row config.Reservation, name string, l Lease) error {
 	_, err := c.call(ctx, Request{Verb: Teardown, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l},
 		func(ctx context.Context) error {
 			all, err := c.Discover(ctx, row.Cloud, &row, l)
@@ -96,7 +96,7 @@ func (c *Client) Teardown(ctx context.Context, row registry.Reservation, name st
 				return err
 			}
 			if slices.ContainsFunc(all, func(d Deployment) bool { return d.Name == name }) {
-				return errLeft
+				return errStillDiscovered
 			}
 			return nil
 		})
@@ -104,8 +104,8 @@ func (c *Client) Teardown(ctx context.Context, row registry.Reservation, name st
 }
 
 // Census looks at the nodes of a deployment. The lease may be zero.
-func (c *Client) Census(ctx context.Context, row registry.Reservation, name string, l Lease) (Nodes, error) {
-	resp, err := c.call(ctx, Request{Verb: Census, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l}, nil)
+func (c *Client) GetNodes(ctx context.Context, row config.Reservation, name string, l Lease) (Nodes, error) {
+	resp, err := c.call(ctx, Request{Verb: GetNodes, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (c *Client) Census(ctx context.Context, row registry.Reservation, name stri
 
 // Discover lists the deployments of a reservation, or, where row is nil, all those of a
 // cloud that carry labels of this kind, whoever owns them. The lease may be zero.
-func (c *Client) Discover(ctx context.Context, cloud registry.Cloud, row *registry.Reservation, l Lease) ([]Deployment, error) {
+func (c *Client) Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l Lease) ([]Deployment, error) {
 	resp, err := c.call(ctx, Request{Verb: Discover, Cloud: cloud, Reservation: row, Lease: l}, nil)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *Client) Discover(ctx context.Context, cloud registry.Cloud, row *regist
 
 // Test runs what a version has to show for an intent, on a deployment and in the name of a
 // lease. A test that fails is a result; the error says that there is none.
-func (c *Client) Test(ctx context.Context, row registry.Reservation, version string, intent registry.Intent, deployment string, l Lease) (Result, error) {
+func (c *Client) Test(ctx context.Context, row config.Reservation, version string, intent config.Intent, deployment string, l Lease) (Result, error) {
 	resp, err := c.call(ctx, Request{
 		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,
 	}, nil)
@@ -137,7 +137,7 @@ func (c *Client) Test(ctx context.Context, row registry.Reservation, version str
 // ErrNoHook says that nothing does a cloud's part.
 var ErrNoHook = errors.New("the cloud has no hook")
 
-func (c *Client) hook(cloud registry.Cloud) (Hook, Runner, error) {
+func (c *Client) hook(cloud config.Cloud) (Hook, Runner, error) {
 	h, ok := c.opts.Config.Hooks[cloud]
 	if !ok {
 		return Hook{}, nil, fmt.Errorf("%s: %w: add one to the hooks file", cloud, ErrNoHook)

@@ -5,19 +5,19 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // Config is what one hooks.yaml holds: one hook a cloud.
 type Config struct {
 	// Owner labels what is made, so that it is told from others' things.
 	Owner string
-	Hooks map[registry.Cloud]Hook
+	Hooks map[config.Cloud]Hook
 }
 
 // Hook says how a cloud's part is done: by a command, or by a Job.
 type Hook struct {
-	Cloud registry.Cloud
+	Cloud config.Cloud
 	// Command is a program with its arguments; empty where there is a Job.
 	Command []string
 	// Environment names variables that the program gets beside the usual ones; Secrets
@@ -46,17 +46,17 @@ type Limit struct {
 }
 
 // most is the longest pause between attempts.
-const most = 10 * time.Minute
+const maxBackoff = 10 * time.Minute
 
 // pause after an attempt, counted from 1.
-func (l Limit) pause(attempt int) time.Duration {
+func (l Limit) backoff(attempt int) time.Duration {
 	d := l.Backoff
 	for range attempt - 1 {
-		if d *= 2; d >= most {
-			return most
+		if d *= 2; d >= maxBackoff {
+			return maxBackoff
 		}
 	}
-	return min(d, most)
+	return min(d, maxBackoff)
 }
 
 // DefaultLimits are those of a hook that states none. A cluster with GPUs takes tens
@@ -66,7 +66,7 @@ func DefaultLimits() map[Verb]Limit {
 	return map[Verb]Limit{
 		Provision: {Time: time.Hour, Attempts: 2, Backoff: 30 * time.Second},
 		Teardown:  {Time: time.Hour, Attempts: 5, Backoff: 30 * time.Second},
-		Census:    {Time: 2 * time.Minute, Attempts: 3, Backoff: 5 * time.Second},
+		GetNodes:    {Time: 2 * time.Minute, Attempts: 3, Backoff: 5 * time.Second},
 		Discover:  {Time: 5 * time.Minute, Attempts: 3, Backoff: 15 * time.Second},
 		Test:      {Time: 150 * time.Minute, Attempts: 1, Backoff: 30 * time.Second},
 	}

@@ -3,7 +3,7 @@ package hook
 import (
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // APIVersion of requests, responses and the configuration.
@@ -19,7 +19,7 @@ const (
 	// Teardown removes a deployment with all that belongs to it.
 	Teardown Verb = "teardown"
 	// Census looks at the nodes of a deployment.
-	Census Verb = "census"
+	GetNodes Verb = "census"
 	// Discover lists the deployments that there are.
 	Discover Verb = "discover"
 	// Test runs what a version has to show on a deployment.
@@ -27,10 +27,10 @@ const (
 )
 
 // Verbs are all of them.
-func Verbs() []Verb { return []Verb{Provision, Teardown, Census, Discover, Test} }
+func Verbs() []Verb { return []Verb{Provision, Teardown, GetNodes, Discover, Test} }
 
 // changes tells that a verb has side effects, and so needs a lease.
-func (v Verb) changes() bool { return v == Provision || v == Teardown || v == Test }
+func (v Verb) hasSideEffects() bool { return v == Provision || v == Teardown || v == Test }
 
 // Lease is in whose name something is done.
 type Lease struct {
@@ -46,11 +46,11 @@ type Request struct {
 	Verb       Verb   `json:"verb"`
 	// Owner is who runs the reservations, for the label of what is made.
 	Owner string         `json:"owner"`
-	Cloud registry.Cloud `json:"cloud"`
+	Cloud config.Cloud `json:"cloud"`
 	// Reservation is the registry's row; nil with discover of a whole cloud.
-	Reservation *registry.Reservation `json:"reservation,omitempty"`
+	Reservation *config.Reservation `json:"reservation,omitempty"`
 	// Intent is what provision stands up, and test looks at.
-	Intent registry.Intent `json:"intent,omitempty"`
+	Intent config.Intent `json:"intent,omitempty"`
 	// Version is what test runs: main, or a stable release, vX.Y.Z. Empty with other verbs.
 	Version string `json:"version,omitempty"`
 	// Deployment is the name; empty with discover.
@@ -71,7 +71,7 @@ type Response struct {
 	// Deployment answers provision.
 	Deployment *Deployment `json:"deployment,omitempty"`
 	// Gone answers teardown: nothing of the deployment is left.
-	Gone bool `json:"gone,omitempty"`
+	Deleted bool `json:"deleted,omitempty"`
 	// Nodes answer census; they may be none, but not left out.
 	Nodes *[]Node `json:"nodes,omitempty"`
 	// Deployments answer discover; they may be none, but not left out.
@@ -87,7 +87,7 @@ type Deployment struct {
 	// provision put on it; empty where it has none.
 	Owner       string          `json:"owner,omitempty"`
 	Reservation string          `json:"reservation,omitempty"`
-	Intent      registry.Intent `json:"intent,omitempty"`
+	Intent      config.Intent `json:"intent,omitempty"`
 	Token       int64           `json:"token,omitempty"`
 	Created     time.Time       `json:"created,omitzero"`
 	// Access is how a person reaches it; nil while it can't be reached, and where a whole

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 func text(tb testing.TB, v any) string {
@@ -56,7 +56,7 @@ func TestRequestsThatAreWrong(t *testing.T) {
 		{"verb", func(r *Request) { r.Verb = "destroy" }, `verb "destroy" is unknown`},
 		{"owner", func(r *Request) { r.Owner = "Team A" }, `owner "Team A"`},
 		{"no reservation", func(r *Request) { r.Reservation = nil }, "it is missing"},
-		{"another cloud", func(r *Request) { r.Cloud = registry.GCP }, `the reservation is of "aws"`},
+		{"another cloud", func(r *Request) { r.Cloud = config.GCP }, `the reservation is of "aws"`},
 		{"name", func(r *Request) { r.Deployment = "../x" }, `deployment name "../x"`},
 		{"long name", func(r *Request) { r.Deployment = strings.Repeat("a", 33) }, "at most 32"},
 		{"no token", func(r *Request) { r.Lease = Lease{} }, "needs the token of a lease"},
@@ -113,38 +113,38 @@ func TestResponsesThatAreWrong(t *testing.T) {
 	}{
 		{"version", Teardown, func(r *Response) { r.APIVersion = "" }, "apiVersion"},
 		{"nothing answered", Provision, func(r *Response) { r.Deployment = nil }, `"deployment": it is missing`},
-		{"not gone", Teardown, func(r *Response) { r.Gone = false }, `"gone": it is missing`},
-		{"no nodes", Census, func(r *Response) { r.Nodes = nil }, `"nodes": it is missing`},
+		{"not gone", Teardown, func(r *Response) { r.Deleted = false }, `"gone": it is missing`},
+		{"no nodes", GetNodes, func(r *Response) { r.Nodes = nil }, `"nodes": it is missing`},
 		{"no deployments", Discover, func(r *Response) { r.Deployments = nil }, `"deployments": it is missing`},
-		{"another verb's", Discover, func(r *Response) { r.Gone = true }, `"gone" does not answer discover`},
+		{"another verb's", Discover, func(r *Response) { r.Deleted = true }, `"gone" does not answer discover`},
 		{"another deployment", Provision, change(func(d *Deployment) { d.Name = "other" }), `"other" was answered`},
 		{"another's", Provision, change(func(d *Deployment) { d.Owner = "team-b" }), `the owner "team-b"`},
 		{"another reservation", Provision, change(func(d *Deployment) { d.Reservation = "b" }), `the reservation "b"`},
-		{"another intent", Provision, change(func(d *Deployment) { d.Intent = registry.Inference }), "intent"},
+		{"another intent", Provision, change(func(d *Deployment) { d.Intent = config.Inference }), "intent"},
 		{"an older token", Provision, change(func(d *Deployment) { d.Token-- }), "labelled with token"},
 		{"no age", Provision, change(func(d *Deployment) { d.Created = time.Time{} }), "when it was created"},
 		{"no access", Provision, change(func(d *Deployment) { d.Access = nil }), "access is missing"},
 		{"a key", Provision, change(func(d *Deployment) { d.Access.CA = key }), "a private key"},
 		{"a password in the URL", Provision, change(func(d *Deployment) { d.Access.Server = "https://a:b@c" }), "want an https URL"},
 		{"no plugin", Provision, change(func(d *Deployment) { d.Access.Exec.Command = "" }), "exec.command is empty"},
-		{"a node without identity", Census, func(r *Response) { (*r.Nodes)[0].UID = "" }, "a name and a uid"},
-		{"a node twice", Census, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "there twice"},
-		{"negative GPUs", Census, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
+		{"a node without identity", GetNodes, func(r *Response) { (*r.Nodes)[0].UID = "" }, "a name and a uid"},
+		{"a node twice", GetNodes, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "there twice"},
+		{"negative GPUs", GetNodes, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
 		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "there twice"},
 		{"no result", Test, func(r *Response) { r.Result = nil }, `"result": it is missing`},
 		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" does not answer teardown`},
 		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `the verdict "" is unknown`},
 		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `the verdict "skipped" is unknown`},
 		{"a pass of nothing", Test, result(func(r *Result) { r.Checks = 0 }), "a pass has at least one"},
-		{"a pass with a why", Test, result(func(r *Result) { r.Why = "two pods are pending" }), "it passed, and why says what did not"},
-		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Why = Failed, " \n" }), "it is failed: why is missing"},
+		{"a pass with a why", Test, result(func(r *Result) { r.Reason = "two pods are pending" }), "it passed, and why says what did not"},
+		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "it is failed: why is missing"},
 		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "it is unobserved: why is missing"},
-		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Why: "x"} }), "-1 checks"},
+		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Reason: "x"} }), "-1 checks"},
 		{"much evidence", Test, result(func(r *Result) { r.Evidence = strings.Repeat("x", MaxEvidence+1) }), "evidence has 1025 bytes"},
 		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "more than one line"},
 		{"a password in the evidence", Test, result(func(r *Result) { r.Evidence = "https://a:b@example.com/run" }), "a URL with a user in it"},
-		{"much of why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: strings.Repeat("x", MaxWhy+1)} }), "why has 2049 bytes"},
-		{"a terminal's why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: "\x1b[2J"} }), "why has control characters"},
+		{"much of why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Reason: strings.Repeat("x", MaxReason+1)} }), "why has 2049 bytes"},
+		{"a terminal's why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Reason: "\x1b[2J"} }), "why has control characters"},
 		{"another reservation's", Discover, func(r *Response) { (*r.Deployments)[0].Reservation = "b" }, `is of "b"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,15 +242,15 @@ func TestBrief(t *testing.T) {
 		"two lines":       {"a\n\tb\n", "a\n\tb"},
 		"a terminal's":    {"a\x1b[2Jb\r", "a [2Jb"},
 		"not UTF-8":       {"a\xff", "a?"},
-		"too long":        {strings.Repeat("x", MaxWhy+1), strings.Repeat("x", MaxWhy-6) + " (cut)"},
-		"cut in a letter": {strings.Repeat("ä", MaxWhy), strings.Repeat("ä", (MaxWhy-6)/2) + " (cut)"},
+		"too long":        {strings.Repeat("x", MaxReason+1), strings.Repeat("x", MaxReason-6) + " (cut)"},
+		"cut in a letter": {strings.Repeat("ä", MaxReason), strings.Repeat("ä", (MaxReason-6)/2) + " (cut)"},
 	} {
-		got := Brief(tt.in)
+		got := TrimReason(tt.in)
 		if got != tt.want {
 			t.Errorf("%s: got %q", name, got)
 		}
 		r := answered(Test)
-		r.Result = &Result{Verdict: Failed, Why: got}
+		r.Result = &Result{Verdict: Failed, Reason: got}
 		if _, err := ParseResponse([]byte(text(t, r)), asked(Test)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -30,7 +30,7 @@ type Program struct {
 var _ Runner = (*Program)(nil)
 
 // usual are the variables that every hook gets.
-var usual = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+var defaultVariables = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
 // environment is what the program gets, and the secrets in it.
 func (p *Program) environment() (env []string, secrets map[string]string, err error) {
@@ -39,7 +39,7 @@ func (p *Program) environment() (env []string, secrets map[string]string, err er
 		lookup = os.LookupEnv
 	}
 	secrets = map[string]string{}
-	for _, name := range usual {
+	for _, name := range defaultVariables {
 		if v, ok := lookup(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -71,8 +71,8 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 		return Output{}, err
 	}
 	argv := p.Hook.Command
-	var stdout bounded
-	log := newTail(secrets, p.teller(ctx, r))
+	var stdout boundedBuffer
+	log := newTail(secrets, p.logLine(ctx, r))
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
@@ -97,7 +97,7 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	return out, nil
 }
 
-func (p *Program) teller(ctx context.Context, r Request) func(string) {
+func (p *Program) logLine(ctx context.Context, r Request) func(string) {
 	if p.Log == nil {
 		return nil
 	}

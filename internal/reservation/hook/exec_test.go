@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // program is a hook written in shell.
@@ -24,7 +24,7 @@ func program(t *testing.T, script string) *Program {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{path, "an argument"}}, Grace: 30 * time.Second}
+	return &Program{Hook: Hook{Cloud: config.AWS, Command: []string{path, "an argument"}}, Grace: 30 * time.Second}
 }
 
 func run(t *testing.T, ctx context.Context, p *Program) (Output, error) { //nolint:revive // a test first
@@ -71,7 +71,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramThatIsNotThere(t *testing.T) {
-	p := &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{"/nonexistent/hook"}}}
+	p := &Program{Hook: Hook{Cloud: config.AWS, Command: []string{"/nonexistent/hook"}}}
 	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "/nonexistent/hook") || errors.Is(err, ErrTemporary) {
 		t.Errorf("got %v", err)
 	}

@@ -31,12 +31,12 @@ type Jobs struct {
 var _ Runner = (*Jobs)(nil)
 
 // clearing bounds how long it takes to delete a Job with its pods.
-const clearing = 2 * time.Minute
+const deleteTimeout = 2 * time.Minute
 
 // Run makes a Job and deletes it, with its pod, when it has ended or ctx has. What an earlier
 // caller left running of the same reservation is ended first, unless its token is higher.
 func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
-	if r.Verb.changes() {
+	if r.Verb.hasSideEffects() {
 		if err := j.supersede(ctx, r); err != nil {
 			return Output{}, err
 		}
@@ -44,20 +44,20 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 	call := j.ID()
 	own := labels.Set{LabelCall: call}.String()
 	defer func() {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearing)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 		defer cancel()
-		if stays := j.clear(bounded, own); stays != nil {
+		if stays := j.deleteAll(bounded, own); stays != nil {
 			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
 		}
 	}()
-	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, left(ctx)), metav1.CreateOptions{})
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx)), metav1.CreateOptions{})
 	if err != nil {
-		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, passing(ctx, err))
+		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, temporary(ctx, err))
 	}
 	if _, err := j.Client.CoreV1().ConfigMaps(job.Namespace).Create(ctx, j.Job.request(job, body), metav1.CreateOptions{}); err != nil {
-		return Output{}, fmt.Errorf("create the request of Job %s: %w", job.Name, passing(ctx, err))
+		return Output{}, fmt.Errorf("create the request of Job %s: %w", job.Name, temporary(ctx, err))
 	}
-	pod, err := j.await(ctx, job.Name, own)
+	pod, err := j.waitForPod(ctx, job.Name, own)
 	if err != nil {
 		return Output{}, err
 	}
@@ -66,7 +66,7 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 
 // passing says of an error of the API server that it may go better later, or, where ctx has
 // ended, why it has.
-func passing(ctx context.Context, err error) error {
+func temporary(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
@@ -74,7 +74,7 @@ func passing(ctx context.Context, err error) error {
 }
 
 // left is what an attempt has, by this machine's clock.
-func left(ctx context.Context) time.Duration {
+func remaining(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return maxTime
@@ -87,7 +87,7 @@ func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
-		return fmt.Errorf("look for what runs for reservation %s: %w", r.Reservation.Name, passing(ctx, err))
+		return fmt.Errorf("look for what runs for reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
 	}
 	for _, other := range list.Items {
 		token, err := strconv.ParseInt(other.Labels[LabelToken], 10, 64)
@@ -96,11 +96,11 @@ func (j *Jobs) supersede(ctx context.Context, r Request) error {
 				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job's"})
 		}
 	}
-	return j.clear(ctx, others)
+	return j.deleteAll(ctx, others)
 }
 
 // await returns the pod when its first container has ended.
-func (j *Jobs) await(ctx context.Context, name, own string) (*corev1.Pod, error) {
+func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, error) {
 	every := j.Poll
 	if every == 0 {
 		every = time.Second
@@ -109,7 +109,7 @@ func (j *Jobs) await(ctx context.Context, name, own string) (*corev1.Pod, error)
 	defer tick.Stop()
 	stands := "no pod was made"
 	for {
-		pod, job, err := j.look(ctx, name, own)
+		pod, job, err := j.getPod(ctx, name, own)
 		switch {
 		case err != nil:
 			stands = err.Error() // it is asked again until the limit
@@ -128,7 +128,7 @@ func (j *Jobs) await(ctx context.Context, name, own string) (*corev1.Pod, error)
 	}
 }
 
-func (j *Jobs) look(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
+func (j *Jobs) getPod(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
 	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the pods of Job %s: %w", name, err)

@@ -64,13 +64,13 @@ func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
 	out := Output{Status: int(state.ExitCode)}
 	log, err := j.log(ctx, pod)
 	if message := strings.TrimSpace(state.Message); message != "" {
-		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, logLines))
+		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, maxLines))
 		return out, nil // a log that can't be read is no loss
 	}
 	if err != nil {
 		return out, fmt.Errorf("read the log of pod %s: %w: %w", pod.Name, ErrTemporary, err)
 	}
-	lines := lastLines(log, logLines+1)
+	lines := lastLines(log, maxLines+1)
 	if n := len(lines); n > 0 {
 		out.Response, out.Log = []byte(lines[n-1]), withoutSecrets(lines[:n-1])
 	}
@@ -85,7 +85,7 @@ func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	if j.Logs != nil {
 		return j.Logs(ctx, pod.Namespace, pod.Name, container)
 	}
-	lines := int64(logLines + 1)
+	lines := int64(maxLines + 1)
 	stream, err := j.Client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines}).Stream(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -118,7 +118,7 @@ func lastLines(log []byte, n int) []string {
 }
 
 // clear deletes Jobs and their requests by label, and returns when no pod of them is left.
-func (j *Jobs) clear(ctx context.Context, selector string) error {
+func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 	foreground := metav1.DeletePropagationForeground
 	by, list := metav1.DeleteOptions{PropagationPolicy: &foreground}, metav1.ListOptions{LabelSelector: selector}
 	pods := j.Client.CoreV1().Pods(j.Job.Namespace)

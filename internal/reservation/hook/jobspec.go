@@ -43,7 +43,7 @@ func parseJob(data []byte, namespace string) (*Job, error) {
 	p.add(j.APIVersion != "batch/v1" || j.Kind != "Job", "it is a %s of %s, want a Job of batch/v1", j.Kind, j.APIVersion)
 	p.add(j.Namespace != "" && j.Namespace != namespace, "it is of the namespace %s, the hooks file says %s", j.Namespace, namespace)
 	p.add(len(j.Spec.Template.Spec.Containers) == 0, "it has no container")
-	p.add(or1(j.Spec.Parallelism) != 1 || or1(j.Spec.Completions) != 1, "it has more than one pod")
+	p.add(valueOrOne(j.Spec.Parallelism) != 1 || valueOrOne(j.Spec.Completions) != 1, "it has more than one pod")
 	p.add(j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit != 0, "it has a backoffLimit: attempts are the hooks file's, for the lease is checked before each")
 	p.add(j.Spec.Template.Spec.RestartPolicy != "" && j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever, "its restartPolicy is not Never: attempts are the hooks file's")
 	p.add(j.Spec.Suspend != nil && *j.Spec.Suspend, "it is suspended")
@@ -53,7 +53,7 @@ func parseJob(data []byte, namespace string) (*Job, error) {
 	return &Job{Namespace: namespace, Template: j}, nil
 }
 
-func or1(n *int32) int32 {
+func valueOrOne(n *int32) int32 {
 	if n == nil {
 		return 1
 	}
@@ -64,7 +64,7 @@ func or1(n *int32) int32 {
 func labelsOf(r Request, call string) map[string]string {
 	l := map[string]string{
 		LabelHook: string(r.Cloud), LabelVerb: string(r.Verb), LabelToken: strconv.FormatInt(r.Lease.Token, 10), LabelCall: call,
-		LabelChanges: strconv.FormatBool(r.Verb.changes()),
+		LabelChanges: strconv.FormatBool(r.Verb.hasSideEffects()),
 	}
 	if r.Reservation != nil {
 		l[LabelReservation] = r.Reservation.Name
@@ -73,7 +73,7 @@ func labelsOf(r Request, call string) map[string]string {
 }
 
 // keptFor is how long the Job of a caller that died is kept after its end.
-const keptFor = int32(3600)
+const jobTTL = int32(3600)
 
 // object makes a call's Job of the template. It has one pod that is tried once, and ends by
 // itself when the attempt has to.
@@ -81,12 +81,12 @@ func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
 	out := j.Template.DeepCopy()
 	out.ObjectMeta = metav1.ObjectMeta{
 		Name: "firstlight-" + string(r.Verb) + "-" + call, Namespace: j.Namespace,
-		Labels: merged(j.Template.Labels, labelsOf(r, call)), Annotations: j.Template.Annotations,
+		Labels: mergeLabels(j.Template.Labels, labelsOf(r, call)), Annotations: j.Template.Annotations,
 	}
-	never, seconds, kept := int32(0), int64(max(left, time.Second).Seconds()), keptFor
+	never, seconds, kept := int32(0), int64(max(left, time.Second).Seconds()), jobTTL
 	out.Spec.BackoffLimit, out.Spec.ActiveDeadlineSeconds, out.Spec.TTLSecondsAfterFinished = &never, &seconds, &kept
 	pod := &out.Spec.Template
-	pod.Labels = merged(pod.Labels, labelsOf(r, call))
+	pod.Labels = mergeLabels(pod.Labels, labelsOf(r, call))
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: out.Name}},
@@ -108,7 +108,7 @@ func (j *Job) request(owner *batchv1.Job, body []byte) *corev1.ConfigMap {
 	}
 }
 
-func merged(a, b map[string]string) map[string]string {
+func mergeLabels(a, b map[string]string) map[string]string {
 	out := make(map[string]string, len(a)+len(b))
 	maps.Copy(out, a)
 	maps.Copy(out, b)

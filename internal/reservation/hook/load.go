@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -38,7 +37,7 @@ type fileJob struct {
 type fileLimits struct {
 	Provision *fileLimit `yaml:"provision"`
 	Teardown  *fileLimit `yaml:"teardown"`
-	Census    *fileLimit `yaml:"census"`
+	Nodes    *fileLimit `yaml:"census"`
 	Discover  *fileLimit `yaml:"discover"`
 	Test      *fileLimit `yaml:"test"`
 }
@@ -58,7 +57,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Load is Parse of a file. Relative paths in it are relative to its directory.
 func Load(path string) (*Config, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
 	}
@@ -69,13 +68,13 @@ func Load(path string) (*Config, error) {
 // diag.List: everything that is wrong, each with its place and what to do.
 func Parse(name string, data []byte) (*Config, error) {
 	var f fileConfig
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc, dir: filepath.Dir(name)}
 	c := l.config(&f)
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -102,14 +101,14 @@ func (l *loader) config(f *fileConfig) *Config {
 	if l.doc.Has("hooks") && len(f.Hooks) == 0 {
 		l.add(ruleNoHook, []string{"hooks"}, "there are no hooks")
 	}
-	c := &Config{Owner: f.Owner, Hooks: map[registry.Cloud]Hook{}}
+	c := &Config{Owner: f.Owner, Hooks: map[config.Cloud]Hook{}}
 	for i, h := range f.Hooks {
 		at := func(keys ...string) []string { return append([]string{"hooks", strconv.Itoa(i)}, keys...) }
-		cloud := registry.Cloud(h.Cloud)
+		cloud := config.Cloud(h.Cloud)
 		if _, twice := c.Hooks[cloud]; twice {
 			l.add(ruleTwice, at("cloud"), "%s has a hook already", cloud)
 		}
-		if h.Cloud != "" && !slices.Contains(registry.Clouds(), cloud) {
+		if h.Cloud != "" && !slices.Contains(config.Clouds(), cloud) {
 			l.add(ruleCloud, at("cloud"), "the cloud %q is unknown", h.Cloud)
 		}
 		c.Hooks[cloud] = l.hook(h, at)
@@ -118,7 +117,7 @@ func (l *loader) config(f *fileConfig) *Config {
 }
 
 func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
-	h := Hook{Cloud: registry.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
+	h := Hook{Cloud: config.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
 	if (len(f.Command) > 0) == (f.Job != nil) {
 		l.add(ruleOneOf, at("cloud"), "the hook of %s has neither or both of command and job", f.Cloud)
 	}
@@ -148,7 +147,7 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 		}
 	}
 	for verb, f := range map[Verb]*fileLimit{
-		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, Census: f.Limits.Census, Discover: f.Limits.Discover, Test: f.Limits.Test,
+		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, GetNodes: f.Limits.Nodes, Discover: f.Limits.Discover, Test: f.Limits.Test,
 	} {
 		if f != nil {
 			h.Limits[verb] = l.limit(f, h.Limits[verb], func(key string) []string { return at("limits", string(verb), key) })
@@ -186,7 +185,7 @@ func (l *loader) job(f *fileJob, at func(...string) []string) *Job {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
 	}
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err == nil {
 		var j *Job
 		if j, err = parseJob(data, f.Namespace); err == nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 const example = "../../../examples/hooks/hooks.yaml"
@@ -18,14 +18,14 @@ func TestTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aws := c.Hooks[registry.AWS]
+	aws := c.Hooks[config.AWS]
 	if len(aws.Command) == 0 || !strings.HasSuffix(aws.Command[0], "examples/hooks/eks") {
 		t.Errorf("the hook of aws is %v", aws.Command)
 	}
 	if _, err := os.Stat(aws.Command[0]); err != nil {
 		t.Error(err)
 	}
-	if azure := c.Hooks[registry.Azure]; azure.Job == nil || azure.Job.Namespace == "" {
+	if azure := c.Hooks[config.Azure]; azure.Job == nil || azure.Job.Namespace == "" {
 		t.Errorf("the hook of azure is %+v", azure)
 	}
 	if l := aws.Limits[Discover]; l.Time <= 0 || l.Attempts < 1 {
@@ -39,9 +39,9 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := c.Hooks[registry.AWS].Limits
+	l := c.Hooks[config.AWS].Limits
 	if d := DefaultLimits(); l[Provision] != (Limit{90 * time.Minute, d[Provision].Attempts, d[Provision].Backoff}) ||
-		l[Census] != (Limit{d[Census].Time, 1, 0}) || l[Teardown] != d[Teardown] ||
+		l[GetNodes] != (Limit{d[GetNodes].Time, 1, 0}) || l[Teardown] != d[Teardown] ||
 		l[Test] != (Limit{30 * time.Minute, 1, d[Test].Backoff}) {
 		t.Errorf("limits %+v", l)
 	}

@@ -27,14 +27,14 @@ type Result struct {
 	// MaxEvidence bytes; it is shown to everybody, so a URL has no password in it.
 	Evidence string `json:"evidence,omitempty"`
 	// Why says what failed, or could not be seen: at most MaxWhy bytes. A pass has none.
-	Why string `json:"why,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Bounds of a result's texts, in bytes: they are kept with the night's results, and the
 // whole response of a Job has at most 4096.
 const (
 	MaxEvidence = 1024
-	MaxWhy      = 2048
+	MaxReason      = 2048
 )
 
 // versions that a test is of.
@@ -52,9 +52,9 @@ func (p *problems) result(r Result) {
 	switch r.Verdict {
 	case Passed:
 		p.add(r.Checks < 1, "result: it passed, and %d checks say so: a pass has at least one", r.Checks)
-		p.add(r.Why != "", "result: it passed, and why says what did not: %.80q", r.Why)
+		p.add(r.Reason != "", "result: it passed, and why says what did not: %.80q", r.Reason)
 	case Failed, Unobserved:
-		p.add(strings.TrimSpace(r.Why) == "", "result: it is %s: why is missing", r.Verdict)
+		p.add(strings.TrimSpace(r.Reason) == "", "result: it is %s: why is missing", r.Verdict)
 	default:
 		p.add(true, "result: the verdict %.40q is unknown: want passed, failed or unobserved", string(r.Verdict))
 	}
@@ -64,12 +64,12 @@ func (p *problems) result(r Result) {
 	if u, err := url.Parse(r.Evidence); err == nil {
 		p.add(u.User != nil, "result: evidence is a URL with a user in it: it is shown to everybody")
 	}
-	p.add(len(r.Why) > MaxWhy, "result: why has %d bytes, it may have %d", len(r.Why), MaxWhy)
-	p.add(strings.ContainsFunc(r.Why, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "result: why has control characters")
+	p.add(len(r.Reason) > MaxReason, "result: why has %d bytes, it may have %d", len(r.Reason), MaxReason)
+	p.add(strings.ContainsFunc(r.Reason, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "result: why has control characters")
 }
 
 // Brief makes a why of a text: without control characters, cut at MaxWhy.
-func Brief(text string) string {
+func TrimReason(text string) string {
 	const cut = " (cut)"
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
@@ -77,8 +77,8 @@ func Brief(text string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(text, "?")))
-	if len(text) <= MaxWhy {
+	if len(text) <= MaxReason {
 		return text
 	}
-	return strings.ToValidUTF8(text[:MaxWhy-len(cut)], "") + cut
+	return strings.ToValidUTF8(text[:MaxReason-len(cut)], "") + cut
 }

@@ -23,7 +23,7 @@ var ErrTemporary = errors.New("it may go better later")
 type Provider interface {
 	Provision(ctx context.Context, r Request) (Deployment, error)
 	Teardown(ctx context.Context, r Request) error
-	Census(ctx context.Context, r Request) ([]Node, error)
+	GetNodes(ctx context.Context, r Request) ([]Node, error)
 	Discover(ctx context.Context, r Request) ([]Deployment, error)
 	Test(ctx context.Context, r Request) (Result, error)
 }
@@ -39,7 +39,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status
 	r, err := ParseRequest(data)
 	response := Response{APIVersion: APIVersion}
 	if err == nil {
-		err = answer(ctx, p, r, &response)
+		err = dispatch(ctx, p, r, &response)
 	}
 	status = ExitDone
 	switch {
@@ -61,7 +61,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status
 	return status, err
 }
 
-func answer(ctx context.Context, p Provider, r Request, to *Response) error {
+func dispatch(ctx context.Context, p Provider, r Request, to *Response) error {
 	switch r.Verb {
 	case Provision:
 		d, err := p.Provision(ctx, r)
@@ -69,10 +69,10 @@ func answer(ctx context.Context, p Provider, r Request, to *Response) error {
 		return err //nolint:wrapcheck // the hook's own words
 	case Teardown:
 		err := p.Teardown(ctx, r)
-		to.Gone = err == nil
+		to.Deleted = err == nil
 		return err //nolint:wrapcheck // the hook's own words
-	case Census:
-		nodes, err := p.Census(ctx, r)
+	case GetNodes:
+		nodes, err := p.GetNodes(ctx, r)
 		if nodes == nil {
 			nodes = []Node{}
 		}

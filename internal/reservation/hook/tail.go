@@ -12,13 +12,13 @@ import (
 
 const (
 	// logLines are kept of a log, each of at most logLine bytes.
-	logLines = 20
-	logLine  = 4 << 10
+	maxLines = 20
+	maxLineBytes  = 4 << 10
 )
 
 // tail keeps the last lines that are written to it, and tells each to others. The values of
 // secrets are cut out of a line before anybody sees it.
-type tail struct {
+type logTail struct {
 	secrets *strings.Replacer
 	tell    func(line string) // nil: nobody
 
@@ -28,7 +28,7 @@ type tail struct {
 }
 
 // newTail takes the secrets by name.
-func newTail(secrets map[string]string, tell func(string)) *tail {
+func newTail(secrets map[string]string, tell func(string)) *logTail {
 	var pairs []string
 	for name, value := range secrets {
 		pairs = append(pairs, encodings(value, "["+name+"]")...)
@@ -38,7 +38,7 @@ func newTail(secrets map[string]string, tell func(string)) *tail {
 			}
 		}
 	}
-	return &tail{secrets: strings.NewReplacer(pairs...), tell: tell}
+	return &logTail{secrets: strings.NewReplacer(pairs...), tell: tell}
 }
 
 // encodings are what else a value is printed as: base64, and within JSON.
@@ -57,7 +57,7 @@ func encodings(value, mark string) []string {
 }
 
 // Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *logTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for rest := p; len(rest) > 0; {
@@ -73,17 +73,17 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) hold(p []byte) {
-	t.part = append(t.part, p[:min(len(p), logLine-len(t.part))]...)
+func (t *logTail) hold(p []byte) {
+	t.part = append(t.part, p[:min(len(p), maxLineBytes-len(t.part))]...)
 }
 
-func (t *tail) end() {
+func (t *logTail) end() {
 	line := redact.String(t.secrets.Replace(strings.ToValidUTF8(strings.TrimRight(string(t.part), "\r"), "?")))
 	t.part = t.part[:0]
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	if t.lines = append(t.lines, line); len(t.lines) > logLines {
+	if t.lines = append(t.lines, line); len(t.lines) > maxLines {
 		t.lines = t.lines[1:]
 	}
 	if t.tell != nil {
@@ -92,7 +92,7 @@ func (t *tail) end() {
 }
 
 // last are the last lines, with one that has not ended.
-func (t *tail) last() []string {
+func (t *logTail) last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.part) > 0 {
@@ -102,13 +102,13 @@ func (t *tail) last() []string {
 }
 
 // bounded keeps what is written to it, up to a size; more is an error of whoever reads it.
-type bounded struct {
+type boundedBuffer struct {
 	buf  bytes.Buffer
 	over bool
 }
 
 // Write takes everything, so that whoever writes is not stopped by it.
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *boundedBuffer) Write(p []byte) (int, error) {
 	room := MaxSize - b.buf.Len()
 	if len(p) > room {
 		b.over = true

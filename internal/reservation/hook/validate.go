@@ -58,7 +58,7 @@ func (r Request) validate() error {
 		p = append(p, fmt.Errorf("test is of a version: %w", err))
 	}
 	p.add(r.Verb != Test && r.Version != "", "%s is of no version, and %.40q is one", r.Verb, r.Version)
-	p.add(r.Verb.changes() && r.Lease.Token == 0, "%s needs the token of a lease", r.Verb)
+	p.add(r.Verb.hasSideEffects() && r.Lease.Token == 0, "%s needs the token of a lease", r.Verb)
 	return errors.Join(p...)
 }
 
@@ -73,8 +73,8 @@ func (r Response) validate(to Request) error {
 		key   string
 		there bool
 	}{
-		{Provision, "deployment", r.Deployment != nil}, {Teardown, "gone", r.Gone},
-		{Census, "nodes", r.Nodes != nil}, {Discover, "deployments", r.Deployments != nil},
+		{Provision, "deployment", r.Deployment != nil}, {Teardown, "gone", r.Deleted},
+		{GetNodes, "nodes", r.Nodes != nil}, {Discover, "deployments", r.Deployments != nil},
 		{Test, "result", r.Result != nil},
 	} {
 		p.add(f.verb == to.Verb && !f.there, "%s is answered by %q: it is missing", f.verb, f.key)

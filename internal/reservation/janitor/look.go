@@ -11,35 +11,35 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 // Hooks do the clouds' part. A hook.Client is one.
 type Hooks interface {
 	Owner() string
-	Discover(ctx context.Context, cloud registry.Cloud, row *registry.Reservation, l hook.Lease) ([]hook.Deployment, error)
-	Teardown(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error
+	Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error)
+	Teardown(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
 }
 
 // Store reads reservations as they are. A store.Kube is one.
 type Store interface {
-	Fresh(ctx context.Context, name string) (*store.Reservation, error)
-	History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error)
+	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
+	History(ctx context.Context, name string, since time.Time) ([]lease.Event, error)
 }
 
 // Broker gives cleaning leases. A broker.Broker is one.
 type Broker interface {
-	Block(ctx context.Context, name, by, why string) error
+	QuarantineFree(ctx context.Context, name, by, reason string) error
 	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
-	Keep(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
-	FinishClean(ctx context.Context, name string, token int64, why string) error
-	FailClean(ctx context.Context, name string, token int64, why string) error
+	KeepAlive(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
+	FinishClean(ctx context.Context, name string, token int64, reason string) error
+	FailClean(ctx context.Context, name string, token int64, reason string) error
 }
 
 // Options of a Janitor.
 type Options struct {
-	Registry *registry.Registry
+	Registry *config.Registry
 	Store    Store
 	Broker   Broker
 	Hooks    Hooks
@@ -47,7 +47,7 @@ type Options struct {
 	// what time a cleaning lease has to be renewed, 0: 1 minute.
 	Holder    string
 	OlderThan time.Duration
-	Period    time.Duration
+	RenewInterval    time.Duration
 	Now       func() time.Time
 }
 
@@ -56,8 +56,8 @@ type Janitor struct{ opts Options }
 
 // New makes one.
 func New(opts Options) *Janitor {
-	if opts.Period == 0 {
-		opts.Period = time.Minute
+	if opts.RenewInterval == 0 {
+		opts.RenewInterval = time.Minute
 	}
 	return &Janitor{opts: opts}
 }
@@ -83,7 +83,7 @@ func (r Report) Count(v Verdict) int {
 
 // Look decides of everything that is found, and changes nothing. A cloud that can't be looked
 // at is a decision, too: blocked.
-func (j *Janitor) Look(ctx context.Context) (Report, error) {
+func (j *Janitor) Inspect(ctx context.Context) (Report, error) {
 	report := Report{At: j.opts.Now().UTC(), OlderThan: j.opts.OlderThan.String(), Decisions: []Decision{}}
 	for _, cloud := range j.clouds() {
 		all, err := j.opts.Hooks.Discover(ctx, cloud, nil, hook.Lease{})
@@ -91,7 +91,7 @@ func (j *Janitor) Look(ctx context.Context) (Report, error) {
 			return report, fmt.Errorf("look at %s: %w", cloud, context.Cause(ctx))
 		}
 		if err != nil {
-			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Why: fmt.Sprintf("what stands there can't be seen, so nothing of it is removed: %v", err)})
+			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Reason: fmt.Sprintf("what stands there can't be seen, so nothing of it is removed: %v", err)})
 			continue
 		}
 		slices.SortFunc(all, func(a, b hook.Deployment) int { return strings.Compare(a.Name, b.Name) })
@@ -108,8 +108,8 @@ func (j *Janitor) Look(ctx context.Context) (Report, error) {
 }
 
 // clouds of the registry, each once, in order.
-func (j *Janitor) clouds() []registry.Cloud {
-	var out []registry.Cloud
+func (j *Janitor) clouds() []config.Cloud {
+	var out []config.Cloud
 	for _, row := range j.opts.Registry.Reservations {
 		out = append(out, row.Cloud)
 	}
@@ -118,12 +118,12 @@ func (j *Janitor) clouds() []registry.Cloud {
 }
 
 // decide reads how the deployment's reservation is now.
-func (j *Janitor) decide(ctx context.Context, cloud registry.Cloud, d hook.Deployment, cleaning int64) (Decision, error) {
+func (j *Janitor) decide(ctx context.Context, cloud config.Cloud, d hook.Deployment, cleaning int64) (Decision, error) {
 	v := View{Now: j.opts.Now(), OlderThan: j.opts.OlderThan, Owner: j.opts.Hooks.Owner(), Deployment: d, Cleaning: cleaning}
 	out := Decision{Cloud: cloud, Deployment: &d}
 	if row, known := j.opts.Registry.Find(d.Reservation); known && row.Cloud == cloud && d.Owner == v.Owner {
 		v.Known = true
-		r, err := j.opts.Store.Fresh(ctx, d.Reservation)
+		r, err := j.opts.Store.GetUncached(ctx, d.Reservation)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
@@ -135,12 +135,12 @@ func (j *Janitor) decide(ctx context.Context, cloud registry.Cloud, d hook.Deplo
 			}
 		}
 	}
-	out.Verdict, out.Why = Decide(v)
+	out.Verdict, out.Reason = Decide(v)
 	return out, nil
 }
 
 // end finds when a deployment's lease ended.
-func (j *Janitor) end(ctx context.Context, d hook.Deployment, r *store.Reservation) (*lease.Transition, error) {
+func (j *Janitor) end(ctx context.Context, d hook.Deployment, r *store.Reservation) (*lease.Event, error) {
 	if l := r.Status.Lease; l != nil && l.Token == d.Token {
 		return nil, nil //nolint:nilnil // it is live
 	}

@@ -8,13 +8,13 @@ import (
 // Errors that callers decide on.
 var (
 	// ErrNoTicket: there is no such ticket, and no lease of it.
-	ErrNoTicket = errors.New("no such ticket")
+	ErrTicketNotFound = errors.New("no such ticket")
 	// ErrNotOffered: the ticket still waits.
 	ErrNotOffered = errors.New("not offered yet")
 	// ErrOver: the lease has come to its end and can not be renewed.
-	ErrOver = errors.New("the lease is over")
+	ErrTermOver = errors.New("the lease is over")
 	// ErrLimit: the lease can not be extended that far.
-	ErrLimit = errors.New("past the limit of the lease")
+	ErrPastMaxTerm = errors.New("past the limit of the lease")
 	// ErrNotDirty: there is nothing to clean.
 	ErrNotDirty = errors.New("nothing to clean")
 	// ErrNotExpired: the lease is still good.

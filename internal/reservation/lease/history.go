@@ -18,10 +18,10 @@ import (
 //
 // An API server walks every field of an object several times in each write, and a
 // status has up to 64 transitions: as objects they were most of the cost of a write.
-type History []Transition
+type History []Event
 
 // absent stands for an empty field.
-const absent = "-"
+const emptyField = "-"
 
 var (
 	escaper   = strings.NewReplacer("%", "%25", " ", "%20")
@@ -33,18 +33,18 @@ const byPrefix = "by="
 
 // byField is that field, with the space after it. A line that is read and written again is
 // the same, so one without the field stays without it, unless its reason would be taken for it.
-func byField(t Transition) string {
-	if t.By == "" && (!strings.HasPrefix(t.Why, byPrefix) || !strings.Contains(t.Why, " ")) {
+func byField(t Event) string {
+	if t.User == "" && (!strings.HasPrefix(t.Reason, byPrefix) || !strings.Contains(t.Reason, " ")) {
 		return ""
 	}
-	return byPrefix + escaper.Replace(t.By) + " "
+	return byPrefix + escaper.Replace(t.User) + " "
 }
 
 func escape(field string) string {
 	switch field {
 	case "":
-		return absent
-	case absent:
+		return emptyField
+	case emptyField:
 		return "%2D"
 	default:
 		return escaper.Replace(field)
@@ -52,7 +52,7 @@ func escape(field string) string {
 }
 
 func unescape(field string) string {
-	if field == absent {
+	if field == emptyField {
 		return ""
 	}
 	return unescaper.Replace(field)
@@ -62,12 +62,12 @@ func unescape(field string) string {
 func (h History) MarshalJSON() ([]byte, error) {
 	lines := make([]string, len(h))
 	for i, t := range h {
-		when := absent
+		when := emptyField
 		if !t.At.IsZero() {
 			when = t.At.UTC().Format(metav1.RFC3339Micro)
 		}
 		lines[i] = strings.Join([]string{
-			strconv.FormatInt(t.N, 10), when, escape(string(t.What)), escape(string(t.To)), strconv.FormatInt(t.Token, 10), escape(t.Who), byField(t) + t.Why,
+			strconv.FormatInt(t.N, 10), when, escape(string(t.Type)), escape(string(t.State)), strconv.FormatInt(t.Token, 10), escape(t.Actor), byField(t) + t.Reason,
 		}, " ")
 	}
 	return json.Marshal(lines) //nolint:wrapcheck // strings always marshal
@@ -78,7 +78,7 @@ func (h History) MarshalJSON() ([]byte, error) {
 func (h *History) UnmarshalJSON(raw []byte) error {
 	var lines []string
 	if err := json.Unmarshal(raw, &lines); err != nil {
-		var objects []Transition
+		var objects []Event
 		if json.Unmarshal(raw, &objects) != nil {
 			return fmt.Errorf("invalid history: must be a list of lines: %w", err)
 		}
@@ -88,7 +88,7 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	out := make(History, len(lines))
 	for i, line := range lines {
 		var err error
-		if out[i], err = parseTransition(line); err != nil {
+		if out[i], err = parseEvent(line); err != nil {
 			return fmt.Errorf("invalid line %q of a history: %w", line, err)
 		}
 	}
@@ -101,23 +101,23 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 // fields of a line without its user; the last, why, may have spaces.
 const fields = 7
 
-func parseTransition(line string) (Transition, error) {
+func parseEvent(line string) (Event, error) {
 	f := strings.SplitN(line, " ", fields)
 	if len(f) != fields {
-		return Transition{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO [by=BY] WHY", fields)
+		return Event{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO [by=BY] WHY", fields)
 	}
 	n, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil {
-		return Transition{}, err //nolint:wrapcheck // the caller names the line
+		return Event{}, err //nolint:wrapcheck // the caller names the line
 	}
-	t := Transition{N: n, What: What(unescape(f[2])), To: State(unescape(f[3])), Who: unescape(f[5]), Why: f[6]}
-	if by, why, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
-		t.By, t.Why = unescaper.Replace(strings.TrimPrefix(by, byPrefix)), why
+	t := Event{N: n, Type: EventType(unescape(f[2])), State: State(unescape(f[3])), Actor: unescape(f[5]), Reason: f[6]}
+	if by, reason, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
+		t.User, t.Reason = unescaper.Replace(strings.TrimPrefix(by, byPrefix)), reason
 	}
-	if f[1] != absent {
+	if f[1] != emptyField {
 		when, err := time.Parse(metav1.RFC3339Micro, f[1])
 		if err != nil {
-			return Transition{}, err //nolint:wrapcheck // the caller names the line
+			return Event{}, err //nolint:wrapcheck // the caller names the line
 		}
 		t.At = metav1.NewMicroTime(when.Local()) // as other times of a record are read
 	}

@@ -14,7 +14,7 @@ import (
 // reservations order the tickets of a group alike, so that no two groups can wait for
 // each other.
 func compare(a, b Ticket) int {
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Since.Compare(b.Since.Time), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.QueuedAt.Compare(b.QueuedAt.Time), cmp.Compare(a.ID, b.ID))
 }
 
 // Enqueue gives somebody a place in the queue; what is free is offered at once. The
@@ -23,12 +23,12 @@ func (r *Record) Enqueue(t Ticket, now time.Time) {
 	if _, waits := r.Position(t.ID); waits || r.Lease != nil && r.Lease.ID == t.ID {
 		return
 	}
-	if t.Since.IsZero() {
-		t.Since = micro(now)
+	if t.QueuedAt.IsZero() {
+		t.QueuedAt = micro(now)
 	}
 	r.insert(t)
-	r.note(now, Queued, t.Holder, 0, t.Purpose)
-	r.settle(now)
+	r.addEvent(now, Queued, t.Holder, 0, t.Purpose)
+	r.offerNext(now)
 }
 
 func (r *Record) insert(t Ticket) {
@@ -43,65 +43,67 @@ func (r *Record) Position(id string) (int, bool) {
 }
 
 // Heard notes that a waiter, or who is offered the lease, is still there.
-func (r *Record) Heard(id string) error {
+func (r *Record) Heartbeat(id string) error {
 	if i, waits := r.Position(id); waits {
-		r.Queue[i].Heard++
+		r.Queue[i].Heartbeats++
 		return nil
 	}
 	if r.Lease.Offered() && r.Lease.ID == id {
-		r.Lease.Heard++
+		r.Lease.Heartbeats++
 		return nil
 	}
-	return ErrNoTicket
+	return ErrTicketNotFound
 }
 
 // Leave takes a ticket back, also where it is offered the lease. What is claimed is
 // released, not left.
-func (r *Record) Leave(id, why string, now time.Time) error { return r.drop(id, Left, why, now) }
-
-// Lose drops a ticket of somebody who was not heard of for its Patience.
-func (r *Record) Lose(id string, now time.Time) error {
-	return r.drop(id, Lost, "not heard of", now)
+func (r *Record) Cancel(id, reason string, now time.Time) error {
+	return r.dropTicket(id, Cancelled, reason, now)
 }
 
-func (r *Record) drop(id string, what What, why string, now time.Time) error {
+// Lose drops a ticket of somebody who was not heard of for its Patience.
+func (r *Record) TimeOutTicket(id string, now time.Time) error {
+	return r.dropTicket(id, WaitTimedOut, "not heard of", now)
+}
+
+func (r *Record) dropTicket(id string, what EventType, reason string, now time.Time) error {
 	if i, waits := r.Position(id); waits {
 		t := r.Queue[i]
 		r.Queue = slices.Delete(r.Queue, i, i+1)
-		r.note(now, what, t.Holder, 0, why)
+		r.addEvent(now, what, t.Holder, 0, reason)
 		return nil
 	}
 	if r.Lease.Offered() && r.Lease.ID == id && r.State == Leased {
 		l := r.Lease
 		r.State, r.Lease = Free, nil
-		r.note(now, what, l.Holder, l.Token, why)
-		r.settle(now)
+		r.addEvent(now, what, l.Holder, l.Token, reason)
+		r.offerNext(now)
 		return nil
 	}
-	return ErrNoTicket
+	return ErrTicketNotFound
 }
 
 // settle offers what is free to the head of the queue. What is offered to a group goes
 // to a ticket before it: a group that waits for others never stands in the way of
 // somebody who may wait for it.
-func (r *Record) settle(now time.Time) {
+func (r *Record) offerNext(now time.Time) {
 	if len(r.Queue) == 0 {
 		return
 	}
-	if r.Now() == Leased && r.Lease.Offered() && len(r.Lease.Group) > 1 && compare(r.Queue[0], r.Lease.Ticket) < 0 {
+	if r.CurrentState() == Leased && r.Lease.Offered() && len(r.Lease.Group) > 1 && compare(r.Queue[0], r.Lease.Ticket) < 0 {
 		l := r.Lease
 		r.State, r.Lease = Free, nil
-		r.note(now, Yielded, l.Holder, l.Token, fmt.Sprintf("to %s, who is before it", r.Queue[0].Holder))
+		r.addEvent(now, Yielded, l.Holder, l.Token, fmt.Sprintf("to %s, who is before it", r.Queue[0].Holder))
 		r.insert(l.Ticket)
 	}
-	if r.Now() != Free {
+	if r.CurrentState() != Free {
 		return
 	}
 	t := r.Queue[0]
 	r.Queue = slices.Delete(slices.Clone(r.Queue), 0, 1)
 	r.State = Leased
-	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), Granted: micro(now)}
-	r.note(now, Offered, t.Holder, r.Token, t.Purpose)
+	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), GrantedAt: micro(now)}
+	r.addEvent(now, Offered, t.Holder, r.Token, t.Purpose)
 }
 
 // grant makes the next token: the time, or, where tokens are ahead of the clock, so much
@@ -114,20 +116,20 @@ func (r *Record) grant(id string, now time.Time) int64 {
 	}
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %d", id, now.UnixNano()) // it never fails
-	r.Token += 1 + int64(h.Sum64()%strides)            //nolint:gosec // less than strides
+	r.Token += 1 + int64(h.Sum64()%tokenSpread)        //nolint:gosec // less than strides
 	return r.Token
 }
 
 // strides is how far apart two tokens may be that are ahead of the clock.
-const strides = 1 << 20
+const tokenSpread = 1 << 20
 
 // Wait is how long a ticket is good without being heard of.
-func (t Ticket) Wait() time.Duration {
-	return cmp.Or(t.Patience.Duration, t.Period.Duration, DefaultPatience)
+func (t Ticket) Timeout() time.Duration {
+	return cmp.Or(t.WaitTimeout.Duration, t.RenewInterval.Duration, DefaultWaitTimeout)
 }
 
 // DefaultPatience is how long somebody who states nothing may be silent in a queue.
-const DefaultPatience = 2 * time.Minute
+const DefaultWaitTimeout = 2 * time.Minute
 
 // Spans is short for a duration in a ticket.
-func Spans(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }
+func Duration(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }

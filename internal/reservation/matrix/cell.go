@@ -5,7 +5,7 @@ package matrix
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // Outcome is how a cell ended.
@@ -38,7 +38,7 @@ func (o Outcome) Ended() bool { return o != Pending && o != Running && o != "" }
 type Cell struct {
 	// Version is main, or a stable release, vX.Y.Z.
 	Version string          `json:"version"`
-	Intent  registry.Intent `json:"intent"`
+	Intent  config.Intent `json:"intent"`
 	Outcome Outcome         `json:"outcome"`
 	// Attempts counts how often it was begun.
 	Attempts int `json:"attempts,omitempty"`
@@ -50,5 +50,5 @@ type Cell struct {
 	// Checks is how many there were; a pass has some. Evidence says where they are kept.
 	Checks   int    `json:"checks,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
-	Why      string `json:"why,omitempty"`
+	Reason      string `json:"reason,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -35,7 +35,7 @@ type Releases struct {
 }
 
 // Work is how long a cell may take before it is taken down.
-func (c *Config) Work() time.Duration { return c.CellLimit - c.Teardown }
+func (c *Config) WorkTimeout() time.Duration { return c.CellLimit - c.Teardown }
 
 // file is batch.yaml.
 type file struct {
@@ -62,7 +62,7 @@ const (
 
 // Load is Parse of a file.
 func Load(path string) (*Config, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the file
 	}
@@ -73,13 +73,13 @@ func Load(path string) (*Config, error) {
 // diag.List: everything that is wrong, each with its place and what to do.
 func Parse(name string, data []byte) (*Config, error) {
 	var f file
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc}
 	c := l.config(&f)
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return c, nil

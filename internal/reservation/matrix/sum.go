@@ -12,7 +12,7 @@ var order = []Outcome{Failed, TimedOut, Interrupted, Blocked, NotStarted, Supers
 // Sum is what a leg comes to. It is passed when every cell is, and there are some; failed when one
 // is failed, timed-out, interrupted or not-started; else blocked, superseded, or pending, as its
 // worst cell is. Why counts the outcomes, and names the first of the worst.
-func Sum(cells []Cell) (result Outcome, why string) {
+func Summarize(cells []Cell) (result Outcome, reason string) {
 	if len(cells) == 0 {
 		return Pending, "there are no cells"
 	}
@@ -20,18 +20,18 @@ func Sum(cells []Cell) (result Outcome, why string) {
 		return Pending, counts(cells)
 	}
 	worst := slices.MinFunc(cells, func(a, b Cell) int { return rank(a.Outcome) - rank(b.Outcome) })
-	why = counts(cells)
+	reason = counts(cells)
 	if worst.Outcome != Passed {
-		why += ": " + worst.Name()
-		if worst.Why != "" {
-			why += ": " + Brief(worst.Why)
+		reason += ": " + worst.Name()
+		if worst.Reason != "" {
+			reason += ": " + FirstLine(worst.Reason)
 		}
 	}
 	switch worst.Outcome {
 	case Failed, TimedOut, Interrupted, NotStarted:
-		return Failed, why
+		return Failed, reason
 	default:
-		return worst.Outcome, why
+		return worst.Outcome, reason
 	}
 }
 
@@ -56,8 +56,8 @@ func counts(cells []Cell) string {
 func (c Cell) Name() string { return c.Version + "/" + string(c.Intent) }
 
 // Brief is the first line of a reason: what follows is a hook's log.
-func Brief(why string) string {
-	line, rest, more := strings.Cut(strings.TrimSpace(why), "\n")
+func FirstLine(reason string) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(reason), "\n")
 	if more && strings.TrimSpace(rest) != "" {
 		line += " [...]"
 	}

@@ -135,8 +135,8 @@ func TestModel(t *testing.T) {
 // What was granted and given back, or ended, before who asked was told, is in the history alone.
 func TestWhatNobodyWasTold(t *testing.T) {
 	const name = "r-0-0-free"
-	claims := func(fate lease.What, tokens ...int64) *told {
-		h := &told{claims: map[string][]int64{"ada": tokens}, fates: map[int64]lease.What{}}
+	claims := func(fate lease.EventType, tokens ...int64) *told {
+		h := &told{claims: map[string][]int64{"ada": tokens}, fates: map[int64]lease.EventType{}}
 		h.fates[tokens[0]] = fate
 		return h
 	}

@@ -26,20 +26,20 @@ import (
 type Cached struct {
 	*Kube
 	// all has every reservation; nil: each of one has the reservation of its name.
-	all cache.SharedIndexInformer
-	one map[string]cache.SharedIndexInformer
+	all    cache.SharedIndexInformer
+	byName map[string]cache.SharedIndexInformer
 
 	mu sync.Mutex
 	// mine are the versions that were written or read here and that the watch may not
 	// have brought yet.
-	mine map[string]*Reservation
+	own map[string]*Reservation
 	// news is when the API server was last heard of; of a reservation, or, with the empty
 	// name, of any.
-	news map[string]time.Time
+	lastNews map[string]time.Time
 	// interrupted counts the times that a list, a watch or a read failed.
-	interrupted uint64
+	interruptions uint64
 	// newest is the highest version that was ever seen.
-	newest uint64
+	newestVersion uint64
 	// restored: versions went back. The store was restored from a backup, and what is
 	// known here is of another history: nothing is answered from the copy any more.
 	restored bool
@@ -50,13 +50,13 @@ const silentFor = 5 * time.Second
 
 // NewCached makes a copy of the reservations with these names, or of all; Run fills it.
 func NewCached(k *Kube, names ...string) *Cached {
-	c := &Cached{Kube: k, mine: map[string]*Reservation{}, news: map[string]time.Time{}, one: map[string]cache.SharedIndexInformer{}}
+	c := &Cached{Kube: k, own: map[string]*Reservation{}, lastNews: map[string]time.Time{}, byName: map[string]cache.SharedIndexInformer{}}
 	if len(names) == 0 {
 		c.all = c.informer("")
 		return c
 	}
 	for _, name := range names {
-		c.one[name] = c.informer(name)
+		c.byName[name] = c.informer(name)
 	}
 	return c
 }
@@ -89,13 +89,13 @@ func (c *Cached) informer(name string) cache.SharedIndexInformer {
 			w, err := client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
 			if err != nil {
 				cut = true
-				c.interrupt()
+				c.addInterruption()
 			}
 			return w, err
 		},
 	}
 	i := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(from, listsOnly{}), &Reservation{}, 0, nil)
-	_, _ = i.AddEventHandler(handler(func(r *Reservation) { c.heardOf(r) })) // it fails only for one that has ended
+	_, _ = i.AddEventHandler(handler(func(r *Reservation) { c.observe(r) })) // it fails only for one that has ended
 	return i
 }
 
@@ -109,8 +109,8 @@ func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 // handler calls f with each reservation that a watch brings.
 func handler(f func(r *Reservation)) cache.ResourceEventHandler {
 	tell := func(obj any) {
-		if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = gone.Obj
+		if removed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = removed.Obj
 		}
 		if r, ok := obj.(*Reservation); ok {
 			f(r)
@@ -149,7 +149,7 @@ func (c *Cached) informers() []cache.SharedIndexInformer {
 		return []cache.SharedIndexInformer{c.all}
 	}
 	var out []cache.SharedIndexInformer
-	for _, i := range c.one {
+	for _, i := range c.byName {
 		out = append(out, i)
 	}
 	return out
@@ -160,74 +160,74 @@ func (c *Cached) synced() bool {
 }
 
 // of is the informer that has a reservation; nil: there is none.
-func (c *Cached) of(name string) cache.SharedIndexInformer {
+func (c *Cached) informerOf(name string) cache.SharedIndexInformer {
 	if c.all != nil {
 		return c.all
 	}
-	return c.one[name]
+	return c.byName[name]
 }
 
 // Copied is true: what Get and List answer may be old.
-func (c *Cached) Copied() bool { return true }
+func (c *Cached) MayBeStale() bool { return true }
 
 // Interrupted counts the times that the API server could not be asked. Where it grows,
 // nobody could be heard of in between.
-func (c *Cached) Interrupted() uint64 {
+func (c *Cached) Interruptions() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.interrupted
+	return c.interruptions
 }
 
-func (c *Cached) interrupt() {
+func (c *Cached) addInterruption() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.interrupted++
+	c.interruptions++
 }
 
 // heardOf notes news that a watch has brought.
-func (c *Cached) heardOf(r *Reservation) {
+func (c *Cached) observe(r *Reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.newest = max(c.newest, version(r))
-	c.hear(r.Name)
+	c.newestVersion = max(c.newestVersion, version(r))
+	c.markHeard(r.Name)
 }
 
-func (c *Cached) hear(name string) {
+func (c *Cached) markHeard(name string) {
 	now := time.Now()
-	c.news[name], c.news[""] = now, now
+	c.lastNews[name], c.lastNews[""] = now, now
 }
 
 // list asks for reservations, and compares the version of the answer with those that
 // were seen before: it can not be older.
 func (c *Cached) list(ctx context.Context, opts metav1.ListOptions) (*ReservationList, error) {
 	c.mu.Lock()
-	before := c.newest
+	before := c.newestVersion
 	c.mu.Unlock()
 	list := &ReservationList{}
 	err := c.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
-		c.interrupted++
-		return nil, explain(err, "list reservations")
+		c.interruptions++
+		return nil, wrapError(err, "list reservations")
 	}
-	at := number(list.ResourceVersion)
+	at := parseVersion(list.ResourceVersion)
 	if at < before {
-		c.distrust()
+		c.markRestored()
 	}
-	c.newest = max(c.newest, at)
+	c.newestVersion = max(c.newestVersion, at)
 	for i := range list.Items {
-		c.hear(list.Items[i].Name)
+		c.markHeard(list.Items[i].Name)
 	}
-	c.hear("")
+	c.markHeard("")
 	return list, nil
 }
 
 // distrust ends the belief in the copy, for good.
-func (c *Cached) distrust() {
+func (c *Cached) markRestored() {
 	c.restored = true
-	c.interrupted++
-	clear(c.mine)
+	c.interruptions++
+	clear(c.own)
 }
 
 func (c *Cached) isRestored() bool {
@@ -237,10 +237,10 @@ func (c *Cached) isRestored() bool {
 }
 
 // silent tells that nothing was heard for so long that a copy is not believed.
-func (c *Cached) silent(name string) bool {
+func (c *Cached) isSilent(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.restored || time.Since(c.news[name]) > silentFor
+	return c.restored || time.Since(c.lastNews[name]) > silentFor
 }
 
 // Get is the newest version known here. It must not be changed.
@@ -249,24 +249,24 @@ func (c *Cached) Get(ctx context.Context, name string) (*Reservation, error) {
 	if c.all != nil {
 		about = "" // one watch brings them all: news of one is of all
 	}
-	if r := c.known(name); r != nil && !c.silent(about) {
+	if r := c.known(name); r != nil && !c.isSilent(about) {
 		return r, nil
 	}
-	return c.Fresh(ctx, name)
+	return c.GetUncached(ctx, name)
 }
 
 func (c *Cached) known(name string) *Reservation {
 	var seen *Reservation
-	if i := c.of(name); i != nil {
+	if i := c.informerOf(name); i != nil {
 		if obj, ok, err := i.GetStore().GetByKey(name); ok && err == nil {
 			seen, _ = obj.(*Reservation)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	mine := c.mine[name]
+	mine := c.own[name]
 	if mine == nil || seen != nil && (mine.UID != seen.UID || version(seen) >= version(mine)) {
-		delete(c.mine, name)
+		delete(c.own, name)
 		return seen
 	}
 	return mine
@@ -274,9 +274,9 @@ func (c *Cached) known(name string) *Reservation {
 
 // version is a resource version as the number that it is: KEP-5504 says that they can
 // be compared.
-func version(r *Reservation) uint64 { return number(r.ResourceVersion) }
+func version(r *Reservation) uint64 { return parseVersion(r.ResourceVersion) }
 
-func number(version string) uint64 {
+func parseVersion(version string) uint64 {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return 0
@@ -285,14 +285,14 @@ func number(version string) uint64 {
 }
 
 // Fresh asks the API server.
-func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
+func (c *Cached) GetUncached(ctx context.Context, name string) (*Reservation, error) {
 	before := c.known(name) // the answer can not be older
 	r, err := c.Kube.Get(ctx, name)
 	if errors.Is(err, ErrNotFound) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.mine, name)
-		c.hear("")
+		delete(c.own, name)
+		c.markHeard("")
 	}
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before != nil && before.UID == r.UID && version(r) < version(before) {
-		c.distrust()
+		c.markRestored()
 	}
 	c.remember(r)
 	return r, nil
@@ -308,10 +308,10 @@ func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
 
 // remember must be called with mu held.
 func (c *Cached) remember(r *Reservation) {
-	c.hear(r.Name)
-	c.newest = max(c.newest, version(r))
-	if old := c.mine[r.Name]; !c.restored && c.of(r.Name) != nil && (old == nil || old.UID != r.UID || version(old) < version(r)) {
-		c.mine[r.Name] = r
+	c.markHeard(r.Name)
+	c.newestVersion = max(c.newestVersion, version(r))
+	if old := c.own[r.Name]; !c.restored && c.informerOf(r.Name) != nil && (old == nil || old.UID != r.UID || version(old) < version(r)) {
+		c.own[r.Name] = r
 	}
 }
 
@@ -331,7 +331,7 @@ func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
 	if c.all == nil || !c.all.HasSynced() {
 		return c.Kube.List(ctx)
 	}
-	if c.silent("") { // ask for as little as shows that the API server, and what it keeps, answers
+	if c.isSilent("") { // ask for as little as shows that the API server, and what it keeps, answers
 		if _, err := c.list(ctx, metav1.ListOptions{Limit: 1}); err != nil {
 			return nil, err
 		}

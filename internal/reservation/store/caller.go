@@ -29,7 +29,7 @@ func (k *Kube) Caller(ctx context.Context) (string, error) {
 	}
 	var review authenticationv1.SelfSubjectReview
 	review.APIVersion, review.Kind = "authentication.k8s.io/v1", "SelfSubjectReview"
-	if err := k.ask(ctx, "selfsubjectreviews", &review); err != nil {
+	if err := k.createReview(ctx, "selfsubjectreviews", &review); err != nil {
 		return "", fmt.Errorf("ask the API server for the name of its caller: %w", err)
 	}
 	if review.Status.UserInfo.Username == "" {
@@ -50,7 +50,7 @@ func (k *Kube) Operates(ctx context.Context, name string) (bool, error) {
 	var review authorizationv1.SelfSubjectAccessReview
 	review.APIVersion, review.Kind = "authorization.k8s.io/v1", "SelfSubjectAccessReview"
 	review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Group: GroupVersion.Group, Resource: reservations, Verb: "operate", Name: name}
-	if err := k.ask(ctx, "selfsubjectaccessreviews", &review); err != nil {
+	if err := k.createReview(ctx, "selfsubjectaccessreviews", &review); err != nil {
 		return false, fmt.Errorf("ask the API server who operates reservation %s: %w", name, err)
 	}
 	if k.caller.operates == nil {
@@ -61,7 +61,7 @@ func (k *Kube) Operates(ctx context.Context, name string) (bool, error) {
 }
 
 // ask creates a review, and reads the answer into it.
-func (k *Kube) ask(ctx context.Context, resource string, review runtime.Object) error {
+func (k *Kube) createReview(ctx context.Context, resource string, review runtime.Object) error {
 	raw, err := json.Marshal(review)
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what it was doing

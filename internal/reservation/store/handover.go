@@ -49,7 +49,7 @@ type HandOverRow struct {
 	// Result is that of the last attempt (rotation.Result), or of a leg of the batch:
 	// passed, failed, blocked.
 	Result     string       `json:"result,omitempty"`
-	Why        string       `json:"why,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
 	Deployment string       `json:"deployment,omitempty"`
 	Token      int64        `json:"token,omitempty"`
 	Attempts   int          `json:"attempts,omitempty"`
@@ -109,7 +109,7 @@ func (l *HandOverList) DeepCopyObject() runtime.Object {
 const handOvers = "handovers"
 
 // begunByHand labels what the clock did not begin.
-const begunByHand = "firstlight.dev/by-hand"
+const manualLabel = "firstlight.dev/by-hand"
 
 // HandOverName is the same for the same occurrence, whoever writes it.
 func HandOverName(entry string, at time.Time) string {
@@ -117,14 +117,14 @@ func HandOverName(entry string, at time.Time) string {
 }
 
 // OpenHandOver creates one, or reads the one that is there already.
-func (k *Kube) OpenHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
+func (k *Kube) EnsureHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
 	h := &HandOver{
 		TypeMeta:   metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"},
 		ObjectMeta: metav1.ObjectMeta{Name: HandOverName(spec.Entry, spec.At.Time)},
 		Spec:       spec,
 	}
 	if spec.By != "" {
-		h.Labels = map[string]string{begunByHand: "true"}
+		h.Labels = map[string]string{manualLabel: "true"}
 	}
 	out := &HandOver{}
 	err := k.client.Post().Resource(handOvers).Body(h).Do(ctx).Into(out)
@@ -132,7 +132,7 @@ func (k *Kube) OpenHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, 
 		out = &HandOver{}
 		err = k.client.Get().Resource(handOvers).Name(h.Name).Do(ctx).Into(out)
 	}
-	return out, explain(err, "begin hand-over "+h.Name)
+	return out, wrapError(err, "begin hand-over "+h.Name)
 }
 
 // SaveHandOver writes the status over the version that h was read at; ErrConflict when
@@ -141,27 +141,27 @@ func (k *Kube) SaveHandOver(ctx context.Context, h *HandOver) (*HandOver, error)
 	h.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"}
 	out := &HandOver{}
 	err := k.client.Put().Resource(handOvers).Name(h.Name).SubResource("status").Body(h).Do(ctx).Into(out)
-	return out, explain(err, "write down hand-over "+h.Name)
+	return out, wrapError(err, "write down hand-over "+h.Name)
 }
 
 // HandOvers are those that were due since a time, oldest first.
-func (k *Kube) HandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
-	all, err := k.handOvers(ctx, "")
+func (k *Kube) ListHandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
+	all, err := k.listHandOvers(ctx, "")
 	return slices.DeleteFunc(all, func(h *HandOver) bool { return h.Spec.At.Time.Before(since) }), err
 }
 
 // HandOversByHand are those that somebody began, oldest first.
-func (k *Kube) HandOversByHand(ctx context.Context) ([]*HandOver, error) {
-	return k.handOvers(ctx, begunByHand+"=true")
+func (k *Kube) ListManualHandOvers(ctx context.Context) ([]*HandOver, error) {
+	return k.listHandOvers(ctx, manualLabel+"=true")
 }
 
-func (k *Kube) handOvers(ctx context.Context, selector string) ([]*HandOver, error) {
+func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver, error) {
 	var out []*HandOver
 	opts := metav1.ListOptions{Limit: 500, LabelSelector: selector}
 	for {
 		list := &HandOverList{}
 		if err := k.client.Get().Resource(handOvers).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, explain(err, "list hand-overs")
+			return nil, wrapError(err, "list hand-overs")
 		}
 		for i := range list.Items {
 			out = append(out, &list.Items[i])
@@ -176,5 +176,5 @@ func (k *Kube) handOvers(ctx context.Context, selector string) ([]*HandOver, err
 
 // DeleteHandOver removes one that nobody needs any more.
 func (k *Kube) DeleteHandOver(ctx context.Context, name string) error {
-	return explain(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
+	return wrapError(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
 }

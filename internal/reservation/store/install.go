@@ -42,11 +42,11 @@ var resources = map[string]schema.GroupVersionResource{
 }
 
 // established bounds the wait for the API server to serve the kinds.
-const established = 2 * time.Minute
+const servedTimeout = 2 * time.Minute
 
 // served annotates the last definition with the digest of all and of the policy, after
 // the API server has served the kinds.
-const served = "firstlight.dev/served"
+const servedAnnotation = "firstlight.dev/served"
 
 // Install makes a cluster a store: it applies the definitions and returns when they
 // are served. Where these are served already it is one read: commands call it each time.
@@ -65,7 +65,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 	}
 	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(Definitions()))
 	is, err := client.Resource(definitions).Get(ctx, last.GetName(), metav1.GetOptions{})
-	if err == nil && is.GetAnnotations()[served] == digest {
+	if err == nil && is.GetAnnotations()[servedAnnotation] == digest {
 		return nil
 	}
 	apply := func(u *unstructured.Unstructured) error {
@@ -86,7 +86,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 		}
 		names = append(names, u.GetName())
 	}
-	if err := awaitServed(ctx, config, client, names); err != nil {
+	if err := waitServed(ctx, config, client, names); err != nil {
 		return err
 	}
 	for _, u := range rules {
@@ -94,7 +94,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 			return err
 		}
 	}
-	last.SetAnnotations(map[string]string{served: digest})
+	last.SetAnnotations(map[string]string{servedAnnotation: digest})
 	return apply(last)
 }
 
@@ -114,8 +114,8 @@ func decode(documents []byte) ([]*unstructured.Unstructured, error) {
 }
 
 // awaitServed returns when the API server serves the kinds.
-func awaitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) {
+func waitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) {
 		for _, name := range names {
 			u, err := client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
 			if err != nil || !isEstablished(u) {
@@ -131,7 +131,7 @@ func awaitServed(ctx context.Context, config *rest.Config, client dynamic.Interf
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) { //nolint:wrapcheck // below
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) { //nolint:wrapcheck // below
 		_, err := k.List(ctx)
 		return err == nil, nil
 	})

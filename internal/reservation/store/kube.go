@@ -29,7 +29,7 @@ const (
 	reservations = "reservations"
 	histories    = "reservationhistories"
 	// ofReservation labels a piece of history with whose it is.
-	ofReservation = "firstlight.dev/reservation"
+	reservationLabel = "firstlight.dev/reservation"
 )
 
 // Kube keeps reservations at an API server. Each read asks it.
@@ -59,7 +59,7 @@ func NewKube(config *rest.Config) (*Kube, error) {
 func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {
 	r := &Reservation{}
 	err := k.client.Get().Resource(reservations).Name(name).Do(ctx).Into(r)
-	return r, explain(err, "read reservation "+name)
+	return r, wrapError(err, "read reservation "+name)
 }
 
 // List reads all, in order of their names.
@@ -69,7 +69,7 @@ func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	for {
 		list := &ReservationList{}
 		if err := k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, explain(err, "list reservations")
+			return nil, wrapError(err, "list reservations")
 		}
 		for i := range list.Items {
 			out = append(out, &list.Items[i])
@@ -85,20 +85,20 @@ func (k *Kube) Create(ctx context.Context, r *Reservation) (*Reservation, error)
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	out := &Reservation{}
 	err := k.client.Post().Resource(reservations).Body(r).Do(ctx).Into(out)
-	return out, explain(err, "create reservation "+r.Name)
+	return out, wrapError(err, "create reservation "+r.Name)
 }
 
 // Update writes the spec.
 func (k *Kube) Update(ctx context.Context, r *Reservation) (*Reservation, error) {
 	out := &Reservation{}
 	err := k.client.Put().Resource(reservations).Name(r.Name).Body(r).Do(ctx).Into(out)
-	return out, explain(err, "change reservation "+r.Name)
+	return out, wrapError(err, "change reservation "+r.Name)
 }
 
 // Delete removes that version of one.
 func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
 	opts := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}}
-	return explain(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
+	return wrapError(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
 }
 
 // keepRecent transitions stay in a status at least, and few, since each step reads and
@@ -112,7 +112,7 @@ const keepRecent = 8
 func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	r.Status.Waiting = len(r.Status.Queue)
-	r.Status.State = r.Status.Now()
+	r.Status.State = r.Status.CurrentState()
 	for len(r.Status.Recent) >= 2*keepRecent {
 		if err := k.archive(ctx, r, r.Status.Recent[:keepRecent]); err != nil {
 			return nil, err
@@ -121,11 +121,11 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	}
 	result := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").SetHeader("Accept", metadataOnly).Body(r).Do(ctx)
 	if err := result.Error(); err != nil { // in the API server's own words
-		return nil, explain(err, "change reservation "+r.Name)
+		return nil, wrapError(err, "change reservation "+r.Name)
 	}
 	raw, err := result.Raw()
 	if err != nil {
-		return nil, explain(err, "change reservation "+r.Name)
+		return nil, wrapError(err, "change reservation "+r.Name)
 	}
 	var answer struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -143,45 +143,45 @@ const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 
 // archive keeps transitions that were committed before: a step never adds as many as
 // stay. The name has the time of the first, which a restored store may have again.
-func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transition) error {
+func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) error {
 	h := &ReservationHistory{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   fmt.Sprintf("%s-%d-%d", r.Name, old[0].N, old[0].At.UnixMicro()),
-			Labels: map[string]string{ofReservation: r.Name},
+			Labels: map[string]string{reservationLabel: r.Name},
 		},
-		Transitions: old,
+		Events: old,
 	}
 	err := k.client.Post().Resource(histories).Body(h).Do(ctx).Error()
 	if exists(err) {
 		return nil
 	}
-	return explain(err, "keep the history of reservation "+r.Name)
+	return wrapError(err, "keep the history of reservation "+r.Name)
 }
 
 // History is everything that happened to a reservation since a time, oldest first.
-func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error) {
+func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Event, error) {
 	r, err := k.Get(ctx, name) // first: what it has no room for later is in a piece by then
 	if err != nil {
 		return nil, err
 	}
 	list := &ReservationHistoryList{}
-	opts := metav1.ListOptions{LabelSelector: ofReservation + "=" + name}
+	opts := metav1.ListOptions{LabelSelector: reservationLabel + "=" + name}
 	if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-		return nil, explain(err, "read the history of reservation "+name)
+		return nil, wrapError(err, "read the history of reservation "+name)
 	}
 	all := slices.Clone(r.Status.Recent)
 	for _, h := range list.Items {
-		all = append(all, h.Transitions...)
+		all = append(all, h.Events...)
 	}
-	slices.SortStableFunc(all, func(a, b lease.Transition) int { return int(a.N - b.N) })
-	all = slices.CompactFunc(all, func(a, b lease.Transition) bool { return a.N == b.N && a.At.Equal(&b.At) })
-	return slices.DeleteFunc(all, func(t lease.Transition) bool { return t.At.Time.Before(since) }), nil
+	slices.SortStableFunc(all, func(a, b lease.Event) int { return int(a.N - b.N) })
+	all = slices.CompactFunc(all, func(a, b lease.Event) bool { return a.N == b.N && a.At.Equal(&b.At) })
+	return slices.DeleteFunc(all, func(t lease.Event) bool { return t.At.Time.Before(since) }), nil
 }
 
 func exists(err error) bool { return apierrors.IsAlreadyExists(err) }
 
-func explain(err error, doing string) error {
+func wrapError(err error, doing string) error {
 	switch {
 	case err == nil:
 		return nil
@@ -195,10 +195,12 @@ func explain(err error, doing string) error {
 }
 
 // Fresh is Get: each read asks the API server.
-func (k *Kube) Fresh(ctx context.Context, name string) (*Reservation, error) { return k.Get(ctx, name) }
+func (k *Kube) GetUncached(ctx context.Context, name string) (*Reservation, error) {
+	return k.Get(ctx, name)
+}
 
 // Copied is false: what Get and List answer is what the API server has now.
-func (k *Kube) Copied() bool { return false }
+func (k *Kube) MayBeStale() bool { return false }
 
 // Interrupted is 0: where the API server can not be asked, the request says so.
-func (k *Kube) Interrupted() uint64 { return 0 }
+func (k *Kube) Interruptions() uint64 { return 0 }

@@ -52,7 +52,7 @@ type ReservationList struct {
 type ReservationHistory struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	Transitions       []lease.Transition `json:"transitions"`
+	Events            []lease.Event `json:"events"`
 }
 
 // ReservationHistoryList is a list of them.
@@ -84,7 +84,7 @@ func (l *ReservationList) DeepCopyObject() runtime.Object {
 func (h *ReservationHistory) DeepCopyObject() runtime.Object {
 	c := *h
 	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Transitions = slices.Clone(h.Transitions)
+	c.Events = slices.Clone(h.Events)
 	return &c
 }
 

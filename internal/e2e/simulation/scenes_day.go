@@ -1,0 +1,104 @@
+package simulation
+
+import (
+	"context"
+	"time"
+
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+// quietDay is one on which everybody does as he should: one takes it, hands it back, another
+// has it after him; a third extends, as far as the night allows.
+func quietDay() scene {
+	return scene{
+		name: "quiet", title: "people take it, hand it back and extend",
+		events: func(m time.Time) []*event {
+			return []*event{
+				checkout(clockTime(m, 16, 0), trainingCloud, "ada"), checkin(clockTime(m, 18, 0), trainingCloud, "ada"),
+				checkout(clockTime(m, 19, 0), trainingCloud, "bob"), checkin(clockTime(m, 23, 0), trainingCloud, "bob"),
+				checkout(clockTime(m, 17, 0), inferenceCloud, "carol"),
+				extend(clockTime(m, 23, 30), inferenceCloud, "carol", 30*time.Minute),
+				checkin(clockTime(m, 2, 45), inferenceCloud, "carol"),
+			}
+		},
+		expect: func(m dayRecord) []Finding {
+			out := m.allWell()
+			out = append(out, m.happened(trainingCloud, "ada", lease.CheckedOut, lease.CheckedIn)...)
+			out = append(out, m.happened(trainingCloud, "bob", lease.CheckedOut, lease.CheckedIn)...)
+			out = append(out, m.happened(inferenceCloud, "carol", lease.CheckedOut, lease.Extended, lease.CheckedIn)...)
+			if row := m.row(m.down, inferenceCloud); row.Attempts < 2 {
+				out = append(out, newFinding("evening-down of "+inferenceCloud, "carol had extended, and it was done at once"))
+			}
+			return out
+		},
+	}
+}
+
+// forgotten is one on which somebody takes it and goes home.
+func forgotten() scene {
+	return scene{
+		name: "forgotten", title: "somebody takes it and forgets",
+		events: func(m time.Time) []*event {
+			return []*event{checkout(clockTime(m, 16, 30), trainingCloud, "dave")}
+		},
+		expect: func(m dayRecord) []Finding {
+			out := append(m.allWell(), m.happened(trainingCloud, "dave", lease.CheckedOut, lease.Notified)...)
+			if !m.any(trainingCloud, "dave", lease.Expired, lease.Evicted) {
+				out = append(out, newFinding(trainingCloud, "dave forgot it, and his lease was not ended"))
+			}
+			return out
+		},
+	}
+}
+
+// fullQueue is one on which many want what nobody has by day: in turn, one gives up, one
+// forgets; before the batch somebody wants two at once.
+func fullQueue() scene {
+	return scene{
+		name: "full-queue", title: "a full queue, one who gives up, one who forgets, one who wants two",
+		events: func(m time.Time) []*event {
+			at := func(minute int) time.Time { return clockTime(m, 16, minute) }
+			return []*event{
+				queue(at(0), "erin", 40*time.Minute, byHandOnly), queue(at(1), "frank", 40*time.Minute, byHandOnly),
+				queue(at(2), "grace", 40*time.Minute, byHandOnly), queue(at(3), "heidi", never, byHandOnly),
+				queue(at(4), "ivan", 40*time.Minute, byHandOnly),
+				giveUp(at(20), "grace"),
+				queue(clockTime(m, 3, 10), "judy", 10*time.Minute, byHandOnly, inferenceCloud),
+			}
+		},
+		expect: func(m dayRecord) []Finding {
+			out := m.allWell()
+			for _, who := range []string{"erin", "frank", "ivan", "judy"} {
+				out = append(out, m.happened(byHandOnly, who, lease.Queued, lease.Claimed, lease.Released)...)
+			}
+			out = append(out, m.happened(inferenceCloud, "judy", lease.Queued, lease.Claimed, lease.Released)...)
+			out = append(out, m.happened(byHandOnly, "grace", lease.Queued, lease.Cancelled)...)
+			out = append(out, m.happened(byHandOnly, "heidi", lease.Claimed, lease.Expired)...)
+			return append(out, m.inOrder(byHandOnly, "erin", "frank", "heidi", "ivan", "judy")...)
+		},
+	}
+}
+
+// never is for whom does not give it back.
+const never = time.Duration(0)
+
+func checkout(at time.Time, reservation, who string) *event {
+	return &event{at: at, what: who + " takes " + reservation, do: func(ctx context.Context, p *runner) error {
+		l, err := p.broker.Checkout(ctx, reservation, lease.Ticket{Holder: who, Purpose: "debugging NCCL"})
+		p.remember(who, l.Token)
+		return err //nolint:wrapcheck // says what it was doing
+	}}
+}
+
+func checkin(at time.Time, reservation, who string) *event {
+	return &event{at: at, what: who + " hands " + reservation + " back", do: func(ctx context.Context, p *runner) error {
+		return p.broker.Checkin(ctx, reservation, p.recall(who), "done") //nolint:wrapcheck // says what it was doing
+	}}
+}
+
+func extend(at time.Time, reservation, who string, by time.Duration) *event {
+	return &event{at: at, what: who + " extends " + reservation, do: func(ctx context.Context, p *runner) error {
+		_, err := p.broker.Extend(ctx, reservation, p.recall(who), by, "one more run")
+		return err //nolint:wrapcheck // says what it was doing
+	}}
+}
