@@ -158,7 +158,7 @@ func TestExamples(t *testing.T) {
 
 			nodes, err := b.GetNodes(ctx, b.row, name, later)
 			if want := (hook.Node{Name: "gpu-2", UID: "u2", Cordoned: true}); err != nil || len(nodes) != 2 || nodes[1] != want || !nodes[0].Ready || nodes[0].GPUs != 8 {
-				t.Errorf("census: %v %+v", err, nodes)
+				t.Errorf("nodes: %v %+v", err, nodes)
 			}
 			all, err := b.Discover(ctx, tt.cloud, nil, hook.Lease{})
 			if err != nil || len(all) != 1 || all[0].Name != name || all[0].Owner != "team-a" || all[0].Token != token || !all[0].Created.Equal(d.Created) {

@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// A night in which the controller is killed in the middle of a cell; in the soak a week.
+// A night in which the controller is killed during a cell; in the soak a week.
 func TestRehearsal(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)

@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// conclude looks back: at the whole history, at what stands, and at what is known of it all.
+// conclude checks the complete history and the remaining deployments and writes the report.
 func (p *runner) conclude(ctx context.Context, r *Report) error {
 	reg, err := p.registry()
 	if err != nil {
@@ -24,7 +24,7 @@ func (p *runner) conclude(ctx context.Context, r *Report) error {
 		return err
 	}
 	for name, reservation := range p.remaining(ctx, reg) {
-		r.Findings = append(r.Findings, newFinding(reservation, name+" still stands at the end"))
+		r.Findings = append(r.Findings, newFinding(reservation, name+" still exists at the end"))
 	}
 	if err := p.count(ctx, r); err != nil {
 		return err
@@ -46,17 +46,17 @@ func (p *runner) conclude(ctx context.Context, r *Report) error {
 	return p.write("report.json", string(raw)+"\n")
 }
 
-// look reads the history of every reservation, and answers all of it as lines of JSON.
+// look audits the history of every reservation and returns it as lines of JSON.
 func (p *runner) look(ctx context.Context, r *Report, reg *config.Registry) (string, error) {
 	var lines bytes.Buffer
 	for _, row := range reg.Reservations {
 		all, err := p.store.History(ctx, row.Name, time.Time{})
 		if err != nil {
-			return "", err //nolint:wrapcheck // says what it was doing
+			return "", err
 		}
 		n, findings := audit(row.Name, all)
 		if n == 0 && (row.DaytimeIntent != "" || len(row.Nightly()) > 0) {
-			findings = append(findings, newFinding(row.Name, "nobody ever had it"))
+			findings = append(findings, newFinding(row.Name, "no lease was ever claimed"))
 		}
 		r.Leases += n
 		r.Findings = append(r.Findings, findings...)
@@ -71,11 +71,11 @@ func (p *runner) look(ctx context.Context, r *Report, reg *config.Registry) (str
 	return lines.String(), nil
 }
 
-// count sums up hand-overs and cells.
+// count counts hand-overs and cells.
 func (p *runner) count(ctx context.Context, r *Report) error {
 	hs, err := p.store.ListHandOvers(ctx, time.Time{})
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	r.HandOvers = len(hs)
 	for _, h := range hs {
@@ -88,7 +88,7 @@ func (p *runner) count(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// rest is what stands, and where.
+// remaining returns the existing deployments and their reservations.
 func (p *runner) remaining(ctx context.Context, reg *config.Registry) map[string]string {
 	out := map[string]string{}
 	if reg == nil {
@@ -97,7 +97,7 @@ func (p *runner) remaining(ctx context.Context, reg *config.Registry) map[string
 	for _, row := range reg.Reservations {
 		all, err := p.discover(ctx, row.Name)
 		if err != nil {
-			p.addFinding(newFinding(row.Name, fmt.Sprintf("what stands is not known: %v", err)))
+			p.addFinding(newFinding(row.Name, fmt.Sprintf("cannot list deployments: %v", err)))
 		}
 		for _, d := range all {
 			out[d.Name] = row.Name
@@ -106,7 +106,7 @@ func (p *runner) remaining(ctx context.Context, reg *config.Registry) map[string
 	return out
 }
 
-// keep writes the history, the metrics and the grid.
+// keep writes the history, the metrics and the results.
 func (p *runner) keep(ctx context.Context, history string) error {
 	if err := p.write("history.jsonl", history); err != nil {
 		return err

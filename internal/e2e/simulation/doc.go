@@ -1,8 +1,8 @@
-// Package rehearsal plays days of a reservation's life on this machine: a store and
-// controllers in processes of their own, people, and a cloud whose clusters are labs, really
-// started and ended. Between the things that are due the clock jumps.
+// Package simulation runs days of a reservation's life on this machine: a store and controllers in
+// their own processes, simulated people, and a cloud whose clusters are labs. The clock skips idle
+// hours.
 //
-// What is to happen is written down beforehand: hand-overs, cells, disturbances, and what
-// comes of each. What did not happen, or happened otherwise, is a finding; so is whatever
-// two holders would have had at once.
+// Each day's expected result is declared first and compared with what happened: hand-overs, cells,
+// disturbances and their consequences. Every difference is a finding, and so is any overlap of two
+// holders.
 package simulation

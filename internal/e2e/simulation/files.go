@@ -12,17 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
 //go:embed data
 var data embed.FS
 
-// owner labels what the rehearsal's cloud makes.
+// owner is the owner label of the deployments.
 const owner = "rehearsal"
 
-// prepare writes the files of a rehearsal.
+// prepare writes the configuration files.
 func (p *runner) prepare() error {
 	for _, name := range []string{"reservations.yaml", "schedule.yaml", "batch.yaml", "tags.txt"} {
 		raw, err := data.ReadFile("data/" + name)
@@ -49,7 +49,7 @@ func (p *runner) prepare() error {
 	return p.write("hooks.yaml", hooks.String())
 }
 
-// write makes a file of the rehearsal's directory.
+// write writes a file in the simulation's directory.
 func (p *runner) write(name, text string) error {
 	path := filepath.Join(p.dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -63,21 +63,20 @@ func (p *runner) write(name, text string) error {
 
 func (p *runner) clockPath() string { return filepath.Join(p.dir, "clock") }
 
-// registry is what is rehearsed.
 func (p *runner) registry() (*config.Registry, error) {
-	return config.LoadRegistry(filepath.Join(p.dir, "reservations.yaml")) //nolint:wrapcheck // names the file
+	return config.LoadRegistry(filepath.Join(p.dir, "reservations.yaml"))
 }
 
-// provision asks the hook itself, beside all leases.
+// provision calls the hook directly, without a lease.
 func (p *runner) provision(ctx context.Context, reservation, name string, token int64) error {
 	resp, err := p.hook(ctx, hook.Provision, reservation, name, token)
 	if err == nil && resp.Deployment == nil {
-		err = fmt.Errorf("the hook answered nothing for %s", name)
+		err = fmt.Errorf("the hook returned no deployment for %s", name)
 	}
 	return err
 }
 
-// stands lists what the cloud has, whosever it is.
+// discover lists the deployments of any owner.
 func (p *runner) discover(ctx context.Context, reservation string) ([]hook.Deployment, error) {
 	resp, err := p.hook(ctx, hook.Discover, reservation, "", 0)
 	if err != nil {
@@ -111,5 +110,5 @@ func (p *runner) hook(ctx context.Context, verb hook.Verb, reservation, name str
 		return nil, fmt.Errorf("%s %s: %w: %s%s", verb, name, err, out.String(), log.String())
 	}
 	resp, err := hook.ParseResponse(out.Bytes(), r)
-	return &resp, err //nolint:wrapcheck // says what is wrong
+	return &resp, err
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Finding is something that did not happen, or happened otherwise than it was to.
+// Finding is a difference from the expected result.
 type Finding struct {
 	Subject string `json:"subject"`
-	Reason     string `json:"reason"`
+	Reason  string `json:"reason"`
 }
 
 func newFinding(subject, reason string) Finding { return Finding{Subject: subject, Reason: reason} }
 
-// morning is what is known of a day, from its morning to the next.
+// dayRecord is everything known about a day, from its morning to the next.
 type dayRecord struct {
 	begins, ends    time.Time
 	up, down, batch *store.HandOver
-	// history has the day's transitions of each reservation.
+	// history has the day's events by reservation.
 	history map[string][]lease.Event
-	// wanted are the cells of a night: reservation, version/intent.
+	// wanted are the expected cells: reservation, version/intent.
 	wanted []string
 }
 
-// row is what a hand-over came to at a reservation.
+// row returns the row of a reservation in a hand-over.
 func (m dayRecord) row(h *store.HandOver, reservation string) store.HandOverRow {
 	if h == nil {
 		return store.HandOverRow{}
@@ -36,33 +36,33 @@ func (m dayRecord) row(h *store.HandOver, reservation string) store.HandOverRow 
 	return *h.Clone().Status.Row(reservation)
 }
 
-// allWell finds hand-overs and cells that did not go as on every day.
+// allWell finds hand-overs and cells that differ from a regular day.
 func (m dayRecord) allWell() []Finding { return append(m.handedOver(), m.cells(nil)...) }
 
-// handedOver finds what was not handed over, or not in its window.
+// handedOver finds hand-overs that were not finished in their window.
 func (m dayRecord) handedOver() []Finding {
 	var out []Finding
 	for name, h := range map[string]*store.HandOver{"morning-up": m.up, "evening-down": m.down} {
 		switch {
 		case h == nil:
-			out = append(out, newFinding(name, "it was not begun"))
+			out = append(out, newFinding(name, "not started"))
 		case h.Status.Finished == nil:
-			out = append(out, newFinding(name, "it was not done to its end"))
+			out = append(out, newFinding(name, "not finished"))
 		case h.Status.Failed != "":
 			out = append(out, newFinding(name, h.Status.Failed))
 		case h.Status.Finished.After(h.Spec.Until.Time):
-			out = append(out, newFinding(name, "it was done after its window"))
+			out = append(out, newFinding(name, "finished after its window"))
 		case len(h.Status.Rows) != 2:
-			out = append(out, newFinding(name, fmt.Sprintf("it was done at %d reservations, not at 2", len(h.Status.Rows))))
+			out = append(out, newFinding(name, fmt.Sprintf("it has %d reservations, want 2", len(h.Status.Rows))))
 		}
 	}
 	return out
 }
 
-// cells finds those that did not pass, or not come to what they were to.
+// cells finds cells whose outcome is not passed, or not as listed in otherwise.
 func (m dayRecord) cells(otherwise map[string]matrix.Outcome) []Finding {
 	if m.batch == nil || m.batch.Status.Finished == nil {
-		return []Finding{newFinding("nightly-batch", "it was not done to its end")}
+		return []Finding{newFinding("nightly-batch", "not finished")}
 	}
 	var out []Finding
 	left := slices.Clone(m.wanted)
@@ -74,37 +74,37 @@ func (m dayRecord) cells(otherwise map[string]matrix.Outcome) []Finding {
 				want = matrix.Passed
 			}
 			if c.Outcome != want {
-				out = append(out, newFinding(name, fmt.Sprintf("%s, and was to be %s: %s", c.Outcome, want, c.Reason)))
+				out = append(out, newFinding(name, fmt.Sprintf("%s, want %s: %s", c.Outcome, want, c.Reason)))
 			}
 			if c.Outcome == matrix.Passed && c.Checks == 0 {
-				out = append(out, newFinding(name, "it passed without a check"))
+				out = append(out, newFinding(name, "passed without a check"))
 			}
 			i := slices.Index(left, name)
 			if i < 0 {
-				out = append(out, newFinding(name, "it was not to be run"))
+				out = append(out, newFinding(name, "unexpected cell"))
 				continue
 			}
 			left = slices.Delete(left, i, i+1)
 		}
 	}
 	for _, name := range left {
-		out = append(out, newFinding(name, "it was not run"))
+		out = append(out, newFinding(name, "the cell is missing"))
 	}
 	return out
 }
 
-// twice finds no cell that was begun again after it was lost.
+// twice finds that no cell was restarted after it was lost.
 func (m dayRecord) twice(reservation string) []Finding {
 	for _, c := range m.row(m.batch, reservation).Cells {
 		if c.Attempts > 1 && c.Outcome == matrix.Passed {
 			return nil
 		}
 	}
-	return []Finding{newFinding(reservation, "no cell was begun again after its controller was gone")}
+	return []Finding{newFinding(reservation, "no cell was restarted after its controller stopped")}
 }
 
-// happened finds what did not happen to somebody's lease or ticket, in that order; to
-// anybody's where who is empty.
+// happened finds events that are missing, in this order, for a holder; for any holder if actor is
+// empty.
 func (m dayRecord) happened(reservation, who string, what ...lease.EventType) []Finding {
 	left := what
 	for _, t := range m.history[reservation] {
@@ -115,7 +115,7 @@ func (m dayRecord) happened(reservation, who string, what ...lease.EventType) []
 	if len(left) == 0 {
 		return nil
 	}
-	return []Finding{newFinding(reservation, fmt.Sprintf("%s: %v was to happen, in this order, and %v did not", orAnybody(who), what, left[0]))}
+	return []Finding{newFinding(reservation, fmt.Sprintf("%s: want events %v in this order, %v is missing", orAnybody(who), what, left[0]))}
 }
 
 func orAnybody(who string) string {
@@ -125,7 +125,7 @@ func orAnybody(who string) string {
 	return who
 }
 
-// any tells that one of these things happened.
+// any reports whether one of these events happened.
 func (m dayRecord) any(reservation, who string, what ...lease.EventType) bool {
 	return slices.ContainsFunc(m.history[reservation], func(t lease.Event) bool {
 		return slices.Contains(what, t.Type) && (who == "" || t.Actor == who)
@@ -136,7 +136,7 @@ func (m dayRecord) said(reservation string, what lease.EventType, text string) b
 	return slices.ContainsFunc(m.history[reservation], func(t lease.Event) bool { return t.Type == what && contains(t, text) })
 }
 
-// inOrder finds who had it before his turn.
+// inOrder finds leases that were not claimed in this order.
 func (m dayRecord) inOrder(reservation string, want ...string) []Finding {
 	var got []string
 	for _, t := range m.history[reservation] {
@@ -147,5 +147,5 @@ func (m dayRecord) inOrder(reservation string, want ...string) []Finding {
 	if slices.Equal(got, want) {
 		return nil
 	}
-	return []Finding{newFinding(reservation, fmt.Sprintf("%v had it in this order, and were to have it in this: %v", got, want))}
+	return []Finding{newFinding(reservation, fmt.Sprintf("claimed by %v, want %v", got, want))}
 }

@@ -37,7 +37,7 @@ func TestADayIsHeldAgainstWhatIsWritten(t *testing.T) {
 		says   string
 	}{
 		"all well":                   {func(*dayRecord) {}, ""},
-		"no morning":                 {func(m *dayRecord) { m.up = nil }, "it was not begun"},
+		"no morning":                 {func(m *dayRecord) { m.up = nil }, "not started"},
 		"an evening without end":     {func(m *dayRecord) { m.down.Status.Finished = nil }, "not done to its end"},
 		"a morning that failed":      {func(m *dayRecord) { m.up.Status.Failed = "no capacity" }, "no capacity"},
 		"a morning that was late":    {func(m *dayRecord) { m.up.Status.Finished.Time = m.up.Spec.Until.Add(time.Second) }, "after its window"},
@@ -45,7 +45,7 @@ func TestADayIsHeldAgainstWhatIsWritten(t *testing.T) {
 		"no night":                   {func(m *dayRecord) { m.batch = nil }, "not done to its end"},
 		"a cell that failed":         {func(m *dayRecord) { cell(m).Outcome = matrix.Failed }, "was to be passed"},
 		"a cell without a check":     {func(m *dayRecord) { cell(m).Checks = 0 }, "without a check"},
-		"a cell that was not run":    {func(m *dayRecord) { m.batch.Status.Rows = nil }, "it was not run"},
+		"a cell that was not run":    {func(m *dayRecord) { m.batch.Status.Rows = nil }, "the cell is missing"},
 		"a cell that nobody ordered": {func(m *dayRecord) { m.wanted = nil }, "not to be run"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,17 +11,17 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// term is how long people have what they queued for.
+// term of the leases of people.
 const term = time.Hour
 
-// Why somebody waits no more.
+// Causes of the end of a wait.
 var (
-	errGaveUp = errors.New("it takes too long")
-	errOver   = errors.New("the rehearsal was over, and he had not come to it")
+	errGaveUp = errors.New("waiting too long")
+	errOver   = errors.New("the simulation ended before the lease was granted")
 )
 
-// queue is for somebody who waits for reservations, has them for some time and gives them
-// back; never: he does not.
+// queue makes a person wait for reservations, hold them for a time and release them; never: they
+// do not release them.
 func queue(at time.Time, who string, has time.Duration, reservations ...string) *event {
 	return &event{at: at, what: who + " queues for " + strings.Join(reservations, " and "), do: func(ctx context.Context, p *runner) error {
 		ctx, giveUp := context.WithCancelCause(ctx)
@@ -45,20 +45,20 @@ func (p *runner) wait(ctx context.Context, who string, has time.Duration, reserv
 	})
 	done()
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
-	p.logf("%s has %s", who, broker.JoinNames(grants))
+	p.logf("%s holds %s", who, broker.JoinNames(grants))
 	if has == never {
 		return nil
 	}
 	if err := p.people.Wait(ctx, p.clock.Now().Add(has)); err != nil {
-		return err //nolint:wrapcheck // the cause of its end
+		return err
 	}
 	var errs []error
 	for _, g := range grants {
 		errs = append(errs, p.broker.Release(ctx, g.Reservation, g.Token, "done"))
 	}
-	p.logf("%s gives %s back", who, broker.JoinNames(grants))
+	p.logf("%s releases %s", who, broker.JoinNames(grants))
 	return errors.Join(errs...)
 }
 
@@ -77,7 +77,7 @@ func (p *runner) quitter(who string, quit context.CancelCauseFunc) {
 	p.quitters[who] = quit
 }
 
-// sendHome ends whatever people still wait for, and returns when nobody does.
+// cancelPeople ends all waits and returns when they have ended.
 func (p *runner) cancelPeople() {
 	p.mu.Lock()
 	for _, quit := range p.quitters {

@@ -15,14 +15,14 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// play is a rehearsal while it is played.
+// runner is a running simulation.
 type runner struct {
 	opts   Options
 	dir    string
 	clock  *clock.File
 	store  *store.Kube
 	broker *broker.Broker
-	// people are what those who play them have to do.
+	// people tracks the work of the simulated people.
 	people      *clock.IdleTracker
 	crowd       sync.WaitGroup
 	controllers []*process
@@ -33,34 +33,32 @@ type runner struct {
 	wrong    []Finding
 }
 
-// say writes a line of the log, at the rehearsal's time.
+// logf writes a line with the time of the simulation.
 func (p *runner) logf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintf(p.opts.Log, "%s  %s\n", p.clock.Now().UTC().Format("Mon 15:04"), fmt.Sprintf(format, args...))
 }
 
-// find notes something wrong.
 func (p *runner) addFinding(f Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrong = append(p.wrong, f)
 }
 
-// look is how often the state is looked at, and settled how often in a row it has to be
-// the same and at rest before the clock jumps.
+// pollInterval of the state, and the number of consecutive polls in which it must be idle and
+// unchanged before the clock jumps.
 const (
-	pollInterval    = 50 * time.Millisecond
+	pollInterval  = 50 * time.Millisecond
 	settledChecks = 3
 )
 
-// stuck bounds how long nothing may change while something is going on.
+// stallTimeout bounds the time without a change while work is in progress.
 const stallTimeout = 10 * time.Minute
 
-// errStuck says that the rehearsal does not get on.
-var errStalled = errors.New("nothing has changed for a long time")
+var errStalled = errors.New("no progress")
 
-// until plays until a time of day.
+// runUntil runs until a time of day.
 func (p *runner) runUntil(ctx context.Context, end time.Time, events []*event) error {
 	slices.SortStableFunc(events, func(a, b *event) int { return a.at.Compare(b.at) })
 	ticker := time.NewTicker(pollInterval)
@@ -88,7 +86,7 @@ func (p *runner) runUntil(ctx context.Context, end time.Time, events []*event) e
 		if calm >= settledChecks {
 			next := earliest(end, now.next, nextOf(events, p.clock.Now()))
 			if err := p.clock.Jump(next); err != nil {
-				return err //nolint:wrapcheck // says what it was doing
+				return err
 			}
 			calm = 0
 			continue
@@ -101,13 +99,13 @@ func (p *runner) runUntil(ctx context.Context, end time.Time, events []*event) e
 	}
 	for _, e := range events {
 		if !e.done {
-			p.addFinding(Finding{Subject: e.what, Reason: "it was to happen at " + e.at.Format(time.RFC3339) + ", and did not come to it"})
+			p.addFinding(Finding{Subject: e.what, Reason: "due at " + e.at.Format(time.RFC3339) + ", but its condition was never met"})
 		}
 	}
 	return nil
 }
 
-// happen does what is due, in its order.
+// runDue runs due events in order.
 func (p *runner) runDue(ctx context.Context, events []*event) error {
 	for _, e := range events {
 		if e.done || p.clock.Now().Before(e.at) {
@@ -131,7 +129,7 @@ func (p *runner) runDue(ctx context.Context, events []*event) error {
 	return nil
 }
 
-// nextOf is when the next event is due.
+// nextOf returns the due time of the next event.
 func nextOf(events []*event, now time.Time) time.Time {
 	next := time.Time{}
 	for _, e := range events {
@@ -142,7 +140,7 @@ func nextOf(events []*event, now time.Time) time.Time {
 	return next
 }
 
-// earliest of times that are not zero.
+// earliest ignores zero times.
 func earliest(times ...time.Time) time.Time {
 	times = slices.DeleteFunc(times, time.Time.IsZero)
 	if len(times) == 0 {
@@ -151,14 +149,13 @@ func earliest(times ...time.Time) time.Time {
 	return slices.MinFunc(times, time.Time.Compare)
 }
 
-// snapshot is what goes on at a moment.
 type snapshot struct {
-	// rest: nothing goes on, and nothing is due before next.
+	// rest: nothing is in progress or due before next.
 	rest bool
 	next time.Time
-	// changes is another number whenever something began or ended.
+	// changes is a number that changes whenever work starts or ends.
 	controller, people, transitions int64
-	// why it is not at rest.
+	// reason why it is not idle.
 	why string
 }
 
@@ -170,14 +167,14 @@ func (p *runner) snapshot(ctx context.Context) (snapshot, error) {
 	idle, next, changes := p.people.State()
 	s := snapshot{rest: idle, next: next, people: changes}
 	if !idle {
-		s.why = "people are at something"
+		s.why = "people are busy"
 	}
 	status, err := p.leading(ctx)
 	if err != nil {
 		return s, err
 	}
 	if status == nil || !status.Idle {
-		s.rest, s.why = false, "the controller is at work"
+		s.rest, s.why = false, "the controller is busy"
 	}
 	if status == nil {
 		s.why = "no controller leads"
@@ -189,7 +186,7 @@ func (p *runner) snapshot(ctx context.Context) (snapshot, error) {
 		if broker.IsTransient(err) {
 			return snapshot{why: "the store does not answer"}, nil
 		}
-		return s, err //nolint:wrapcheck // says what it was doing
+		return s, err
 	}
 	for _, r := range all {
 		s.transitions += r.Status.Events
@@ -203,28 +200,28 @@ func (p *runner) snapshot(ctx context.Context) (snapshot, error) {
 	return s, nil
 }
 
-// unsettled says what is about to happen to a reservation by itself; empty: nothing is.
+// unsettled says which change of a reservation is imminent; empty if none.
 func unsettled(s *store.Status, now time.Time) string {
 	l := s.Lease
 	switch {
 	case s.CurrentState() == lease.Cleaning:
 		return "it is being cleaned"
 	case s.CurrentState() == lease.Dirty && !s.DirtyInfo.ManualOnly && s.DirtyInfo.Attempts == 0:
-		return "it is to be cleaned"
+		return "it is about to be cleaned"
 	case s.CurrentState() == lease.Free && len(s.Queue) > 0:
-		return "somebody is to have it"
+		return "it is about to be offered"
 	case l.Offered():
 		return "it is offered"
 	case l != nil && l.RenewInterval.Duration > 0:
-		return l.Holder + " renews it, or is about to lose it"
+		return l.Holder + " must renew it"
 	case l != nil && l.TermEndsAt != nil && !l.TermEndsAt.After(now):
-		return "its lease is over"
+		return "its lease has ended"
 	default:
 		return ""
 	}
 }
 
-// remember and recall keep numbers between events.
+// remember and recall store numbers between events.
 func (p *runner) remember(key string, n int64) { p.mu.Lock(); defer p.mu.Unlock(); p.memos[key] = n }
 
 func (p *runner) recall(key string) int64 { p.mu.Lock(); defer p.mu.Unlock(); return p.memos[key] }

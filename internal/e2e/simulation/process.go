@@ -27,7 +27,7 @@ type process struct {
 	stopped bool
 }
 
-// environ is that of all programs of a rehearsal.
+// environ returns the environment of all programs.
 func (p *runner) environ() []string {
 	return append(os.Environ(), "FIRSTLIGHT_HOME="+filepath.Join(p.dir, "home"))
 }
@@ -48,7 +48,7 @@ func (p *runner) firstlight(ctx context.Context, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// startController starts one more.
+// startController starts another controller.
 func (p *runner) startController(ctx context.Context) error {
 	c := &process{name: fmt.Sprintf("controller-%d", len(p.controllers)+1), ended: make(chan struct{})}
 	c.log = filepath.Join(p.dir, c.name+".log")
@@ -73,7 +73,7 @@ func (p *runner) startController(ctx context.Context) error {
 	return nil
 }
 
-func (c *process) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) } // it may be gone
+func (c *process) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) } // it may have exited
 
 func (c *process) gone() bool {
 	select {
@@ -84,13 +84,13 @@ func (c *process) gone() bool {
 	}
 }
 
-// kill ends a controller as a power failure does.
+// kill kills a controller, like a power failure.
 func (c *process) kill() {
 	c.signal(syscall.SIGKILL)
 	<-c.ended
 }
 
-// end asks a controller to end, and waits for that.
+// end stops a controller gracefully.
 func (c *process) end() {
 	c.signal(syscall.SIGCONT)
 	c.signal(syscall.SIGTERM)
@@ -103,7 +103,7 @@ const endWithin = time.Minute
 
 var serves = regexp.MustCompile(`msg=serves address=(\S+)`)
 
-// status asks a controller; nil: it does not answer yet.
+// status requests the status of a controller; nil while it does not answer.
 func (c *process) status(ctx context.Context) *status {
 	if c.address == "" {
 		raw, err := os.ReadFile(c.log)
@@ -132,13 +132,14 @@ func (c *process) status(ctx context.Context) *status {
 	return s
 }
 
-// status is what /status answers.
+// status is the response of /status.
 type status struct {
 	Leads bool `json:"leads"`
 	controller.Status
 }
 
-// leading asks the controller that leads; nil: none does. One that ended by itself is an error.
+// leading returns the status of the leader; nil if there is none. A controller that exited by
+// itself is an error.
 func (p *runner) leading(ctx context.Context) (*status, error) {
 	var found *status
 	for _, c := range p.controllers {
@@ -146,7 +147,7 @@ func (p *runner) leading(ctx context.Context) (*status, error) {
 			continue
 		}
 		if c.gone() {
-			return nil, fmt.Errorf("%s has ended: %w; see %s", c.name, c.err, c.log)
+			return nil, fmt.Errorf("%s has exited: %w; see %s", c.name, c.err, c.log)
 		}
 		if s := c.status(ctx); s != nil && s.Leads {
 			found = s
@@ -155,7 +156,7 @@ func (p *runner) leading(ctx context.Context) (*status, error) {
 	return found, nil
 }
 
-// leader is the controller that leads.
+// leader returns the leading controller.
 func (p *runner) leader(ctx context.Context) *process {
 	for _, c := range p.controllers {
 		if !c.stopped && !c.gone() {

@@ -7,11 +7,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// quietDay is one on which everybody does as he should: one takes it, hands it back, another
-// has it after him; a third extends, as far as the night allows.
+// quietDay: people check out, check in and extend as intended.
 func quietDay() scene {
 	return scene{
-		name: "quiet", title: "people take it, hand it back and extend",
+		name: "quiet", title: "people check out, check in and extend",
 		events: func(m time.Time) []*event {
 			return []*event{
 				checkout(clockTime(m, 16, 0), trainingCloud, "ada"), checkin(clockTime(m, 18, 0), trainingCloud, "ada"),
@@ -27,35 +26,35 @@ func quietDay() scene {
 			out = append(out, m.happened(trainingCloud, "bob", lease.CheckedOut, lease.CheckedIn)...)
 			out = append(out, m.happened(inferenceCloud, "carol", lease.CheckedOut, lease.Extended, lease.CheckedIn)...)
 			if row := m.row(m.down, inferenceCloud); row.Attempts < 2 {
-				out = append(out, newFinding("evening-down of "+inferenceCloud, "carol had extended, and it was done at once"))
+				out = append(out, newFinding("evening-down of "+inferenceCloud, "carol had extended, but it was done at once"))
 			}
 			return out
 		},
 	}
 }
 
-// forgotten is one on which somebody takes it and goes home.
+// forgotten: a person checks out a deployment and never returns it.
 func forgotten() scene {
 	return scene{
-		name: "forgotten", title: "somebody takes it and forgets",
+		name: "forgotten", title: "a person forgets to check in",
 		events: func(m time.Time) []*event {
 			return []*event{checkout(clockTime(m, 16, 30), trainingCloud, "dave")}
 		},
 		expect: func(m dayRecord) []Finding {
 			out := append(m.allWell(), m.happened(trainingCloud, "dave", lease.CheckedOut, lease.Notified)...)
 			if !m.any(trainingCloud, "dave", lease.Expired, lease.Evicted) {
-				out = append(out, newFinding(trainingCloud, "dave forgot it, and his lease was not ended"))
+				out = append(out, newFinding(trainingCloud, "dave did not check in, but his lease was not ended"))
 			}
 			return out
 		},
 	}
 }
 
-// fullQueue is one on which many want what nobody has by day: in turn, one gives up, one
-// forgets; before the batch somebody wants two at once.
+// fullQueue: many people queue; one cancels, one never releases, and one wants two reservations
+// before the batch.
 func fullQueue() scene {
 	return scene{
-		name: "full-queue", title: "a full queue, one who gives up, one who forgets, one who wants two",
+		name: "full-queue", title: "a full queue: one cancels, one never releases, one wants two reservations",
 		events: func(m time.Time) []*event {
 			at := func(minute int) time.Time { return clockTime(m, 16, minute) }
 			return []*event{
@@ -79,26 +78,26 @@ func fullQueue() scene {
 	}
 }
 
-// never is for whom does not give it back.
+// never: the reservations are not released.
 const never = time.Duration(0)
 
 func checkout(at time.Time, reservation, who string) *event {
-	return &event{at: at, what: who + " takes " + reservation, do: func(ctx context.Context, p *runner) error {
+	return &event{at: at, what: who + " checks out " + reservation, do: func(ctx context.Context, p *runner) error {
 		l, err := p.broker.Checkout(ctx, reservation, lease.Ticket{Holder: who, Purpose: "debugging NCCL"})
 		p.remember(who, l.Token)
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}}
 }
 
 func checkin(at time.Time, reservation, who string) *event {
-	return &event{at: at, what: who + " hands " + reservation + " back", do: func(ctx context.Context, p *runner) error {
-		return p.broker.Checkin(ctx, reservation, p.recall(who), "done") //nolint:wrapcheck // says what it was doing
+	return &event{at: at, what: who + " checks in " + reservation + "", do: func(ctx context.Context, p *runner) error {
+		return p.broker.Checkin(ctx, reservation, p.recall(who), "done")
 	}}
 }
 
 func extend(at time.Time, reservation, who string, by time.Duration) *event {
 	return &event{at: at, what: who + " extends " + reservation, do: func(ctx context.Context, p *runner) error {
 		_, err := p.broker.Extend(ctx, reservation, p.recall(who), by, "one more run")
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}}
 }

@@ -8,23 +8,23 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// leftover is what stands without a lease.
+// leftover is a deployment without a lease.
 const leftover = "fl-left-over"
 
-// missedTeardown is a night before which something is stood up that nobody has a lease for:
-// the guard finds it, an operator takes it down, and the batch goes on in its window.
+// missedTeardown: a deployment without a lease exists before a night. The guard finds it, an
+// operator removes it, and the batch continues in its window.
 func missedTeardown() scene {
 	return scene{
-		name: "missed-teardown", title: "a teardown was missed: the guard blocks the batch until somebody takes it down",
+		name: "missed-teardown", title: "a missed teardown: the guard blocks the batch until an operator removes the deployment",
 		events: func(m time.Time) []*event {
 			return []*event{
-				{at: clockTime(m, 3, 30), what: "a cluster stands on " + inferenceCloud + " for which nobody has a lease", do: leave(inferenceCloud)},
+				{at: clockTime(m, 3, 30), what: "a cluster exists on " + inferenceCloud + " without a lease", do: leave(inferenceCloud)},
 				{at: clockTime(m, 5, 30), what: "an operator runs rotation down --reservation " + inferenceCloud, when: blocked(inferenceCloud), do: func(ctx context.Context, p *runner) error {
 					_, err := p.firstlight(ctx, "reservation", "rotation", "down", "--reservation", inferenceCloud, "--clock", p.clockPath())
 					return err
@@ -38,7 +38,7 @@ func missedTeardown() scene {
 			}
 			for _, c := range m.row(m.batch, inferenceCloud).Cells {
 				if c.Started != nil && c.Started.Time.Before(clockTime(m.begins, 5, 30)) {
-					out = append(out, newFinding(inferenceCloud+" "+c.Name(), "it ran while "+leftover+" stood"))
+					out = append(out, newFinding(inferenceCloud+" "+c.Name(), "it ran while "+leftover+" existed"))
 				}
 			}
 			return out
@@ -46,11 +46,10 @@ func missedTeardown() scene {
 	}
 }
 
-// crash is a night in which the controller is killed while a cell runs, and another is
-// started.
+// crash: the controller is killed while a cell runs, and another one is started.
 func crash() scene {
 	return scene{
-		name: "crash", title: "the controller is killed in the middle of a cell",
+		name: "crash", title: "the controller is killed during a cell",
 		events: func(m time.Time) []*event {
 			return []*event{{at: clockTime(m, 4, 0), what: "kill -9 of the controller, and a new one", when: running(trainingCloud), do: func(ctx context.Context, p *runner) error {
 				c := p.leader(ctx)
@@ -66,11 +65,11 @@ func crash() scene {
 	}
 }
 
-// twoControllers is a night in which the controller stands still for longer than its leases
-// last, and goes on when another has done its work: it may do nothing any more.
+// twoControllers: the controller is stopped for longer than its leases last, and continued after
+// another one has done its work. It must not do anything any more.
 func twoControllers() scene {
 	return scene{
-		name: "two-controllers", title: "the controller stands still in the middle of a cell, and another takes over",
+		name: "two-controllers", title: "the controller is suspended during a cell, and another takes over",
 		events: func(m time.Time) []*event {
 			var still *process
 			return []*event{
@@ -85,16 +84,16 @@ func twoControllers() scene {
 					still.signal(syscall.SIGSTOP)
 					return nil
 				}},
-				{at: clockTime(m, 4, 0), what: "SIGCONT of the one that stood still", when: finished("nightly-batch", clockTime(m, 4, 0)), do: func(_ context.Context, p *runner) error {
+				{at: clockTime(m, 4, 0), what: "SIGCONT of the suspended controller", when: finished("nightly-batch", clockTime(m, 4, 0)), do: func(_ context.Context, p *runner) error {
 					still.signal(syscall.SIGCONT)
 					select {
 					case <-still.ended:
 					case <-time.After(endWithin):
-						p.addFinding(newFinding(still.name, "it stood still for longer than its Lease, and goes on as if nothing had been"))
+						p.addFinding(newFinding(still.name, "it was suspended for longer than its Lease, but continues to work"))
 						still.kill()
 					}
 					if still.err == nil {
-						p.addFinding(newFinding(still.name, "it led no more, and ended as if all were well"))
+						p.addFinding(newFinding(still.name, "it lost leadership, but exited with status 0"))
 					}
 					return nil
 				}},
@@ -104,8 +103,7 @@ func twoControllers() scene {
 	}
 }
 
-// brokenCloud is a day on which the cloud has no capacity twice, a teardown fails twice, and
-// a version does not pass.
+// brokenCloud: two provisions and two teardowns fail, and one version does not pass.
 func brokenCloud() scene {
 	return scene{
 		name: "broken-cloud", title: "the cloud fails: two provisions, two teardowns, and one cell",
@@ -123,22 +121,22 @@ func brokenCloud() scene {
 		expect: func(m dayRecord) []Finding {
 			out := m.handedOver()
 			if row := m.row(m.up, trainingCloud); row.Attempts < 3 {
-				out = append(out, newFinding("morning-up of "+trainingCloud, fmt.Sprintf("two provisions failed, and it was tried %d times", row.Attempts)))
+				out = append(out, newFinding("morning-up of "+trainingCloud, fmt.Sprintf("two provisions failed, but it was tried %d times", row.Attempts)))
 			}
 			if !m.any(inferenceCloud, "", lease.CleanFailed) {
-				out = append(out, newFinding("evening-down of "+inferenceCloud, "teardowns failed, and nothing is known of it"))
+				out = append(out, newFinding("evening-down of "+inferenceCloud, "teardowns failed, but the history has no failure"))
 			}
 			return append(out, m.cells(map[string]matrix.Outcome{trainingCloud + " v1.4.0/inference": matrix.Failed})...)
 		},
 	}
 }
 
-// leave stands something up as the hook does, without a lease.
+// leave creates a deployment through the hook, without a lease.
 func leave(reservation string) func(context.Context, *runner) error {
 	return func(ctx context.Context, p *runner) error {
 		r, err := p.store.Get(ctx, reservation)
 		if err != nil {
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		}
 		return p.provision(ctx, reservation, leftover, r.Status.Token)
 	}
@@ -148,18 +146,18 @@ func blocked(reservation string) func(context.Context, *runner) (bool, error) {
 	return func(ctx context.Context, p *runner) (bool, error) {
 		r, err := p.store.Get(ctx, reservation)
 		if err != nil {
-			return false, err //nolint:wrapcheck // says what it was doing
+			return false, err
 		}
 		return r.Status.CurrentState() == lease.Dirty && r.Status.DirtyInfo.ManualOnly, nil
 	}
 }
 
-// running tells that a cell of tonight's is.
+// running reports whether a cell of the night is running.
 func running(reservation string) func(context.Context, *runner) (bool, error) {
 	return func(ctx context.Context, p *runner) (bool, error) {
 		all, err := p.store.ListHandOvers(ctx, p.clock.Now().Add(-12*time.Hour))
 		if err != nil {
-			return false, err //nolint:wrapcheck // says what it was doing
+			return false, err
 		}
 		return slices.ContainsFunc(all, func(h *store.HandOver) bool {
 			return h.Status.Finished == nil && slices.ContainsFunc(h.Status.Row(reservation).Cells, func(c matrix.Cell) bool {
@@ -173,7 +171,7 @@ func finished(entry string, at time.Time) func(context.Context, *runner) (bool, 
 	return func(ctx context.Context, p *runner) (bool, error) {
 		all, err := p.store.ListHandOvers(ctx, at)
 		if err != nil {
-			return false, err //nolint:wrapcheck // says what it was doing
+			return false, err
 		}
 		return slices.ContainsFunc(all, func(h *store.HandOver) bool {
 			return h.Spec.Entry == entry && h.Spec.At.Time.Equal(at) && h.Status.Finished != nil
@@ -181,5 +179,5 @@ func finished(entry string, at time.Time) func(context.Context, *runner) (bool, 
 	}
 }
 
-// contains is strings.Contains of a transition's reason.
+// contains searches the reason of an event.
 func contains(t lease.Event, text string) bool { return strings.Contains(t.Reason, text) }

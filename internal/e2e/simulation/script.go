@@ -8,33 +8,31 @@ import (
 	"time"
 )
 
-// Names of the rehearsed reservations; see data/reservations.yaml.
+// Names of the reservations in data/reservations.yaml.
 const (
 	trainingCloud  = "aws-h100"
 	inferenceCloud = "gcp-h100"
 	byHandOnly     = "aws-h200"
 )
 
-// event is something that somebody does.
+// event is a scripted action.
 type event struct {
 	at   time.Time
 	what string
-	// when tells that its time has come, beside the time of day; nil: at once.
+	// when is an additional condition; nil: none.
 	when func(ctx context.Context, p *runner) (bool, error)
 	do   func(ctx context.Context, p *runner) error
-	// done is set when it has happened.
 	done bool
 }
 
-// scene is what happens on one day, from its morning to the next, and what comes of it.
+// scene is the script of one day, with its expected result.
 type scene struct {
-	// name is what it is chosen by, title what it is about.
 	name, title string
 	events      func(morning time.Time) []*event
 	expect      func(m dayRecord) []Finding
 }
 
-// clockTime is a time of the day that begins in the morning; hours from 0 to 14 are of the
+// clockTime returns a time of the day that starts in the morning; hours from 0 to 14 belong to the
 // next date.
 func clockTime(morning time.Time, hour, minute int) time.Time {
 	t := time.Date(morning.Year(), morning.Month(), morning.Day(), hour, minute, 0, 0, time.UTC)
@@ -44,12 +42,12 @@ func clockTime(morning time.Time, hour, minute int) time.Time {
 	return t
 }
 
-// week are the scenes in their order; a longer rehearsal begins again.
+// week returns the scenes in order; a longer simulation repeats them.
 func week() []scene {
 	return []scene{quietDay(), forgotten(), missedTeardown(), crash(), fullQueue(), brokenCloud(), twoControllers()}
 }
 
-// Scenes are the names of those that there are.
+// Scenes returns the names of the scenes.
 func Scenes() []string {
 	var out []string
 	for _, s := range week() {
@@ -58,7 +56,7 @@ func Scenes() []string {
 	return out
 }
 
-// chosen are the scenes of these names, all without any. It fails on a name that is none.
+// chosen returns the scenes with these names, or all.
 func chosen(names []string) ([]scene, error) {
 	if len(names) == 0 {
 		return week(), nil
@@ -67,7 +65,7 @@ func chosen(names []string) ([]scene, error) {
 	for _, name := range names {
 		i := slices.Index(Scenes(), name)
 		if i < 0 {
-			return nil, fmt.Errorf("there is no scene %q; there are %s", name, strings.Join(Scenes(), ", "))
+			return nil, fmt.Errorf("unknown scene %q: want one of %s", name, strings.Join(Scenes(), ", "))
 		}
 		out = append(out, week()[i])
 	}

@@ -18,39 +18,39 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Options of a rehearsal.
+// Options of a simulation.
 type Options struct {
-	// Dir is its own directory: what it makes is below it.
+	// Dir is the directory of the simulation; all files are below it.
 	Dir string
-	// Scenes are the names of those that are played; none: all. Days is how many days, one
-	// scene each; 0: one for each scene.
+	// Scenes are the names of the scenes to run; none: all. Days is the number of days, one scene
+	// each; 0: one per scene.
 	Scenes []string
 	Days   int
-	// Command is this program.
+	// Command runs this program.
 	Command []string
-	// Log takes what happens, for people.
+	// Log receives the events in readable form.
 	Log io.Writer
 }
 
-// Report is what a rehearsal came to.
+// Report is the result of a simulation.
 type Report struct {
 	Passed bool      `json:"passed"`
 	Begins time.Time `json:"begins"`
 	Ends   time.Time `json:"ends"`
-	// Took is in the time of the machine.
-	TookSeconds      float64  `json:"tookSeconds"`
-	Days      []Day          `json:"days"`
-	HandOvers int            `json:"handOvers"`
-	Cells     map[string]int `json:"cells"`
-	// Leases is how many there were, cleaners' too.
+	// TookSeconds is real time.
+	TookSeconds float64        `json:"tookSeconds"`
+	Days        []Day          `json:"days"`
+	HandOvers   int            `json:"handOvers"`
+	Cells       map[string]int `json:"cells"`
+	// Leases counts all leases, cleaning leases included.
 	Leases int `json:"leases"`
-	// Dir has the log of each controller, the grid, the metrics and the history.
+	// Dir has the logs of the controllers, the results, the metrics and the history.
 	Dir string `json:"dir"`
-	// Findings are of no one day.
+	// Findings that belong to no single day.
 	Findings []Finding `json:"findings"`
 }
 
-// Day is what one day came to.
+// Day is the result of one day.
 type Day struct {
 	Begins   time.Time `json:"begins"`
 	Scene    string    `json:"scene"`
@@ -60,8 +60,8 @@ type Day struct {
 
 var errNoLeader = errors.New("no controller leads")
 
-// Run plays. The error is of what kept it from being played to its end; what went otherwise
-// than written is in the report.
+// Run runs a simulation. An error means that it could not be run to its end; differences from the
+// expected results are in the report.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
 	list, err := chosen(o.Scenes)
 	if err != nil {
@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	p := &runner{opts: o, dir: o.Dir, memos: map[string]int64{}, quitters: map[string]context.CancelCauseFunc{}}
 	begun := time.Now()
 	if p.clock, err = clock.Open(p.clockPath()); err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	p.people = clock.NewIdleTracker(p.clock)
 	if err := p.prepare(); err != nil {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	}
 	begins := nextMonday(time.Now())
 	if err := p.clock.Jump(begins.Add(-30 * time.Minute)); err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	if err := p.startController(ctx); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	return r, nil
 }
 
-// nextMonday is its morning: the clock can only be set ahead.
+// nextMonday returns the morning of the next Monday: the clock can only be set ahead.
 func nextMonday(now time.Time) time.Time {
 	t := time.Date(now.Year(), now.Month(), now.Day(), 15, 0, 0, 0, time.UTC)
 	for t = t.AddDate(0, 0, 1); t.Weekday() != time.Monday; {
@@ -123,16 +123,16 @@ func (p *runner) open(ctx context.Context) error {
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", string(out[:max(0, len(out)-1)]))
 	if err != nil {
-		return fmt.Errorf("reach the store: %w", err)
+		return fmt.Errorf("connect to the store: %w", err)
 	}
 	if p.store, err = store.NewKube(config); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	p.broker = broker.New(broker.Options{Store: p.store, Clock: p.clock})
 	return nil
 }
 
-// day plays one scene, from shortly before the morning to shortly before the next.
+// day runs one scene, from shortly before the morning to shortly before the next.
 func (p *runner) day(ctx context.Context, begins time.Time, s scene) (Day, error) {
 	p.logf("== %s", s.title)
 	end := begins.Add(24*time.Hour - 30*time.Minute)
@@ -150,12 +150,12 @@ func (p *runner) day(ctx context.Context, begins time.Time, s scene) (Day, error
 	return d, nil
 }
 
-// morning reads what is known of a day.
+// record reads the record of a day.
 func (p *runner) morning(ctx context.Context, begins, ends time.Time) (dayRecord, error) {
 	m := dayRecord{begins: begins, ends: ends, history: map[string][]lease.Event{}}
 	all, err := p.store.ListHandOvers(ctx, begins.Add(-time.Minute))
 	if err != nil {
-		return m, err //nolint:wrapcheck // says what it was doing
+		return m, err
 	}
 	for _, h := range all {
 		switch h.Spec.Action {
@@ -173,7 +173,7 @@ func (p *runner) morning(ctx context.Context, begins, ends time.Time) (dayRecord
 	}
 	for _, row := range reg.Reservations {
 		if m.history[row.Name], err = p.store.History(ctx, row.Name, begins.Add(-15*time.Minute)); err != nil {
-			return m, err //nolint:wrapcheck // says what it was doing
+			return m, err
 		}
 		for _, version := range []string{"main", "v1.4.0"} {
 			for _, intent := range row.Nightly() {
@@ -184,7 +184,7 @@ func (p *runner) morning(ctx context.Context, begins, ends time.Time) (dayRecord
 	return m, nil
 }
 
-// tidy ends everything that the rehearsal started; its files stay.
+// tidy stops everything that the simulation started and keeps its files.
 func (p *runner) tidy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stallTimeout)
 	defer cancel()

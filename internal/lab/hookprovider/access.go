@@ -15,27 +15,27 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// access tells how a lab is reached.
+// access returns how a lab is reached.
 func (p *Provider) access(info lab.Info) (*hook.Access, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", info.Kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("tell how %s is reached: %w", info.Name, err)
+		return nil, fmt.Errorf("read the access of %s: %w", info.Name, err)
 	}
 	ca := config.CAData
 	if len(ca) == 0 {
 		if ca, err = os.ReadFile(info.CA); err != nil {
-			return nil, fmt.Errorf("tell how %s is reached: %w", info.Name, err)
+			return nil, fmt.Errorf("read the access of %s: %w", info.Name, err)
 		}
 	}
 	command := append(slices.Clone(p.opts.Credential), info.Name)
 	return &hook.Access{Server: config.Host, CA: string(ca), Exec: hook.Exec{Command: command[0], Args: command[1:]}}, nil
 }
 
-// Credential is the ExecCredential of a deployment, for whoever may read its lab's files.
+// Credential returns the ExecCredential of a deployment, for users who can read the lab's files.
 func (p *Provider) Credential(ctx context.Context, name string) ([]byte, error) {
 	rec, err := p.record(name)
 	if err == nil && rec == nil {
-		err = fmt.Errorf("there is no deployment %s", name)
+		err = fmt.Errorf("deployment %s not found", name)
 	}
 	if err != nil {
 		return nil, err

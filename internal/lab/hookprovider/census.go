@@ -10,22 +10,22 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// Census asks the deployment's API server.
+// GetNodes reads the nodes from the deployment's API server.
 func (p *Provider) GetNodes(ctx context.Context, r hook.Request) ([]hook.Node, error) {
 	rec, err := p.record(r.Deployment)
 	if err != nil {
 		return nil, err
 	}
 	if rec == nil || rec.Reservation != r.Reservation.Name {
-		return nil, fmt.Errorf("look at the nodes of %s: there is no such deployment of reservation %s", r.Deployment, r.Reservation.Name)
+		return nil, fmt.Errorf("get the nodes of %s: reservation %s has no such deployment", r.Deployment, r.Reservation.Name)
 	}
 	_, cluster, err := connect(ctx, r.Deployment)
 	if err != nil {
-		return nil, fmt.Errorf("look at the nodes of %s: %w: %w", r.Deployment, hook.ErrTemporary, err)
+		return nil, fmt.Errorf("get the nodes of %s: %w: %w", r.Deployment, hook.ErrTemporary, err)
 	}
 	nodes, err := gpuNodes(ctx, cluster)
 	if err != nil {
-		return nil, fmt.Errorf("look at the nodes of %s: %w: %w", r.Deployment, hook.ErrTemporary, err)
+		return nil, fmt.Errorf("get the nodes of %s: %w: %w", r.Deployment, hook.ErrTemporary, err)
 	}
 	out := make([]hook.Node, 0, len(nodes))
 	for i := range nodes {

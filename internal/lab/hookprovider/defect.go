@@ -14,27 +14,26 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Kinds of defects, for rehearsals: a rehearsed night has to have cells that fail, and a
-// rehearsed hand-over steps that go wrong.
+// Defects for simulations.
 const (
-	// Before a test, in the deployment's lab.
-	defectCordoned = "cordoned" // its nodes take no pods
-	defectNoGPUs   = "no-gpus"  // its GPUs have fallen off the bus
-	defectSlow     = "slow"     // pods are placed, and wait for their start
-	defectHang     = "hang"     // the test does nothing until it is ended
-	// In place of the verb.
+	// Injected into the lab before a test.
+	defectCordoned = "cordoned" // cordons its nodes
+	defectNoGPUs   = "no-gpus"  // its GPUs fall off the bus
+	defectSlow     = "slow"     // its pods start late
+	defectHang     = "hang"     // the test hangs until its timeout
+	// Injected instead of the verb.
 	defectProvision = "provision-fails"
 	defectTeardown  = "teardown-fails"
-	// defectForgets answers that the deployment is gone, and leaves it.
+	// defectForgets reports a deployment as deleted and keeps it.
 	defectForgets = "forgets"
 )
 
-// verbs of the defects.
+// verbs returns the verb of each defect.
 func verbs() map[string]hook.Verb {
 	return map[string]hook.Verb{
 		defectCordoned: hook.Test, defectNoGPUs: hook.Test, defectSlow: hook.Test, defectHang: hook.Test,
@@ -42,22 +41,22 @@ func verbs() map[string]hook.Verb {
 	}
 }
 
-// Defect is something that goes wrong on purpose, as often as Times says.
+// Defect is a failure that is injected Times times.
 type Defect struct {
 	Reservation string `json:"reservation" need:"true" yaml:"reservation"`
-	// Version and Intent choose the tests, Intent also what is provisioned; empty: any.
-	Version string          `json:"version,omitempty" yaml:"version"`
+	// Version and Intent select tests; Intent also selects provisions; empty: any.
+	Version string        `json:"version,omitempty" yaml:"version"`
 	Intent  config.Intent `json:"intent,omitempty" yaml:"intent"`
-	// Times is how often it is still to happen.
+	// Times is the number of injections left.
 	Times  int    `json:"times" yaml:"times"`
 	Defect string `json:"defect" need:"true" yaml:"defect"`
-	// For is how long pods wait that are slow; empty: 30s.
+	// For is the delay of slow pods; empty: 30s.
 	For string `json:"for,omitempty" yaml:"for"`
 }
 
 const usuallySlow = 30 * time.Second
 
-// concerns tells whether a request meets it.
+// concerns reports whether a request matches.
 func (d Defect) concerns(r hook.Request) bool {
 	return d.Times > 0 && verbs()[d.Defect] == r.Verb && d.Reservation == r.Reservation.Name &&
 		(d.Version == "" || d.Version == r.Version) && (d.Intent == "" || d.Intent == r.Intent)
@@ -69,15 +68,15 @@ func (d Defect) delay() (time.Duration, error) {
 	}
 	t, err := time.ParseDuration(d.For)
 	if err != nil || t <= 0 {
-		return 0, fmt.Errorf("for is %q: want a duration, as 30s", d.For)
+		return 0, fmt.Errorf("invalid for %q: must be a duration such as 30s", d.For)
 	}
 	return t, nil
 }
 
-// errOnPurpose says that nothing else went wrong.
-var errOnPurpose = errors.New("on purpose: defects.yaml says so")
+// errOnPurpose marks injected failures.
+var errOnPurpose = errors.New("injected by defects.yaml")
 
-// instead is what comes of a verb in the place of what it does.
+// injectedError returns the result of a verb with a defect.
 func injectedError(d *Defect, err error) error {
 	if err != nil || d.Defect == defectForgets {
 		return err
@@ -85,7 +84,7 @@ func injectedError(d *Defect, err error) error {
 	return fmt.Errorf("%s: %w", d.Defect, errOnPurpose)
 }
 
-// putInto makes a test's defect real. held is how long pods have to wait for their start.
+// putInto injects the defect of a test and returns the start delay of pods.
 func (d *Defect) putInto(ctx context.Context, handle *lab.Handle, cluster *kube.Cluster) (held time.Duration, err error) {
 	if d == nil {
 		return 0, nil
@@ -99,9 +98,9 @@ func (d *Defect) putInto(ctx context.Context, handle *lab.Handle, cluster *kube.
 		return d.delay()
 	case defectHang:
 		<-ctx.Done()
-		return 0, fmt.Errorf("it hung until it was ended: %w", context.Cause(ctx))
+		return 0, fmt.Errorf("hung until the timeout: %w", context.Cause(ctx))
 	default:
-		return 0, fmt.Errorf("it is none of a test: %w", errOnPurpose)
+		return 0, fmt.Errorf("not a defect of a test: %w", errOnPurpose)
 	}
 }
 
@@ -119,7 +118,7 @@ func cordon(ctx context.Context, cluster *kube.Cluster) error {
 	return nil
 }
 
-// loseGPUs breaks all GPUs in the lab's world, and returns when the nodes offer none.
+// loseGPUs breaks all GPUs of the lab and waits until the nodes offer none.
 func loseGPUs(ctx context.Context, handle *lab.Handle, cluster *kube.Cluster) error {
 	nodes, err := gpuNodes(ctx, cluster)
 	if err != nil {
@@ -133,9 +132,9 @@ func loseGPUs(ctx context.Context, handle *lab.Handle, cluster *kube.Cluster) er
 			}
 			resp, err := handle.Do(ctx, http.MethodPost, "/world/faults", bytes.NewReader(fault))
 			if err != nil {
-				return err //nolint:wrapcheck // says what was asked
+				return err
 			}
-			_ = resp.Body.Close() // it says what it was told
+			_ = resp.Body.Close() // the body repeats the request
 		}
 	}
 	tick := time.NewTicker(every)
@@ -154,7 +153,7 @@ func loseGPUs(ctx context.Context, handle *lab.Handle, cluster *kube.Cluster) er
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d GPUs are still offered: %w", offered, context.Cause(ctx))
+			return fmt.Errorf("%d GPUs are still allocatable: %w", offered, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

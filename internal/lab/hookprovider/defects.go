@@ -11,22 +11,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// defects is the file of a rehearsal's defects.
+// defects is the content of defects.yaml.
 type defects struct {
 	Defects []Defect `json:"defects" yaml:"defects"`
 }
 
 func (p *Provider) defectsPath() string { return filepath.Join(p.opts.Dir, "defects.yaml") }
 
-// defect takes the first that concerns a request, and counts it down, on the disk; nil:
-// there is none. The file is written anew for that, without its comments.
+// defect returns the first matching defect and decrements its count in the file, which loses
+// comments; nil if none matches.
 func (p *Provider) defect(ctx context.Context, r hook.Request) (*Defect, error) {
 	if _, err := os.Stat(p.defectsPath()); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none, and that is no error
+		return nil, nil
 	}
 	unlock, err := p.lock(ctx, ".defects")
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Provider) defect(ctx context.Context, r hook.Request) (*Defect, error) 
 func (p *Provider) takeDefect(r hook.Request) (*Defect, error) {
 	data, err := config.ReadFile(p.defectsPath())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	f, err := parseDefects(p.defectsPath(), data)
 	if err != nil {
@@ -53,14 +53,14 @@ func (p *Provider) takeDefect(r hook.Request) (*Defect, error) {
 		f.Defects[i].Times--
 		return &taken, write(p.defectsPath(), f)
 	}
-	return nil, nil //nolint:nilnil // there is none, and that is no error
+	return nil, nil
 }
 
 func parseDefects(name string, data []byte) (*defects, error) {
 	var f defects
 	doc, problems := config.DecodeYAML(name, data, &f)
 	if err := problems.Sort().Err(); err != nil || doc == nil {
-		return nil, err //nolint:wrapcheck // says what and where
+		return nil, err
 	}
 	var wrong []error
 	for i, d := range f.Defects {
@@ -74,7 +74,7 @@ func parseDefects(name string, data []byte) (*defects, error) {
 func (d Defect) validate() error {
 	verb, known := verbs()[d.Defect]
 	if !known {
-		return fmt.Errorf("%q is no defect; there are %s", d.Defect, strings.Join(slices.Sorted(maps.Keys(verbs())), ", "))
+		return fmt.Errorf("unknown defect %q: want one of %s", d.Defect, strings.Join(slices.Sorted(maps.Keys(verbs())), ", "))
 	}
 	var wrong []error
 	add := func(bad bool, format string, args ...any) {
@@ -82,12 +82,12 @@ func (d Defect) validate() error {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	add(d.Times < 0, "times is %d", d.Times)
-	add(d.Version != "" && verb != hook.Test, "%s is of no version", d.Defect)
-	add(d.Version != "" && hook.CheckVersion(d.Version) != nil, "version %q is neither main nor vX.Y.Z", d.Version)
-	add(d.Intent != "" && verb == hook.Teardown, "%s is of no intent", d.Defect)
-	add(d.Intent != "" && !slices.Contains(config.Intents(), d.Intent), "the intent %q is unknown", d.Intent)
-	add(d.For != "" && d.Defect != defectSlow, "only what is slow is it for some time")
+	add(d.Times < 0, "invalid times %d: must not be negative", d.Times)
+	add(d.Version != "" && verb != hook.Test, "%s must not have a version", d.Defect)
+	add(d.Version != "" && hook.CheckVersion(d.Version) != nil, "invalid version %q: must be main or vX.Y.Z", d.Version)
+	add(d.Intent != "" && verb == hook.Teardown, "%s must not have an intent", d.Defect)
+	add(d.Intent != "" && !slices.Contains(config.Intents(), d.Intent), "unknown intent %q", d.Intent)
+	add(d.For != "" && d.Defect != defectSlow, "for is only valid with the defect slow")
 	_, err := d.delay()
 	return errors.Join(append(wrong, err)...)
 }

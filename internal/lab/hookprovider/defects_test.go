@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
 func TestDefectsThatAreWrong(t *testing.T) {

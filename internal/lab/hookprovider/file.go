@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// write replaces a file, and returns when it is on the disk: a reader sees the old one or
-// the new one, also after a loss of power.
+// write replaces a file atomically and durably.
 func write(path string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -34,7 +33,7 @@ func write(path string, v any) error {
 	return syncDir(dir)
 }
 
-// read reads a file that write has written; fs.ErrNotExist when there is none.
+// read reads a file of write; fs.ErrNotExist if it is missing.
 func read(path string, into any) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {

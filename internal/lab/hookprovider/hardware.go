@@ -8,7 +8,6 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// hardware is what a lab simulates.
 type hardware struct {
 	kind  string
 	nodes int
@@ -18,8 +17,8 @@ func (h hardware) args() []string {
 	return []string{"--hardware=" + h.kind, "--nodes=" + strconv.Itoa(h.nodes)}
 }
 
-// hardwareOf finds machines with as many GPUs as a row wants, and as many of them; one where
-// the row states no number.
+// hardwareOf returns simulated machines with the GPUs of a row; one if the row states no node
+// count.
 func hardwareOf(row config.Reservation) (hardware, error) {
 	for _, kind := range world.HardwareKinds() {
 		hw, err := world.LoadHardware(kind)
@@ -30,5 +29,5 @@ func hardwareOf(row config.Reservation) (hardware, error) {
 			return hardware{kind: kind, nodes: max(row.NodeCount, 1)}, nil
 		}
 	}
-	return hardware{}, fmt.Errorf("find hardware for %s: no machine that labs simulate has %d GPUs; there are %v", row.Name, row.GPUCount, world.HardwareKinds())
+	return hardware{}, fmt.Errorf("find hardware for %s: no simulated machine has %d GPUs: want one of %v", row.Name, row.GPUCount, world.HardwareKinds())
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// training is a gang with a pod for each node that takes all of its GPUs: it has to be placed
-// together and run to its end, and each pod has to see its GPUs. A gang of one pod more must
-// not be placed, not even a part of it.
+// training runs a gang with one pod per node that uses all of its GPUs: it must be scheduled
+// together and complete, and each pod must list its GPUs. A gang with one more pod must not be
+// scheduled, not even partly.
 func (t *podTest) training(ctx context.Context) error {
 	gang := workload.Spec{
 		Name: "gang", Gate: "test", Pods: t.size.nodes, GPUs: t.size.gpus, Image: image, Container: "gpus", Script: "nvidia-smi -L",
@@ -27,8 +27,8 @@ func (t *podTest) training(ctx context.Context) error {
 	return t.refused(ctx, gang, workload.Native{}, fmt.Sprintf("a gang of %d pods with %d GPUs each", gang.Pods, gang.GPUs))
 }
 
-// inference is a replica for each GPU: all of them have to be placed and become ready. One
-// that wants a GPU more than a node has must not be placed.
+// inference runs one replica per GPU: all must be scheduled and become ready. A replica with more
+// GPUs than a node has must not be scheduled.
 func (t *podTest) inference(ctx context.Context) error {
 	replicas := workload.Spec{
 		Name: "replicas", Gate: "test", Pods: t.size.nodes * t.size.gpus, GPUs: 1, Image: image, Container: "server", Script: "sleep infinity",
@@ -41,11 +41,11 @@ func (t *podTest) inference(ctx context.Context) error {
 	return t.refused(ctx, replicas, nil, fmt.Sprintf("a replica with %d GPUs", replicas.GPUs))
 }
 
-// completed sees a gang to its end, and which GPUs its pods saw.
+// completed waits for a gang and checks the GPUs that its pods list.
 func (t *podTest) completed(ctx context.Context, gang *workload.Gang, what string) error {
 	result, err := gang.WaitDone(ctx)
 	if err != nil {
-		t.check(false, "%s was placed and did not end: %v", what, err)
+		t.check(false, "%s was scheduled but did not complete: %v", what, err)
 		return nil
 	}
 	var ends []string
@@ -63,20 +63,20 @@ func (t *podTest) completed(ctx context.Context, gang *workload.Gang, what strin
 			return fmt.Errorf("read the log of pod %s: %w", pod.Pod, err)
 		}
 		seen := strings.Count("\n"+string(text), "\nGPU ")
-		t.check(seen == gang.Spec.GPUs, "pod %s on %s was given %d GPUs and sees %d", pod.Pod, pod.Node, gang.Spec.GPUs, seen)
+		t.check(seen == gang.Spec.GPUs, "pod %s on %s requested %d GPUs and lists %d", pod.Pod, pod.Node, gang.Spec.GPUs, seen)
 	}
 	return nil
 }
 
-// ready sees that replicas run and that all of them are ready.
+// ready waits for replicas and checks that all are ready.
 func (t *podTest) ready(ctx context.Context, replicas *workload.Gang, what string) error {
 	if err := replicas.WaitRunning(ctx); err != nil {
-		t.check(false, "%s were placed and do not run: %v", what, err)
+		t.check(false, "%s were scheduled but are not running: %v", what, err)
 		return nil
 	}
 	pods, err := replicas.Pods(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it read
+		return err
 	}
 	ready := 0
 	for i := range pods {
@@ -86,6 +86,6 @@ func (t *podTest) ready(ctx context.Context, replicas *workload.Gang, what strin
 			}
 		}
 	}
-	t.check(ready == replicas.Spec.Pods, "of %s %d are ready", what, ready)
+	t.check(ready == replicas.Spec.Pods, "of %s, %d are ready", what, ready)
 	return nil
 }

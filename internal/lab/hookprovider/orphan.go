@@ -10,13 +10,12 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// endStarting ends the processes of a lab that have not yet said that they are it: whoever
-// started one may have been killed before it could. They are known by the name and the
-// directory that they were given, both, as whole arguments.
+// killUnregistered kills the processes of a lab that have not registered yet, because their
+// starter may have been killed first. They are identified by both --name and --dir.
 func killUnregistered(name, dir string) error {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return fmt.Errorf("look for the processes of lab %s: %w", name, err)
+		return fmt.Errorf("list the processes of lab %s: %w", name, err)
 	}
 	var found []process.Identity
 	for _, e := range entries {
@@ -26,23 +25,23 @@ func killUnregistered(name, dir string) error {
 		}
 		id, err := process.Identify(pid)
 		if err != nil {
-			continue // gone meanwhile
+			continue // exited in the meantime
 		}
 		raw, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
 		if err != nil {
-			continue // gone, or another user's: not of this lab
+			continue // exited, or another user's
 		}
 		if supervises(raw, name, dir) {
 			found = append(found, id)
 		}
 	}
 	if err := process.Kill(found); err != nil {
-		return fmt.Errorf("end the processes of lab %s: %w", name, err)
+		return fmt.Errorf("kill the processes of lab %s: %w", name, err)
 	}
 	return nil
 }
 
-// supervises tells the command line of a lab's process.
+// supervises reports whether a command line is that of a lab's process.
 func supervises(cmdline []byte, name, dir string) bool {
 	args := bytes.Split(cmdline, []byte{0})
 	has := func(arg string) bool {

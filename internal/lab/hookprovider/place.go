@@ -17,8 +17,8 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// placed starts pods and sees that all of them are placed, and then what after looks at. The
-// error says that nothing could be seen.
+// placed starts pods, checks that all are scheduled, and runs after. An error means that nothing
+// was observed.
 func (t *podTest) placed(ctx context.Context, spec workload.Spec, gang workload.Scheduler, what string, after func(context.Context, *workload.Gang, string) error) error {
 	if t.startDelay > 0 {
 		gang = delayedStart{gang}
@@ -30,7 +30,7 @@ func (t *podTest) placed(ctx context.Context, spec workload.Spec, gang workload.
 	limited, cancel := context.WithTimeout(ctx, within+t.startDelay)
 	defer cancel()
 	bound, reason := decision(limited, pods)
-	t.check(bound, "not placed: %s: %s", what, reason)
+	t.check(bound, "not scheduled: %s: %s", what, reason)
 	if bound {
 		if err := t.release(limited, pods); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (t *podTest) placed(ctx context.Context, spec workload.Spec, gang workload.
 	return t.remove(ctx, pods)
 }
 
-// refused starts pods that there is no room for, and sees that none of them is placed.
+// refused starts pods that exceed the capacity and checks that none is scheduled.
 func (t *podTest) refused(ctx context.Context, spec workload.Spec, gang workload.Scheduler, what string) error {
 	pods, err := t.start(ctx, spec, gang)
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *podTest) refused(ctx context.Context, spec workload.Spec, gang workload
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	got, err := pods.Placement(limited, refusalHold)
-	t.check(err == nil && got.Bound == 0, "%s, which there is no room for: %d were placed (%v)", what, got.Bound, err)
+	t.check(err == nil && got.Bound == 0, "%s exceeds the capacity, but %d pods were scheduled (%v)", what, got.Bound, err)
 	return t.remove(ctx, pods)
 }
 
@@ -74,14 +74,14 @@ func (t *podTest) remove(ctx context.Context, pods *workload.Gang) error {
 	return nil
 }
 
-// decision waits until all pods are placed, or until the scheduler's refusal has stood for a
-// while; why is what the scheduler says.
+// decision waits until all pods are scheduled or the scheduler has refused them for a while;
+// reason is its message.
 func decision(ctx context.Context, pods *workload.Gang) (bound bool, reason string) {
 	waits, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var refusal sync.WaitGroup
 	refusal.Go(func() {
-		_, _ = pods.Placement(waits, refusalHold) // looked at below
+		_, _ = pods.Placement(waits, refusalHold) // the result is read below
 		cancel()
 	})
 	err := pods.WaitBound(waits)
@@ -103,10 +103,10 @@ func decision(ctx context.Context, pods *workload.Gang) (bound bool, reason stri
 	}
 }
 
-// hold is the lab's word for containers that are being created.
+// hold makes the lab keep containers in creation.
 const hold = "firstlight.dev/world-hold"
 
-// slowly has pods wait for their start, as for an image that takes long to pull.
+// delayedStart delays the start of pods, like a slow image pull.
 type delayedStart struct{ gang workload.Scheduler }
 
 var _ workload.Scheduler = delayedStart{}
@@ -134,7 +134,7 @@ func (s delayedStart) Refused(group *unstructured.Unstructured) (string, bool) {
 	return s.gang.Refused(group)
 }
 
-// release lets pods start that were held.
+// release starts the delayed pods.
 func (t *podTest) release(ctx context.Context, pods *workload.Gang) error {
 	if t.startDelay == 0 {
 		return nil
@@ -148,12 +148,12 @@ func (t *podTest) release(ctx context.Context, pods *workload.Gang) error {
 	}
 	all, err := pods.Pods(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it read
+		return err
 	}
 	for i := range all {
 		patch := []byte(`{"metadata":{"annotations":{"` + hold + `":null}}}`)
 		if _, err := t.cluster.Client.CoreV1().Pods(pods.Namespace).Patch(ctx, all[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("let pod %s start: %w", all[i].Name, err)
+			return fmt.Errorf("start pod %s: %w", all[i].Name, err)
 		}
 	}
 	return nil

@@ -14,30 +14,30 @@ import (
 
 // Options of a Provider.
 type Options struct {
-	// Dir keeps records and tokens; empty: hooklabs in the labs' home.
+	// Dir has the records and tokens; empty: hooklabs in the labs' home.
 	Dir string
-	// Command runs a lab, as SpawnOptions.Command does, and Env is added to its environment.
+	// Command and Env start a lab; see lab.SpawnOptions.
 	Command, Env []string
-	// Credential is the command that prints the ExecCredential of a deployment, which it
-	// gets as its last argument.
+	// Credential is the command that prints the ExecCredential of the deployment in its last
+	// argument.
 	Credential []string
-	// Now is nil for the machine's clock.
+	// Now defaults to the system clock.
 	Now func() time.Time
-	// Events takes what a person who waits wants to see; it may be nil.
+	// Events, if set, receives the events of a starting lab.
 	Events func(lab.Event)
 }
 
-// Provider stands labs up.
+// Provider runs deployments as labs.
 type Provider struct{ opts Options }
 
 var _ hook.Provider = (*Provider)(nil)
 
-// New makes a provider.
+// New returns a provider.
 func New(opts Options) (*Provider, error) {
 	if opts.Dir == "" {
 		home, err := lab.Home()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // says what to set
+			return nil, err
 		}
 		opts.Dir = filepath.Join(home, "hooklabs")
 	}
@@ -47,14 +47,14 @@ func New(opts Options) (*Provider, error) {
 	return &Provider{opts: opts}, nil
 }
 
-// FullError refuses a deployment that there is no room for.
+// FullError: the reservation has no capacity left.
 type FullError struct{ Reservation, Stands string }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("reservation %s has no capacity left: deployment %s stands in it", e.Reservation, e.Stands)
+	return fmt.Sprintf("reservation %s has no capacity left: deployment %s exists", e.Reservation, e.Stands)
 }
 
-// Provision starts a lab, or answers the one that was started under the same token.
+// Provision starts a lab, or returns the one with the same token.
 func (p *Provider) Provision(ctx context.Context, r hook.Request) (d hook.Deployment, err error) {
 	hardware, err := hardwareOf(*r.Reservation)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *Provider) Provision(ctx context.Context, r hook.Request) (d hook.Deploy
 	return rec.Deployment, write(p.recordPath(rec.Name), rec)
 }
 
-// admit notes the token and the deployment, or refuses it.
+// admit records the token and the deployment, or refuses it.
 func (p *Provider) admit(r hook.Request) (*record, error) {
 	if err := p.raise(r.Reservation.Name, r.Lease.Token); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (p *Provider) admit(r hook.Request) (*record, error) {
 		case rec.Name != r.Deployment:
 			continue
 		case rec.Token != r.Lease.Token || rec.Owner != r.Owner || rec.Reservation != r.Reservation.Name || rec.Intent != r.Intent || rec.Removing:
-			return nil, fmt.Errorf("deployment %s stands, or is being removed, and is another: token %d of reservation %s, %s, owner %s; tear it down first",
+			return nil, fmt.Errorf("deployment %s exists, or is being deleted, with token %d of reservation %s, %s, owner %s: tear it down first",
 				rec.Name, rec.Token, rec.Reservation, rec.Intent, rec.Owner)
 		default:
 			return rec, nil
@@ -115,7 +115,7 @@ func (p *Provider) admit(r hook.Request) (*record, error) {
 	return rec, write(p.recordPath(rec.Name), rec)
 }
 
-// start returns when the lab of a deployment is ready; it may have been started before.
+// start starts a lab unless it is running, and waits until it is ready.
 func (p *Provider) start(ctx context.Context, name string, h hardware) (*lab.Handle, error) {
 	handle, err := lab.Attach(ctx, name)
 	if errors.Is(err, lab.ErrNotRunning) {
@@ -133,7 +133,7 @@ func (p *Provider) start(ctx context.Context, name string, h hardware) (*lab.Han
 	return handle, nil
 }
 
-// Teardown ends a lab and deletes its directory; what is gone already is gone.
+// Teardown stops a lab and deletes its directory. It is idempotent.
 func (p *Provider) Teardown(ctx context.Context, r hook.Request) (err error) {
 	unlock, err := p.lock(ctx, r.Reservation.Name)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *Provider) Teardown(ctx context.Context, r hook.Request) (err error) {
 		return injectedError(defect, err)
 	}
 	if rec.Reservation != r.Reservation.Name || rec.Owner != r.Owner {
-		return fmt.Errorf("deployment %s is of reservation %s and of owner %s, not of %s and %s: it is left alone", rec.Name, rec.Reservation, rec.Owner, r.Reservation.Name, r.Owner)
+		return fmt.Errorf("deployment %s belongs to reservation %s and owner %s, not to %s and %s", rec.Name, rec.Reservation, rec.Owner, r.Reservation.Name, r.Owner)
 	}
 	rec.Removing, rec.Access = true, nil
 	if err := write(p.recordPath(rec.Name), rec); err != nil {
@@ -163,11 +163,11 @@ func (p *Provider) Teardown(ctx context.Context, r hook.Request) (err error) {
 	return remove(p.recordPath(rec.Name))
 }
 
-// end ends the lab of a name with all its processes, and deletes its directory.
+// end stops a lab with all its processes and deletes its directory.
 func end(ctx context.Context, name string) error {
 	dir, err := lab.DirOf(name)
 	if err != nil {
-		return err //nolint:wrapcheck // names it
+		return err
 	}
 	if err := down(ctx, name, dir); err != nil {
 		return err
@@ -175,7 +175,7 @@ func end(ctx context.Context, name string) error {
 	if err := killUnregistered(name, dir); err != nil {
 		return err
 	}
-	if err := down(ctx, name, dir); err != nil { // what that one had begun
+	if err := down(ctx, name, dir); err != nil { // what that process had started
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -187,12 +187,12 @@ func end(ctx context.Context, name string) error {
 func down(ctx context.Context, name, dir string) error {
 	err := lab.DownDir(ctx, name, dir)
 	if err != nil && !errors.Is(err, lab.ErrNotRunning) {
-		return err //nolint:wrapcheck // names it
+		return err
 	}
 	return nil
 }
 
-// Discover lists what there is a record of.
+// Discover lists the recorded deployments.
 func (p *Provider) Discover(_ context.Context, r hook.Request) ([]hook.Deployment, error) {
 	all, err := p.records()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
 const first = int64(1_800_000_000_000)

@@ -11,24 +11,24 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// present is on the nodes that have GPUs, also where none of them can be given to a pod.
+// present labels nodes with GPUs, also if none is allocatable.
 const present = "nvidia.com/gpu.present=true"
 
-// reach finds a deployment's lab and makes clients of its API server.
+// connect returns clients of a deployment's lab.
 func connect(ctx context.Context, deployment string) (*lab.Handle, *kube.Cluster, error) {
 	handle, err := lab.Attach(ctx, deployment)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the lab
+		return nil, nil, err
 	}
 	status, err := handle.Status(ctx)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the lab
+		return nil, nil, err
 	}
 	cluster, err := kube.Open(status.Info.Kubeconfig, "")
-	return handle, cluster, err //nolint:wrapcheck // names the file
+	return handle, cluster, err
 }
 
-// gpuNodes are those that have GPUs, or should.
+// gpuNodes returns the nodes that have, or should have, GPUs.
 func gpuNodes(ctx context.Context, cluster *kube.Cluster) ([]corev1.Node, error) {
 	list, err := cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: present})
 	if err != nil {

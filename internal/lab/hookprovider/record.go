@@ -16,15 +16,14 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// record is what is known of a deployment. Its labels are those of Deployment.
+// record is the state of a deployment.
 type record struct {
 	hook.Deployment
 	Cloud string `json:"cloud"`
-	// Removing: teardown has begun; nothing makes it stand again.
+	// Removing: teardown has started; provision refuses it.
 	Removing bool `json:"removing,omitempty"`
 }
 
-// highest is the highest token that was seen of a reservation.
 type highest struct {
 	Token int64 `json:"token"`
 }
@@ -37,12 +36,12 @@ func (p *Provider) tokenPath(reservation string) string {
 	return filepath.Join(p.opts.Dir, "tokens", filepath.Base(reservation)+".json")
 }
 
-// record reads that of a deployment; nil: there is none.
+// record reads the record of a deployment; nil if there is none.
 func (p *Provider) record(name string) (*record, error) {
 	r := &record{}
 	err := read(p.recordPath(name), r)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none, and that is no error
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (p *Provider) record(name string) (*record, error) {
 	return r, nil
 }
 
-// records reads those of all deployments, in order of their names. One that can't be read
-// is an error: what stands must not be overlooked.
+// records reads all records, sorted by name. An unreadable record is an error, because a
+// deployment must not be overlooked.
 func (p *Provider) records() ([]*record, error) {
 	entries, err := os.ReadDir(filepath.Join(p.opts.Dir, "deployments"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -61,13 +60,13 @@ func (p *Provider) records() ([]*record, error) {
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || strings.HasPrefix(name, ".") {
-			continue // being written
+			continue // a temporary file
 		}
 		r, err := p.record(name)
 		if err != nil {
 			return nil, err
 		}
-		if r != nil { // else it was removed meanwhile
+		if r != nil { // otherwise removed in the meantime
 			out = append(out, r)
 		}
 	}
@@ -75,11 +74,10 @@ func (p *Provider) records() ([]*record, error) {
 	return out, nil
 }
 
-// every is how often a lock that somebody has is tried again.
+// every is the interval of lock attempts.
 const every = 50 * time.Millisecond
 
-// lock keeps others from changing something of a reservation. The kernel lets go of it when
-// the process ends, however it ends.
+// lock serializes changes to a reservation. The kernel releases it when the process ends.
 func (p *Provider) lock(ctx context.Context, reservation string) (unlock func() error, err error) {
 	dir := filepath.Join(p.opts.Dir, "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -92,17 +90,17 @@ func (p *Provider) lock(ctx context.Context, reservation string) (unlock func() 
 	return l.Close, nil
 }
 
-// StaleError refuses a token that is lower than one that was seen.
+// StaleError refuses a token below the highest one.
 type StaleError struct {
 	Reservation   string
 	Token, Higher int64
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("token %d of reservation %s is stale: %d was seen", e.Token, e.Reservation, e.Higher)
+	return fmt.Sprintf("token %d of reservation %s is stale: the highest is %d", e.Token, e.Reservation, e.Higher)
 }
 
-// raise notes a token, or refuses it. The caller holds the reservation's lock.
+// raise records a token, or refuses it. The caller holds the lock of the reservation.
 func (p *Provider) raise(reservation string, token int64) error {
 	var h highest
 	err := read(p.tokenPath(reservation), &h)

@@ -8,45 +8,45 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// runID labels what a test creates: a deployment has one at a time, and what a test that
-// was killed has left goes before the next begins.
+// runID labels the objects of a test. A deployment runs one test at a time, and a test first
+// removes the objects of a killed one.
 const runID = "reservation-test"
 
-// image of the pods; labs play programs by their names, and pull none.
+// image of the pods; labs simulate programs by name and pull no image.
 const image = "nvcr.io/nvidia/cuda:13.0.1-base-ubuntu24.04"
 
 const (
-	// within bounds each wait for pods: for minutes, since machines are busy.
+	// within bounds each wait for pods; it is long because test machines are busy.
 	within = 3 * time.Minute
-	// stands is how long a refusal has to stand: GPUs may have been given back a moment ago.
+	// refusalHold is how long a refusal must last: GPUs may have been freed a moment ago.
 	refusalHold = 2 * time.Second
-	// clearing bounds the removal of what was created, also when the test is ended: whoever
-	// ends a hook gives it 30 seconds. What is left then goes before the next test.
+	// clearing bounds the removal after a timeout: a hook is killed after 30 seconds. The next
+	// test removes the rest.
 	clearing = 25 * time.Second
 )
 
-// trial is one test of a deployment: what it has seen, and of that what was not right.
+// podTest is one test of a deployment.
 type podTest struct {
 	cluster  *kube.Cluster
 	launcher workload.Launcher
 	size     size
-	// held is how long pods that were placed wait for their start.
+	// startDelay of scheduled pods.
 	startDelay time.Duration
 
-	checks int
-	failures  []string
+	checks   int
+	failures []string
 }
 
 func newPodTest(cluster *kube.Cluster, row config.Reservation, held time.Duration) *podTest {
 	return &podTest{cluster: cluster, launcher: workload.Launcher{Cluster: cluster, RunID: runID}, size: sizeOf(row), startDelay: held}
 }
 
-// saw is one check.
+// check counts one check.
 func (t *podTest) check(right bool, format string, args ...any) {
 	t.checks++
 	if !right {
@@ -54,18 +54,18 @@ func (t *podTest) check(right bool, format string, args ...any) {
 	}
 }
 
-// run is the test of an intent.
+// run runs the test of an intent.
 func (t *podTest) run(ctx context.Context, intent config.Intent) (result hook.Result, err error) {
 	guest := kube.Guest{Cluster: t.cluster}
 	if err := guest.Cleanup(ctx, runID); err != nil {
-		return unobserved(ctx, fmt.Errorf("remove what an earlier test has left: %w", err))
+		return unobserved(ctx, fmt.Errorf("remove the objects of an earlier test: %w", err))
 	}
 	nodes, err := gpuNodes(ctx, t.cluster)
 	if err != nil {
 		return unobserved(ctx, err)
 	}
 	if len(nodes) == 0 {
-		return unobserved(ctx, errors.New("there is no node that has GPUs: nothing was tested"))
+		return unobserved(ctx, errors.New("no node has GPUs: nothing was tested"))
 	}
 	t.check(len(nodes) == t.size.nodes, "%d nodes have GPUs, the reservation has %d", len(nodes), t.size.nodes)
 	switch intent {
@@ -74,7 +74,7 @@ func (t *podTest) run(ctx context.Context, intent config.Intent) (result hook.Re
 	case config.Inference:
 		err = t.inference(ctx)
 	default:
-		err = fmt.Errorf("no test is known for the intent %s", intent)
+		err = fmt.Errorf("unknown intent %s", intent)
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearing)
 	defer cancel()
@@ -82,11 +82,10 @@ func (t *podTest) run(ctx context.Context, intent config.Intent) (result hook.Re
 	if err != nil || ctx.Err() != nil {
 		return unobserved(ctx, errors.Join(err, left))
 	}
-	t.check(left == nil, "what the test created could not be removed: %v", left)
+	t.check(left == nil, "the objects of the test could not be removed: %v", left)
 	return t.result(), nil
 }
 
-// result is the judgement of what was seen.
 func (t *podTest) result() hook.Result {
 	if len(t.failures) > 0 {
 		return hook.Result{Verdict: hook.Failed, Checks: t.checks, Reason: hook.TrimReason(strings.Join(t.failures, "; "))}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/probe/kube"
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 

@@ -1,6 +1,5 @@
-// Package keeper finds the store that reservations are kept in: a cluster of the
-// user's, or one of firstlight's own on this machine, which is started on need and
-// stays up.
+// Package localstore runs the local reservation store: an etcd and a kube-apiserver on this
+// machine, which start on demand and keep running.
 package localstore
 
 import (
@@ -25,29 +24,28 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// Name is the own store's, among the labs.
+// Name of the local store among the labs.
 const Name = "reservations"
 
-// Dir is where the own store lives: below the labs' home, and not among them. What it
-// keeps is in component.KeptDir there: a copy of it, made while the store is
-// down, is a backup.
+// Dir returns the directory of the local store, in the labs' home. Its data is in
+// component.KeptDir; a copy made while the store is down is a backup.
 func Dir() (string, error) {
 	home, err := lab.Home()
 	if err != nil {
-		return "", err //nolint:wrapcheck // says what to set
+		return "", err
 	}
 	return filepath.Join(home, Name), nil
 }
 
-// Options say how an own store is started.
+// Options of Connect.
 type Options struct {
-	// Command runs Supervise in a process of its own; the flags --name and --dir follow it.
+	// Command runs Supervise in a process of its own; the flags --name and --dir are appended.
 	Command []string
-	// Events takes what a person who waits wants to see; it may be nil.
+	// Events, if set, receives the events of a starting store.
 	Events func(lab.Event)
 }
 
-// Own reaches the own store, and starts it where it is not up.
+// Connect connects to the local store, and starts it if it is not running.
 func Connect(ctx context.Context, opts Options) (*rest.Config, error) {
 	dir, err := Dir()
 	if err != nil {
@@ -56,34 +54,34 @@ func Connect(ctx context.Context, opts Options) (*rest.Config, error) {
 	tell := opts.Events
 	h, err := lab.AttachDir(ctx, Name, dir)
 	if err == nil {
-		tell = nil // what happened when it started is no news
+		tell = nil // the events of an earlier start
 	} else {
 		h, _, err = lab.Spawn(ctx, lab.SpawnOptions{Name: Name, Dir: dir, Command: opts.Command})
-		if errors.Is(err, lab.ErrRunning) { // another process was faster
+		if errors.Is(err, lab.ErrRunning) { // another process started it
 			h, err = lab.AttachDir(ctx, Name, dir)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start the store of reservations: %w", err)
+		return nil, fmt.Errorf("start the local reservation store: %w", err)
 	}
 	if err := h.WaitReady(ctx, tell); err != nil {
-		return nil, fmt.Errorf("start the store of reservations: %w", err)
+		return nil, fmt.Errorf("start the local reservation store: %w", err)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", Kubeconfig(dir))
 	if err != nil {
-		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+		return nil, fmt.Errorf("connect to the local reservation store: %w", err)
 	}
 	if err := checkCertificate(config.CertData, config.CertFile, time.Now()); err != nil {
-		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+		return nil, fmt.Errorf("connect to the local reservation store: %w", err)
 	}
 	if err := store.Install(ctx, config); err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	return asUser(config), nil
 }
 
-// asUser is the configuration of this machine's user: the history names them, and not the
-// store's administrator, whose certificate they have.
+// asUser impersonates this machine's user, so that the history names them and not the store's
+// administrator, whose certificate they use.
 func asUser(config *rest.Config) *rest.Config {
 	name := fmt.Sprintf("uid:%d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
@@ -94,8 +92,8 @@ func asUser(config *rest.Config) *rest.Config {
 	return c
 }
 
-// inForce refuses a client certificate that has expired. A store's certificates are made at
-// its start and hold for a year: one that has run for longer has to be started again.
+// checkCertificate refuses an expired client certificate. The certificates of a store are valid
+// for a year from its start.
 func checkCertificate(data []byte, file string, now time.Time) error {
 	if len(data) == 0 {
 		var err error
@@ -112,16 +110,16 @@ func checkCertificate(data []byte, file string, now time.Time) error {
 		return fmt.Errorf("read its client certificate: %w", err)
 	}
 	if !now.Before(cert.NotAfter) {
-		return fmt.Errorf("its certificates expired at %s, a year after its start: end it with firstlight reservation store down; "+
-			"the next command starts it with new ones, and what it keeps stays", cert.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("its certificates expired at %s, a year after its start: stop it with firstlight reservation store down; "+
+			"the next command starts it with new ones and keeps its data", cert.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// Kubeconfig is that of the own store.
+// Kubeconfig returns the path of the kubeconfig of the local store.
 func Kubeconfig(dir string) string { return component.Config{Dir: dir}.AdminKubeconfig() }
 
-// Supervise runs the own store until it is told to stop.
+// Supervise runs the local store until it is stopped.
 func Supervise(ctx context.Context, dir string, programs func(context.Context, []string, func(lab.Event)) (upstream.Programs, error)) error {
 	var running atomic.Pointer[lab.Lab]
 	opts := lab.SuperviseOptions{Options: lab.Options{Name: Name, Dir: dir, Purpose: component.Store}}
@@ -137,16 +135,16 @@ func Supervise(ctx context.Context, dir string, programs func(context.Context, [
 		})
 	}
 	if err := lab.Supervise(ctx, opts); err != nil {
-		return fmt.Errorf("run the store of reservations: %w", err)
+		return fmt.Errorf("run the local reservation store: %w", err)
 	}
 	return nil
 }
 
-// Down stops the own store. What it keeps stays.
+// Down stops the local store and keeps its data.
 func Down(ctx context.Context) error {
 	dir, err := Dir()
 	if err != nil {
 		return err
 	}
-	return lab.DownDir(ctx, Name, dir) //nolint:wrapcheck // says which itself
+	return lab.DownDir(ctx, Name, dir)
 }

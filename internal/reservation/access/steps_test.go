@@ -14,7 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestSteps(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestSteps(t *testing.T) {
 func shell(t *testing.T, text string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "bash", "-euc", "kubectl() { cat > /dev/null; }; curl() { :; }\n"+text).CombinedOutput()
-	return string(out), err //nolint:wrapcheck // the caller says what it was doing
+	return string(out), err
 }
 
 func TestParseService(t *testing.T) {

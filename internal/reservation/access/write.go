@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 )
 
-// mark is the first line of what is written here, and so what may be written over.
+// fileHeader is the first line of a written file, which may be overwritten.
 const fileHeader = "# written by firstlight reservation access: it holds no credential\n"
 
-// ErrOthers refuses to write over a file that somebody else has written.
-var ErrForeignFile = errors.New("it is there already, and firstlight did not write it: remove it, or name another file")
+// ErrForeignFile refuses to overwrite a file that another program wrote.
+var ErrForeignFile = errors.New("the file exists and firstlight did not write it: remove it, or use another path")
 
-// Write writes the kubeconfig for its user's eyes only, at once, and notes its path.
+// Write writes the kubeconfig atomically with mode 0600 and sets its path.
 func (a Access) Write(path string) (Access, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

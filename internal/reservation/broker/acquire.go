@@ -13,34 +13,35 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// Request asks for one reservation, or for several of which all are given or none.
+// Request asks for one reservation, or for several that are granted together or not at all.
 type Request struct {
 	Reservations []string
-	// Ticket says who asks and on what terms; ID, User, Since and Group are set here.
+	// Ticket describes the requester and the terms; ID, User, QueuedAt and Group are set by
+	// Acquire.
 	Ticket lease.Ticket
-	// Wait in the queue; else it is refused with a BusyError when it is not free at once.
+	// Wait in the queue; otherwise a reservation that is not free is a BusyError.
 	Wait bool
-	// Progress, if set, is told the places in the queues whenever one changes.
+	// Progress, if set, is called with the places in the queues whenever one changes.
 	Progress func([]Place)
 }
 
-// Place is where a ticket stands in a queue.
+// Place is the position of a ticket in a queue.
 type Place struct {
 	Reservation string `json:"reservation"`
-	// Position is 0 for what is offered, else 1 for the next, and so on.
+	// Position is 0 for an offer, 1 for the head of the queue, and so on.
 	Position int `json:"position"`
-	// State and Holder are of whoever has it now.
+	// State and Holder describe the current lease.
 	State  lease.State `json:"state"`
 	Holder string      `json:"holder,omitempty"`
 }
 
-// Grant is a lease that was claimed.
+// Grant is a claimed lease.
 type Grant struct {
 	Reservation string `json:"reservation"`
 	lease.Lease
 }
 
-// BusyError says that a reservation is not free.
+// BusyError: the reservation is not free.
 type BusyError struct {
 	Reservation string
 	State       lease.State
@@ -60,12 +61,12 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s; %d waiting", text, e.Waiting)
 }
 
-// Acquire gets what is asked for. When ctx ends while it waits, its tickets are taken back.
+// Acquire gets the requested leases. If ctx ends while it waits, it cancels its tickets.
 func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 	names := slices.Sorted(slices.Values(req.Reservations))
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return nil, errors.New("acquire: no reservation is named")
+		return nil, errors.New("acquire: no reservation named")
 	}
 	t := req.Ticket
 	if req.Wait || len(names) > 1 {
@@ -82,7 +83,7 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		return g, nil
 	} else if isBusy := (*BusyError)(nil); errors.As(err, &isBusy) {
 		return nil, err
-	} else if err != nil { // it may have been written for all that
+	} else if err != nil { // the write may have succeeded
 		return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 	}
 	grants, err := b.wait(ctx, names, t, req)
@@ -92,8 +93,8 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 	return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 }
 
-// atOnce queues for one reservation and claims it if it is offered, in one change.
-// Who does not wait leaves no trace where it is not.
+// tryNow queues for one reservation and claims an immediate offer, in one change. Without wait, a
+// busy reservation stays unchanged.
 func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
 	var got lease.Lease
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
@@ -105,10 +106,10 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 			*r = was
 			return busy
 		}
-		if err == nil && l.User == "" { // it was not asked for: what is refused takes one read
+		if err == nil && l.User == "" { // asked late: a refused request costs one read
 			if l.User, err = b.store.Caller(ctx); err != nil {
 				*r = was
-				return err //nolint:wrapcheck // below
+				return err
 			}
 			r.Lease.User = l.User
 		}
@@ -135,10 +136,10 @@ func busyError(name string, r *lease.Record) *BusyError {
 	return e
 }
 
-// leaving bounds how long tickets are taken back when nobody waits any more.
+// cleanupTimeout bounds the cancellation of tickets after ctx has ended.
 const cleanupTimeout = 10 * time.Second
 
-// leave takes tickets back, and what was offered to them; what is claimed is released unused.
+// cancelTickets removes tickets and offers; a claimed lease is released as clean.
 func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -149,18 +150,18 @@ func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason s
 				return r.Release(l.Token, true, reason, now)
 			}
 			if err := r.Cancel(id, reason, now); !errors.Is(err, lease.ErrTicketNotFound) {
-				return err //nolint:wrapcheck // below
+				return err
 			}
 			return nil
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("take the ticket for %s back: %w", name, err))
+			errs = append(errs, fmt.Errorf("cancel the ticket for %s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Names joins the names of reservations for people.
+// JoinNames joins the names of the reservations for messages.
 func JoinNames(grants []Grant) string {
 	var out []string
 	for _, g := range grants {

@@ -50,8 +50,8 @@ func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation
 func (v *view) Follow(context.Context, []string, func()) (*store.Cached, func()) {
 	return nil, func() {}
 }
-func (v *view) MayBeStale() bool                           { return false }
-func (v *view) Interruptions() uint64                    { return 0 }
+func (v *view) MayBeStale() bool                       { return false }
+func (v *view) Interruptions() uint64                  { return 0 }
 func (v *view) Caller(context.Context) (string, error) { return v.user, nil }
 
 func (v *view) Operates(context.Context, string) (bool, error) {

@@ -12,14 +12,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// watched is something that has to be heard of, as it was last seen to change.
+// watched is a lease or ticket that must send heartbeats, and when it last changed.
 type watched struct {
 	state string
 	since time.Duration
 }
 
-// silent says for how long nothing was heard of something that this broker has
-// watched, by its own clock.
+// silentFor returns for how long a watched lease or ticket has not changed, on the broker's clock.
 func (b *Broker) silentFor(key, state string) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,8 +31,7 @@ func (b *Broker) silentFor(key, state string) time.Duration {
 	return now - w.since
 }
 
-// deafTo starts to watch everything anew where the store could not be reached: nobody
-// could be heard of meanwhile, and whoever is there has a full period to be heard again.
+// resetWatch restarts all intervals after an error of the store: heartbeats may have been missed.
 func (b *Broker) resetWatch(err error) {
 	if errors.Is(err, store.ErrConflict) || !IsTransient(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
@@ -41,14 +39,13 @@ func (b *Broker) resetWatch(err error) {
 	b.resetAllWatches()
 }
 
-// watchAnew gives everything that is watched a full period from now.
 func (b *Broker) resetAllWatches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.watched)
 }
 
-// attend watches everything anew where a copy was interrupted since it was so many times.
+// resetIfInterrupted restarts all intervals if the reader was interrupted since the last call.
 func (b *Broker) resetIfInterrupted(c reader, known *uint64) {
 	n := c.Interruptions()
 	b.mu.Lock()
@@ -59,16 +56,15 @@ func (b *Broker) resetIfInterrupted(c reader, known *uint64) {
 	}
 }
 
-// Tick ends what is over: leases that were not renewed, cleaners and waiters of which
-// nothing was heard. It has to be called often, for the same reservations; without
-// names, for all.
+// ExpireOverdue ends leases that were not renewed, and cleaners and waiters without a heartbeat.
+// It must be called often for the same reservations; without names, for all.
 func (b *Broker) ExpireOverdue(ctx context.Context, names ...string) error {
 	var list []*store.Reservation
 	if len(names) == 0 {
 		all, err := b.store.List(ctx)
 		if err != nil {
 			b.resetWatch(err)
-			return fmt.Errorf("end what is over: %w", err)
+			return fmt.Errorf("expire overdue leases: %w", err)
 		}
 		list = all
 		b.pruneWatched(all)
@@ -77,7 +73,7 @@ func (b *Broker) ExpireOverdue(ctx context.Context, names ...string) error {
 		r, err := b.store.Get(ctx, name)
 		if err != nil {
 			b.resetWatch(err)
-			return fmt.Errorf("end what is over: %w", err)
+			return fmt.Errorf("expire overdue leases: %w", err)
 		}
 		list = append(list, r)
 	}
@@ -95,9 +91,9 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 	var errs []error
 	if reason := b.expiryReason(r.Name, r.Status.Lease); reason != "" {
 		token, heard := r.Status.Lease.Token, r.Status.Lease.Heartbeats
-		errs = append(errs, b.do(ctx, "end the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
+		errs = append(errs, b.do(ctx, "expire the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
 			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heartbeats != heard || b.expiryReason(r.Name, rec.Lease) == "" {
-				return nil // heard of after all, ended by another broker, or the store was away meanwhile
+				return nil // renewed in the meantime, expired by another broker, or the store was unreachable
 			}
 			return rec.Expire(token, reason, now)
 		}))
@@ -106,7 +102,7 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 		if b.waiterSilence(r.Name, t) < t.Timeout() {
 			continue
 		}
-		errs = append(errs, b.do(ctx, "end the queue of", r.Name, func(rec *lease.Record, now time.Time) error {
+		errs = append(errs, b.do(ctx, "time out a ticket of", r.Name, func(rec *lease.Record, now time.Time) error {
 			i, waits := rec.Position(t.ID)
 			if !waits || rec.Queue[i].Heartbeats != t.Heartbeats || b.waiterSilence(r.Name, t) < t.Timeout() {
 				return nil
@@ -117,12 +113,11 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 	return errors.Join(errs...)
 }
 
-// waiting says for how long nothing was heard of somebody who waits.
 func (b *Broker) waiterSilence(name string, t lease.Ticket) time.Duration {
 	return b.silentFor(name+"/"+t.ID, strconv.FormatInt(t.Heartbeats, 10))
 }
 
-// over says why a lease has come to its end; empty: it has not.
+// expiryReason says why a lease has expired; empty if it has not.
 func (b *Broker) expiryReason(name string, l *lease.Lease) string {
 	if l == nil {
 		return ""
@@ -131,17 +126,17 @@ func (b *Broker) expiryReason(name string, l *lease.Lease) string {
 	switch {
 	case l.Offered():
 		if wait := l.Timeout(); silence >= wait {
-			return fmt.Sprintf("offered to %s and not claimed, who was not heard of for %s", l.Holder, wait)
+			return fmt.Sprintf("offered to %s and not claimed: no heartbeat for %s", l.Holder, wait)
 		}
 	case l.RenewInterval.Duration > 0 && silence >= l.RenewInterval.Duration:
 		return fmt.Sprintf("%s has not renewed it for %s", l.Holder, l.RenewInterval.Duration)
 	case l.TermEndsAt != nil && b.clock.Now().After(l.TermEndsAt.Time) && silence >= b.opts.Grace:
-		return fmt.Sprintf("the term of %s was over at %s", l.Holder, l.TermEndsAt.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("the term of %s ended at %s", l.Holder, l.TermEndsAt.UTC().Format(time.RFC3339))
 	}
 	return ""
 }
 
-// forget drops what is no more.
+// pruneWatched removes leases and tickets that no longer exist.
 func (b *Broker) pruneWatched(all []*store.Reservation) {
 	keep := map[string]bool{}
 	for _, r := range all {
@@ -161,12 +156,12 @@ func (b *Broker) pruneWatched(all []*store.Reservation) {
 	}
 }
 
-// List are all reservations, as the store answers. They must not be changed.
+// List returns all reservations. They must not be changed.
 func (b *Broker) List(ctx context.Context) ([]*store.Reservation, error) {
-	return b.store.List(ctx) //nolint:wrapcheck // says what it was doing
+	return b.store.List(ctx)
 }
 
-// Queue are the tickets that wait for a reservation, as the store has them.
+// Queue returns the tickets that wait for a reservation, uncached.
 func (b *Broker) Queue(ctx context.Context, name string) ([]lease.Ticket, error) {
 	r, err := b.store.GetUncached(ctx, name)
 	if err != nil {

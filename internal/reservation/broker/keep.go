@@ -9,16 +9,16 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// ErrSilent says that a lease could not be renewed in time: somebody else may have the
-// reservation.
+// ErrRenewFailed: the lease could not be renewed in time; another holder may have it.
 var ErrRenewFailed = errors.New("the lease could not be renewed")
 
-// often is how many renewals there are in a period, and inTime how much of it may pass
-// without one, as a part of it: the holder stops before anybody may take its place.
+// renewalsPerInterval renewals are made in an interval. After inTimeOf3 thirds of it without one,
+// the holder stops, before the lease can be given to another.
 const renewalsPerInterval, inTimeOf3 = 5, 2
 
-// Keep renews leases, of holders and cleaners, until ctx ends, which is no error, or until one is lost. heard, if
-// set, is told each lease after each renewal: its notice and end may have changed.
+// KeepAlive renews leases, of holders and cleaners, until ctx ends, which is no error, or until
+// one is lost. renewed, if set, is called with each renewed lease: its notice and end may have
+// changed.
 func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, heard func(Grant)) error {
 	period := time.Duration(0)
 	for _, g := range grants {
@@ -33,7 +33,7 @@ func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, heard func(Grant
 	last := b.clock.Elapsed()
 	for {
 		if pause(ctx, period/renewalsPerInterval) != nil {
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // ctx has ended
 		}
 		begin := b.clock.Elapsed()
 		err := b.renewAll(ctx, grants, period/renewalsPerInterval, heard)
@@ -41,7 +41,7 @@ func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, heard func(Grant
 		case err == nil:
 			last = begin
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // ctx has ended
 		case IsLost(err):
 			return err
 		case b.clock.Elapsed()-last > period*inTimeOf3/3:
@@ -70,7 +70,7 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 	return nil
 }
 
-// Gone tells that a lease is lost for good.
+// IsLost reports whether a lease is lost for good.
 func IsLost(err error) bool {
 	var stale *lease.StaleError
 	var notHolder *lease.NotHolderError

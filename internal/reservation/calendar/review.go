@@ -2,14 +2,13 @@ package calendar
 
 import "github.com/firstlight/firstlight/internal/diag"
 
-// Review is what Check finds in a year, with what it looked at.
+// Review is the result of Check for a year, with what was checked.
 type Review struct {
-	Year    int `json:"year"`
-	Entries int `json:"entries"`
-	Margins int `json:"margins"`
-	// Occurrences is how many there are in the year.
+	Year        int `json:"year"`
+	Entries     int `json:"entries"`
+	Margins     int `json:"margins"`
 	Occurrences int `json:"occurrences"`
-	// Changes are those of the clocks of the schedule's zones.
+	// Changes of the clocks of the schedule's zones.
 	Changes  []ZoneChange `json:"changes"`
 	Problems []Problem    `json:"problems"`
 }
@@ -30,7 +29,7 @@ func (s *Schedule) Review(number int) Review {
 	return r
 }
 
-// Count is how many problems have the severity.
+// Count returns the number of problems with a severity.
 func (r Review) Count(of diag.Severity) int {
 	n := 0
 	for _, p := range r.Problems {

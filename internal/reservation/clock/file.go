@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// File is a clock that runs ahead of the machine's by what a file says, in nanoseconds.
-// Processes that have the same file have the same time. It can be set ahead and never back.
+// File is a clock that runs ahead of the system clock by an offset in a file, in nanoseconds.
+// Processes with the same file have the same time. It can only be set ahead.
 type File struct {
 	path    string
 	started time.Time
@@ -22,7 +22,7 @@ type File struct {
 	offset time.Duration
 }
 
-// Open reads the file; without one, the clock is the machine's until it is set.
+// Open reads the file; without one, the offset is 0 until the clock is set.
 func Open(path string) (*File, error) {
 	f := &File{path: path, started: time.Now()}
 	return f, f.read()
@@ -46,7 +46,7 @@ func (f *File) read() error {
 	return nil
 }
 
-// Now reads the file; where it can not be read, the time is what it was last known to be.
+// Now uses the last known offset if the file cannot be read.
 func (f *File) Now() time.Time {
 	_ = f.read()
 	f.mu.Lock()
@@ -54,18 +54,18 @@ func (f *File) Now() time.Time {
 	return time.Now().Round(0).Add(f.offset)
 }
 
-// Elapsed is the machine's: a jump makes nobody silent.
+// Elapsed does not follow Jump: no heartbeat is missed because of it.
 func (f *File) Elapsed() time.Duration { return time.Since(f.started) }
 
-// fileLook is how often somebody who waits looks whether the clock was set.
+// filePollInterval is how often Until reads the file.
 const filePollInterval = 20 * time.Millisecond
 
-// Until returns when a time of day has come.
+// Until returns at a time of day.
 func (f *File) Until(ctx context.Context, t time.Time) error {
 	return until(ctx, f, t, filePollInterval)
 }
 
-// Jump sets the clock ahead to a time; one that is over changes nothing. One process does
+// Jump sets the clock ahead to a time; an earlier time changes nothing. Only one process may call
 // it at a time.
 func (f *File) Jump(t time.Time) error {
 	now := f.Now()

@@ -1,5 +1,3 @@
-// Package agenda knows what is being worked on, and until when everything else waits: so
-// that a clock can jump over the hours in which nothing is due.
 package clock
 
 import (
@@ -8,7 +6,8 @@ import (
 	"time"
 )
 
-// Agenda is what somebody has to do. Its methods may be called from many goroutines.
+// IdleTracker knows what is in progress and when the next work is due, so that a simulated clock
+// can skip idle hours. Its methods are safe for concurrent use.
 type IdleTracker struct {
 	clock Clock
 
@@ -19,12 +18,12 @@ type IdleTracker struct {
 	changes int64
 }
 
-// New makes an agenda that is empty.
+// NewIdleTracker returns an idle tracker.
 func NewIdleTracker(c Clock) *IdleTracker {
 	return &IdleTracker{clock: c, waits: map[int64]time.Time{}, dues: map[string]time.Time{}}
 }
 
-// Begin notes that something is being worked on, until the answer is called.
+// Begin counts work in progress until end is called.
 func (a *IdleTracker) Begin() (end func()) {
 	a.add(1)
 	return sync.OnceFunc(func() { a.add(-1) })
@@ -37,7 +36,7 @@ func (a *IdleTracker) add(n int) {
 	a.changes++
 }
 
-// Waiting notes that somebody at work waits for others, at the longest until t.
+// Waiting marks work in progress as waiting, at most until t, until done is called.
 func (a *IdleTracker) Waiting(t time.Time) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -54,13 +53,13 @@ func (a *IdleTracker) Waiting(t time.Time) (done func()) {
 	})
 }
 
-// Wait is for a time of day; who waits was at work and is again.
+// Wait waits for a time of day; the caller's work counts as waiting meanwhile.
 func (a *IdleTracker) Wait(ctx context.Context, t time.Time) error {
 	defer a.Waiting(t)()
-	return a.clock.Until(ctx, t) //nolint:wrapcheck // the cause of the context's end
+	return a.clock.Until(ctx, t)
 }
 
-// Set notes when something is due at a reservation; zero: nothing is.
+// Set sets the due time of a reservation; zero: none.
 func (a *IdleTracker) Set(name string, t time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,8 +70,8 @@ func (a *IdleTracker) Set(name string, t time.Time) {
 	a.dues[name] = t
 }
 
-// State tells whether nothing is being worked on and nothing is due, what is due next, and
-// a number that changes with either.
+// State reports whether nothing is in progress or due, the next due time, and a number that
+// changes with either.
 func (a *IdleTracker) State() (idle bool, next time.Time, changes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

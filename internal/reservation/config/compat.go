@@ -5,40 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
 )
 
-// Main is the version of the main branch, which no floor holds back.
+// MainBranch is the version name of the main branch; no floor applies to it.
 const MainBranch = "main"
 
-// Floors is what one file holds.
+// Compat is the content of compat.yaml: the first release that each intent runs with on a lane (a
+// cloud). The tests come from the main branch, so an older release cannot pass them, which would
+// say nothing about the release.
+//
+// It fails closed: an unknown lane, a version or a floor that is not a stable release is an error
+// and never a permission. The caller supplies the existing releases.
 type Compat struct {
 	Floors []Floor `yaml:"floors" json:"floors"`
 }
 
-// Floor says that intents are run on a lane from a release on.
+// Floor is the first release that the listed intents run with on a lane.
 type Floor struct {
 	Lane    Cloud    `yaml:"lane" json:"lane"`
 	Intents []Intent `yaml:"intents" json:"intents"`
-	// MinRelease is the first release that can pass: a stable one, vX.Y.Z.
+	// MinRelease is a stable release, vX.Y.Z.
 	MinRelease string `yaml:"min-release" json:"min-release"`
 	Reason     string `yaml:"reason" json:"reason"`
 }
 
-// Decision says whether a version is run.
+// Decision says whether a version runs.
 type Decision struct {
 	Run bool `json:"run"`
-	// Floor is the one that decided; its MinRelease is empty where there is none.
-	Floor Floor `json:"floor,omitzero"`
-	// Why is for people.
+	// Floor is the deciding floor; its MinRelease is empty if there is none.
+	Floor  Floor  `json:"floor,omitzero"`
 	Reason string `json:"reason"`
 }
 
-// ErrNoFloors says that there were no floors to ask: not even none.
-var ErrNoCompat = errors.New("no floors were read")
+// ErrNoCompat: no compat file was read, not even an empty one.
+var ErrNoCompat = errors.New("no compat file was read")
 
-// Decide says whether an intent of a version is run on a lane: Main, or a stable
-// release, vX.Y.Z. With an error the Decision is not to run it.
+// Decide says whether an intent of a version (MainBranch or vX.Y.Z) runs on a lane. With an error,
+// the Decision is not to run it.
 func (f *Compat) Decide(lane Cloud, intent Intent, version string) (Decision, error) {
 	fail := func(err error) (Decision, error) {
 		return Decision{}, fmt.Errorf("compare %s, %s of %s, with its floor: %w", lane, intent, version, err)
@@ -47,10 +50,10 @@ func (f *Compat) Decide(lane Cloud, intent Intent, version string) (Decision, er
 		return fail(ErrNoCompat)
 	}
 	if !slices.Contains(Clouds(), lane) {
-		return fail(fmt.Errorf("there is no lane %q", lane))
+		return fail(fmt.Errorf("unknown lane %q", lane))
 	}
 	if !slices.Contains(Intents(), intent) {
-		return fail(fmt.Errorf("there is no intent %q", intent))
+		return fail(fmt.Errorf("unknown intent %q", intent))
 	}
 	if err := f.Validate(); err != nil {
 		return fail(err)
@@ -73,10 +76,10 @@ func (f *Compat) Decide(lane Cloud, intent Intent, version string) (Decision, er
 	if release.Compare(least) < 0 {
 		return Decision{Floor: floor, Reason: fmt.Sprintf("%s is below %s, the floor of %s on %s: %s", version, floor.MinRelease, intent, lane, floor.Reason)}, nil
 	}
-	return Decision{Run: true, Floor: floor, Reason: fmt.Sprintf("%s is not below %s, the floor of %s on %s", version, floor.MinRelease, intent, lane)}, nil
+	return Decision{Run: true, Floor: floor, Reason: fmt.Sprintf("%s is at or above %s, the floor of %s on %s", version, floor.MinRelease, intent, lane)}, nil
 }
 
-// Of is the floor of an intent on a lane.
+// FloorOf returns the floor of an intent on a lane.
 func (f *Compat) FloorOf(lane Cloud, intent Intent) (Floor, bool) {
 	for _, floor := range f.Floors {
 		if floor.Lane == lane && slices.Contains(floor.Intents, intent) {
@@ -89,10 +92,10 @@ func (f *Compat) FloorOf(lane Cloud, intent Intent) (Floor, bool) {
 // Release is a stable release.
 type Release struct{ Major, Minor, Patch uint64 }
 
-// Compare is negative when r is older than other, 0 when they are the same.
+// Compare is negative if r is older than other, 0 if they are equal.
 func (r Release) Compare(other Release) int {
 	return cmp.Or(cmp.Compare(r.Major, other.Major), cmp.Compare(r.Minor, other.Minor), cmp.Compare(r.Patch, other.Patch))
 }
 
-// String is vX.Y.Z.
+// String returns vX.Y.Z.
 func (r Release) String() string { return fmt.Sprintf("v%d.%d.%d", r.Major, r.Minor, r.Patch) }

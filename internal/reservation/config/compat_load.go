@@ -9,30 +9,29 @@ import (
 )
 
 var (
-	ruleCompatMissing = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a key that must be there is not, or is empty", Remedy: "write it"}
-	ruleCompatLane    = diag.Rule{Name: "unknown-lane", Severity: diag.Error, Summary: "a lane that is not known", Remedy: "write a cloud of the registry: aws, gcp, azure or kind"}
-	ruleCompatIntent  = diag.Rule{Name: "unknown-intent", Severity: diag.Error, Summary: "an intent that is not known", Remedy: "write training or inference"}
-	ruleCompatRelease = diag.Rule{Name: "bad-release", Severity: diag.Error, Summary: "a floor that is no stable release", Remedy: "write the first release that can pass, as vX.Y.Z; a floor that can't be compared would hold nothing back, or everything"}
-	ruleCompatTwice   = diag.Rule{Name: "floor-twice", Severity: diag.Error, Summary: "an intent has two floors on one lane", Remedy: "keep one of them"}
+	ruleCompatMissing = diag.Rule{Name: "missing", Severity: diag.Error, Summary: "a required key is missing or empty", Remedy: "add the key"}
+	ruleCompatLane    = diag.Rule{Name: "unknown-lane", Severity: diag.Error, Summary: "an unknown lane", Remedy: "use a cloud of the registry: aws, gcp, azure or kind"}
+	ruleCompatIntent  = diag.Rule{Name: "unknown-intent", Severity: diag.Error, Summary: "an unknown intent", Remedy: "use training or inference"}
+	ruleCompatRelease = diag.Rule{Name: "bad-release", Severity: diag.Error, Summary: "a floor that is not a stable release", Remedy: "use the first release that can pass, as vX.Y.Z; a floor that cannot be compared would hold back nothing, or everything"}
+	ruleCompatTwice   = diag.Rule{Name: "floor-twice", Severity: diag.Error, Summary: "an intent has two floors on one lane", Remedy: "remove one of them"}
 )
 
-// Rules is the catalogue of what is checked of floors, beside their being readable.
+// CompatRules lists the rules of Compat.Validate.
 func CompatRules() []diag.Rule {
 	return []diag.Rule{ruleCompatMissing, ruleCompatLane, ruleCompatIntent, ruleCompatRelease, ruleCompatTwice}
 }
 
-// Load is Parse of a file.
+// LoadCompat reads and parses a file.
 func LoadCompat(path string) (*Compat, error) {
 	data, err := ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return ParseCompat(path, data)
 }
 
-// Parse reads floors and validates them; name is for messages. An empty list is
-// one: nothing is held back. The error is a diag.List, with everything that is
-// wrong.
+// ParseCompat parses and validates compat.yaml; name is used in messages. An empty list holds back
+// nothing. The error is a diag.List with all problems.
 func ParseCompat(name string, data []byte) (*Compat, error) {
 	var f Compat
 	doc, problems := DecodeYAML(name, data, &f)
@@ -40,9 +39,9 @@ func ParseCompat(name string, data []byte) (*Compat, error) {
 		return nil, problems.Sort().Err()
 	}
 	v := compatValidator{at: doc.ValueAt}
-	if f.Floors == nil { // a file that was cut off is not one that holds nothing back
+	if f.Floors == nil { // a truncated file is not an empty list
 		v.problems = append(v.problems, ruleCompatMissing.At(doc.ValueAt("floors"), "the key %q is missing or empty", "floors").
-			With("write floors, or floors: [] for none"))
+			With("add floors, or floors: [] for none"))
 	}
 	v.floors(f.Floors)
 	if err := MergeProblems(problems, v.problems).Err(); err != nil {
@@ -51,8 +50,7 @@ func ParseCompat(name string, data []byte) (*Compat, error) {
 	return &f, nil
 }
 
-// Validate holds floors against the invariants that those that were read have
-// been held against.
+// Validate checks the invariants that ParseCompat checks.
 func (f *Compat) Validate() error {
 	v := compatValidator{at: func(path ...string) diag.Pos { return diag.Pos{File: strings.Join(path, ".")} }}
 	v.floors(f.Floors)
@@ -80,11 +78,11 @@ func (v *compatValidator) floors(all []Floor) {
 		for j, intent := range f.Intents {
 			path, g := at("intents", strconv.Itoa(j)), gate{f.Lane, intent}
 			if !slices.Contains(Intents(), intent) {
-				v.add(ruleCompatIntent, path, "the intent %q is unknown", intent)
+				v.add(ruleCompatIntent, path, "unknown intent %q", intent)
 				continue
 			}
 			if before, found := first[g]; found && f.Lane != "" {
-				v.add(ruleCompatTwice, path, "%s has a floor on %s already, at %s", intent, f.Lane, v.at(before...))
+				v.add(ruleCompatTwice, path, "%s already has a floor on %s, at %s", intent, f.Lane, v.at(before...))
 				continue
 			}
 			first[g] = path
@@ -104,12 +102,12 @@ func (v *compatValidator) floor(f Floor, i int, at func(...string) []string) {
 		}
 	}
 	if f.Lane != "" && !slices.Contains(Clouds(), f.Lane) {
-		v.add(ruleCompatLane, at("lane"), "the lane %q is unknown", f.Lane)
+		v.add(ruleCompatLane, at("lane"), "unknown lane %q", f.Lane)
 	}
 	if f.MinRelease == "" {
 		return
 	}
 	if _, err := ParseRelease(f.MinRelease); err != nil {
-		v.add(ruleCompatRelease, at("min-release"), "min-release %q is no stable release", f.MinRelease)
+		v.add(ruleCompatRelease, at("min-release"), "invalid min-release %q: must be a stable release", f.MinRelease)
 	}
 }

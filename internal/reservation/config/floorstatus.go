@@ -5,39 +5,36 @@ import (
 	"slices"
 )
 
-// Standing is what a floor comes to, given the releases that there are.
+// FloorState is the state of a floor, given the existing releases.
 type FloorState string
 
-// Standings. OverHigh and Inconclusive are errors in the file, or in what was
-// asked: such a floor keeps releases from being tested without a reason that can
-// be seen.
+// FloorTooHigh and FloorUnknown are errors: such a floor holds releases back without a visible
+// reason.
 const (
-	// Holds: it is a release that there is, and an older one is held back.
+	// FloorActive: it is an existing release, and older ones are held back.
 	FloorActive FloorState = "active"
-	// Awaited: it is the next release, which there is not yet: only main is run.
+	// FloorPending: it is the next release; until then only main runs.
 	FloorPending FloorState = "pending"
-	// Inert: no release is below it; it may be removed.
+	// FloorUnused: no release is below it; it can be removed.
 	FloorUnused FloorState = "unused"
-	// OverHigh: there is no such release, and it is not the next one.
+	// FloorTooHigh: it neither exists nor is the next release.
 	FloorTooHigh FloorState = "too-high"
-	// Inconclusive: no release is known.
+	// FloorUnknown: no release is known.
 	FloorUnknown FloorState = "unknown"
 )
 
-// Err says whether the standing is an error.
+// Invalid reports whether the state is an error.
 func (s FloorState) Invalid() bool { return s == FloorTooHigh || s == FloorUnknown }
 
-// Judgement is a floor with what it comes to.
+// FloorStatus is the state of one floor.
 type FloorStatus struct {
-	Floor    Floor    `json:"floor"`
-	State FloorState `json:"state"`
-	Reason      string   `json:"reason"`
+	Floor  Floor      `json:"floor"`
+	State  FloorState `json:"state"`
+	Reason string     `json:"reason"`
 }
 
-// Judge holds every floor against the releases that there are; tags that are no
-// stable releases are passed over. A floor that a release already satisfies,
-// because what it waits for went out earlier than was thought, is not found here:
-// that takes the repository.
+// Status compares every floor with the existing releases and ignores tags that are not stable
+// releases. It cannot find a floor that is higher than necessary; that needs the repository.
 func (f *Compat) Status(tags []string) []FloorStatus {
 	var releases []Release
 	for _, tag := range tags {
@@ -54,7 +51,7 @@ func (f *Compat) Status(tags []string) []FloorStatus {
 	return out
 }
 
-// standing judges one floor; releases are sorted.
+// floorState expects sorted releases.
 func floorState(text string, releases []Release) (standing FloorState, reason string) {
 	floor, err := ParseRelease(text)
 	if err != nil {
@@ -66,17 +63,17 @@ func floorState(text string, releases []Release) (standing FloorState, reason st
 	oldest, latest := releases[0], releases[len(releases)-1]
 	switch {
 	case floor.Compare(oldest) <= 0:
-		return FloorUnused, fmt.Sprintf("the oldest release, %s, is not below it", oldest)
+		return FloorUnused, fmt.Sprintf("no release is below it: the oldest is %s", oldest)
 	case slices.Contains(releases, floor):
 		return FloorActive, fmt.Sprintf("releases from %s to before %s are held back", oldest, floor)
 	case slices.Contains(latest.next(), floor):
-		return FloorPending, fmt.Sprintf("it comes after %s: until then only %s is run", latest, MainBranch)
+		return FloorPending, fmt.Sprintf("it comes after %s: until then only %s runs", latest, MainBranch)
 	default:
-		return FloorTooHigh, fmt.Sprintf("there is no release %s, and it can't be the next after %s", floor, latest)
+		return FloorTooHigh, fmt.Sprintf("release %s does not exist, and it cannot be the next after %s", floor, latest)
 	}
 }
 
-// next are the releases that can follow.
+// next returns the possible next releases.
 func (r Release) next() []Release {
 	return []Release{{r.Major, r.Minor, r.Patch + 1}, {r.Major, r.Minor + 1, 0}, {r.Major + 1, 0, 0}}
 }

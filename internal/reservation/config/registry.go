@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Cloud is where a reservation is.
+// Cloud that a reservation belongs to.
 type Cloud string
 
-// Clouds. Kind is a runner with GPUs of one's own, on which a kind cluster is made.
+// Clouds. Kind is a self-hosted runner with GPUs, on which a kind cluster is created.
 const (
 	AWS   Cloud = "aws"
 	GCP   Cloud = "gcp"
@@ -16,25 +16,25 @@ const (
 	Kind  Cloud = "kind"
 )
 
-// Clouds are those that are known.
+// Clouds returns the known clouds.
 func Clouds() []Cloud { return []Cloud{AWS, GCP, Azure, Kind} }
 
-// Intent is what a cluster is stood up for.
+// Intent is the purpose of a deployment.
 type Intent string
 
-// Intents.
+// Intents of deployments.
 const (
 	Training  Intent = "training"
 	Inference Intent = "inference"
 )
 
-// Intents are those that are known.
+// Intents returns the known intents.
 func Intents() []Intent { return []Intent{Training, Inference} }
 
-// Registry is what one reservations.yaml holds.
+// Registry is the content of reservations.yaml.
 type Registry struct {
 	Reservations []Reservation `yaml:"reservations" json:"reservations"`
-	// Capacities say how large reservations are; without one, nothing is known of it.
+	// Capacities state the size of reservations; without one, the size is unknown.
 	Capacities []Capacity `yaml:"capacities,omitempty" json:"capacities,omitempty"`
 }
 
@@ -42,28 +42,27 @@ type Registry struct {
 type Reservation struct {
 	// Name is the key of the lease, a DNS label.
 	Name string `yaml:"name" json:"name"`
-	// Slug is two to four letters and digits, for names of clusters, whose length is short.
+	// Slug is two to four letters and digits for the names of clusters, which must be short.
 	Slug  string `yaml:"slug" json:"slug"`
 	Cloud Cloud  `yaml:"cloud" json:"cloud"`
-	// ReservationID is the cloud's; empty where quota, or a machine of one's own, is
-	// behind it. Rows may share one.
+	// ReservationID is the cloud's ID; empty for quota and own machines. Rows may share one.
 	ReservationID string `yaml:"reservation-id,omitempty" json:"reservation-id,omitempty"`
 	Accelerator   string `yaml:"accelerator" json:"accelerator"`
-	// GPUCount is GPUs a node.
+	// GPUCount is the number of GPUs per node.
 	GPUCount int `yaml:"gpu-count" json:"gpu-count"`
-	// NodeCount is nodes that the holder of the lease takes; 0: not stated.
+	// NodeCount is the number of nodes of the lease; 0: not stated.
 	NodeCount int `yaml:"node-count,omitempty" json:"node-count,omitempty"`
 	// ClusterConfigPath and TestConfigDir are relative to the repository.
 	ClusterConfigPath string `yaml:"cluster-config-path" json:"cluster-config-path"`
 	TestConfigDir     string `yaml:"test-config-dir" json:"test-config-dir"`
-	// NightlyIntents is what the nightly batch runs here; nil: training, empty: nothing.
-	// Nightly has it resolved.
+	// NightlyIntents are the intents of the nightly batch; nil: training, empty: none. Nightly
+	// resolves them.
 	NightlyIntents []Intent `yaml:"nightly-intents" json:"nightly-intents"`
-	// DaytimeIntent is what stands here by day for people; empty: nothing.
+	// DaytimeIntent is deployed by day for people; empty: nothing.
 	DaytimeIntent Intent `yaml:"daytime-intent,omitempty" json:"daytime-intent,omitempty"`
 }
 
-// Nightly is what the nightly batch runs on the reservation.
+// Nightly returns the intents of the nightly batch.
 func (r Reservation) Nightly() []Intent {
 	if r.NightlyIntents == nil {
 		return []Intent{Training}
@@ -71,8 +70,8 @@ func (r Reservation) Nightly() []Intent {
 	return slices.Clone(r.NightlyIntents)
 }
 
-// written is a row as it is written: with what nightly intents come to, for a
-// writer makes one thing of a list that is empty and of one that is not there.
+// marshalForm is a row with resolved nightly intents, because an encoder does not distinguish an
+// empty list from nil.
 type marshalForm Reservation
 
 func (r Reservation) marshalForm() marshalForm {
@@ -80,15 +79,15 @@ func (r Reservation) marshalForm() marshalForm {
 	return marshalForm(r)
 }
 
-// MarshalJSON writes nightly intents as they count.
+// MarshalJSON writes resolved nightly intents.
 func (r Reservation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(r.marshalForm()) //nolint:wrapcheck // fails with nothing of ours
+	return json.Marshal(r.marshalForm())
 }
 
-// MarshalYAML writes nightly intents as they count.
+// MarshalYAML writes resolved nightly intents.
 func (r Reservation) MarshalYAML() (any, error) { return r.marshalForm(), nil }
 
-// Capacity says how many nodes a cloud's reservation has.
+// Capacity is the number of nodes of a cloud reservation.
 type Capacity struct {
 	ReservationID string `yaml:"reservation-id" json:"reservation-id"`
 	NodeCount     int    `yaml:"node-count" json:"node-count"`
@@ -100,7 +99,7 @@ type Assignment struct {
 	Intent      Intent `json:"intent"`
 }
 
-// Daytime is the daytime rotation, in the order of the rows; at most one a cloud.
+// Daytime returns the daytime rotation in the order of the rows; at most one per cloud.
 func (r *Registry) Daytime() []Assignment {
 	out := []Assignment{}
 	for _, row := range r.Reservations {
@@ -111,7 +110,7 @@ func (r *Registry) Daytime() []Assignment {
 	return out
 }
 
-// Names are those of the rows, in their order.
+// Names returns the names of the rows, in order.
 func (r *Registry) Names() []string {
 	out := make([]string, len(r.Reservations))
 	for i, row := range r.Reservations {
@@ -120,7 +119,7 @@ func (r *Registry) Names() []string {
 	return out
 }
 
-// Find is the row of a name.
+// Find returns a copy of the row with this name.
 func (r *Registry) Find(name string) (Reservation, bool) {
 	i := slices.IndexFunc(r.Reservations, func(row Reservation) bool { return row.Name == name })
 	if i < 0 {

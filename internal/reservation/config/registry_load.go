@@ -6,17 +6,17 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Load is Parse of a file.
+// LoadRegistry reads and parses a file.
 func LoadRegistry(path string) (*Registry, error) {
 	data, err := ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return ParseRegistry(path, data)
 }
 
-// Parse reads a registry and validates it; name is for messages. Its error is a
-// diag.List: everything that is wrong, each with its place and what to do.
+// ParseRegistry parses and validates a registry; name is used in messages. The error is a
+// diag.List with all problems, each with position and remedy.
 func ParseRegistry(name string, data []byte) (*Registry, error) {
 	var r Registry
 	doc, problems := DecodeYAML(name, data, &r)
@@ -32,17 +32,16 @@ func ParseRegistry(name string, data []byte) (*Registry, error) {
 	return &r, nil
 }
 
-// moved says of a key that rows had once where it is now.
+// explainMovedKeys tells where a former key of a row belongs now.
 func explainMovedKeys(problems diag.List) {
 	for i, p := range problems {
 		if p.Rule == diag.UnknownKey.Name && strings.Contains(p.Message, `"nightly-intent-min-versions"`) {
-			problems[i] = p.With("write it as a floor into the floors file: lane (the cloud), intents, min-release, reason")
+			problems[i] = p.With("add it as a floor to compat.yaml: lane (the cloud), intents, min-release, reason")
 		}
 	}
 }
 
-// Validate holds a registry against the invariants that one that was read has
-// been held against. The error is as Parse's, with paths for places.
+// Validate checks the invariants that ParseRegistry checks; positions are paths.
 func (r *Registry) Validate() error {
 	v := registryValidator{
 		at:  func(path ...string) diag.Pos { return diag.Pos{File: dottedPath(path)} },
@@ -55,7 +54,7 @@ func (r *Registry) Validate() error {
 	return v.problems.Sort().Err()
 }
 
-// dotted is a path as people write it: reservations[2].slug.
+// dottedPath formats a path: reservations[2].slug.
 func dottedPath(path []string) string {
 	var b strings.Builder
 	for _, part := range path {

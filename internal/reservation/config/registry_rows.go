@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unique checks what leases, and the clusters made under them, are found by.
+// unique checks the keys by which leases and their clusters are found.
 func (v *registryValidator) unique(rows []Reservation) {
 	for _, f := range []struct {
 		key string
@@ -22,7 +22,7 @@ func (v *registryValidator) unique(rows []Reservation) {
 				continue
 			}
 			if before, found := first[value]; found {
-				v.add(ruleTwice, rowPath(i, f.key), "the %s %q is taken already, at %s", f.key, value, v.at(rowPath(before, f.key)...))
+				v.add(ruleTwice, rowPath(i, f.key), "duplicate %s %q: already used at %s", f.key, value, v.at(rowPath(before, f.key)...))
 				continue
 			}
 			first[value] = i
@@ -30,7 +30,7 @@ func (v *registryValidator) unique(rows []Reservation) {
 	}
 }
 
-// daytime checks that the rotation has one deployment a cloud.
+// daytime checks that the rotation has one deployment per cloud.
 func (v *registryValidator) daytime(rows []Reservation) {
 	first := map[Cloud]int{}
 	for i := range rows {
@@ -39,7 +39,7 @@ func (v *registryValidator) daytime(rows []Reservation) {
 			continue
 		}
 		if before, found := first[row.Cloud]; found {
-			v.add(ruleDaytime, rowPath(i, "daytime-intent"), "%s has a daytime-intent, and so has %s, which is on %s too",
+			v.add(ruleDaytime, rowPath(i, "daytime-intent"), "%s has a daytime-intent, and so does %s, which is also on %s",
 				rowName(i, row), rowName(before, &rows[before]), row.Cloud)
 			continue
 		}
@@ -47,7 +47,7 @@ func (v *registryValidator) daytime(rows []Reservation) {
 	}
 }
 
-// capacities checks what rows take of one reservation together.
+// capacities checks the total of the rows that share a reservation.
 func (v *registryValidator) capacities(r *Registry) {
 	v.sameMachines(r.Reservations)
 	shares := map[string]Share{}
@@ -69,12 +69,12 @@ func (v *registryValidator) capacities(r *Registry) {
 			v.missing(at("reservation-id"), fmt.Sprintf("capacity %d", i+1), "cr-0123456789abcdef1")
 			continue
 		case twice:
-			v.problems = append(v.problems, ruleTwice.At(v.at(at("reservation-id")...), "the capacity of %s is stated already, at %s",
-				c.ReservationID, v.at("capacities", strconv.Itoa(before), "reservation-id")).With("keep one of them"))
+			v.problems = append(v.problems, ruleTwice.At(v.at(at("reservation-id")...), "duplicate capacity of %s: already stated at %s",
+				c.ReservationID, v.at("capacities", strconv.Itoa(before), "reservation-id")).With("remove one of them"))
 		case !used:
-			v.add(ruleCapacityID, at("reservation-id"), "no row has the reservation-id %q", c.ReservationID)
+			v.add(ruleCapacityID, at("reservation-id"), "unknown reservation-id %q: no row has it", c.ReservationID)
 		case c.NodeCount > 0 && share.Nodes > c.NodeCount:
-			v.add(ruleCapacity, at("node-count"), "%s take %d nodes of %s together, and it has %d",
+			v.add(ruleCapacity, at("node-count"), "%s use %d nodes of %s in total, but it has %d",
 				strings.Join(share.Reservations, ", "), share.Nodes, c.ReservationID, c.NodeCount)
 		}
 		seen[c.ReservationID] = i
@@ -82,12 +82,12 @@ func (v *registryValidator) capacities(r *Registry) {
 	for i := range r.Reservations {
 		row := &r.Reservations[i]
 		if _, stated := seen[row.ReservationID]; stated && row.ReservationID != "" && row.NodeCount == 0 {
-			v.add(ruleUnstated, rowPath(i), "the capacity of %s is stated, and %s does not say how many nodes it takes", row.ReservationID, rowName(i, row))
+			v.add(ruleUnstated, rowPath(i), "the capacity of %s is stated, but %s does not state its node-count", row.ReservationID, rowName(i, row))
 		}
 	}
 }
 
-// sameMachines checks that rows with one reservation-id can be of one reservation.
+// sameMachines checks that rows with one reservation-id agree on the hardware.
 func (v *registryValidator) sameMachines(rows []Reservation) {
 	first := map[string]int{}
 	for i := range rows {
@@ -107,14 +107,14 @@ func (v *registryValidator) sameMachines(rows []Reservation) {
 			{"gpu-count", positiveOrEmpty(row.GPUCount), positiveOrEmpty(other.GPUCount)},
 		} {
 			if f.is != f.was && f.is != "" && f.was != "" {
-				v.add(ruleMixed, rowPath(i, f.key), "%s and %s share %s, and their %s differs: %s and %s",
+				v.add(ruleMixed, rowPath(i, f.key), "%s and %s share %s but differ in %s: %s and %s",
 					rowName(before, other), rowName(i, row), row.ReservationID, f.key, f.was, f.is)
 			}
 		}
 	}
 }
 
-// number is empty for one that is not stated, or no number of anything.
+// positiveOrEmpty formats a positive number.
 func positiveOrEmpty(n int) string {
 	if n < 1 {
 		return ""

@@ -38,7 +38,7 @@ func TestRegistryRules(t *testing.T) {
 		reason string
 	}{
 		{name: "nothing is wrong", spoil: func(*r) {}},
-		{"no rows", func(r *r) { *r = config.Registry{} }, "no-reservations", "reservations", "there are no reservations"},
+		{"no rows", func(r *r) { *r = config.Registry{} }, "no-reservations", "reservations", "no reservations"},
 		{"name missing", func(r *r) { r.Reservations[1].Name = "" }, "missing", "reservations[1].name", `"name" of row 2`},
 		{"slug missing", func(r *r) { r.Reservations[1].Slug = "" }, "missing", "reservations[1].slug", `"slug" of b`},
 		{"cloud missing", func(r *r) { r.Reservations[3].Cloud = "" }, "missing", "reservations[3].cloud", `"cloud" of k`},
@@ -52,7 +52,7 @@ func TestRegistryRules(t *testing.T) {
 		{"name of 64", func(r *r) { r.Reservations[0].Name = strings.Repeat("a", 64) }, "bad-name", "reservations[0].name", ""},
 		{"slug of four", func(r *r) { r.Reservations[0].Slug = "a234" }, "", "", ""},
 		{"slug of five", func(r *r) { r.Reservations[0].Slug = "a2345" }, "bad-slug", "reservations[0].slug", ""},
-		{"name taken", func(r *r) { r.Reservations[1].Name = "a" }, "duplicate", "reservations[1].name", `the name "a" is taken already, at reservations[0].name`},
+		{"name taken", func(r *r) { r.Reservations[1].Name = "a" }, "duplicate", "reservations[1].name", `duplicate name "a": already used at reservations[0].name`},
 		{"slug taken", func(r *r) { r.Reservations[3].Slug = "ga1" }, "duplicate", "reservations[3].slug", `at reservations[2].slug`},
 		{"capacity twice", func(r *r) { r.Capacities = append(r.Capacities, r.Capacities[0]) }, "duplicate", "capacities[1].reservation-id", ""},
 		{"cloud unknown", func(r *r) { r.Reservations[3].Cloud = "oracle" }, "unknown-cloud", "reservations[3].cloud", `"oracle"`},
@@ -61,7 +61,7 @@ func TestRegistryRules(t *testing.T) {
 		{"nightly intent empty", func(r *r) { r.Reservations[1].NightlyIntents[1] = "" }, "unknown-intent", "reservations[1].nightly-intents[1]", ""},
 		{"daytime intent unknown", func(r *r) { r.Reservations[0].DaytimeIntent = "x" }, "unknown-intent", "reservations[0].daytime-intent", ""},
 		{"nightly intent twice", func(r *r) { r.Reservations[1].NightlyIntents[1] = "training" }, "duplicate-intent", "reservations[1].nightly-intents[1]", ""},
-		{"two daytime rows of a cloud", func(r *r) { r.Reservations[1].DaytimeIntent = "inference" }, "daytime-twice", "reservations[1].daytime-intent", "b has a daytime-intent, and so has a"},
+		{"two daytime rows of a cloud", func(r *r) { r.Reservations[1].DaytimeIntent = "inference" }, "daytime-twice", "reservations[1].daytime-intent", "b has a daytime-intent, and so does a"},
 		{"a daytime row of each cloud", func(r *r) { r.Reservations[3].DaytimeIntent = "inference" }, "", "", ""},
 		{"blank in an accelerator", func(r *r) { r.Reservations[3].Accelerator = "h 100" }, "bad-text", "reservations[3].accelerator", ""},
 		{"line in a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "a\nslug=x" }, "bad-text", "reservations[2].reservation-id", ""},
@@ -69,7 +69,7 @@ func TestRegistryRules(t *testing.T) {
 		{"commands in a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "x|;1etouch${IFS}pwned;#" }, "bad-text", "reservations[2].reservation-id", `"|"`},
 		{"substitution in a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "$(id)" }, "bad-text", "reservations[2].reservation-id", `"$"`},
 		{"quote in an accelerator", func(r *r) { r.Reservations[3].Accelerator = `h"100` }, "bad-text", "reservations[3].accelerator", ""},
-		{"option as a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "--profile=x" }, "bad-text", "reservations[2].reservation-id", "begins with a dash"},
+		{"option as a reservation-id", func(r *r) { r.Reservations[2].ReservationID = "--profile=x" }, "bad-text", "reservations[2].reservation-id", "must not start with a dash"},
 		{name: "a full name of Google's", spoil: func(r *r) {
 			r.Reservations[2].ReservationID = "projects/p.example.com:x/zones/us-central1-a/reservations/r_1"
 		}},
@@ -81,7 +81,7 @@ func TestRegistryRules(t *testing.T) {
 		{"path that leads out", func(r *r) { r.Reservations[0].ClusterConfigPath = "a/../../b" }, "bad-path", "reservations[0].cluster-config-path", ""},
 		{"path of another system", func(r *r) { r.Reservations[0].ClusterConfigPath = `a\b` }, "bad-path", "reservations[0].cluster-config-path", ""},
 		{"the repository itself", func(r *r) { r.Reservations[0].TestConfigDir = "./" }, "bad-path", "reservations[0].test-config-dir", ""},
-		{"no GPUs", func(r *r) { r.Reservations[3].GPUCount = -8 }, "bad-count", "reservations[3].gpu-count", "-8 is no number of GPUs"},
+		{"no GPUs", func(r *r) { r.Reservations[3].GPUCount = -8 }, "bad-count", "reservations[3].gpu-count", "invalid number of GPUs per node: -8"},
 		{"GPUs not stated", func(r *r) { r.Reservations[3].GPUCount = 0 }, "missing", "reservations[3].gpu-count", ""},
 		{"fewer than no nodes", func(r *r) { r.Reservations[3].NodeCount = -1 }, "bad-count", "reservations[3].node-count", ""},
 		{"nodes not stated", func(r *r) { r.Reservations[3].NodeCount = 0 }, "", "", ""},
@@ -91,12 +91,12 @@ func TestRegistryRules(t *testing.T) {
 		{"one reservation of two accelerators", func(r *r) { r.Reservations[1].Accelerator = "b200" }, "mixed-reservation", "reservations[1].accelerator", ""},
 		{"one reservation of two sizes", func(r *r) { r.Reservations[1].GPUCount = 4 }, "mixed-reservation", "reservations[1].gpu-count", ""},
 		{"rows without a reservation-id share nothing", func(r *r) { r.Reservations[2].ReservationID = "" }, "", "", ""},
-		{"more than there is", func(r *r) { r.Reservations[1].NodeCount = 3 }, "capacity", "capacities[0].node-count", "a, b take 5 nodes of cr-1 together, and it has 4"},
-		{"more than there is, in one row", func(r *r) { r.Capacities[0].NodeCount = 1; r.Reservations[1].ReservationID = "" }, "capacity", "capacities[0].node-count", "a take 2 nodes"},
+		{"more than there is", func(r *r) { r.Reservations[1].NodeCount = 3 }, "capacity", "capacities[0].node-count", "a, b use 5 nodes of cr-1 in total, but it has 4"},
+		{"more than there is, in one row", func(r *r) { r.Capacities[0].NodeCount = 1; r.Reservations[1].ReservationID = "" }, "capacity", "capacities[0].node-count", "a use 2 nodes"},
 		{"as much, and no capacity", func(r *r) { r.Reservations[1].NodeCount, r.Capacities = 3, nil }, "", "", ""},
 		{"capacity of nothing", func(r *r) { r.Capacities[0].ReservationID = "cr-2" }, "capacity-of-nothing", "capacities[0].reservation-id", ""},
 		{"capacity without a reservation-id", func(r *r) { r.Capacities[0].ReservationID = "" }, "missing", "capacities[0].reservation-id", ""},
-		{"capacity, and not what a row takes", func(r *r) { r.Reservations[1].NodeCount = 0 }, "node-count", "reservations[1]", "b does not say"},
+		{"capacity, and not what a row takes", func(r *r) { r.Reservations[1].NodeCount = 0 }, "node-count", "reservations[1]", "b does not state"},
 	}
 	broken := map[string]bool{}
 	for _, tt := range tests {

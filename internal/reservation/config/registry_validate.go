@@ -23,8 +23,8 @@ var (
 	slugPattern = regexp.MustCompile(`^[a-z][a-z0-9]{1,3}$`)
 )
 
-// validator collects what is wrong with a registry; at says where a value stands,
-// has whether it was written.
+// registryValidator collects problems; at returns the position of a value, has whether the file
+// contains it.
 type registryValidator struct {
 	at       func(path ...string) diag.Pos
 	has      func(path ...string) bool
@@ -37,7 +37,7 @@ func (v *registryValidator) add(r diag.Rule, path []string, format string, args 
 
 func (v *registryValidator) registry(r *Registry) {
 	if len(r.Reservations) == 0 {
-		v.add(ruleEmpty, []string{"reservations"}, "there are no reservations")
+		v.add(ruleEmpty, []string{"reservations"}, "no reservations")
 	}
 	for i := range r.Reservations {
 		v.row(i, &r.Reservations[i])
@@ -47,7 +47,6 @@ func (v *registryValidator) registry(r *Registry) {
 	v.capacities(r)
 }
 
-// row checks one row by itself.
 func (v *registryValidator) row(i int, row *Reservation) {
 	at := func(key string) []string { return rowPath(i, key) }
 	for _, f := range []struct{ key, value, such string }{
@@ -59,13 +58,13 @@ func (v *registryValidator) row(i int, row *Reservation) {
 		}
 	}
 	if row.Name != "" && (len(row.Name) > maxName || !namePattern.MatchString(row.Name)) {
-		v.add(ruleName, at("name"), "the name %q is none that a lease can have", row.Name)
+		v.add(ruleName, at("name"), "invalid name %q: must be a DNS label", row.Name)
 	}
 	if row.Slug != "" && !slugPattern.MatchString(row.Slug) {
-		v.add(ruleSlug, at("slug"), "the slug %q is none that names of clusters can have", row.Slug)
+		v.add(ruleSlug, at("slug"), "invalid slug %q: must be two to four lower-case letters and digits", row.Slug)
 	}
 	if row.Cloud != "" && !slices.Contains(Clouds(), row.Cloud) {
-		v.add(ruleCloud, at("cloud"), "the cloud %q is unknown", row.Cloud)
+		v.add(ruleCloud, at("cloud"), "unknown cloud %q", row.Cloud)
 	}
 	v.text(at("reservation-id"), row.ReservationID)
 	v.text(at("accelerator"), row.Accelerator)
@@ -74,7 +73,7 @@ func (v *registryValidator) row(i int, row *Reservation) {
 	if row.GPUCount == 0 && !v.has(at("gpu-count")...) {
 		v.missing(at("gpu-count"), rowName(i, row), "8")
 	} else {
-		v.count(at("gpu-count"), row.GPUCount, "GPUs a node")
+		v.count(at("gpu-count"), row.GPUCount, "GPUs per node")
 	}
 	if row.NodeCount != 0 || v.has(at("node-count")...) {
 		v.count(at("node-count"), row.NodeCount, "nodes")
@@ -84,36 +83,36 @@ func (v *registryValidator) row(i int, row *Reservation) {
 
 func (v *registryValidator) count(path []string, n int, of string) {
 	if n < 1 || n > maxCount {
-		v.add(ruleCount, path, "%d is no number of %s", n, of)
+		v.add(ruleCount, path, "invalid number of %[2]s: %[1]d", n, of)
 	}
 }
 
-// text is what is printed into one line, and compared.
+// text checks a value that is printed in a line and compared.
 func (v *registryValidator) text(path []string, text string) {
 	odd := strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) })
 	switch {
 	case len(text) > maxText:
-		v.problems = append(v.problems, ruleText.At(v.at(path...), "the value is %d bytes long", len(text)).With("write at most %d", maxText))
+		v.problems = append(v.problems, ruleText.At(v.at(path...), "invalid value: it has %d bytes", len(text)).With("use at most %d", maxText))
 	case odd:
-		v.add(ruleText, path, "%q has blanks or control characters in it", text)
+		v.add(ruleText, path, "invalid value %q: must not contain spaces or control characters", text)
 	case strings.HasPrefix(text, "-"):
-		v.add(ruleText, path, "%q begins with a dash, as an option does", text)
+		v.add(ruleText, path, "invalid value %q: must not start with a dash, like an option", text)
 	default:
 		if i := strings.IndexFunc(text, shellSpecial); i >= 0 {
-			v.add(ruleText, path, "%q has %q in it: use letters, digits and . _ : / @ + = - ,", text, text[i:i+1])
+			v.add(ruleText, path, "invalid value %q: must not contain %q; use letters, digits and . _ : / @ + = - ,", text, text[i:i+1])
 		}
 	}
 }
 
-// special says that a character means something to a shell, to sed or to a query: hooks
-// put what a registry says into the files and command lines of clouds.
+// shellSpecial reports characters with a meaning in a shell, sed or a query: hooks put values of
+// the registry into files and command lines of clouds.
 func shellSpecial(c rune) bool {
 	return c < unicode.MaxASCII && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._:/@+=-,", c)
 }
 
 func (v *registryValidator) path(path []string, name string) {
 	if strings.Contains(name, `\`) {
-		v.add(rulePath, path, "%q is no path inside the repository", name)
+		v.add(rulePath, path, "invalid path %q: must be inside the repository", name)
 		return
 	}
 	before := len(v.problems)
@@ -122,7 +121,7 @@ func (v *registryValidator) path(path []string, name string) {
 		return
 	}
 	if clean := strings.TrimSuffix(name, "/"); clean == "." || !fs.ValidPath(clean) {
-		v.add(rulePath, path, "%q is no path inside the repository", name)
+		v.add(rulePath, path, "invalid path %q: must be inside the repository", name)
 	}
 }
 
@@ -131,23 +130,23 @@ func (v *registryValidator) intents(at func(string) []string, row *Reservation) 
 		path := append(at("nightly-intents"), strconv.Itoa(i))
 		switch {
 		case !slices.Contains(Intents(), intent):
-			v.add(ruleIntent, path, "the intent %q is unknown", intent)
+			v.add(ruleIntent, path, "unknown intent %q", intent)
 		case slices.Contains(row.NightlyIntents[:i], intent):
-			v.add(ruleIntentTwice, path, "%s is listed twice", intent)
+			v.add(ruleIntentTwice, path, "duplicate intent %s", intent)
 		}
 	}
 	if row.DaytimeIntent != "" && !slices.Contains(Intents(), row.DaytimeIntent) {
-		v.problems = append(v.problems, ruleIntent.At(v.at(at("daytime-intent")...), "the intent %q is unknown", row.DaytimeIntent).
-			With("write training or inference, or leave it out: nothing stands there by day"))
+		v.problems = append(v.problems, ruleIntent.At(v.at(at("daytime-intent")...), "unknown intent %q", row.DaytimeIntent).
+			With("use training or inference, or omit it: then nothing is deployed by day"))
 	}
 }
 
 func (v *registryValidator) missing(path []string, of, such string) {
 	key := path[len(path)-1]
-	v.problems = append(v.problems, ruleMissing.At(v.at(path...), "the key %q of %s is missing or empty", key, of).With("write it, such as %s: %s", key, such))
+	v.problems = append(v.problems, ruleMissing.At(v.at(path...), "the key %q of %s is missing or empty", key, of).With("add it, such as %s: %s", key, such))
 }
 
-// called is a row for people.
+// rowName names a row in messages.
 func rowName(i int, row *Reservation) string {
 	if row.Name != "" {
 		return row.Name

@@ -1,20 +1,20 @@
 package config
 
-// Share is what rows take of one reservation-id together.
+// Share is the sum of the rows with one reservation-id.
 type Share struct {
 	ReservationID string `json:"reservation-id"`
-	// Reservations are the rows, in their order: so many leases there can be at once.
+	// Reservations are the rows, in order: the number of concurrent leases.
 	Reservations []string `json:"reservations"`
-	// Nodes is what they take when all of them are held, as far as they state it.
+	// Nodes is the sum of the stated node-counts.
 	Nodes int `json:"nodes"`
-	// Unstated are the rows that state no node-count: Nodes is without theirs.
+	// Unstated are the rows without a node-count, which Nodes does not include.
 	Unstated []string `json:"unstated,omitempty"`
-	// Capacity is what the reservation has, in nodes; 0: not stated, and not assumed.
+	// Capacity is the number of nodes of the reservation; 0: not stated.
 	Capacity int `json:"capacity,omitempty"`
 }
 
-// Shares are the reservation-ids that several rows share, or of which the
-// capacity is stated, in the order in which they come first.
+// Shares returns the reservation-ids that several rows share or that have a capacity, in order of
+// appearance.
 func (r *Registry) Shares() []Share {
 	var out []Share
 	for _, s := range r.byID() {
@@ -25,7 +25,7 @@ func (r *Registry) Shares() []Share {
 	return out
 }
 
-// byID is every reservation-id with its rows.
+// byID returns every reservation-id with its rows.
 func (r *Registry) byID() []Share {
 	var out []Share
 	at := map[string]int{}

@@ -22,7 +22,7 @@ func TestDecode(t *testing.T) {
 		{"as large as may be", "name: a\n#" + strings.Repeat("x", config.MaxFileSize-9), ""},
 		{"too large", "name: a\n#" + strings.Repeat("x", config.MaxFileSize-8), "f: error: the file is larger than 1 MiB [unreadable]"},
 		{"two documents", "name: a\n---\nname: b", "f:2:1: error: there is a second document in the file [document]"},
-		{"an alias", "name: &a x\ncount: *a", "f:1:7: error: the anchor &a is not taken here [not-plain]"},
+		{"an alias", "name: &a x\ncount: *a", "f:1:7: error: the anchor &a is not allowed here [not-plain]"},
 		{"unquoted", "name: 08", "f:1:7: error: a text is wanted"},
 		{"unknown key", "nam: x", "f:1:1: error: the key \"nam\" is unknown"},
 	} {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Hooks do the clouds' part. A hook.Client is one.
+// BatchHooks is implemented by hook.Client.
 type BatchHooks interface {
 	Owner() string
 	Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error)
@@ -22,37 +22,45 @@ type BatchHooks interface {
 	Test(ctx context.Context, row config.Reservation, version string, intent config.Intent, name string, l hook.Lease) (hook.Result, error)
 }
 
-// Store reads reservations as they are.
+// BatchStore reads reservations uncached.
 type BatchStore interface {
 	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
 }
 
-// Options of a Batch.
+// BatchOptions configure a Batch.
 type BatchOptions struct {
 	Broker *broker.Broker
 	Store  BatchStore
 	Hooks  BatchHooks
-	// Ready returns when a deployment may be used, or why it may not.
+	// Ready waits until a deployment is ready.
 	Ready func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
-	// Clean takes down what a lease has left; see rotation.Rotation.
+	// Clean removes what a lease left behind; see Rotation.Clean.
 	Clean func(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
-	// Clock is nil for the machine's.
+	// Clock defaults to the system clock.
 	Clock clock.Clock
-	// Period is within what time the leases have to be renewed (1 minute).
+	// RenewInterval of the leases (default 1 minute).
 	RenewInterval time.Duration
-	// Pause is how long it waits, by the clock, before it looks again at a cloud that could
-	// not be looked at (1 minute).
+	// RetryInterval is the pause after a cloud could not be listed, on the clock (default 1
+	// minute).
 	RetryInterval time.Duration
-	// Poll is how often a leg that waits asks whether a newer batch has begun (1 second).
+	// PollInterval is how often a waiting leg checks for a newer batch (default 1 s).
 	PollInterval time.Duration
-	// Log is nil for none.
+	// Log defaults to none.
 	Log *slog.Logger
 }
 
-// Batch runs legs. Its methods may be called from many goroutines.
+// Batch runs legs, each cell under its own lease. Its methods are safe for concurrent use.
+//
+// The guard checks, under the lease, that no deployment exists before one is created. A leftover
+// deployment ends the lease and needs an operator; if the cloud cannot be listed, the leg treats
+// that as a leftover. The leg waits in the queue meanwhile and continues with the same cell.
+//
+// A cell is recorded before each step, so that the next controller can resume it after a crash.
+// Its deployment is removed under a cleaning lease before the next cell gets the reservation: no
+// two cells ever have deployments at once. No cell starts after the cutoff.
 type Batch struct{ opts BatchOptions }
 
-// New makes one.
+// NewBatch returns a batch.
 func NewBatch(opts BatchOptions) *Batch {
 	if opts.Clock == nil {
 		opts.Clock = clock.Machine()
@@ -68,32 +76,29 @@ func NewBatch(opts BatchOptions) *Batch {
 	return &Batch{opts: opts}
 }
 
-// Holder is who holds the leases of the cells.
+// Holder of the leases of the cells.
 func (b *Batch) Holder() string { return b.opts.Hooks.Owner() + "/nightly" }
 
-// Leg is what a night does at one reservation.
+// Leg is the work of a night at one reservation.
 type Leg struct {
 	Row config.Reservation
-	// Cells are as they were written down: those that have ended are left alone.
+	// Cells as recorded; those that have ended are skipped.
 	Cells []matrix.Cell
-	// Cutoff is until when a cell may begin; Until is when the window ends, and what is still
-	// being taken down is left to whoever cleans.
+	// Cutoff is the latest start of a cell; Until is the end of the window, after which the sweep
+	// continues the cleaning.
 	Cutoff, Until time.Time
-	// Limit is how long a cell may take before it is taken down; 0: as long as the window.
+	// Limit is the longest duration of a cell before its teardown; 0: the window.
 	Limit time.Duration
-	// Record writes the cells down, before each step that follows from them. Its error ends
-	// the leg.
+	// Record stores the cells before each step. Its error ends the leg.
 	Record func(ctx context.Context, cells []matrix.Cell) error
-	// Newer tells that a newer batch of the reservation has begun; nil: there is none.
+	// Newer reports whether a newer batch of the reservation has started; nil: never.
 	Newer func() bool
-	// Waiting, if set, is told that the leg waits for others, at the longest until then, and
-	// what it answers is called when it goes on.
+	// Waiting, if set, is called when the leg waits, at most until then; done when it continues.
 	Waiting func(until time.Time) (done func())
 }
 
-// Run does a leg, and answers its cells as they are then. Each has ended, unless there is
-// an error: the context's cause, where that ended, with the cells as they were written
-// down last; or what keeps the leg from going on.
+// Run runs a leg and returns its cells. Each has ended, unless there is an error: the cause of
+// ctx's end, with the cells as last recorded, or a failure that ends the leg.
 func (b *Batch) Run(ctx context.Context, leg Leg) ([]matrix.Cell, error) {
 	r := &legRun{Batch: b, Leg: leg, cells: cloneCells(leg.Cells), recorded: cloneCells(leg.Cells), log: b.opts.Log.With("reservation", leg.Row.Name)}
 	if r.Limit <= 0 {
@@ -118,14 +123,14 @@ func (b *Batch) Run(ctx context.Context, leg Leg) ([]matrix.Cell, error) {
 	return r.cells, err
 }
 
-// run is a leg that is being run.
+// legRun is a running leg.
 type legRun struct {
 	*Batch
 	Leg
 	cells, recorded []matrix.Cell
-	// busy says what the leg waits for; empty: nothing.
+	// waitReason says why the leg waits; empty if it does not.
 	waitReason string
-	// turn is its place in the queue, if it has one.
+	// turn is its place in the queue, if any.
 	turn *queueTurn
 	log  *slog.Logger
 }

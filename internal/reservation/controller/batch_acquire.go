@@ -15,13 +15,12 @@ import (
 )
 
 var (
-	// errNotNow says that no cell may begin: it is looked at anew whether one may later.
-	errCellMustWait     = errors.New("no cell may begin now")
-	errSuperseded = fmt.Errorf("a newer batch has begun: %w", errCellMustWait)
+	// errCellMustWait: no cell may start now; check again whether one may start later.
+	errCellMustWait = errors.New("no cell may start now")
+	errSuperseded   = fmt.Errorf("a newer batch has started: %w", errCellMustWait)
 )
 
-// open is a context in which a cell may begin: it ends at the cutoff, and when a newer
-// batch begins.
+// openWindow returns a context that ends at the cutoff and when a newer batch starts.
 func (r *legRun) openWindow(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, end := clock.WithDeadline(ctx, r.opts.Clock, r.Cutoff)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -42,14 +41,14 @@ func (r *legRun) openWindow(ctx context.Context) (context.Context, context.Cance
 	return ctx, func(cause error) { stop(cause); end() }
 }
 
-// turn is a place in the queue.
+// queueTurn is a place in the queue.
 type queueTurn struct {
 	end context.CancelCauseFunc
-	// over is why nobody waits any more, when that is so.
+	// open's cause says why the wait ended.
 	open context.Context //nolint:containedctx // the wait's, which is asked why it has ended
-	// queued is closed when it stands in the queue, or has got what it waits for.
+	// queued is closed when the ticket is in the queue or has its lease.
 	queued chan struct{}
-	// places has the newest, if it was not looked at yet.
+	// places has the newest unread place.
 	places chan broker.Place
 	got    chan acquireResult
 }
@@ -59,12 +58,12 @@ type acquireResult struct {
 	err    error
 }
 
-// queue begins to wait for the reservation in a cell's name.
+// queue starts to wait for the reservation on behalf of a cell.
 func (r *legRun) queue(ctx context.Context, c *matrix.Cell) *queueTurn {
 	t := &queueTurn{queued: make(chan struct{}), places: make(chan broker.Place, 1), got: make(chan acquireResult, 1)}
 	t.open, t.end = r.openWindow(ctx)
 	queued := sync.OnceFunc(func() { close(t.queued) })
-	priority, _ := lease.PriorityOf(lease.Nightly) // it is one of the classes
+	priority, _ := lease.PriorityOf(lease.Nightly) // a known class
 	req := broker.Request{
 		Reservations: []string{r.Row.Name}, Wait: true,
 		Ticket: lease.Ticket{
@@ -87,15 +86,15 @@ func (r *legRun) queue(ctx context.Context, c *matrix.Cell) *queueTurn {
 	return t
 }
 
-// queueNext gets into the queue for the next cell while the reservation is still held, so
-// that nobody of a lower class comes in between.
+// queueNext queues for the next cell while the reservation is still held, so that no lower class
+// gets it in between.
 func (r *legRun) queueNext(ctx context.Context) {
 	i := slices.IndexFunc(r.cells, func(c matrix.Cell) bool { return !c.Outcome.Ended() })
 	if i < 0 || r.turn != nil || r.isClosed(ctx) {
 		return
 	}
 	r.turn = r.queue(ctx, &r.cells[i])
-	timer := time.NewTimer(r.opts.RenewInterval / 3) // nobody renews the lease now
+	timer := time.NewTimer(r.opts.RenewInterval / 3) // the lease is not renewed meanwhile
 	defer timer.Stop()
 	select {
 	case <-r.turn.queued:
@@ -103,7 +102,7 @@ func (r *legRun) queueNext(ctx context.Context) {
 	}
 }
 
-// leave gives up a place in the queue that nobody needs.
+// leaveQueue cancels a ticket that is no longer needed.
 func (r *legRun) leaveQueue(ctx context.Context) error {
 	if r.turn == nil {
 		return nil
@@ -112,13 +111,12 @@ func (r *legRun) leaveQueue(ctx context.Context) error {
 	r.turn = nil
 	t.end(nil)
 	if g := <-t.got; g.err == nil {
-		return r.release(ctx, g.grants[0].Token, "it is not needed any more")
+		return r.release(ctx, g.grants[0].Token, "no longer needed")
 	}
 	return nil
 }
 
-// acquire waits in the queue until the reservation is the cell's. What it waits for is
-// written down whenever that changes.
+// acquire waits until the cell has the reservation, and records why it waits.
 func (r *legRun) acquire(ctx context.Context, c *matrix.Cell) (broker.Grant, error) {
 	if r.turn == nil {
 		r.turn = r.queue(ctx, c)
@@ -136,7 +134,7 @@ func (r *legRun) acquire(ctx context.Context, c *matrix.Cell) (broker.Grant, err
 				continue
 			}
 			if err := r.recordWait(ctx, c, p); err != nil {
-				return broker.Grant{}, err // who runs the leg leaves the queue
+				return broker.Grant{}, err // the caller leaves the queue
 			}
 			if goOn == nil {
 				goOn = r.Waiting(r.Cutoff)
@@ -150,7 +148,6 @@ func (r *legRun) acquire(ctx context.Context, c *matrix.Cell) (broker.Grant, err
 	}
 }
 
-// granted is what came of the wait.
 func (r *legRun) granted(ctx context.Context, c *matrix.Cell, open context.Context, g acquireResult) (broker.Grant, error) { //nolint:revive // open is what is asked, not what is worked under
 	switch {
 	case g.err == nil:
@@ -161,21 +158,21 @@ func (r *legRun) granted(ctx context.Context, c *matrix.Cell, open context.Conte
 	case isWindowOver(open) || errors.Is(context.Cause(open), errCellMustWait):
 		return broker.Grant{}, errCellMustWait
 	case errors.Is(g.err, broker.ErrTicketLost):
-		r.log.WarnContext(ctx, "it queues again", "cell", c.Name(), "why", g.err)
+		r.log.WarnContext(ctx, "queueing again", "cell", c.Name(), "why", g.err)
 		return broker.Grant{}, errCellMustWait
 	default:
 		return broker.Grant{}, g.err
 	}
 }
 
-// waits says what a cell waits for. Of one whose attempt was lost that is what counts.
+// recordWait records why a cell waits; the reason of a lost attempt takes precedence.
 func (r *legRun) recordWait(ctx context.Context, c *matrix.Cell, p broker.Place) error {
 	reason := r.reason(ctx, c, p)
 	if reason == "" || reason == r.waitReason {
 		return nil
 	}
 	r.waitReason = reason
-	r.log.WarnContext(ctx, "cell waits", "cell", c.Name(), "why", reason)
+	r.log.WarnContext(ctx, "cell is waiting", "cell", c.Name(), "why", reason)
 	if c.Attempts > 0 || c.Reason == reason {
 		return nil
 	}
@@ -183,7 +180,7 @@ func (r *legRun) recordWait(ctx context.Context, c *matrix.Cell, p broker.Place)
 	return r.record(ctx)
 }
 
-// reason is why a reservation is not free; empty: it is about to be, or it can't be asked.
+// reason says why a reservation is not free; empty if it soon is, or if it cannot be read.
 func (r *legRun) reason(ctx context.Context, c *matrix.Cell, p broker.Place) string {
 	now, err := r.opts.Store.GetUncached(ctx, r.Row.Name)
 	if err != nil {
@@ -191,13 +188,13 @@ func (r *legRun) reason(ctx context.Context, c *matrix.Cell, p broker.Place) str
 	}
 	switch l, d := now.Status.Lease, now.Status.DirtyInfo; {
 	case d != nil && d.ManualOnly:
-		return fmt.Sprintf("%s; it waits for: firstlight reservation rotation down --reservation %s", d.Reason, r.Row.Name)
+		return fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", d.Reason, r.Row.Name)
 	case d != nil && d.Failure != "":
-		return fmt.Sprintf("it is dirty, and could not be cleaned in %d attempts: %s", d.Attempts, truncateReason(d.Failure))
+		return fmt.Sprintf("it is dirty, and %d attempts to clean it failed: %s", d.Attempts, truncateReason(d.Failure))
 	case d != nil && p.State == lease.Dirty:
 		return fmt.Sprintf("it is dirty since %s: %s", d.Since.UTC().Format(time.RFC3339), truncateReason(d.Reason))
 	case l != nil && now.Status.CurrentState() == lease.Leased && !l.Offered() && (l.Holder != r.Holder() || l.Purpose != c.Name()):
-		return fmt.Sprintf("%s has it%s", l.Holder, forPurpose(l.Purpose))
+		return fmt.Sprintf("%s holds it%s", l.Holder, forPurpose(l.Purpose))
 	default:
 		return ""
 	}
@@ -210,10 +207,9 @@ func forPurpose(purpose string) string {
 	return " for " + purpose
 }
 
-// most is how much of a reason is kept, in bytes.
+// maxReason bounds a recorded reason, in bytes.
 const maxReason = 2048
 
-// clip bounds a text that hooks have a part in.
 func truncateReason(text string) string {
 	if len(text) <= maxReason {
 		return text

@@ -14,11 +14,11 @@ import (
 )
 
 var (
-	errLeftover = errors.New("something stands")
-	errCannotDiscover  = errors.New("what stands could not be seen")
+	errLeftover       = errors.New("a leftover deployment exists")
+	errCannotDiscover = errors.New("cannot list existing deployments")
 )
 
-// attempt runs a cell under a lease. It may come out of it pending: it is begun again then.
+// attempt runs a cell under a lease. The cell may be pending afterwards; then it is started again.
 func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) error {
 	err := WithLease(ctx, r.opts.Broker, g, func(ctx context.Context, l hook.Lease) error {
 		if err := r.guard(ctx, c, l); err != nil {
@@ -28,11 +28,11 @@ func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) er
 	})
 	switch {
 	case ctx.Err() != nil && !isWindowOver(ctx):
-		return context.Cause(ctx) // the cells stay as they are written; the lease ends by itself
-	case errors.Is(err, errLeftover): // the lease has ended with it
+		return context.Cause(ctx) // the cells stay as recorded; the lease expires
+	case errors.Is(err, errLeftover): // Quarantine has ended the lease
 		return r.blocked(ctx, c, r.waitReason)
 	case errors.Is(err, errCellMustWait):
-		return r.releaseAndClean(ctx, g.Token, "there is no time left to begin "+c.Name())
+		return r.releaseAndClean(ctx, g.Token, "no time left to start "+c.Name())
 	case err == nil:
 		r.queueNext(ctx)
 		return r.releaseAndClean(ctx, g.Token, fmt.Sprintf("%s is %s", c.Name(), c.Outcome))
@@ -40,12 +40,12 @@ func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) er
 		return errors.Join(err, r.release(ctx, g.Token, err.Error()))
 	case broker.IsLost(err) || errors.Is(err, broker.ErrRenewFailed):
 		return r.recordLost(ctx, c, err)
-	default: // nothing is known of what stands there
+	default: // the state of the cloud is unknown
 		return errors.Join(r.blocked(ctx, c, truncateReason(err.Error())), r.releaseAndClean(ctx, g.Token, err.Error()), r.pause(ctx))
 	}
 }
 
-// guard looks at what stands, under the lease, before anything is stood up.
+// guard checks under the lease that no deployment exists.
 func (r *legRun) guard(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	if !r.opts.Clock.Now().Before(r.Cutoff) {
 		return errCellMustWait
@@ -59,14 +59,13 @@ func (r *legRun) guard(ctx context.Context, c *matrix.Cell, l hook.Lease) error 
 	}
 	culprit := DescribeLeftover(found)
 	if err := r.opts.Broker.Quarantine(ctx, r.Row.Name, l.Token, culprit); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
-	r.waitReason = fmt.Sprintf("%s; it waits for: firstlight reservation rotation down --reservation %s", culprit, r.Row.Name)
+	r.waitReason = fmt.Sprintf("%s; it needs an operator: firstlight reservation rotation down --reservation %s", culprit, r.Row.Name)
 	return errLeftover
 }
 
-// blocked writes down why a cell could not begin, or its attempt was given up. Why one was
-// lost stays.
+// blocked records why a cell could not start. The reason of a lost attempt takes precedence.
 func (r *legRun) blocked(ctx context.Context, c *matrix.Cell, reason string) error {
 	r.waitReason = reason
 	r.log.WarnContext(ctx, "cell is blocked", "cell", c.Name(), "why", reason)
@@ -76,7 +75,7 @@ func (r *legRun) blocked(ctx context.Context, c *matrix.Cell, reason string) err
 	return r.record(ctx)
 }
 
-// pause waits a little before the cloud is looked at again.
+// pause waits before the cloud is listed again.
 func (r *legRun) pause(ctx context.Context) error {
 	open, end := r.openWindow(ctx)
 	defer end(nil)
@@ -85,15 +84,15 @@ func (r *legRun) pause(ctx context.Context) error {
 		next = r.Cutoff
 	}
 	defer r.Waiting(next)()
-	_ = r.opts.Clock.Until(open, next) // what ended it is looked at next
+	_ = r.opts.Clock.Until(open, next) // the caller checks why it ended
 	if ctx.Err() != nil && !isWindowOver(ctx) {
 		return context.Cause(ctx)
 	}
 	return nil
 }
 
-// test stands the cell's deployment up and tests it. What came of it is believed while the
-// lease is held.
+// test provisions and tests the deployment of a cell. Its result counts only while the lease is
+// held.
 func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	begun := r.opts.Clock.Now()
 	c.Outcome, c.Attempts, c.Token, c.Deployment = matrix.Running, c.Attempts+1, l.Token, hook.NameOf("night", r.Row.Slug, l.Token)
@@ -101,7 +100,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	if err := r.record(ctx); err != nil {
 		return err
 	}
-	r.log.InfoContext(ctx, "cell begins", "cell", c.Name(), "deployment", c.Deployment, "token", c.Token, "attempt", c.Attempts)
+	r.log.InfoContext(ctx, "cell started", "cell", c.Name(), "deployment", c.Deployment, "token", c.Token, "attempt", c.Attempts)
 	bounded, cancel := clock.WithDeadline(ctx, r.opts.Clock, begun.Add(r.Limit))
 	defer cancel()
 	result, err := r.steps(bounded, *c, l)
@@ -111,10 +110,10 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	case err == nil:
 		outcome, reason = judgeTest(result)
 	case isWindowOver(bounded):
-		outcome, reason = matrix.TimedOut, fmt.Sprintf("it took longer than %s: %v", r.Limit, err)
+		outcome, reason = matrix.TimedOut, fmt.Sprintf("timeout after %s: %v", r.Limit, err)
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), err)
-	case broker.IsLost(err): // a hook's call was refused
+	case broker.IsLost(err): // a hook was refused
 		return err
 	default:
 		outcome, reason = matrix.Failed, err.Error()
@@ -127,7 +126,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 	return r.record(ctx)
 }
 
-// sure asks whether the lease is still held.
+// checkLease checks that the lease is still held.
 func (r *legRun) checkLease(ctx context.Context, l hook.Lease) error {
 	if isWindowOver(ctx) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
@@ -143,54 +142,54 @@ func (r *legRun) checkLease(ctx context.Context, l hook.Lease) error {
 
 func (r *legRun) steps(ctx context.Context, c matrix.Cell, l hook.Lease) (hook.Result, error) {
 	if _, err := r.opts.Hooks.Provision(ctx, r.Row, c.Intent, c.Deployment, l); err != nil {
-		return hook.Result{}, err //nolint:wrapcheck // says what it was doing
+		return hook.Result{}, err
 	}
 	if err := r.opts.Ready(ctx, r.Row, c.Deployment, l); err != nil {
 		return hook.Result{}, fmt.Errorf("deployment %s is not ready: %w", c.Deployment, err)
 	}
-	return r.opts.Hooks.Test(ctx, r.Row, c.Version, c.Intent, c.Deployment, l) //nolint:wrapcheck // says what it was doing
+	return r.opts.Hooks.Test(ctx, r.Row, c.Version, c.Intent, c.Deployment, l)
 }
 
-// judge is what a test's answer means. Only a pass with checks is one.
+// judgeTest maps the result of a test. Only a pass with checks is a pass.
 func judgeTest(r hook.Result) (outcome matrix.Outcome, reason string) {
 	switch {
 	case r.Verdict == hook.Passed && r.Checks > 0:
 		return matrix.Passed, ""
 	case r.Verdict == hook.Passed:
-		return matrix.Failed, "the test says passed, and made no checks"
+		return matrix.Failed, "the test passed without checks"
 	case r.Verdict == hook.Failed:
-		return matrix.Failed, cmp.Or(r.Reason, "the test does not say why")
+		return matrix.Failed, cmp.Or(r.Reason, "the test gives no reason")
 	case r.Verdict == hook.Unobserved:
-		return matrix.Failed, "unobserved: " + cmp.Or(r.Reason, "the test does not say why")
+		return matrix.Failed, "unobserved: " + cmp.Or(r.Reason, "the test gives no reason")
 	default:
-		return matrix.Failed, fmt.Sprintf("the test answers %q, which is no verdict", r.Verdict)
+		return matrix.Failed, fmt.Sprintf("the test returned an unknown verdict %q", r.Verdict)
 	}
 }
 
-// lost takes an attempt back whose lease is somebody else's, or nobody's.
+// recordLost resets a cell whose lease was lost.
 func (r *legRun) recordLost(ctx context.Context, c *matrix.Cell, err error) error {
-	r.log.WarnContext(ctx, "the lease was lost", "cell", c.Name(), "why", err)
+	r.log.WarnContext(ctx, "lease lost", "cell", c.Name(), "why", err)
 	if c.Outcome == matrix.Running {
-		c.Outcome, c.Reason = matrix.Pending, "its lease was lost: "+truncateReason(err.Error())
+		c.Outcome, c.Reason = matrix.Pending, "lease lost: "+truncateReason(err.Error())
 	}
 	return r.record(ctx)
 }
 
-// release ends a lease; one that is lost has ended.
+// release ends a lease; a lost lease has ended already.
 func (r *legRun) release(ctx context.Context, token int64, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
 	if err := r.opts.Broker.Release(ctx, r.Row.Name, token, truncateReason(reason)); err != nil && !broker.IsLost(err) {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	return nil
 }
 
-// giveBack releases a reservation and takes down what stands there. What can't be taken
-// down stays dirty, and is somebody else's to try again: the next cell waits for that.
+// releaseAndClean releases a reservation and cleans it. If cleaning fails it stays dirty for the
+// sweep, and the next cell waits.
 func (r *legRun) releaseAndClean(ctx context.Context, token int64, reason string) error {
 	if err := r.release(ctx, token, reason); err != nil {
-		r.log.WarnContext(ctx, "the lease was not released, and ends by itself", "token", token, "why", err)
+		r.log.WarnContext(ctx, "lease not released, it will expire", "token", token, "why", err)
 		return nil
 	}
 	out, err := r.opts.Clean(ctx, r.Row, r.Holder(), false)

@@ -16,10 +16,10 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// over tells that a context has ended because its time of day has come.
+// isWindowOver reports whether a context ended at its deadline on the clock.
 func isWindowOver(ctx context.Context) bool { return errors.Is(context.Cause(ctx), clock.ErrDeadline) }
 
-// record writes the cells down. What was seen is also written where the window is over.
+// record stores the cells, also after the end of the window.
 func (r *legRun) record(ctx context.Context) error {
 	if isWindowOver(ctx) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
@@ -33,10 +33,10 @@ func (r *legRun) record(ctx context.Context) error {
 	return nil
 }
 
-// recordError ends a leg: what can't be written down is not done.
+// recordError ends a leg: a step that cannot be recorded is not done.
 type recordError struct{ err error }
 
-func (e *recordError) Error() string { return fmt.Sprintf("write down the cells: %v", e.err) }
+func (e *recordError) Error() string { return fmt.Sprintf("record the cells: %v", e.err) }
 func (e *recordError) Unwrap() error { return e.err }
 
 func (r *legRun) stamp() *metav1.Time {
@@ -44,14 +44,13 @@ func (r *legRun) stamp() *metav1.Time {
 	return &now
 }
 
-// resume takes up what was begun by somebody who is gone: the attempt is lost, and what it
-// holds is given back.
+// resume resets cells of a runner that stopped, and releases their lease.
 func (r *legRun) resume(ctx context.Context) error {
 	changed := false
 	for i := range r.cells {
 		switch c := &r.cells[i]; c.Outcome {
 		case matrix.Running:
-			c.Outcome, c.Reason, changed = matrix.Pending, "whoever ran it was gone before it ended", true
+			c.Outcome, c.Reason, changed = matrix.Pending, "its runner stopped before it ended", true
 		case "":
 			c.Outcome = matrix.Pending
 		default:
@@ -66,7 +65,7 @@ func (r *legRun) resume(ctx context.Context) error {
 	err := r.retryTransient(ctx, func() error {
 		now, err := r.opts.Store.GetUncached(ctx, r.Row.Name)
 		if err != nil {
-			return err //nolint:wrapcheck // below
+			return err
 		}
 		l := now.Status.Lease
 		if l != nil && !l.Offered() && now.Status.CurrentState() == lease.Leased && slices.ContainsFunc(r.cells, func(c matrix.Cell) bool { return c.Token == l.Token }) {
@@ -75,22 +74,21 @@ func (r *legRun) resume(ctx context.Context) error {
 		return nil
 	})
 	if isWindowOver(ctx) {
-		return nil // what is held ends by itself
+		return nil // a held lease expires
 	}
 	if err != nil {
-		return fmt.Errorf("see what was begun at %s: %w", r.Row.Name, err)
+		return fmt.Errorf("read the started cells of %s: %w", r.Row.Name, err)
 	}
 	if held == 0 {
 		return nil
 	}
 	r.queueNext(ctx)
-	return r.releaseAndClean(ctx, held, "whoever had it is gone")
+	return r.releaseAndClean(ctx, held, "its runner stopped")
 }
 
-// again is the pause before a store is asked again that did not answer.
 const batchRetryPause = 250 * time.Millisecond
 
-// patiently asks until there is an answer.
+// retryTransient retries ask after transient errors of the store.
 func (r *legRun) retryTransient(ctx context.Context, ask func() error) error {
 	for {
 		err := ask()
@@ -106,7 +104,7 @@ func (r *legRun) retryTransient(ctx context.Context, ask func() error) error {
 	}
 }
 
-// cell brings one to its end.
+// cell runs one cell to its end.
 func (r *legRun) cell(ctx context.Context, c *matrix.Cell) error {
 	for !c.Outcome.Ended() {
 		if closed, err := r.closed(ctx); closed || err != nil {
@@ -126,15 +124,15 @@ func (r *legRun) cell(ctx context.Context, c *matrix.Cell) error {
 	return nil
 }
 
-// closed tells that no cell begins any more, and gives what is left its outcome.
+// closed reports whether no cell may start any more, and then concludes the remaining cells.
 func (r *legRun) closed(ctx context.Context) (bool, error) {
 	switch {
 	case !r.isClosed(ctx):
 		return false, nil
 	case r.Newer():
-		return true, r.conclude(ctx, matrix.Superseded, "a newer batch has begun")
+		return true, r.conclude(ctx, matrix.Superseded, "a newer batch has started")
 	default:
-		return true, r.conclude(ctx, matrix.NotStarted, "no cell begins after "+r.Cutoff.UTC().Format(time.RFC3339))
+		return true, r.conclude(ctx, matrix.NotStarted, "no cell starts after "+r.Cutoff.UTC().Format(time.RFC3339))
 	}
 }
 
@@ -142,8 +140,8 @@ func (r *legRun) isClosed(ctx context.Context) bool {
 	return r.Newer() || !r.opts.Clock.Now().Before(r.Cutoff) || isWindowOver(ctx)
 }
 
-// conclude ends what is left. What waited for the reservation was blocked, and what follows
-// it, too; what was begun and lost was interrupted.
+// conclude ends the remaining cells: interrupted if started, blocked if the reservation was not
+// available, and blocked after such a cell.
 func (r *legRun) conclude(ctx context.Context, left matrix.Outcome, reason string) error {
 	blocked := r.waitReason
 	for i := range r.cells {

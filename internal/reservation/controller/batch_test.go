@@ -36,7 +36,7 @@ func TestANight(t *testing.T) {
 		}
 	}
 	got := n.run()
-	n.want(got, "passed 1", "failed 1 1 of 2 pods", "failed 1 unobserved: no node", "failed 1 the test says passed, and made no checks",
+	n.want(got, "passed 1", "failed 1 1 of 2 pods", "failed 1 unobserved: no node", "failed 1 the test passed without checks",
 		"failed 1 test fl-x: attempt 1", `failed 1 the test answers "green"`, "passed 1")
 	n.free()
 	if c := got[1]; c.Checks != 4 || c.Evidence != "logs" {
@@ -158,7 +158,7 @@ func TestACloudThatCanNotBeLookedAt(t *testing.T) {
 	blind := false
 	record := n.leg.Record
 	n.leg.Record = func(ctx context.Context, cells []matrix.Cell) error {
-		blind = blind || cells[0].Outcome == matrix.Pending && strings.Contains(cells[0].Reason, "what stands could not be seen")
+		blind = blind || cells[0].Outcome == matrix.Pending && strings.Contains(cells[0].Reason, "cannot list existing deployments")
 		return record(ctx, cells)
 	}
 	n.cloud.provisions = func(hook.Lease, string) {
@@ -289,7 +289,7 @@ func TestGoingOnAfterTheCutoff(t *testing.T) {
 	if err := n.clock.Jump(n.leg.Cutoff); err != nil {
 		t.Fatal(err)
 	}
-	n.want(n.run(), "interrupted 1 whoever ran it was gone before it ended; no cell begins after", "not-started 0")
+	n.want(n.run(), "interrupted 1 its runner stopped before it ended; no cell begins after", "not-started 0")
 	n.free()
 }
 
@@ -440,7 +440,7 @@ func TestSupersededWhileItWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.leg.Newer = func() bool { return n.last() != nil && n.last()[0].Reason != "" }
-	n.want(n.run(), "superseded 0 a newer batch has begun")
+	n.want(n.run(), "superseded 0 a newer batch has started")
 	if s := n.state(); len(s.Queue) > 0 || s.Lease.Holder != "ada" {
 		t.Errorf("%v wait, and %s has it", s.Queue, s.Lease.Holder)
 	}
@@ -463,7 +463,7 @@ func TestWhatCanNotBeWrittenDown(t *testing.T) {
 func TestALegOfAReservationThatThereIsNot(t *testing.T) {
 	n := newNight(t, "main/training")
 	n.leg.Row.Name = "none"
-	if got, err := NewBatch(n.opts).Run(t.Context(), n.leg); err == nil || !strings.Contains(err.Error(), "no such reservation") {
+	if got, err := NewBatch(n.opts).Run(t.Context(), n.leg); err == nil || !strings.Contains(err.Error(), "reservation not found") {
 		t.Errorf("%v: %+v", err, got)
 	}
 }

@@ -62,10 +62,10 @@ func TestWhichReleasesThereAre(t *testing.T) {
 		"by its whole path":                  {matrix.Releases{File: filepath.Join(dir, "tags.txt")}, "v1.0.0 v1.1.0"},
 		"a command, in the files' directory": {matrix.Releases{Command: []string{"cat", "tags.txt"}}, "v1.0.0 v1.1.0"},
 		"a file that is not there":           {matrix.Releases{File: "none.txt"}, "no such file"},
-		"a large file":                       {matrix.Releases{File: "large.txt"}, "more than 1 MiB"},
+		"a large file":                       {matrix.Releases{File: "large.txt"}, "larger than 1 MiB"},
 		"a command that fails":               {matrix.Releases{Command: []string{"sh", "-c", "echo v1.0.0; echo no route to host >&2; exit 3"}}, "exit status 3: no route to host"},
 		"a command that is not there":        {matrix.Releases{Command: []string{"./none"}}, "run ./none"},
-		"a command that says too much":       {matrix.Releases{Command: []string{"yes", "v1.0.0"}}, "more than 1 MiB"},
+		"a command that says too much":       {matrix.Releases{Command: []string{"yes", "v1.0.0"}}, "larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ func TestPrepareFails(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"a wrong file":        {"previous: 1", "[missing]"},
 		"no releases":         {head + "previous: 1\nreleases: {command: [echo, v1.0.0-rc.1]}", "no stable release is known"},
-		"releases not seen":   {head + "previous: 1\nreleases: {file: none}", "see which releases there are"},
+		"releases not seen":   {head + "previous: 1\nreleases: {file: none}", "list releases"},
 		"floors not there":    {head + "previous: 0\ncompat: none.yaml", "none.yaml"},
 		"floors that are not": {head + "previous: 0\ncompat: batch.yaml", "[unknown-key]"},
 	} {

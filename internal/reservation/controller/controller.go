@@ -8,13 +8,13 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is where reservations and hand-overs are kept.
+// Store has the reservations and hand-overs.
 type Store interface {
 	List(ctx context.Context) ([]*store.Reservation, error)
 	EnsureHandOver(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error)
@@ -24,28 +24,26 @@ type Store interface {
 	DeleteHandOver(ctx context.Context, name string) error
 }
 
-// Broker ends what is over and gives notice.
+// LeaseBroker expires leases and notifies holders.
 type LeaseBroker interface {
 	ExpireOverdue(ctx context.Context, names ...string) error
 	Notify(ctx context.Context, name string, token int64, by, reason string, at time.Time) error
 }
 
-// Rotation stands up, takes down and cleans. A rotation.Rotation is one.
+// RotationRunner is implemented by Rotation.
 type RotationRunner interface {
 	Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error)
 	Down(ctx context.Context, row config.Reservation, by string, drained time.Time, byHand bool) (Outcome, error)
 	Clean(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 }
 
-// Batch is the nightly work.
+// BatchRunner runs the nightly batch.
 type BatchRunner interface {
-	// Plan says what the night runs at a reservation, and what it holds back; no cells are an
-	// answer, too.
+	// Plan returns the cells of a reservation and the cells held back; both may be empty.
 	Plan(ctx context.Context, row config.Reservation) (matrix.Lane, error)
-	// Cutoff is until when a cell may begin in a window that ends then.
+	// Cutoff returns the latest start of a cell in a window.
 	Cutoff(until time.Time) time.Time
-	// Run does a leg, and answers its cells as they are then. Its error is of what kept it
-	// from going on.
+	// Run runs a leg and returns its cells. Its error is a failure that ends the leg.
 	Run(ctx context.Context, l Leg) ([]matrix.Cell, error)
 }
 
@@ -56,39 +54,41 @@ type Options struct {
 	Store    Store
 	Broker   LeaseBroker
 	Rotation RotationRunner
-	// Batch is nil where there is none: its hand-overs fail then.
+	// Batch may be nil: then its hand-overs fail.
 	Batch BatchRunner
-	// Clock is nil for the machine's.
+	// Clock defaults to the system clock.
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Notice is how long a holder keeps what is taken down in the evening (30 minutes).
+	// Notice is how long a holder keeps the deployment after the end of the day (default 30
+	// minutes).
 	Notice time.Duration
-	// Warn is how long before the end of a lease its holder is told (30 minutes).
+	// WarnBefore is the time before the end of a lease at which its holder is notified (default 30
+	// minutes).
 	WarnBefore time.Duration
-	// Retry is the first pause before something is tried again; it doubles up to RetryMost
-	// (1 and 15 minutes, of the calendar's time).
+	// RetryInterval is the first backoff; it doubles up to MaxRetryInterval (defaults 1 and 15
+	// minutes, on the clock).
 	RetryInterval, MaxRetryInterval time.Duration
-	// Every is how often what is over is looked for (1 second, whatever the calendar does).
+	// SweepInterval is the interval of the sweep (default 1 s, in real time).
 	SweepInterval time.Duration
-	// Keep is how long hand-overs are kept (400 days).
+	// Retention of hand-overs (default 400 days).
 	Retention time.Duration
 }
 
-// Controller does hand-overs.
+// Controller executes the schedule.
 type Controller struct {
-	opts   Options
+	opts Options
 	idle *clock.IdleTracker
 
-	mu     sync.Mutex
-	known  map[string]time.Time // hand-overs that there are, and when they were due
-	started  map[string]*runRecord   // those that were begun here
-	newest map[string]time.Time // when the newest batch of a reservation was due
-	clean  map[string]time.Time // when something dirty is cleaned again
-	workers  sync.WaitGroup
-	locks  reservationLocks
+	mu      sync.Mutex
+	known   map[string]time.Time  // existing hand-overs and their due time
+	started map[string]*runRecord // started by this controller
+	newest  map[string]time.Time  // due time of the newest batch by reservation
+	clean   map[string]time.Time  // next cleaning by reservation
+	workers sync.WaitGroup
+	locks   reservationLocks
 }
 
-// New makes one.
+// New returns a controller.
 func New(opts Options) *Controller {
 	if opts.Clock == nil {
 		opts.Clock = clock.Machine()
@@ -110,7 +110,7 @@ func New(opts Options) *Controller {
 	}
 }
 
-// pause after so many attempts.
+// backoff returns the pause after a number of attempts.
 func (c *Controller) backoff(attempts int) time.Duration {
 	d := c.opts.RetryInterval
 	for range attempts - 1 {
@@ -121,10 +121,10 @@ func (c *Controller) backoff(attempts int) time.Duration {
 	return min(d, c.opts.MaxRetryInterval)
 }
 
-// Name is in whose name the controller asks and cleans.
+// HolderName is the holder of the controller's leases.
 const HolderName = "firstlight/controller"
 
-// dirtyByHand tells that a reservation waits for somebody.
+// needsManualCleaning reports whether a reservation waits for an operator.
 func needsManualCleaning(s *store.Status) bool {
 	return s.CurrentState() == lease.Dirty && s.DirtyInfo != nil && s.DirtyInfo.ManualOnly
 }

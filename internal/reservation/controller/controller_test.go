@@ -61,7 +61,7 @@ func TestTriedAgain(t *testing.T) {
 		t.Errorf("down: %+v", down)
 	}
 	if batch := got["batch"][0]; batch.Status.Finished != nil || h.batch.runs > 0 {
-		t.Errorf("a batch ran where something stands: %+v", batch.Status)
+		t.Errorf("a batch ran where a leftover deployment exists: %+v", batch.Status)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// day hands one reservation over to people, or takes it back from them: it tries until
-// that is done or the window is about to end.
+// rotate starts or ends the day deployment of one reservation. It retries until it succeeds or the
+// window is about to end.
 func (c *Controller) rotate(ctx context.Context, l *runRecord, row config.Reservation) error {
 	spec := l.now().Spec
 	for attempt := l.row(row.Name).Attempts + 1; ; attempt++ {
@@ -51,8 +51,7 @@ func (c *Controller) stamp() *metav1.Time {
 	return &now
 }
 
-// try makes one attempt, which ends with the window at the latest. An error is only what
-// keeps the controller from going on.
+// try makes one attempt, which ends with the window. An error ends the controller.
 func (c *Controller) try(ctx context.Context, spec store.HandOverSpec, row config.Reservation) (Outcome, error) {
 	within, cancel := clock.WithDeadline(ctx, c.opts.Clock, spec.Until.Time)
 	defer cancel()
@@ -68,7 +67,7 @@ func (c *Controller) try(ctx context.Context, spec store.HandOverSpec, row confi
 	if err != nil {
 		o.Reservation, o.Result, o.Reason = row.Name, ResultFailed, err.Error()
 		if errors.Is(context.Cause(within), clock.ErrDeadline) {
-			o.Reason = "the window ended: " + o.Reason
+			o.Reason = "end of the window: " + o.Reason
 		}
 	}
 	return o, nil
@@ -76,27 +75,27 @@ func (c *Controller) try(ctx context.Context, spec store.HandOverSpec, row confi
 
 func (c *Controller) attempt(ctx context.Context, spec store.HandOverSpec, row config.Reservation) (Outcome, error) {
 	if calendar.Action(spec.Action) == calendar.Down {
-		return c.opts.Rotation.Down(ctx, row, spec.Entry, c.noticeEnd(spec), false) //nolint:wrapcheck // says what it was doing
+		return c.opts.Rotation.Down(ctx, row, spec.Entry, c.noticeEnd(spec), false)
 	}
 	times, err := DayTimesOf(c.opts.Schedule, c.opts.Clock.Now(), c.opts.Notice)
 	if err != nil {
-		return Outcome{}, err //nolint:wrapcheck // says what it was doing
+		return Outcome{}, err
 	}
-	return c.opts.Rotation.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt) //nolint:wrapcheck // says what it was doing
+	return c.opts.Rotation.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
 }
 
-// drained is until when a holder keeps it: the notice counts from when the evening was
-// due, however late it is.
+// noticeEnd is when a notified holder loses the deployment. It counts from the due time, also if
+// the hand-over is late.
 func (c *Controller) noticeEnd(spec store.HandOverSpec) time.Time { return spec.At.Add(c.opts.Notice) }
 
-// nextTry is when it is tried again: a holder who was asked is not asked before his time
-// is over. The last attempt is made shortly before the window ends.
+// nextTry returns the time of the next attempt: after a notice, not before its end; and the last
+// one shortly before the window ends.
 func (c *Controller) nextTry(spec store.HandOverSpec, o Outcome, attempt int) (next time.Time, again bool) {
 	now := c.opts.Clock.Now()
 	next = now.Add(c.backoff(attempt))
 	if o.Result == ResultNotified {
 		next = c.noticeEnd(spec)
-		if !next.After(now) { // it was extended
+		if !next.After(now) { // the holder extended the lease
 			next = now.Add(c.opts.RetryInterval)
 		}
 	}
@@ -121,13 +120,13 @@ func (c *Controller) log(spec store.HandOverSpec, row config.Reservation, o Outc
 	c.opts.Log.Warn("hand-over", args...)
 }
 
-// failed says what a row of a day's hand-over lacks; empty: nothing.
+// rowFailure says why a row failed; empty if it did not.
 func rowFailure(r store.HandOverRow) string {
 	if isSettled(Result(r.Result)) || r.Result == passed || r.Result == superseded {
 		return ""
 	}
 	if r.Result == "" {
-		return r.Reservation + ": nothing was done"
+		return r.Reservation + ": not done"
 	}
 	return fmt.Sprintf("%s: %s: %s", r.Reservation, r.Result, r.Reason)
 }

@@ -8,15 +8,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
-// Times are when a day's lease ends, and until when it may be extended.
+// DayTimes are the end of a day's lease, and the latest end with extensions.
 type DayTimes struct{ TermEndsAt, MaxEndsAt time.Time }
 
-// errNoDown says that a schedule does not end the day.
-var errNoDown = errors.New("the schedule has no entry whose action is down: nothing would end the day")
+var errNoDown = errors.New("the schedule has no entry with action down, so nothing would end the day")
 
-// TimesOf finds the day's end in a schedule: the next evening, and the notice that a holder
-// is given then. It may be extended as far as leaves the rest of the evening's window before
-// the next batch.
+// DayTimesOf returns the end of the day: the next down entry plus the notice. Extensions must
+// leave the rest of its window before the next batch.
 func DayTimesOf(s *calendar.Schedule, now time.Time, notice time.Duration) (DayTimes, error) {
 	list, err := s.Upcoming(now)
 	if err != nil {

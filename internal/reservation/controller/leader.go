@@ -1,5 +1,3 @@
-// Package leader lets one of several controllers work at a time: by a Lease of
-// coordination.k8s.io in the cluster that keeps the reservations.
 package controller
 
 import (
@@ -16,32 +14,32 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Name of the Lease.
+// LeaderLeaseName is the name of the coordination.k8s.io Lease.
 const LeaderLeaseName = "firstlight-reservations"
 
 // Errors that callers decide on.
 var (
-	// ErrLost: another may lead by now.
-	ErrLeadershipLost = errors.New("this controller leads no more: its Lease could not be renewed")
-	// ErrTaken: another leads.
+	// ErrLeadershipLost: another controller may lead.
+	ErrLeadershipLost = errors.New("leadership lost: Lease could not be renewed")
+	// ErrNotLeader: another controller leads.
 	ErrNotLeader = errors.New("another controller leads")
 )
 
-// Options of Lead.
+// LeaderOptions configure RunAsLeader.
 type LeaderOptions struct {
 	Namespace string
-	// Identity tells this process from all others.
+	// Identity is unique to this process.
 	Identity string
-	// Duration is after what silence another may lead (15 seconds).
+	// LeaseDuration is the duration of the Lease (default 15 s).
 	LeaseDuration time.Duration
-	// Within is how long it waits for its turn; 0: as long as ctx lasts. The error is ErrTaken then.
+	// WaitTimeout bounds the wait for leadership; 0: until ctx ends. The error is ErrNotLeader.
 	WaitTimeout time.Duration
-	// Led is told who leads, whenever that changes; it may be nil.
+	// OnNewLeader, if set, is called with the identity of each new leader.
 	OnNewLeader func(identity string)
 }
 
-// Lead does work while this process leads, and returns when the work has ended, or with
-// ErrLost after its context was ended because another may lead.
+// RunAsLeader runs work while this process leads. It returns when work has ended, or with
+// ErrLeadershipLost after the context of work was cancelled.
 func RunAsLeader(ctx context.Context, config *rest.Config, o LeaderOptions, work func(ctx context.Context) error) error {
 	client, err := coordination.NewForConfig(config)
 	if err != nil {
@@ -93,7 +91,7 @@ func RunAsLeader(ctx context.Context, config *rest.Config, o LeaderOptions, work
 	return leaderResult(ctx, turn, result)
 }
 
-// outcome waits for work that was begun: it is told to end when this process leads no more.
+// leaderResult waits for the end of work, whose context has ended with the leadership.
 func leaderResult(ctx context.Context, turn <-chan struct{}, result <-chan error) error {
 	select {
 	case <-turn:

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-
 )
 
 func leaderConfig(t *testing.T) *rest.Config {

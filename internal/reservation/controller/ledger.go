@@ -12,16 +12,16 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// ErrTaken says that somebody else goes on with a hand-over.
-var ErrHandOverTaken = errors.New("somebody else goes on with the hand-over")
+// ErrHandOverTaken: another controller changed the hand-over.
+var ErrHandOverTaken = errors.New("another controller has taken over the hand-over")
 
-// ledger is a hand-over that several legs write to.
+// runRecord is a hand-over that concurrent legs write to.
 type runRecord struct {
 	store Store
 
 	mu   sync.Mutex
 	h    *store.HandOver
-	done chan struct{} // closed when it is finished
+	done chan struct{} // closed when finished
 }
 
 func newRunRecord(s Store, h *store.HandOver) *runRecord {
@@ -34,17 +34,16 @@ func (l *runRecord) now() *store.HandOver {
 	return l.h.Clone()
 }
 
-// row is one as it was written last.
+// row returns a row as last recorded.
 func (l *runRecord) row(reservation string) store.HandOverRow {
 	h := l.now()
 	return *h.Status.Row(reservation)
 }
 
-// again is the pause before a store is asked again that did not answer.
+// retryPause is the pause after a transient error of the store.
 const retryPause = 250 * time.Millisecond
 
-// write changes the status, and returns when that is kept. A store that is away is waited
-// for as long as ctx lasts.
+// write changes the status and stores it. Transient errors are retried until ctx ends.
 func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +58,7 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 		case err == nil:
 			l.h = saved
 			return nil
-		case errors.Is(err, store.ErrConflict) && unsure: // it may have been our own that came through
+		case errors.Is(err, store.ErrConflict) && unsure: // our own earlier write may have succeeded
 			found, err := l.store.EnsureHandOver(ctx, l.h.Spec)
 			if err == nil && same(found, next) {
 				l.h = found
@@ -71,7 +70,7 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 		case errors.Is(err, store.ErrConflict):
 			return fmt.Errorf("%s: %w", l.h.Name, ErrHandOverTaken)
 		case !broker.IsTransient(err):
-			return err //nolint:wrapcheck // says what it was doing
+			return err
 		default:
 			unsure = true
 		}
@@ -85,7 +84,7 @@ func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus
 	}
 }
 
-// same compares what is written of two.
+// same compares the statuses.
 func same(a, b *store.HandOver) bool {
 	left, errLeft := json.Marshal(a.Status)
 	right, errRight := json.Marshal(b.Status)

@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 const (
 	passed     = string(matrix.Passed)
 	blocked    = string(matrix.Blocked)
-	superseded = string(matrix.Superseded) // a newer one does it
+	superseded = string(matrix.Superseded) // by a newer batch
 )
 
-// night does the batch at one reservation.
+// runBatch runs the batch at one reservation.
 func (c *Controller) runBatch(ctx context.Context, l *runRecord, row config.Reservation) error {
 	spec := l.now().Spec
 	cells, err := c.cells(ctx, l, row)
@@ -48,8 +48,7 @@ func (c *Controller) runBatch(ctx context.Context, l *runRecord, row config.Rese
 	})
 }
 
-// cells are those that were written down, or what the matrix says; that is tried again
-// while there is time to begin one.
+// cells returns the recorded cells, or computes them; it retries while there is time to start one.
 func (c *Controller) cells(ctx context.Context, l *runRecord, row config.Reservation) ([]matrix.Cell, error) {
 	spec := l.now().Spec
 	if have := l.row(row.Name); c.opts.Batch != nil && (len(have.Cells) > 0 || have.Ended != nil) {
@@ -77,10 +76,10 @@ func (c *Controller) cells(ctx context.Context, l *runRecord, row config.Reserva
 				r.Cloud, r.Cells, r.HeldBack = string(row.Cloud), lane.Cells, lane.HeldBack
 			})
 		}
-		c.opts.Log.Warn("the matrix is not known", "entry", spec.Entry, "reservation", row.Name, "why", err, "attempt", attempt)
+		c.opts.Log.Warn("cannot compute the matrix", "entry", spec.Entry, "reservation", row.Name, "why", err, "attempt", attempt)
 		next := c.opts.Clock.Now().Add(c.backoff(attempt))
 		if next.After(c.opts.Batch.Cutoff(spec.Until.Time)) {
-			return nil, end(blocked, fmt.Sprintf("the matrix is not known: %v", err))
+			return nil, end(blocked, fmt.Sprintf("cannot compute the matrix: %v", err))
 		}
 		if err := c.idle.Wait(ctx, next); err != nil {
 			return nil, err
@@ -88,13 +87,13 @@ func (c *Controller) cells(ctx context.Context, l *runRecord, row config.Reserva
 	}
 }
 
-// conclude gives what did not come to an end an outcome.
+// concludeCells sets a final outcome for unfinished cells.
 func concludeCells(cells []matrix.Cell, pending matrix.Outcome) []matrix.Cell {
 	out := slices.Clone(cells)
 	for i := range out {
 		switch {
 		case out[i].Outcome == matrix.Running:
-			out[i].Outcome, out[i].Reason = matrix.Interrupted, "who ran it was gone before it ended"
+			out[i].Outcome, out[i].Reason = matrix.Interrupted, "its runner stopped before it ended"
 		case !out[i].Outcome.Ended():
 			out[i].Outcome = pending
 		}

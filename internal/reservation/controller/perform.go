@@ -12,7 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// rows are the reservations that an action is about.
+// rows returns the reservations of an action.
 func (c *Controller) rows(action calendar.Action) []config.Reservation {
 	var out []config.Reservation
 	for _, row := range c.opts.Registry.Reservations {
@@ -23,7 +23,7 @@ func (c *Controller) rows(action calendar.Action) []config.Reservation {
 	return out
 }
 
-// begin makes the ledger of a hand-over; what was begun already is not begun again.
+// newRecord returns the record of a hand-over, and whether it was started already.
 func (c *Controller) newRecord(h *store.HandOver) (l *runRecord, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,8 +34,8 @@ func (c *Controller) newRecord(h *store.HandOver) (l *runRecord, again bool) {
 	return l, again
 }
 
-// start goes on with a hand-over, all reservations at once, and finishes it after the
-// last. What keeps one from being written down ends the controller.
+// start runs a hand-over at all reservations concurrently and finishes it. A failure to record
+// ends the controller.
 func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *runRecord {
 	l, again := c.newRecord(h)
 	if again {
@@ -81,7 +81,7 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 	return l
 }
 
-// note remembers what was begun.
+// trackHandOver remembers a hand-over.
 func (c *Controller) trackHandOver(h *store.HandOver, rows []config.Reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Controller) trackHandOver(h *store.HandOver, rows []config.Reservation)
 	}
 }
 
-// supersedes is when the newest batch of a reservation was due.
+// newestBatch returns the due time of the newest batch of a reservation.
 func (c *Controller) newestBatch(reservation string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *Controller) newestBatch(reservation string) time.Time {
 
 var errNoRows = errors.New("the registry has no reservation for it")
 
-// finish writes down what was not done, where that is so, and forgets what is old.
+// finish records failures and deletes old hand-overs.
 func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	var lacks []string
 	h := l.now()
@@ -125,12 +125,12 @@ func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	if len(lacks) > 0 {
 		c.opts.Log.Error("hand-over failed", "entry", h.Spec.Entry, "due", h.Spec.At.UTC(), "why", strings.Join(lacks, "; "))
 	} else {
-		c.opts.Log.Info("hand-over done", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+		c.opts.Log.Info("hand-over finished", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
 	}
 	return c.prune(ctx)
 }
 
-// prune deletes hand-overs that are older than they are kept.
+// prune deletes hand-overs after their retention.
 func (c *Controller) prune(ctx context.Context) error {
 	oldest := c.opts.Clock.Now().Add(-c.opts.Retention)
 	c.mu.Lock()

@@ -10,18 +10,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
 const (
-	// askWithin is how long a command has to say which releases there are.
+	// commandTimeout bounds the command that lists releases.
 	commandTimeout = 2 * time.Minute
-	// endWithin is how long what it has started may keep its output open after that.
+	// outputTimeout bounds how long its child processes may keep its output open after that.
 	outputTimeout = 5 * time.Second
 )
 
-// tags are those that a command or a file says, one a line.
+// tags returns the output of a command or the content of a file.
 func tags(ctx context.Context, from matrix.Releases, dir string) ([]string, error) {
 	if len(from.Command) > 0 {
 		data, err := runCommand(ctx, from.Command, dir)
@@ -33,15 +33,14 @@ func tags(ctx context.Context, from matrix.Releases, dir string) ([]string, erro
 	path := resolvePath(dir, from.File)
 	data, err := config.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return ParseTags(path, data)
 }
 
 func commandLine(words []string) string { return strings.Join(words, " ") }
 
-// ParseTags are the lines of a text that are not empty, without the blanks around them; name
-// is for messages.
+// ParseTags returns the non-empty lines of a text, trimmed; name is used in messages.
 func ParseTags(name string, data []byte) ([]string, error) {
 	if len(data) > config.MaxFileSize {
 		return nil, fmt.Errorf("%s: %w", name, errTooLarge)
@@ -55,11 +54,11 @@ func ParseTags(name string, data []byte) ([]string, error) {
 	return out, nil
 }
 
-// errLarge: half a list is none.
-var errTooLarge = fmt.Errorf("it says more than %d MiB", config.MaxFileSize>>20)
+// errTooLarge: a truncated list is not usable.
+var errTooLarge = fmt.Errorf("output is larger than %d MiB", config.MaxFileSize>>20)
 
 func runCommand(ctx context.Context, words []string, dir string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it was ended after %s", commandTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("timeout after %s", commandTimeout))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	var log commandTail
@@ -82,7 +81,7 @@ func runCommand(ctx context.Context, words []string, dir string) ([]byte, error)
 	return data, nil
 }
 
-// tail keeps the end of a log.
+// commandTail keeps the end of a log.
 type commandTail struct{ bytes.Buffer }
 
 const tailSize = 1024

@@ -12,18 +12,18 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// lookBack is how far what nobody did is looked for.
+// maxLookback bounds the search for missed hand-overs.
 const maxLookback = 31 * 24 * time.Hour
 
-// resume goes on with what was begun, and with what is due and its window still open. What
-// no controller did is written down. It answers from when on the clock counts.
+// resume continues unfinished hand-overs and starts due ones whose window is open. Missed ones are
+// recorded as failed. It returns the time from which the schedule counts.
 func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
 	now := c.opts.Clock.Now()
 	list, err := c.opts.Store.ListHandOvers(ctx, time.Time{})
 	if err != nil {
-		return now, err //nolint:wrapcheck // says what it was doing
+		return now, err
 	}
-	list = slices.DeleteFunc(list, func(h *store.HandOver) bool { // of a schedule that was
+	list = slices.DeleteFunc(list, func(h *store.HandOver) bool { // of a former schedule
 		_, err := c.opts.Schedule.Entry(h.Spec.Entry)
 		return err != nil
 	})
@@ -38,7 +38,7 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 		switch {
 		case h.Status.Finished != nil:
 		case now.Before(h.Spec.Until.Time):
-			c.opts.Log.Info("going on", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+			c.opts.Log.Info("resuming", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
 			c.start(ctx, stop, h)
 		default:
 			if err := c.recordMissed(ctx, h); err != nil {
@@ -60,8 +60,8 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 	return now, nil
 }
 
-// since are the occurrences after the last that was begun until now; without one, those of
-// which the window may be open.
+// missedOccurrences returns the occurrences between the last started one and now; without one,
+// those whose window may be open.
 func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurrence, error) {
 	var out []calendar.Occurrence
 	for _, e := range c.opts.Schedule.Entries() {
@@ -75,7 +75,7 @@ func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurren
 		for {
 			o, err := c.opts.Schedule.Next(e.Name, from)
 			if err != nil {
-				return nil, fmt.Errorf("see what was due: %w", err)
+				return nil, fmt.Errorf("find missed occurrences: %w", err)
 			}
 			if o.At.After(now) {
 				break
@@ -88,10 +88,10 @@ func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurren
 	return out, nil
 }
 
-// missed finishes a hand-over of which the window is over.
+// recordMissed finishes a hand-over whose window has ended.
 func (c *Controller) recordMissed(ctx context.Context, h *store.HandOver) error {
 	l := newRunRecord(c.opts.Store, h)
-	const why = "its window was over before a controller could go on with it"
+	const why = "its window ended before a controller could continue it"
 	action := calendar.Action(h.Spec.Action)
 	err := l.write(ctx, func(s *store.HandOverStatus) {
 		for _, row := range c.rows(action) {

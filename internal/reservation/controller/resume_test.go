@@ -177,7 +177,7 @@ func TestMatrixThatIsNotKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := h.done(t)["batch"][0].Status
-	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: the matrix is not known: no tags") {
+	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: cannot compute the matrix: no tags") {
 		t.Errorf("%+v", batch)
 	}
 }
@@ -199,7 +199,7 @@ func TestNoBatch(t *testing.T) {
 	}
 }
 
-// The sweep, which goes on with what was begun by hand, may come upon a hand-over that is
+// The sweep, which goes on with what was started manually, may come upon a hand-over that is
 // just being begun: it was begun twice, and the two took it from each other.
 func TestBegunOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Hooks do the clouds' part. A hook.Client is one.
+// RotationHooks is implemented by hook.Client.
 type RotationHooks interface {
 	Owner() string
 	Provision(ctx context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error)
@@ -21,28 +21,30 @@ type RotationHooks interface {
 	Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error)
 }
 
-// Store reads reservations as they are.
+// ReservationReader reads reservations uncached.
 type ReservationReader interface {
 	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
 }
 
-// Options of a Rotation.
+// RotationOptions configure a Rotation.
 type RotationOptions struct {
 	Broker *broker.Broker
 	Store  ReservationReader
 	Hooks  RotationHooks
-	// Ready returns when a deployment may be used, or why it may not.
+	// Ready waits until a deployment is ready.
 	Ready func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
 	// Now is the time of day.
 	Now func() time.Time
-	// Period is within what time the leases that it works under have to be renewed (1 minute).
+	// RenewInterval of the leases (default 1 minute).
 	RenewInterval time.Duration
 }
 
-// Rotation stands up, takes down and cleans.
+// Rotation starts and removes day deployments and cleans reservations, by the hook of each cloud
+// and under a lease that it renews. If the lease is lost, the work ends. It trusts only what it
+// observes: no deployment may exist before one is created and after all were removed.
 type Rotation struct{ opts RotationOptions }
 
-// New makes one.
+// NewRotation returns a rotation.
 func NewRotation(opts RotationOptions) *Rotation {
 	if opts.RenewInterval == 0 {
 		opts.RenewInterval = time.Minute
@@ -50,28 +52,28 @@ func NewRotation(opts RotationOptions) *Rotation {
 	return &Rotation{opts: opts}
 }
 
-// Result is how a piece of work ended.
+// Result of an operation.
 type Result string
 
-// The results.
+// Results of operations.
 const (
-	ResultUp  Result = "up"  // it was stood up, or stood already
-	ResultDown    Result = "down"    // it was taken down
-	ResultUnchanged Result = "unchanged" // nothing stood, so nothing was done
-	ResultCleaned Result = "cleaned"
-	ResultNotified   Result = "notified"   // its holder was given notice
-	ResultBlocked Result = "blocked" // somebody has it, or something stands there
-	ResultFailed  Result = "failed"
+	ResultUp        Result = "up"        // provisioned, or it was before
+	ResultDown      Result = "down"      // removed
+	ResultUnchanged Result = "unchanged" // there was no deployment
+	ResultCleaned   Result = "cleaned"
+	ResultNotified  Result = "notified" // its holder was given notice
+	ResultBlocked   Result = "blocked"  // another holder has it, or a leftover deployment exists
+	ResultFailed    Result = "failed"
 )
 
 // Outcome is a result with its reason.
 type Outcome struct {
 	Reservation string `json:"reservation"`
 	Result      Result `json:"result"`
-	// Deployment that it is about.
+	// Deployment concerned.
 	Deployment string `json:"deployment,omitempty"`
 	Token      int64  `json:"token,omitempty"`
-	Reason        string `json:"reason,omitempty"`
+	Reason     string `json:"reason,omitempty"`
 }
 
 func (o Outcome) String() string {
@@ -85,20 +87,18 @@ func (o Outcome) String() string {
 	return text
 }
 
-// Holder is who stands things up for people.
+// Holder of the day leases.
 func (r *Rotation) Holder() string { return r.opts.Hooks.Owner() + "/daytime" }
 
 func (r *Rotation) ticket(holder, purpose string) lease.Ticket {
 	return lease.Ticket{Holder: holder, Purpose: purpose, RenewInterval: lease.Duration(r.opts.RenewInterval)}
 }
 
-// under does work while a lease is renewed, and ends it when the lease is lost.
 func (r *Rotation) withLease(ctx context.Context, g broker.Grant, work func(ctx context.Context, l hook.Lease) error) error {
 	return WithLease(ctx, r.opts.Broker, g, work)
 }
 
-// Under does work while a lease is renewed, and ends it when the lease is lost. The
-// lease is renewed until the work has returned.
+// WithLease runs work while it renews a lease, and cancels it when the lease is lost.
 func WithLease(ctx context.Context, b *broker.Broker, g broker.Grant, work func(ctx context.Context, l hook.Lease) error) error {
 	keeping, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	working, stop := context.WithCancelCause(ctx)
@@ -116,5 +116,5 @@ func WithLease(ctx context.Context, b *broker.Broker, g broker.Grant, work func(
 	if lost := <-kept; err != nil {
 		return errors.Join(err, lost)
 	}
-	return nil // the work may have ended the lease itself, and be heard of as lost
+	return nil // work may have ended the lease itself, which looks like a lost lease
 }

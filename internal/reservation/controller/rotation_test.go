@@ -143,7 +143,7 @@ func TestADay(t *testing.T) {
 	if s := d.state(t); s.CurrentState() != lease.Leased || !s.Lease.Available || s.Lease.ExpiresAt == nil {
 		t.Errorf("nobody can take what stands: %+v", s.Lease)
 	}
-	wantOutcome(t, d.up(t), ResultUp, "it stood already")
+	wantOutcome(t, d.up(t), ResultUp, "it was up already")
 	ada, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "ada"})
 	if err != nil || ada.Token <= first.Token {
 		t.Fatalf("take: %v %+v", err, ada)
@@ -175,7 +175,7 @@ func TestADay(t *testing.T) {
 	if s := d.state(t); s.CurrentState() != lease.Free || len(d.cloud.stands) > 0 {
 		t.Errorf("after the evening it is %s, and %v stands", s.CurrentState(), d.cloud.stands)
 	}
-	wantOutcome(t, d.down(t, false), ResultUnchanged, "nothing was stood up")
+	wantOutcome(t, d.down(t, false), ResultUnchanged, "there is no deployment")
 }
 
 // Who extends keeps it until the end that he was given, whenever the evening is.

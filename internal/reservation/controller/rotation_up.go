@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// Up stands up what people have by day on a reservation, until ends; they may extend it
-// until last. What stands already is left alone.
+// Up provisions the day deployment of a reservation, until ends; holders may extend it until last.
+// An existing deployment is left alone.
 func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error) {
 	out := Outcome{Reservation: row.Name}
 	if row.DaytimeIntent == "" {
@@ -28,7 +28,7 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 		return r.existing(ctx, row, busy)
 	}
 	if err != nil {
-		return out, fmt.Errorf("stand %s up: %w", row.Name, err)
+		return out, fmt.Errorf("provision %s: %w", row.Name, err)
 	}
 	g := grants[0]
 	out.Token, out.Deployment = g.Token, hook.NameOf("day", row.Slug, g.Token)
@@ -36,8 +36,8 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 		if out, err = r.provision(ctx, row, out, l); err != nil || out.Result != ResultUp {
 			return err
 		}
-		_, err := r.opts.Broker.Publish(ctx, row.Name, g.Token, ends, last, "deployment "+out.Deployment+" stands")
-		return err //nolint:wrapcheck // says what it was doing
+		_, err := r.opts.Broker.Publish(ctx, row.Name, g.Token, ends, last, "deployment "+out.Deployment+" is ready")
+		return err
 	})
 	if err != nil {
 		out.Result, out.Reason = ResultFailed, err.Error()
@@ -46,18 +46,18 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 	return out, nil
 }
 
-// standUp provisions where nothing stands.
+// provision creates a deployment if none exists.
 func (r *Rotation) provision(ctx context.Context, row config.Reservation, out Outcome, l hook.Lease) (Outcome, error) {
 	found, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
 	if err != nil {
-		return out, fmt.Errorf("see what stands before something is stood up: %w", err)
+		return out, fmt.Errorf("list deployments before provisioning: %w", err)
 	}
 	if len(found) > 0 {
 		out.Result, out.Deployment, out.Reason = ResultBlocked, found[0].Name, DescribeLeftover(found)
-		return out, r.opts.Broker.Quarantine(ctx, row.Name, l.Token, out.Reason) //nolint:wrapcheck // says what it was doing
+		return out, r.opts.Broker.Quarantine(ctx, row.Name, l.Token, out.Reason)
 	}
 	if _, err := r.opts.Hooks.Provision(ctx, row, row.DaytimeIntent, out.Deployment, l); err != nil {
-		return out, err //nolint:wrapcheck // says what it was doing
+		return out, err
 	}
 	if err := r.opts.Ready(ctx, row, out.Deployment, l); err != nil {
 		return out, fmt.Errorf("deployment %s is not ready: %w", out.Deployment, err)
@@ -66,15 +66,15 @@ func (r *Rotation) provision(ctx context.Context, row config.Reservation, out Ou
 	return out, nil
 }
 
-// Culprit names what stands where nothing should.
+// DescribeLeftover describes a deployment that should not exist.
 func DescribeLeftover(found []hook.Deployment) string {
 	d := found[0]
-	text := fmt.Sprintf("deployment %s stands", d.Name)
+	text := fmt.Sprintf("deployment %s exists", d.Name)
 	if d.Token > 0 {
-		text += fmt.Sprintf(", of the lease with token %d", d.Token)
+		text += fmt.Sprintf(", with token %d", d.Token)
 	}
 	if d.Owner != "" {
-		text += ", of " + d.Owner
+		text += ", of owner " + d.Owner
 	}
 	if !d.Created.IsZero() {
 		text += ", since " + d.Created.UTC().Format(time.RFC3339)
@@ -85,15 +85,15 @@ func DescribeLeftover(found []hook.Deployment) string {
 	return text + ": its teardown was missed"
 }
 
-// standing says what is there where the reservation is not free.
+// existing returns the outcome for a reservation that is not free.
 func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *broker.BusyError) (Outcome, error) {
 	now, err := r.opts.Store.GetUncached(ctx, row.Name)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("stand %s up: %w", row.Name, err)
+		return Outcome{}, fmt.Errorf("provision %s: %w", row.Name, err)
 	}
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
-		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it stood already"
+		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it was up already"
 	}
 	if d := now.Status.DirtyInfo; d != nil {
 		out.Reason = fmt.Sprintf("it is dirty (%s): firstlight reservation rotation down --reservation %s", cmp.Or(d.Reason, "its lease was released"), row.Name)
@@ -101,8 +101,8 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 	return out, nil
 }
 
-// undo gives back what was not stood up: dirty, so that it is cleaned. A lease that was
-// lost is somebody else's to clean.
+// abandon releases a reservation after a failed provisioning, as dirty. A lost lease needs no
+// release.
 func (r *Rotation) abandon(ctx context.Context, row config.Reservation, out Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
 	defer cancel()
@@ -110,5 +110,5 @@ func (r *Rotation) abandon(ctx context.Context, row config.Reservation, out Outc
 	if broker.IsLost(err) {
 		return nil
 	}
-	return err //nolint:wrapcheck // says what it was doing
+	return err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Run goes on with what was begun and then by the clock, until ctx ends, which is no
-// error. What it was doing then is found by who comes after it.
+// Run resumes unfinished hand-overs and executes the schedule until ctx ends, which is no error.
+// The next leader resumes unfinished work.
 func (c *Controller) Run(ctx context.Context) error {
 	return c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
 		after, err := c.resume(ctx, stop)
@@ -23,7 +23,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		for {
 			next, err := c.opts.Schedule.Upcoming(after)
 			if err != nil {
-				return fmt.Errorf("see what is due: %w", err)
+				return fmt.Errorf("find due entries: %w", err)
 			}
 			after = next[0].At
 			if err := c.idle.Wait(ctx, after); err != nil {
@@ -40,8 +40,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	})
 }
 
-// Once does one hand-over now, by hand, to its end. Its window is as long as the entry's.
-// Where ctx ends before, it answers none.
+// Once runs one hand-over now, manually, to its end. Its window is as long as the entry's. It
+// returns nil if ctx ends first.
 func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOver, error) {
 	spec, err := ManualHandOver(c.opts.Schedule, entry, by, c.opts.Clock.Now())
 	if err != nil {
@@ -65,17 +65,17 @@ func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOve
 	return done, err
 }
 
-// ByHand is a hand-over that somebody begins.
+// ManualHandOver returns a hand-over that by starts manually.
 func ManualHandOver(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
 	e, err := s.Entry(entry)
 	if err != nil {
-		return store.HandOverSpec{}, err //nolint:wrapcheck // names it
+		return store.HandOverSpec{}, err
 	}
 	now = now.Truncate(time.Second)
 	return store.HandOverSpec{Entry: e.Name, Action: string(e.Action), At: metav1.NewTime(now), Until: metav1.NewTime(now.Add(e.Window)), By: by}, nil
 }
 
-// under runs what goes by the clock beside the sweep, and waits for all that was started.
+// runWithSweep runs work and the sweep, and waits for all workers.
 func (c *Controller) runWithSweep(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
 	inner, stop := context.WithCancelCause(ctx)
 	swept := make(chan struct{})
@@ -95,7 +95,7 @@ func (c *Controller) runWithSweep(ctx context.Context, work func(context.Context
 	return err
 }
 
-// occur begins what is due, or writes down that nobody did it in time.
+// startDue starts a due hand-over, or records it as missed.
 func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
 	h, err := c.open(ctx, store.HandOverSpec{Entry: o.Entry, Action: string(o.Action), At: metav1.NewTime(o.At.UTC()), Until: metav1.NewTime(o.Until.UTC())})
 	if err != nil || h.Status.Finished != nil {
@@ -111,12 +111,12 @@ func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc,
 	return nil
 }
 
-// open writes down that a hand-over is begun. A store that is away is waited for.
+// open records the start of a hand-over. Transient errors are retried.
 func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error) {
 	for {
 		h, err := c.opts.Store.EnsureHandOver(ctx, spec)
 		if err == nil || !broker.IsTransient(err) {
-			return h, err //nolint:wrapcheck // says what it was doing
+			return h, err
 		}
 		timer := time.NewTimer(retryPause)
 		select {

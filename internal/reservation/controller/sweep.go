@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
-	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// sweep ends what is over, warns, cleans, and goes on with what somebody began by hand,
-// again and again until ctx ends.
+// sweep expires leases, notifies holders, cleans, and starts manual hand-overs, repeatedly until
+// ctx ends.
 func (c *Controller) sweep(ctx context.Context, stop context.CancelCauseFunc) {
 	ticker := time.NewTicker(c.opts.SweepInterval)
 	defer ticker.Stop()
 	logged := map[string]string{}
 	for {
 		if err := c.sweepOnce(ctx, stop, logged); err != nil && ctx.Err() == nil {
-			c.opts.Log.Warn("the store could not be asked", "why", err)
+			c.opts.Log.Warn("cannot read the store", "why", err)
 			if !broker.IsTransient(err) && !errors.Is(err, store.ErrNotFound) {
 				stop(err)
 			}
@@ -35,11 +35,11 @@ func (c *Controller) sweep(ctx context.Context, stop context.CancelCauseFunc) {
 
 func (c *Controller) sweepOnce(ctx context.Context, stop context.CancelCauseFunc, logged map[string]string) error {
 	if err := c.opts.Broker.ExpireOverdue(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	all, err := c.opts.Store.List(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	for _, r := range all {
 		c.handleReservation(ctx, r, logged)
@@ -47,7 +47,7 @@ func (c *Controller) sweepOnce(ctx context.Context, stop context.CancelCauseFunc
 	return c.startManual(ctx, stop)
 }
 
-// look does what one reservation needs.
+// handleReservation does what one reservation needs.
 func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation, logged map[string]string) {
 	row, known := c.opts.Registry.Find(r.Name)
 	due := time.Time{}
@@ -77,24 +77,24 @@ func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation
 
 func (c *Controller) warn(ctx context.Context, r *store.Reservation) {
 	l := r.Status.Lease
-	err := c.opts.Broker.Notify(ctx, r.Name, l.Token, HolderName, "its term ends then; to have it longer: firstlight reservation extend "+r.Name, l.TermEndsAt.Time)
+	err := c.opts.Broker.Notify(ctx, r.Name, l.Token, HolderName, "its term ends then; to extend it: firstlight reservation extend "+r.Name, l.TermEndsAt.Time)
 	if err != nil {
 		if !broker.IsLost(err) && ctx.Err() == nil {
-			c.opts.Log.Warn("the holder was not warned", "reservation", r.Name, "holder", l.Holder, "why", err)
+			c.opts.Log.Warn("holder not notified", "reservation", r.Name, "holder", l.Holder, "why", err)
 		}
 		return
 	}
 	c.opts.Log.Info("warned", "reservation", r.Name, "holder", l.Holder, "ends", l.TermEndsAt.UTC())
 }
 
-// cleanAt is when something dirty is cleaned: at once, or when it failed, later.
+// cleanAt returns the time of the next cleaning, later after each failure.
 func (c *Controller) cleanAt(name string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.clean[name]
 }
 
-// startCleaning takes down what a lease has left, where nobody works at it.
+// startCleaning cleans a reservation unless it is locked.
 func (c *Controller) startCleaning(ctx context.Context, row config.Reservation, d *lease.DirtyInfo) {
 	done, ok := c.locks.clean(row.Name)
 	if !ok {
@@ -126,11 +126,11 @@ func (c *Controller) startCleaning(ctx context.Context, row config.Reservation, 
 	})
 }
 
-// byHand goes on with hand-overs that somebody else began.
+// startManual starts hand-overs that were requested manually.
 func (c *Controller) startManual(ctx context.Context, stop context.CancelCauseFunc) error {
 	list, err := c.opts.Store.ListManualHandOvers(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	for _, h := range list {
 		if h.Status.Finished != nil || c.isStarted(h.Name) {
@@ -145,7 +145,7 @@ func (c *Controller) startManual(ctx context.Context, stop context.CancelCauseFu
 			}
 			continue
 		}
-		c.opts.Log.Info("begun by hand", "entry", h.Spec.Entry, "by", h.Spec.By)
+		c.opts.Log.Info("started manually", "entry", h.Spec.Entry, "by", h.Spec.By)
 		c.start(ctx, stop, h)
 	}
 	return nil

@@ -5,19 +5,17 @@ import (
 	"sync"
 )
 
-// turns keep a hand-over and the cleaning of the sweep from working at the same
-// reservation: one would find the other's work in its way, and report that as what
-// blocked it.
+// reservationLocks keep hand-overs and cleanings from working on one reservation at once: each
+// would report the other's work as a blocker.
 type reservationLocks struct {
 	mu sync.Mutex
-	// tries counts the attempts of hand-overs by reservation, cleaned has a channel for
-	// each that is being cleaned, closed at the end of that.
+	// tries counts running attempts by reservation; cleaned has a channel per running cleaning,
+	// closed at its end.
 	tries   map[string]int
 	cleaned map[string]chan struct{}
 }
 
-// try waits until the reservation is not being cleaned, and keeps it from being cleaned
-// until done is called.
+// try waits for a running cleaning and prevents further ones until done is called.
 func (t *reservationLocks) try(ctx context.Context, name string) (done func(), err error) {
 	for {
 		t.mu.Lock()
@@ -43,8 +41,7 @@ func (t *reservationLocks) try(ctx context.Context, name string) (done func(), e
 	}
 }
 
-// clean begins to clean a reservation, until done is called; ok is false where a
-// hand-over or another cleaning works at it.
+// clean starts a cleaning, until done is called; ok is false if the reservation is locked.
 func (t *reservationLocks) clean(name string) (done func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

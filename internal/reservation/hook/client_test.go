@@ -75,7 +75,7 @@ func TestAttempts(t *testing.T) {
 			}
 			return done(t, Provision), nil
 		}, 3, ""},
-		{"never", nil, func(*testing.T, Request) (Output, error) { return temporary, nil }, 3, "attempt 3: it may go better later: exit status 75: throttled\n  | throttled"},
+		{"never", nil, func(*testing.T, Request) (Output, error) { return temporary, nil }, 3, "attempt 3: temporary failure: exit status 75: throttled\n  | throttled"},
 		{"failed for good", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Status: 1, Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no capacity"}`)}, nil
 		}, 1, "exit status 1: no capacity"},
@@ -103,7 +103,7 @@ func TestAttempts(t *testing.T) {
 			}
 			return nil
 		}, func(*testing.T, Request) (Output, error) { return temporary, nil }, 1, "is stale"},
-		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: it may go better later: refused"},
+		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: temporary failure: refused"},
 		{"nobody to ask, at first", func(n int) error {
 			if n == 1 {
 				return errors.New("refused")
@@ -162,7 +162,7 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 		want   string
 		tornUp int
 	}{
-		{"gone", 0, false, "", 1},
+		{"deleted", 0, false, "", 1},
 		{"gone the second time", 1, false, "", 2},
 		{"never gone", 9, false, "discover finds it", 3},
 		{"nobody knows", 0, true, "exit status 1: no rights", 3},
@@ -256,7 +256,7 @@ func TestATest(t *testing.T) {
 func TestTheCallerEndsIt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	lost := errors.New("the lease was lost")
+	lost := errors.New("lease lost")
 	s := &script{t: t}
 	s.play = func(Request) (Output, error) { cancel(lost); return Output{}, ErrTemporary }
 	_, err := s.client(&fakeClock{}).Provision(ctx, row(), config.Training, "fl-day-ah1-x", Lease{Token: token})

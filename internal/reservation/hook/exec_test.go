@@ -35,7 +35,7 @@ func run(t *testing.T, ctx context.Context, p *Program) (Output, error) { //noli
 
 func TestProgram(t *testing.T) {
 	leakless(t)
-	const gone = `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}`
+	const gone = `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true}`
 	for _, tt := range []struct {
 		name, script string
 		status       int

@@ -20,21 +20,20 @@ import (
 type Jobs struct {
 	Job    *Job
 	Client kubernetes.Interface
-	// ID makes the name of a call, unique.
+	// ID returns a unique name for a call.
 	ID func() string
-	// Logs reads a container's log; nil: from the API server.
+	// Logs reads the log of a container; nil: from the API server.
 	Logs func(ctx context.Context, namespace, pod, container string) ([]byte, error)
-	// Poll is how often the pod is looked at; 0: 1 s.
+	// Poll is the interval of reading the pod; 0: 1 s.
 	Poll time.Duration
 }
 
 var _ Runner = (*Jobs)(nil)
 
-// clearing bounds how long it takes to delete a Job with its pods.
 const deleteTimeout = 2 * time.Minute
 
-// Run makes a Job and deletes it, with its pod, when it has ended or ctx has. What an earlier
-// caller left running of the same reservation is ended first, unless its token is higher.
+// Run creates a Job and deletes it, with its pod, when it or ctx has ended. Earlier Jobs of the
+// same reservation are deleted first, unless their token is higher.
 func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
 	if r.Verb.hasSideEffects() {
 		if err := j.supersede(ctx, r); err != nil {
@@ -64,8 +63,7 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 	return j.output(ctx, pod)
 }
 
-// passing says of an error of the API server that it may go better later, or, where ctx has
-// ended, why it has.
+// temporary marks an error of the API server as temporary, or adds the cause of ctx's end.
 func temporary(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
@@ -73,7 +71,7 @@ func temporary(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
-// left is what an attempt has, by this machine's clock.
+// remaining returns the time left for an attempt.
 func remaining(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -82,24 +80,24 @@ func remaining(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// supersede ends what is left of earlier calls of the reservation that change something.
+// supersede deletes earlier Jobs of the reservation that have side effects.
 func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
-		return fmt.Errorf("look for what runs for reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
+		return fmt.Errorf("list the Jobs of reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
 	}
 	for _, other := range list.Items {
 		token, err := strconv.ParseInt(other.Labels[LabelToken], 10, 64)
 		if err != nil || token > r.Lease.Token {
-			return fmt.Errorf("job %s runs for reservation %s: %w", other.Name, r.Reservation.Name,
-				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job's"})
+			return fmt.Errorf("job %s is running for reservation %s: %w", other.Name, r.Reservation.Name,
+				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job"})
 		}
 	}
 	return j.deleteAll(ctx, others)
 }
 
-// await returns the pod when its first container has ended.
+// waitForPod returns the pod when its first container has terminated.
 func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, error) {
 	every := j.Poll
 	if every == 0 {
@@ -107,12 +105,12 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	stands := "no pod was made"
+	stands := "no pod was created"
 	for {
 		pod, job, err := j.getPod(ctx, name, own)
 		switch {
 		case err != nil:
-			stands = err.Error() // it is asked again until the limit
+			stands = err.Error() // retried until the timeout
 		case pod != nil && ended(pod) != nil:
 			return pod, nil
 		case failed(job) != "":
@@ -122,7 +120,7 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for Job %s: %w; at last: %s", name, context.Cause(ctx), stands)
+			return nil, fmt.Errorf("wait for Job %s: %w; last state: %s", name, context.Cause(ctx), stands)
 		case <-tick.C:
 		}
 	}

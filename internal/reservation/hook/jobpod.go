@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
-// ended is how the hook's container ended; nil: it has not.
+// ended returns the termination of the hook's container, or nil.
 func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	first := pod.Spec.Containers[0].Name
 	for _, c := range pod.Status.ContainerStatuses {
@@ -28,12 +28,12 @@ func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// waiting says how a pod that has not ended stands.
+// waiting describes a pod that has not terminated.
 func waiting(pod *corev1.Pod) string {
 	text := []string{"pod " + pod.Name + " is " + strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))}
 	for _, c := range pod.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil {
-			text = append(text, c.Name+" waits: "+strings.TrimSpace(w.Reason+" "+w.Message))
+			text = append(text, c.Name+" is waiting: "+strings.TrimSpace(w.Reason+" "+w.Message))
 		}
 	}
 	for _, c := range pod.Status.Conditions {
@@ -44,7 +44,7 @@ func waiting(pod *corev1.Pod) string {
 	return strings.Join(text, ", ")
 }
 
-// failed says why a Job did; empty: it did not.
+// failed returns the reason of a failed Job; empty if it has not failed.
 func failed(job *batchv1.Job) string {
 	for _, c := range job.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
@@ -54,18 +54,18 @@ func failed(job *batchv1.Job) string {
 	return ""
 }
 
-// maxLog bounds what is read of a log.
+// maxLog bounds the part of a log that is read, in bytes.
 const maxLog = 8 << 20
 
-// output is what a pod that has ended says: its termination message, else the last line of
-// its log, is the response.
+// output returns the output of a terminated pod. The response is its termination message, or the
+// last line of its log.
 func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
 	state := ended(pod)
 	out := Output{Status: int(state.ExitCode)}
 	log, err := j.log(ctx, pod)
 	if message := strings.TrimSpace(state.Message); message != "" {
 		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, maxLines))
-		return out, nil // a log that can't be read is no loss
+		return out, nil // the log is optional here
 	}
 	if err != nil {
 		return out, fmt.Errorf("read the log of pod %s: %w: %w", pod.Name, ErrTemporary, err)
@@ -98,7 +98,7 @@ func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	return data, nil
 }
 
-// withoutSecrets is what is kept of a log. The response is not: it is read, and not shown.
+// withoutSecrets redacts log lines. The response is not redacted: it is parsed and not shown.
 func withoutSecrets(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -117,7 +117,7 @@ func lastLines(log []byte, n int) []string {
 	return out[max(0, len(out)-n):]
 }
 
-// clear deletes Jobs and their requests by label, and returns when no pod of them is left.
+// deleteAll deletes Jobs and their requests by label, and returns when their pods are gone.
 func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 	foreground := metav1.DeletePropagationForeground
 	by, list := metav1.DeleteOptions{PropagationPolicy: &foreground}, metav1.ListOptions{LabelSelector: selector}
@@ -128,7 +128,7 @@ func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 		pods.DeleteCollection(ctx, metav1.DeleteOptions{}, list),
 	)
 	if err != nil {
-		return fmt.Errorf("delete the Jobs of %s: %w", selector, err)
+		return fmt.Errorf("delete the Jobs with labels %s: %w", selector, err)
 	}
 	tick := time.NewTicker(cmp.Or(j.Poll, time.Second))
 	defer tick.Stop()
@@ -139,7 +139,7 @@ func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the pods of %s to end: %w", selector, context.Cause(ctx))
+			return fmt.Errorf("wait for the end of the pods with labels %s: %w", selector, context.Cause(ctx))
 		case <-tick.C:
 		}
 	}

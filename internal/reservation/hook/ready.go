@@ -8,62 +8,60 @@ import (
 	"io"
 	"strings"
 	"time"
-
 )
 
-// Options of Await.
+// ReadyOptions configure WaitReady.
 type ReadyOptions struct {
 	Expected ReadyExpectation
-	// Within is the deadline of it all, Between the pause between two attempts, and Each the
-	// most that an attempt may take; 0: what is left.
+	// Timeout of the wait, Interval between attempts, and AttemptTimeout of one attempt; 0: the
+	// remaining time.
 	Timeout, Interval, AttemptTimeout time.Duration
-	// Census looks at the nodes.
-	GetNodes func(ctx context.Context) (Nodes, error)
-	// Also is what else has to hold, in the same attempt; nil: nothing.
+	GetNodes                          func(ctx context.Context) (Nodes, error)
+	// ExtraCheck, if set, is part of each attempt.
 	ExtraCheck func(ctx context.Context) error
-	// Log gets a line of JSON an attempt, before the next one begins; nil: nobody.
+	// Log receives a line of JSON per attempt, before the next one starts; nil: none.
 	Log   io.Writer
 	Clock Clock
 }
 
-// Attempt is one line of the log.
+// ReadyAttempt is one line of the log.
 type ReadyAttempt struct {
-	N     int       `json:"n"`
+	N         int       `json:"n"`
 	StartedAt time.Time `json:"startedAt"`
-	EndedAt time.Time `json:"endedAt"`
-	// Left is what there is until the deadline, in seconds.
-	RemainingSeconds float64 `json:"leftSeconds"`
-	Sample NodeSample    `json:"sample"`
+	EndedAt   time.Time `json:"endedAt"`
+	// RemainingSeconds until the timeout.
+	RemainingSeconds float64    `json:"leftSeconds"`
+	Sample           NodeSample `json:"sample"`
 	ReadyResult
 }
 
-// NotReadyError says that the deadline came first.
+// NotReadyError: the timeout was reached.
 type NotReadyError struct {
-	Timeout   time.Duration
+	Timeout  time.Duration
 	Attempts int
 	Last     ReadyResult
 	Want     int
 }
 
 func (e *NotReadyError) Error() string {
-	reason := "there was no time for one"
+	reason := "no attempt was made"
 	if e.Attempts > 0 {
-		reason = fmt.Sprintf("at last %d of %d passes in a row", e.Last.Checks, e.Want)
+		reason = fmt.Sprintf("last attempt: %d of %d consecutive checks", e.Last.Checks, e.Want)
 	}
 	if len(e.Last.Reasons) > 0 {
 		reason += ": " + strings.Join(e.Last.Reasons, "; ")
 	}
-	return fmt.Sprintf("not ready within %s, after %d attempts; %s", e.Timeout, e.Attempts, reason)
+	return fmt.Sprintf("not ready after %s and %d attempts; %s", e.Timeout, e.Attempts, reason)
 }
 
-// Await looks until it is ready, and returns the nodes that it is ready with. A NotReadyError
-// is the deadline's; other errors are of what kept it from being awaited.
+// WaitReady waits until a deployment is ready and returns its nodes. It returns a NotReadyError at
+// the timeout.
 func WaitReady(ctx context.Context, o ReadyOptions) (Nodes, error) {
 	if err := o.Expected.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Timeout <= 0 || o.Interval < 0 || o.AttemptTimeout < 0 {
-		return nil, fmt.Errorf("await readiness: within %s, between %s, each %s: want a deadline, and nothing below 0", o.Timeout, o.Interval, o.AttemptTimeout)
+		return nil, fmt.Errorf("wait until ready: invalid timeout %s, interval %s or attempt timeout %s: must not be negative, and the timeout must be positive", o.Timeout, o.Interval, o.AttemptTimeout)
 	}
 	end := o.Clock.Now().Add(o.Timeout)
 	var last ReadyResult
@@ -75,27 +73,25 @@ func WaitReady(ctx context.Context, o ReadyOptions) (Nodes, error) {
 		a := o.attempt(ctx, n, left, last.ReadyCount)
 		a.RemainingSeconds = end.Sub(a.EndedAt).Seconds()
 		if a.Ready && a.EndedAt.After(end) {
-			a.Ready = false // it came too late
+			a.Ready = false // after the timeout
 		}
 		if err := o.logAttempt(a); err != nil {
 			return nil, err
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("await readiness: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("wait until ready: %w", context.Cause(ctx))
 		}
 		if last = a.ReadyResult; last.Ready {
 			return last.Nodes, nil
 		}
 		if err := o.Clock.Sleep(ctx, min(o.Interval, max(0, end.Sub(o.Clock.Now())))); err != nil {
-			return nil, fmt.Errorf("await readiness: %w", err)
+			return nil, fmt.Errorf("wait until ready: %w", err)
 		}
 	}
 }
 
-// errTime is why an attempt is ended.
-var errAttemptTimeout = errors.New("the attempt took longer than it may")
+var errAttemptTimeout = errors.New("attempt timed out")
 
-// attempt is one, bounded by what is left.
 func (o ReadyOptions) attempt(ctx context.Context, n int, left time.Duration, before ReadyCount) ReadyAttempt {
 	a := ReadyAttempt{N: n, StartedAt: o.Clock.Now()}
 	bound := left
@@ -107,7 +103,7 @@ func (o ReadyOptions) attempt(ctx context.Context, n int, left time.Duration, be
 	nodes, err := o.GetNodes(ctx)
 	switch {
 	case err != nil:
-		a.Sample.Error = "census: " + err.Error()
+		a.Sample.Error = "get nodes: " + err.Error()
 	case nodes == nil:
 		a.Sample.Nodes = Nodes{}
 	default:
@@ -123,7 +119,7 @@ func (o ReadyOptions) attempt(ctx context.Context, n int, left time.Duration, be
 	return a
 }
 
-// keep appends a line. What can't be kept is not gone on with: every attempt is on record.
+// logAttempt writes a line. A failed write ends the wait: every attempt must be on record.
 func (o ReadyOptions) logAttempt(a ReadyAttempt) error {
 	if o.Log == nil {
 		return nil
@@ -133,7 +129,7 @@ func (o ReadyOptions) logAttempt(a ReadyAttempt) error {
 		_, err = o.Log.Write(append(raw, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("keep attempt %d at readiness: %w", a.N, err)
+		return fmt.Errorf("log readiness attempt %d: %w", a.N, err)
 	}
 	return nil
 }

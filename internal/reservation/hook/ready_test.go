@@ -67,7 +67,7 @@ func TestAwait(t *testing.T) {
 			t.Errorf("attempt %d: %+v", i+1, a)
 		}
 	}
-	if len(all) != 5 || !all[4].Ready || all[3].Reasons == nil || all[0].Sample.Error != "census: refused" {
+	if len(all) != 5 || !all[4].Ready || all[3].Reasons == nil || all[0].Sample.Error != "get nodes: refused" {
 		t.Errorf("passes %v: %s", passes, log)
 	}
 }
@@ -133,7 +133,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestWhatKeepsItFromBeingAwaited(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancelCause(t.Context())
-	lost := errors.New("the lease was lost")
+	lost := errors.New("lease lost")
 	cancel(lost)
 	for _, tt := range []struct {
 		name   string
@@ -142,7 +142,7 @@ func TestWhatKeepsItFromBeingAwaited(t *testing.T) {
 		want   string
 	}{
 		{"no record", t.Context(), func(o *ReadyOptions) { o.Log = full{} }, "no space left"},
-		{"its caller", ended, func(*ReadyOptions) {}, "the lease was lost"},
+		{"its caller", ended, func(*ReadyOptions) {}, "lease lost"},
 		{"no nodes wanted", t.Context(), func(o *ReadyOptions) { o.Expected.Nodes = 0 }, "no nodes are not ready nodes"},
 		{"no deadline", t.Context(), func(o *ReadyOptions) { o.Timeout = 0 }, "want a deadline"},
 	} {

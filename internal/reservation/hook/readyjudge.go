@@ -5,53 +5,52 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
 )
 
-// Expect is what has to be there.
+// ReadyExpectation is what a ready deployment has.
 type ReadyExpectation struct {
-	// Nodes with GPUs, and GPUs of each.
+	// Nodes with GPUs, and GPUs per node.
 	Nodes, GPUs int
-	// Passes in a row that make it ready.
+	// Checks is the number of consecutive successful checks.
 	Checks int
 }
 
-// ErrNothing refuses an expectation that nothing at all would meet.
-var ErrEmptyExpectation = errors.New("want at least one node, one GPU a node and one pass: no nodes are not ready nodes")
+// ErrEmptyExpectation refuses an expectation that an empty cluster would meet.
+var ErrEmptyExpectation = errors.New("must expect at least one node, one GPU per node and one check")
 
-// Validate refuses what nothing would meet.
+// Validate refuses an expectation that an empty cluster would meet.
 func (e ReadyExpectation) Validate() error {
 	if e.Nodes < 1 || e.GPUs < 1 || e.Checks < 1 {
-		return fmt.Errorf("expect %d nodes of %d GPUs, %d passes: %w", e.Nodes, e.GPUs, e.Checks, ErrEmptyExpectation)
+		return fmt.Errorf("expect %d nodes with %d GPUs, %d checks: %w", e.Nodes, e.GPUs, e.Checks, ErrEmptyExpectation)
 	}
 	return nil
 }
 
-// Look is what one attempt saw.
+// NodeSample is the observation of one attempt.
 type NodeSample struct {
-	// Nodes are the census; of no use where Err is set.
+	// Nodes of the deployment; not valid if Error is set.
 	Nodes Nodes `json:"nodes"`
-	// Err says why there was nothing to see, or what else that was asked for did not hold.
+	// Error says why the nodes could not be read, or why the extra check failed.
 	Error string `json:"error,omitempty"`
 }
 
-// Count is how far it is. Its zero value is the beginning.
+// ReadyCount is the number of consecutive successful checks. Its zero value is the start.
 type ReadyCount struct {
-	// Passes in a row, of Nodes.
-	Checks int        `json:"checks"`
+	// Checks with these Nodes.
+	Checks int   `json:"checks"`
 	Nodes  Nodes `json:"-"`
 }
 
-// Step is what a look came to.
+// ReadyResult is the result of a check.
 type ReadyResult struct {
 	ReadyCount
 	Ready bool `json:"ready"`
-	// Why are the reasons for which the count is what it is; none where it grew.
+	// Reasons why the count was restarted; empty if it grew.
 	Reasons []string `json:"reasons,omitempty"`
 }
 
-// Judge counts a look. A look that passes but saw other nodes than the one before is the
-// first of a new count.
+// JudgeReady counts a sample; it is pure. A successful sample with other nodes than the one before
+// starts a new count.
 func JudgeReady(before ReadyCount, l NodeSample, want ReadyExpectation) ReadyResult {
 	if err := want.Validate(); err != nil {
 		return ReadyResult{Reasons: []string{err.Error()}}
@@ -69,7 +68,6 @@ func JudgeReady(before ReadyCount, l NodeSample, want ReadyExpectation) ReadyRes
 	return s
 }
 
-// wrong is why a look is no pass.
 func notReadyReasons(l NodeSample, want ReadyExpectation) []string {
 	var reason []string
 	if l.Error != "" {
@@ -77,12 +75,12 @@ func notReadyReasons(l NodeSample, want ReadyExpectation) []string {
 	}
 	if l.Nodes == nil {
 		if l.Error == "" {
-			reason = append(reason, "there was no census")
+			reason = append(reason, "the nodes were not read")
 		}
 		return reason
 	}
 	if len(l.Nodes) != want.Nodes {
-		reason = append(reason, fmt.Sprintf("%d nodes of %d: %s", len(l.Nodes), want.Nodes, nodeNames(l.Nodes)))
+		reason = append(reason, fmt.Sprintf("%d nodes, want %d: %s", len(l.Nodes), want.Nodes, nodeNames(l.Nodes)))
 	}
 	for _, n := range l.Nodes {
 		if !n.Ready {
@@ -92,7 +90,7 @@ func notReadyReasons(l NodeSample, want ReadyExpectation) []string {
 			reason = append(reason, n.Name+" is cordoned")
 		}
 		if n.GPUs != want.GPUs {
-			reason = append(reason, fmt.Sprintf("%s has %d GPUs of %d", n.Name, n.GPUs, want.GPUs))
+			reason = append(reason, fmt.Sprintf("%s has %d GPUs, want %d", n.Name, n.GPUs, want.GPUs))
 		}
 	}
 	return reason
@@ -110,7 +108,7 @@ func nodeNames(nodes Nodes) string {
 	return strings.Join(out, ", ")
 }
 
-// changed is how one census differs from the one before it in who is there.
+// nodeChanges compares the identity of nodes.
 func nodeChanges(before, now Nodes) []string {
 	if before == nil || now == nil {
 		return nil
@@ -125,12 +123,12 @@ func nodeChanges(before, now Nodes) []string {
 		case !found:
 			reason = append(reason, n.Name+" joined")
 		case uid != n.UID:
-			reason = append(reason, n.Name+" was replaced by another of the same name")
+			reason = append(reason, n.Name+" was replaced by a node of the same name")
 		}
 		delete(was, n.Name)
 	}
 	for name := range was {
-		reason = append(reason, name+" is gone")
+		reason = append(reason, name+" disappeared")
 	}
 	slices.Sort(reason)
 	return reason

@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		{"in another order", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Nodes[0], l.Nodes[1] = l.Nodes[1], l.Nodes[0] })}, []int{1, 2}, true, ""},
 		{"not yet", []NodeSample{readySample()}, []int{1}, false, ""},
 		{"no nodes", []NodeSample{{Nodes: Nodes{}}}, []int{0}, false, "0 nodes of 2: none"},
-		{"no census", []NodeSample{{}}, []int{0}, false, "there was no census"},
+		{"no nodes read", []NodeSample{{}}, []int{0}, false, "the nodes were not read"},
 		{"an error", []NodeSample{readySample(), {Error: "refused"}, readySample()}, []int{1, 0, 1}, false, ""},
 		{"what else was asked for", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Error = "deployment: 3 of 4 pods" })}, []int{1, 0}, false, "3 of 4 pods"},
 		{"replaced", []NodeSample{readySample(), readySampleWith(func(l *NodeSample) { l.Nodes[1].UID = "3" })}, []int{1, 1}, false, "b was replaced by another of the same name"},

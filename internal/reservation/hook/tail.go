@@ -11,28 +11,26 @@ import (
 )
 
 const (
-	// logLines are kept of a log, each of at most logLine bytes.
-	maxLines = 20
-	maxLineBytes  = 4 << 10
+	// Bounds of a log tail: lines, and bytes per line.
+	maxLines     = 20
+	maxLineBytes = 4 << 10
 )
 
-// tail keeps the last lines that are written to it, and tells each to others. The values of
-// secrets are cut out of a line before anybody sees it.
+// logTail keeps the last lines and passes each to tell. Secrets are redacted before.
 type logTail struct {
 	secrets *strings.Replacer
-	tell    func(line string) // nil: nobody
+	tell    func(line string) // optional
 
 	mu    sync.Mutex
-	part  []byte // a line that has not ended
+	part  []byte // an incomplete line
 	lines []string
 }
 
-// newTail takes the secrets by name.
 func newTail(secrets map[string]string, tell func(string)) *logTail {
 	var pairs []string
 	for name, value := range secrets {
 		pairs = append(pairs, encodings(value, "["+name+"]")...)
-		for line := range strings.Lines(value) { // a line of it is as secret as all of it
+		for line := range strings.Lines(value) { // each line of a secret is secret
 			if line = strings.TrimSpace(line); line != "" {
 				pairs = append(pairs, line, "["+name+"]")
 			}
@@ -41,11 +39,11 @@ func newTail(secrets map[string]string, tell func(string)) *logTail {
 	return &logTail{secrets: strings.NewReplacer(pairs...), tell: tell}
 }
 
-// encodings are what else a value is printed as: base64, and within JSON.
+// encodings returns the other forms in which a value is printed: base64, and in JSON.
 func encodings(value, mark string) []string {
 	var pairs []string
 	for _, v := range []string{value, strings.TrimSpace(value)} {
-		if len(v) < 6 { // its base64 is part of many a word
+		if len(v) < 6 { // too short: its base64 matches ordinary words
 			continue
 		}
 		pairs = append(pairs, base64.StdEncoding.EncodeToString([]byte(v)), mark, base64.RawURLEncoding.EncodeToString([]byte(v)), mark)
@@ -91,7 +89,7 @@ func (t *logTail) end() {
 	}
 }
 
-// last are the last lines, with one that has not ended.
+// last returns the last lines, an incomplete one included.
 func (t *logTail) last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,13 +99,13 @@ func (t *logTail) last() []string {
 	return append([]string(nil), t.lines...)
 }
 
-// bounded keeps what is written to it, up to a size; more is an error of whoever reads it.
+// boundedBuffer keeps the first MaxSize bytes; over is set if there were more.
 type boundedBuffer struct {
 	buf  bytes.Buffer
 	over bool
 }
 
-// Write takes everything, so that whoever writes is not stopped by it.
+// Write accepts everything, so that the writer does not block.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
 	room := MaxSize - b.buf.Len()
 	if len(p) > room {

@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 		{"of a free reservation", func(v *View) { v.Record = &lease.Record{Token: 9} }, Remove, "its lease 7 ended"},
 		{"offered to somebody", func(v *View) { v.Record = held(lease.Leased, 9, "bob", false) }, Remove, "its lease 7 ended"},
 		{"under our own lease", func(v *View) { v.Record, v.Cleaning = held(lease.Cleaning, 9, "janitor", true), 9 }, Remove, "its lease 7"},
-		{"no label", func(v *View) { v.Deployment.Owner = "" }, Kept, "it has no owner label: it is not ours"},
+		{"no label", func(v *View) { v.Deployment.Owner = "" }, Kept, "it has no owner label, so another tool owns it"},
 		{"another's", func(v *View) { v.Deployment.Owner = "team-b" }, Kept, "its owner is team-b"},
 		{"no reservation", func(v *View) { v.Deployment.Reservation = "" }, Kept, "can't be known"},
 		{"no token", func(v *View) { v.Deployment.Token = 0 }, Kept, "can't be known"},

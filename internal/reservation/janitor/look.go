@@ -9,26 +9,26 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Hooks do the clouds' part. A hook.Client is one.
+// Hooks is implemented by hook.Client.
 type Hooks interface {
 	Owner() string
 	Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error)
 	Teardown(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
 }
 
-// Store reads reservations as they are. A store.Kube is one.
+// Store is implemented by store.Kube.
 type Store interface {
 	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
 	History(ctx context.Context, name string, since time.Time) ([]lease.Event, error)
 }
 
-// Broker gives cleaning leases. A broker.Broker is one.
+// Broker is implemented by broker.Broker.
 type Broker interface {
 	QuarantineFree(ctx context.Context, name, by, reason string) error
 	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
@@ -43,18 +43,18 @@ type Options struct {
 	Store    Store
 	Broker   Broker
 	Hooks    Hooks
-	// Holder is who cleans; OlderThan the age below which nothing is removed; Period within
-	// what time a cleaning lease has to be renewed, 0: 1 minute.
-	Holder    string
-	OlderThan time.Duration
-	RenewInterval    time.Duration
-	Now       func() time.Time
+	// Holder of the cleaning leases; OlderThan is the minimum age for a removal; RenewInterval of
+	// a cleaning lease defaults to 1 minute.
+	Holder        string
+	OlderThan     time.Duration
+	RenewInterval time.Duration
+	Now           func() time.Time
 }
 
-// Janitor looks, and cleans.
+// Janitor finds and removes leftover deployments.
 type Janitor struct{ opts Options }
 
-// New makes one.
+// New returns a janitor.
 func New(opts Options) *Janitor {
 	if opts.RenewInterval == 0 {
 		opts.RenewInterval = time.Minute
@@ -62,7 +62,7 @@ func New(opts Options) *Janitor {
 	return &Janitor{opts: opts}
 }
 
-// Report is what was found.
+// Report has a decision for each deployment.
 type Report struct {
 	At        time.Time  `json:"at"`
 	Enforced  bool       `json:"enforced"`
@@ -70,7 +70,7 @@ type Report struct {
 	Decisions []Decision `json:"decisions"`
 }
 
-// Count is how many have a verdict.
+// Count returns the number of decisions with a verdict.
 func (r Report) Count(v Verdict) int {
 	n := 0
 	for _, d := range r.Decisions {
@@ -81,22 +81,22 @@ func (r Report) Count(v Verdict) int {
 	return n
 }
 
-// Look decides of everything that is found, and changes nothing. A cloud that can't be looked
-// at is a decision, too: blocked.
+// Inspect decides about every deployment and changes nothing. A cloud that cannot be listed is
+// blocked.
 func (j *Janitor) Inspect(ctx context.Context) (Report, error) {
 	report := Report{At: j.opts.Now().UTC(), OlderThan: j.opts.OlderThan.String(), Decisions: []Decision{}}
 	for _, cloud := range j.clouds() {
 		all, err := j.opts.Hooks.Discover(ctx, cloud, nil, hook.Lease{})
 		if ctx.Err() != nil {
-			return report, fmt.Errorf("look at %s: %w", cloud, context.Cause(ctx))
+			return report, fmt.Errorf("list deployments in %s: %w", cloud, context.Cause(ctx))
 		}
 		if err != nil {
-			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Reason: fmt.Sprintf("what stands there can't be seen, so nothing of it is removed: %v", err)})
+			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Reason: fmt.Sprintf("its deployments cannot be listed, so nothing is removed: %v", err)})
 			continue
 		}
 		slices.SortFunc(all, func(a, b hook.Deployment) int { return strings.Compare(a.Name, b.Name) })
 		for _, d := range all {
-			d.Access = nil // how it is reached is of no use here
+			d.Access = nil // not needed here
 			decision, err := j.decide(ctx, cloud, d, 0)
 			if err != nil {
 				return report, err
@@ -107,7 +107,7 @@ func (j *Janitor) Inspect(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
-// clouds of the registry, each once, in order.
+// clouds returns the clouds of the registry, sorted, without duplicates.
 func (j *Janitor) clouds() []config.Cloud {
 	var out []config.Cloud
 	for _, row := range j.opts.Registry.Reservations {
@@ -117,7 +117,7 @@ func (j *Janitor) clouds() []config.Cloud {
 	return slices.Compact(out)
 }
 
-// decide reads how the deployment's reservation is now.
+// decide reads the current record of the deployment's reservation.
 func (j *Janitor) decide(ctx context.Context, cloud config.Cloud, d hook.Deployment, cleaning int64) (Decision, error) {
 	v := View{Now: j.opts.Now(), OlderThan: j.opts.OlderThan, Owner: j.opts.Hooks.Owner(), Deployment: d, Cleaning: cleaning}
 	out := Decision{Cloud: cloud, Deployment: &d}
@@ -127,7 +127,7 @@ func (j *Janitor) decide(ctx context.Context, cloud config.Cloud, d hook.Deploym
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
-			return out, fmt.Errorf("decide of %s: %w", d.Name, err)
+			return out, fmt.Errorf("decide about %s: %w", d.Name, err)
 		default:
 			v.Record = &r.Status.Record
 			if v.Ended, err = j.end(ctx, d, r); err != nil {
@@ -139,17 +139,17 @@ func (j *Janitor) decide(ctx context.Context, cloud config.Cloud, d hook.Deploym
 	return out, nil
 }
 
-// end finds when a deployment's lease ended.
+// end returns the event that ended a deployment's lease.
 func (j *Janitor) end(ctx context.Context, d hook.Deployment, r *store.Reservation) (*lease.Event, error) {
 	if l := r.Status.Lease; l != nil && l.Token == d.Token {
-		return nil, nil //nolint:nilnil // it is live
+		return nil, nil
 	}
 	if t := endOf(r.Status.Recent, d.Token); t != nil {
 		return t, nil
 	}
 	all, err := j.opts.Store.History(ctx, d.Reservation, time.Time{})
 	if err != nil {
-		return nil, fmt.Errorf("decide of %s: %w", d.Name, err)
+		return nil, fmt.Errorf("decide about %s: %w", d.Name, err)
 	}
 	return endOf(all, d.Token), nil
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Clean begins to clean what is dirty: cleaning is a lease of its own, of the
-// cleaner. The same ticket again is the same lease.
+// Clean starts cleaning a dirty reservation. Cleaning is a lease of its own, held by the cleaner.
+// Clean is idempotent for one ticket.
 func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 	if r.CurrentState() == Cleaning && r.Lease.ID == t.ID {
 		return *r.Lease, nil
@@ -29,7 +29,7 @@ func (r *Record) cleaningLease(token int64) (*Lease, error) {
 	return nil, r.staleError(token)
 }
 
-// RenewClean says that the cleaner is still at it.
+// RenewClean extends the cleaning lease.
 func (r *Record) RenewClean(token int64, now time.Time) (Lease, error) {
 	l, err := r.cleaningLease(token)
 	if err != nil {
@@ -40,7 +40,8 @@ func (r *Record) RenewClean(token int64, now time.Time) (Lease, error) {
 	return *l, nil
 }
 
-// FinishClean frees what was cleaned, and offers it to who waits.
+// FinishClean frees a cleaned reservation and offers it to the head of the queue. It is
+// idempotent.
 func (r *Record) FinishClean(token int64, reason string, now time.Time) error {
 	if r.hasRecent(Cleaned, token) {
 		return nil
@@ -56,10 +57,10 @@ func (r *Record) FinishClean(token int64, reason string, now time.Time) error {
 	return nil
 }
 
-// FailClean leaves the reservation dirty. Failed again, it has failed once.
+// FailClean leaves the reservation dirty and counts the attempt. It is idempotent for one reason.
 func (r *Record) FailClean(token int64, reason string, now time.Time) error {
 	if slices.ContainsFunc(r.Recent, func(t Event) bool { return t.Type == CleanFailed && t.Token == token && t.Reason == reason }) {
-		return nil // not where it failed for its cleaner's silence
+		return nil // a cleaning lease that expired has failed already
 	}
 	l, err := r.cleaningLease(token)
 	if err != nil {

@@ -10,17 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// History is a list of transitions, oldest first. In JSON each is one line of text:
+// History is a list of events, oldest first. In JSON each event is one line of text:
 //
-//	N AT WHAT TO TOKEN WHO by=BY WHY
+//	N TIME TYPE STATE TOKEN ACTOR by=USER REASON
 //
-// Lines of earlier versions have no by=BY.
+// The field by=USER is absent if the user is unknown.
 //
-// An API server walks every field of an object several times in each write, and a
-// status has up to 64 transitions: as objects they were most of the cost of a write.
+// An API server visits every field of an object several times in each write, and a status has up
+// to 64 events: as objects they were most of the cost of a write.
 type History []Event
 
-// absent stands for an empty field.
 const emptyField = "-"
 
 var (
@@ -31,8 +30,8 @@ var (
 // byPrefix marks the field of the user that wrote a line.
 const byPrefix = "by="
 
-// byField is that field, with the space after it. A line that is read and written again is
-// the same, so one without the field stays without it, unless its reason would be taken for it.
+// byField returns that field and a space. A line must survive a round trip unchanged, so an empty
+// user writes no field, unless the reason would then be read as one.
 func byField(t Event) string {
 	if t.User == "" && (!strings.HasPrefix(t.Reason, byPrefix) || !strings.Contains(t.Reason, " ")) {
 		return ""
@@ -58,7 +57,7 @@ func unescape(field string) string {
 	return unescaper.Replace(field)
 }
 
-// MarshalJSON writes a line of text for each transition.
+// MarshalJSON writes each event as a line of text.
 func (h History) MarshalJSON() ([]byte, error) {
 	lines := make([]string, len(h))
 	for i, t := range h {
@@ -70,11 +69,10 @@ func (h History) MarshalJSON() ([]byte, error) {
 			strconv.FormatInt(t.N, 10), when, escape(string(t.Type)), escape(string(t.State)), strconv.FormatInt(t.Token, 10), escape(t.Actor), byField(t) + t.Reason,
 		}, " ")
 	}
-	return json.Marshal(lines) //nolint:wrapcheck // strings always marshal
+	return json.Marshal(lines)
 }
 
-// UnmarshalJSON reads lines of text, or the objects that were written before there were
-// lines.
+// UnmarshalJSON reads lines of text.
 func (h *History) UnmarshalJSON(raw []byte) error {
 	var lines []string
 	if err := json.Unmarshal(raw, &lines); err != nil {
@@ -89,7 +87,7 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	for i, line := range lines {
 		var err error
 		if out[i], err = parseEvent(line); err != nil {
-			return fmt.Errorf("invalid line %q of a history: %w", line, err)
+			return fmt.Errorf("invalid line of history %q: %w", line, err)
 		}
 	}
 	if *h = out; lines == nil {
@@ -98,17 +96,17 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// fields of a line without its user; the last, why, may have spaces.
+// fields of a line without its user; the last one, the reason, may contain spaces.
 const fields = 7
 
 func parseEvent(line string) (Event, error) {
 	f := strings.SplitN(line, " ", fields)
 	if len(f) != fields {
-		return Event{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO [by=BY] WHY", fields)
+		return Event{}, fmt.Errorf("must have %d fields: N TIME TYPE STATE TOKEN ACTOR [by=USER] REASON", fields)
 	}
 	n, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil {
-		return Event{}, err //nolint:wrapcheck // the caller names the line
+		return Event{}, err
 	}
 	t := Event{N: n, Type: EventType(unescape(f[2])), State: State(unescape(f[3])), Actor: unescape(f[5]), Reason: f[6]}
 	if by, reason, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
@@ -117,10 +115,10 @@ func parseEvent(line string) (Event, error) {
 	if f[1] != emptyField {
 		when, err := time.Parse(metav1.RFC3339Micro, f[1])
 		if err != nil {
-			return Event{}, err //nolint:wrapcheck // the caller names the line
+			return Event{}, err
 		}
-		t.At = metav1.NewMicroTime(when.Local()) // as other times of a record are read
+		t.At = metav1.NewMicroTime(when.Local()) // local time, like the other times of a record
 	}
 	t.Token, err = strconv.ParseInt(f[4], 10, 64)
-	return t, err //nolint:wrapcheck // the caller names the line
+	return t, err
 }

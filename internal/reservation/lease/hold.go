@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Claim takes what is offered to a ticket. Claimed again, it is the same lease.
+// Claim accepts the offer to a ticket. It is idempotent.
 func (r *Record) Claim(id string, now time.Time) (Lease, error) {
 	if r.Lease == nil || r.Lease.ID != id || r.CurrentState() != Leased {
 		if i, waits := r.Position(id); waits {
-			return Lease{}, fmt.Errorf("%w: %d before it", ErrNotOffered, i)
+			return Lease{}, fmt.Errorf("%w: %d tickets are ahead of it", ErrNotOffered, i)
 		}
 		return Lease{}, ErrTicketNotFound
 	}
@@ -30,7 +30,7 @@ func (r *Record) Claim(id string, now time.Time) (Lease, error) {
 	return *l, nil
 }
 
-// prolong sets the end that the holder has to be heard of before.
+// setExpiry sets the time by which the holder must renew.
 func (l *Lease) setExpiry(now time.Time) {
 	switch {
 	case l.RenewInterval.Duration == 0:
@@ -42,7 +42,7 @@ func (l *Lease) setExpiry(now time.Time) {
 	}
 }
 
-// held finds the claimed lease of a token.
+// heldLease returns the claimed lease with this token.
 func (r *Record) heldLease(token int64) (*Lease, error) {
 	if r.CurrentState() == Leased && !r.Lease.Offered() && r.Lease.Token == token {
 		return r.Lease, nil
@@ -50,7 +50,7 @@ func (r *Record) heldLease(token int64) (*Lease, error) {
 	return nil, r.staleError(token)
 }
 
-// Check refuses a token that is not the one of a lease that is held, or cleaned under.
+// Check refuses a token that is not the token of the current lease or cleaning lease.
 func (r *Record) Check(token int64) error {
 	if r.Lease != nil && (r.CurrentState() != Leased || !r.Lease.Offered()) && r.Lease.Token == token {
 		return nil
@@ -66,7 +66,7 @@ func (r *Record) staleError(token int64) *StaleError {
 	return e
 }
 
-// soil ends what lease there is and makes the reservation dirty.
+// markDirty ends the current lease, if any, and makes the reservation dirty.
 func (r *Record) markDirty(now time.Time, what EventType, reason string) {
 	d := DirtyInfo{Since: micro(now), Reason: reason}
 	who, token := "", int64(0)
@@ -74,14 +74,14 @@ func (r *Record) markDirty(now time.Time, what EventType, reason string) {
 		who, token = l.Holder, l.Token
 		d.Holder, d.Token = who, token
 	}
-	if r.DirtyInfo != nil { // cleaning was begun: the first reason stays
+	if r.DirtyInfo != nil { // cleaning had started: keep the first cause
 		d.Since, d.Holder, d.Token, d.Attempts = r.DirtyInfo.Since, r.DirtyInfo.Holder, r.DirtyInfo.Token, r.DirtyInfo.Attempts
 	}
 	r.State, r.Lease, r.DirtyInfo = Dirty, nil, &d
 	r.addEvent(now, what, who, token, reason)
 }
 
-// Renew says that the holder is still at it.
+// Renew extends the time until which the lease is valid.
 func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
 	l, err := r.heldLease(token)
 	if err != nil {
@@ -95,21 +95,21 @@ func (r *Record) Renew(token int64, now time.Time) (Lease, error) {
 	return *l, nil
 }
 
-// Extend moves the end of a lease that has one, as far as its limit. The end is
-// stated, so that a request that comes twice extends once.
+// Extend moves the end of a term, up to the maximum term. The new end is absolute, so that a
+// repeated request extends once.
 func (r *Record) Extend(token int64, to time.Time, reason string, now time.Time) (Lease, error) {
 	l, err := r.heldLease(token)
 	if err != nil {
 		return Lease{}, err
 	}
 	if l.TermEndsAt == nil || l.TermEndsAt.Time.Equal(micro(to).Time) {
-		return *l, nil // it lasts as long as it is renewed, or is extended already
+		return *l, nil // the lease has no term, or is extended already
 	}
 	if to.Before(l.TermEndsAt.Time) {
 		return *l, fmt.Errorf("%w: it ends at %s, later than %s", ErrPastMaxTerm, l.TermEndsAt.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
 	}
 	if l.MaxEndsAt != nil && to.After(l.MaxEndsAt.Time) {
-		return *l, fmt.Errorf("%w: it may last until %s at most, %s more", ErrPastMaxTerm, l.MaxEndsAt.UTC().Format(time.RFC3339), max(0, l.MaxEndsAt.Sub(l.TermEndsAt.Time)))
+		return *l, fmt.Errorf("%w: the latest end is %s, %s more", ErrPastMaxTerm, l.MaxEndsAt.UTC().Format(time.RFC3339), max(0, l.MaxEndsAt.Sub(l.TermEndsAt.Time)))
 	}
 	l.TermEndsAt, l.Notice = timePtr(to), nil
 	l.Heartbeats++
@@ -118,19 +118,18 @@ func (r *Record) Extend(token int64, to time.Time, reason string, now time.Time)
 	return *l, nil
 }
 
-// Notify asks the holder of a lease to be gone by a time.
+// Notify asks the holder to release the lease by a time.
 func (r *Record) Notify(token int64, n Notice, now time.Time) error {
 	l, err := r.heldLease(token)
 	if err != nil {
 		return err
 	}
 	l.Notice = &n
-	r.addEvent(now, Notified, l.Holder, l.Token, fmt.Sprintf("%s asks for it by %s: %s", n.By, n.At.UTC().Format(time.RFC3339), n.Reason))
+	r.addEvent(now, Notified, l.Holder, l.Token, fmt.Sprintf("%s requests it by %s: %s", n.By, n.At.UTC().Format(time.RFC3339), n.Reason))
 	return nil
 }
 
-// Release ends a lease. What was used is dirty, unless nothing has to be cleaned.
-// Released again, it is released.
+// Release ends a lease. The reservation becomes dirty unless clean is set. Release is idempotent.
 func (r *Record) Release(token int64, clean bool, reason string, now time.Time) error {
 	if r.hasRecent(Released, token) {
 		return nil
@@ -150,14 +149,13 @@ func (r *Record) Release(token int64, clean bool, reason string, now time.Time) 
 	return nil
 }
 
-// happened finds something in the newest history.
+// hasRecent reports whether an event is in the recent history.
 func (r *Record) hasRecent(what EventType, token int64) bool {
 	return token != 0 && slices.ContainsFunc(r.Recent, func(t Event) bool { return t.Type == what && t.Token == token })
 }
 
-// Return gives back, unused, what a group claimed that did not get all of its
-// reservations. Its ticket waits again, at its old place. Returned again, it is
-// returned.
+// Return gives back, unused, a lease of a group that could not claim all of its reservations. Its
+// ticket returns to its old place in the queue. Return is idempotent.
 func (r *Record) Return(token int64, now time.Time) error {
 	if r.hasRecent(Returned, token) {
 		return nil
@@ -169,13 +167,13 @@ func (r *Record) Return(token int64, now time.Time) error {
 	t := l.Ticket
 	r.State, r.Lease = Free, nil
 	r.insert(t)
-	r.addEvent(now, Returned, t.Holder, token, "the group did not get all")
+	r.addEvent(now, Returned, t.Holder, token, "the group was incomplete")
 	r.offerNext(now)
 	return nil
 }
 
-// Expire ends a lease of which its holder was not heard in time. Who calls it has
-// watched for that long; see package broker.
+// Expire ends a lease whose holder did not renew it in time. The caller must have observed the
+// silence for the whole interval; see package broker.
 func (r *Record) Expire(token int64, reason string, now time.Time) error {
 	if r.Lease == nil || r.Lease.Token != token {
 		return r.staleError(token)
@@ -190,7 +188,7 @@ func (r *Record) Expire(token int64, reason string, now time.Time) error {
 	return nil
 }
 
-// Evict ends the lease of a token in somebody's name. Evicted again, it is evicted.
+// Evict ends the lease with this token on behalf of by. It is idempotent.
 func (r *Record) Evict(token int64, by, reason string, now time.Time) error {
 	if r.hasRecent(Evicted, token) {
 		return nil
@@ -202,8 +200,8 @@ func (r *Record) Evict(token int64, by, reason string, now time.Time) error {
 	return nil
 }
 
-// Impound ends a lease under which something was found that is not its holder's. The
-// reservation stays dirty until somebody is told to clean it.
+// Quarantine ends a lease because a deployment was found that is not its holder's. The reservation
+// stays dirty until an operator cleans it.
 func (r *Record) Quarantine(token int64, reason string, now time.Time) error {
 	if r.hasRecent(Quarantined, token) {
 		return nil
@@ -216,7 +214,7 @@ func (r *Record) Quarantine(token int64, reason string, now time.Time) error {
 	return nil
 }
 
-// Block makes what is free dirty: somebody found it in use without a lease.
+// QuarantineFree makes a free reservation dirty because it is in use without a lease.
 func (r *Record) QuarantineFree(by, reason string, now time.Time) {
 	if r.CurrentState() == Free {
 		r.markDirty(now, Quarantined, fmt.Sprintf("by %s: %s", by, reason))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Sign notes in the lines of history after a number who wrote them.
+// Sign sets the user of the events numbered above after.
 func (r *Record) Sign(after int64, by string) {
 	for i := range r.Recent {
 		if r.Recent[i].N > after {
@@ -14,9 +14,9 @@ func (r *Record) Sign(after int64, by string) {
 	}
 }
 
-// AllowsAny tells whether any user may make next of a record: the lease of another user is
-// left as it is, or ends in a way that is not its holder's to decide. What it does not allow
-// is for the holder and for operators. The store's admission policy has the same rules.
+// AllowedForAnyUser reports whether any user may change a record to next: the lease of another
+// user is unchanged, or ends in a way that is not its holder's decision. Every other change needs
+// the holder or an operator. The admission policy of the store has the same rules.
 func (r *Record) AllowedForAnyUser(next *Record, user string) bool {
 	was, is := r.Lease, next.Lease
 	if was == nil || was.User == "" || was.User == user || reflect.DeepEqual(was, is) {
@@ -31,7 +31,7 @@ func (r *Record) AllowedForAnyUser(next *Record, user string) bool {
 	case was.Offered():
 		return happened(WaitTimedOut, Yielded)
 	case was.Available && is != nil && is.User == user && is.Token != was.Token:
-		return true // it is taken
+		return true // a checkout
 	default:
 		return next.CurrentState() == Dirty && happened(Expired, CleanFailed)
 	}

@@ -10,15 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// compare orders tickets: the higher priority first, then who asked first. All
-// reservations order the tickets of a group alike, so that no two groups can wait for
-// each other.
+// compare orders tickets by priority, then by time. All reservations order the tickets of a group
+// alike, so that two groups cannot wait for each other.
 func compare(a, b Ticket) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.QueuedAt.Compare(b.QueuedAt.Time), cmp.Compare(a.ID, b.ID))
 }
 
-// Enqueue gives somebody a place in the queue; what is free is offered at once. The
-// same ticket again changes nothing.
+// Enqueue adds a ticket to the queue; a free reservation is offered at once. It is idempotent for
+// one ticket.
 func (r *Record) Enqueue(t Ticket, now time.Time) {
 	if _, waits := r.Position(t.ID); waits || r.Lease != nil && r.Lease.ID == t.ID {
 		return
@@ -36,13 +35,13 @@ func (r *Record) insert(t Ticket) {
 	r.Queue = slices.Insert(r.Queue, i, t)
 }
 
-// Position is a ticket's place in the queue, 0 for the next.
+// Position returns the index of a ticket in the queue, 0 for the head.
 func (r *Record) Position(id string) (int, bool) {
 	i := slices.IndexFunc(r.Queue, func(t Ticket) bool { return t.ID == id })
 	return i, i >= 0
 }
 
-// Heard notes that a waiter, or who is offered the lease, is still there.
+// Heartbeat records that a waiter, or the receiver of an offer, is alive.
 func (r *Record) Heartbeat(id string) error {
 	if i, waits := r.Position(id); waits {
 		r.Queue[i].Heartbeats++
@@ -55,15 +54,14 @@ func (r *Record) Heartbeat(id string) error {
 	return ErrTicketNotFound
 }
 
-// Leave takes a ticket back, also where it is offered the lease. What is claimed is
-// released, not left.
+// Cancel removes a ticket, also one that has an offer. A claimed lease must be released instead.
 func (r *Record) Cancel(id, reason string, now time.Time) error {
 	return r.dropTicket(id, Cancelled, reason, now)
 }
 
-// Lose drops a ticket of somebody who was not heard of for its Patience.
+// TimeOutTicket removes a ticket whose waiter sent no heartbeat within its timeout.
 func (r *Record) TimeOutTicket(id string, now time.Time) error {
-	return r.dropTicket(id, WaitTimedOut, "not heard of", now)
+	return r.dropTicket(id, WaitTimedOut, "no heartbeat", now)
 }
 
 func (r *Record) dropTicket(id string, what EventType, reason string, now time.Time) error {
@@ -83,9 +81,9 @@ func (r *Record) dropTicket(id string, what EventType, reason string, now time.T
 	return ErrTicketNotFound
 }
 
-// settle offers what is free to the head of the queue. What is offered to a group goes
-// to a ticket before it: a group that waits for others never stands in the way of
-// somebody who may wait for it.
+// offerNext offers a free reservation to the head of the queue. An offer to a group is withdrawn
+// for a ticket ahead of it: a group that waits for other reservations never blocks a ticket that
+// it may itself wait for.
 func (r *Record) offerNext(now time.Time) {
 	if len(r.Queue) == 0 {
 		return
@@ -93,7 +91,7 @@ func (r *Record) offerNext(now time.Time) {
 	if r.CurrentState() == Leased && r.Lease.Offered() && len(r.Lease.Group) > 1 && compare(r.Queue[0], r.Lease.Ticket) < 0 {
 		l := r.Lease
 		r.State, r.Lease = Free, nil
-		r.addEvent(now, Yielded, l.Holder, l.Token, fmt.Sprintf("to %s, who is before it", r.Queue[0].Holder))
+		r.addEvent(now, Yielded, l.Holder, l.Token, fmt.Sprintf("to %s, who is ahead of it", r.Queue[0].Holder))
 		r.insert(l.Ticket)
 	}
 	if r.CurrentState() != Free {
@@ -106,30 +104,30 @@ func (r *Record) offerNext(now time.Time) {
 	r.addEvent(now, Offered, t.Holder, r.Token, t.Purpose)
 }
 
-// grant makes the next token: the time, or, where tokens are ahead of the clock, so much
-// more than the last as the ticket and the moment say. Counting on by one, a store that
-// was restored from a backup would grant the tokens again that it has forgotten.
+// grant makes the next token: the time, or, if the tokens are ahead of the clock, the last token
+// plus an amount derived from the ticket and the time. If it only counted up, a restored store
+// would grant lost tokens again.
 func (r *Record) grant(id string, now time.Time) int64 {
 	if ms := now.UnixMilli(); ms > r.Token {
 		r.Token = ms
 		return r.Token
 	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%s %d", id, now.UnixNano()) // it never fails
-	r.Token += 1 + int64(h.Sum64()%tokenSpread)        //nolint:gosec // less than strides
+	_, _ = fmt.Fprintf(h, "%s %d", id, now.UnixNano()) // Write never fails
+	r.Token += 1 + int64(h.Sum64()%tokenSpread)        //nolint:gosec // less than tokenSpread
 	return r.Token
 }
 
-// strides is how far apart two tokens may be that are ahead of the clock.
+// tokenSpread bounds the distance of two tokens that are ahead of the clock.
 const tokenSpread = 1 << 20
 
-// Wait is how long a ticket is good without being heard of.
+// Timeout returns how long a ticket is valid without a heartbeat.
 func (t Ticket) Timeout() time.Duration {
 	return cmp.Or(t.WaitTimeout.Duration, t.RenewInterval.Duration, DefaultWaitTimeout)
 }
 
-// DefaultPatience is how long somebody who states nothing may be silent in a queue.
+// DefaultWaitTimeout applies to tickets that state no timeout.
 const DefaultWaitTimeout = 2 * time.Minute
 
-// Spans is short for a duration in a ticket.
+// Duration wraps d for the fields of a ticket.
 func Duration(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d} }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// ErrNotOpen says that the lease is not one that others may take over.
-var ErrNotAvailable = errors.New("the lease can not be taken over")
+// ErrNotAvailable: the lease cannot be checked out or in.
+var ErrNotAvailable = errors.New("the reservation is not available for checkout")
 
-// Stand turns a lease under which something was stood up into one that lasts until a
-// time without being renewed, and that others may take over: people by day.
+// Publish turns a lease with a provisioned deployment into one with a fixed term and no renewals,
+// which others may check out.
 func (r *Record) Publish(token int64, ends, last time.Time, reason string, now time.Time) (Lease, error) {
 	l, err := r.heldLease(token)
 	if err != nil {
@@ -27,8 +27,8 @@ func (r *Record) Publish(token int64, ends, last time.Time, reason string, now t
 	return *l, nil
 }
 
-// Take makes somebody the holder of a lease that is open. Its end and limit stay; its
-// token is a new one. The same ticket again is the same lease.
+// Checkout makes the ticket's owner the holder of a published lease. The term stays; the token is
+// a new one. Checkout is idempotent for one ticket.
 func (r *Record) Checkout(t Ticket, now time.Time) (Lease, error) {
 	l := r.Lease
 	if r.CurrentState() != Leased || l.Offered() || l.Publisher == "" {
@@ -38,7 +38,7 @@ func (r *Record) Checkout(t Ticket, now time.Time) (Lease, error) {
 		return *l, nil
 	}
 	if !l.Available {
-		return Lease{}, fmt.Errorf("%w: %s has taken it", ErrNotAvailable, l.Holder)
+		return Lease{}, fmt.Errorf("%w: %s has checked it out", ErrNotAvailable, l.Holder)
 	}
 	taken := *l
 	t.Term, t.MaxTerm, t.RenewInterval, t.Group = l.Term, l.MaxTerm, l.RenewInterval, nil
@@ -49,7 +49,7 @@ func (r *Record) Checkout(t Ticket, now time.Time) (Lease, error) {
 	return taken, nil
 }
 
-// HandBack opens a lease again that was taken: what stands there stays.
+// Checkin makes a lease that was checked out available again. The deployment stays.
 func (r *Record) Checkin(token int64, reason string, now time.Time) error {
 	if r.hasRecent(CheckedIn, token) {
 		return nil
@@ -59,11 +59,11 @@ func (r *Record) Checkin(token int64, reason string, now time.Time) error {
 		return err
 	}
 	if l.Publisher == "" || l.Available {
-		return fmt.Errorf("%w back: it was not taken", ErrNotAvailable)
+		return fmt.Errorf("%w: it is not checked out", ErrNotAvailable)
 	}
 	who := l.Holder
 	l.Holder, l.User, l.Purpose, l.Available, l.Notice = l.Publisher, l.PublisherUser, "", true, nil
-	l.ID += "-back" // the ticket that took it may not find it again
+	l.ID += "-back" // the ticket of the checkout must not find the lease again
 	l.Token, l.GrantedAt, l.ClaimedAt = r.grant(l.ID, now), micro(now), timePtr(now)
 	r.addEvent(now, CheckedIn, who, token, reason)
 	return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config/configtest"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
 func TestWrongFiles(t *testing.T) {

@@ -11,43 +11,41 @@ import (
 
 // Lane is what a night runs on one reservation.
 type Lane struct {
-	Reservation string         `json:"reservation"`
+	Reservation string       `json:"reservation"`
 	Cloud       config.Cloud `json:"cloud"`
-	// Cells are pending, in the order in which they are run.
+	// Cells are pending, in the order in which they run.
 	Cells []Cell `json:"cells"`
-	// HeldBack are the cells that floors keep from being run.
+	// HeldBack are the cells that compat floors exclude.
 	HeldBack []HeldBack `json:"heldBack"`
-	// Why says why there are no cells.
+	// Reason why the lane has no cells.
 	Reason string `json:"reason,omitempty"`
 }
 
-// HeldBack is a cell that is not run, and why.
+// HeldBack is a cell that does not run.
 type HeldBack struct {
-	Version string          `json:"version"`
+	Version string        `json:"version"`
 	Intent  config.Intent `json:"intent"`
-	Reason     string          `json:"reason"`
+	Reason  string        `json:"reason"`
 }
 
-// Floors are held against the releases that there are: of one that can't be right, nothing
-// is believed.
+// Compat is compared with the existing releases: a floor with an invalid state is an error.
 type Compat struct {
 	*config.Compat
 	Tags []string
 }
 
-// Cells are those of one reservation: versions in their order, the intents of the row within
-// each. What is below a floor is held back, and said. It fails closed: a floor of the
-// reservation's cloud that can't be compared, or that no release can meet, is an error, and then
-// nothing is run there.
+// Cells returns the cells of one reservation: versions in order, then the intents of the row.
+// Cells below a floor are held back, with the reason. It fails closed: if a floor of the
+// reservation's cloud is invalid or cannot be met by any release, it returns an error and no cell.
 func Cells(row config.Reservation, versions []string, f Compat) (Lane, error) {
 	lane := Lane{Reservation: row.Name, Cloud: row.Cloud, Cells: []Cell{}, HeldBack: []HeldBack{}}
 	intents := row.Nightly()
 	switch {
 	case len(intents) == 0:
-		lane.Reason = "its nightly-intents are empty: the batch is kept off it"
+		lane.Reason = "its nightly-intents are empty: the batch skips it"
 		return lane, nil
 	case len(versions) == 0:
-		return lane, fmt.Errorf("%s: there are no versions to run", row.Name)
+		return lane, fmt.Errorf("%s: no versions to run", row.Name)
 	}
 	if err := f.checkFloors(row.Cloud, versions); err != nil {
 		return lane, fmt.Errorf("%s: %w", row.Name, err)
@@ -66,16 +64,15 @@ func Cells(row config.Reservation, versions []string, f Compat) (Lane, error) {
 		}
 	}
 	if len(lane.Cells) == 0 {
-		lane.Reason = "floors hold all of it back"
+		lane.Reason = "compat floors hold back all cells"
 	}
 	return lane, nil
 }
 
-// stand refuses floors of a lane that can't be right. Where no release is run, nothing is
-// compared with them.
+// checkFloors refuses invalid floors of a lane, if any release runs.
 func (f Compat) checkFloors(lane config.Cloud, versions []string) error {
 	if f.Compat == nil || !slices.ContainsFunc(versions, func(v string) bool { return v != config.MainBranch }) {
-		return nil // Decide refuses floors that were not read
+		return nil // Decide refuses a missing compat file
 	}
 	var errs []error
 	for _, j := range f.Status(f.Tags) {
@@ -86,6 +83,6 @@ func (f Compat) checkFloors(lane config.Cloud, versions []string) error {
 	return errors.Join(errs...)
 }
 
-// Cutoff is until when cells may begin, for the last of them to be done, its teardown
-// included, when the window is over.
+// Cutoff is the latest start of a cell, so that it ends, teardown included, before the window
+// does.
 func Cutoff(until time.Time, limit time.Duration) time.Time { return until.Add(-limit) }

@@ -107,7 +107,7 @@ func TestCells(t *testing.T) {
 		},
 		{
 			"an over-high floor stops the whole lane", both, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
-			"", "", "over-high: there is no release v0.24.0",
+			"", "", "too-high: release v0.24.0 does not exist",
 		},
 		{
 			"but no other lane", config.Reservation{Name: "a", Cloud: config.AWS}, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
@@ -117,13 +117,13 @@ func TestCells(t *testing.T) {
 			"a floor that was skipped in the tags", both, versions, floorsOf(floor(config.GCP, "v0.21.0", config.Training)),
 			"", "", "too-high",
 		},
-		{"floors that were not read", both, versions, nil, "", "", "no floors were read"},
+		{"floors that were not read", both, versions, nil, "", "", "no compat file was read"},
 		{"a floor that is no release", both, versions, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "unknown"},
-		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "no stable release"},
+		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "must be a stable release"},
 		{"main alone has no floor", both, []string{"main"}, floorsOf(floor(config.GCP, "v9.0.0", config.Training)), "main/training main/inference", "", ""},
-		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `"master" is no release`},
+		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `invalid release "master"`},
 		{"no versions", both, nil, floorsOf(), "", "", "no versions"},
-		{"an intent that is none", config.Reservation{Name: "a", Cloud: config.AWS, NightlyIntents: []config.Intent{"serving"}}, versions, floorsOf(), "", "", `no intent "serving"`},
+		{"an intent that is none", config.Reservation{Name: "a", Cloud: config.AWS, NightlyIntents: []config.Intent{"serving"}}, versions, floorsOf(), "", "", `unknown intent "serving"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +179,7 @@ func TestCutoff(t *testing.T) {
 func TestSum(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                               "pending there are no cells",
+		"":                               "pending no cells",
 		"passed passed":                  "passed 2 passed",
 		"passed pending":                 "pending 1 passed, 1 pending",
 		"failed running":                 "pending 1 running, 1 failed",

@@ -12,32 +12,31 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is read at each collection. A store.Kube, or a copy of one, is one.
+// CollectorStore is read at each collection. store.Kube and store.Cached implement it.
 type CollectorStore interface {
 	List(ctx context.Context) ([]*store.Reservation, error)
 	EachHistory(ctx context.Context, each func(reservation string, piece []lease.Event)) error
 	ListHandOvers(ctx context.Context, since time.Time) ([]*store.HandOver, error)
 }
 
-// Options of a collector.
+// CollectorOptions configure a collector.
 type CollectorOptions struct {
 	Store CollectorStore
-	// Now is the time of day; nil: the machine's.
+	// Now defaults to the system clock.
 	Now func() time.Time
-	// Within bounds a collection (10 s): Prometheus waits no longer by default.
+	// Timeout bounds a collection (default 10 s, the default timeout of Prometheus).
 	Timeout time.Duration
 }
 
-// collector reads the store.
 type collector struct {
 	opts CollectorOptions
-	// mu guards history, which two collections may need at once.
+	// mu guards history: collections may be concurrent.
 	mu      sync.Mutex
 	history historyCounts
 }
 
-// New makes a collector. Its error, when the store can't be read, comes beside a gauge that
-// says so: serve it with promhttp.ContinueOnError, which tells both.
+// NewCollector returns a collector. If the store cannot be read, it reports an error and a gauge:
+// serve it with promhttp.ContinueOnError, which returns both.
 func NewCollector(opts CollectorOptions) prometheus.Collector {
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -48,21 +47,21 @@ func NewCollector(opts CollectorOptions) prometheus.Collector {
 	return &collector{opts: opts, history: historyCounts{}}
 }
 
-// Describe tells every metric there may be.
+// Describe implements prometheus.Collector.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range descs {
 		ch <- d
 	}
 }
 
-// Collect reads the store and tells all of it, or that it can't be read.
+// Collect reads the store.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Timeout) //nolint:forbidigo // a collector is given no context
 	defer cancel()
 	all, err := c.collect(ctx)
 	if err != nil {
 		ch <- prometheus.MustNewConstMetric(storeUp, prometheus.GaugeValue, 0)
-		ch <- prometheus.NewInvalidMetric(storeUp, fmt.Errorf("collect metrics of reservations: %w", err))
+		ch <- prometheus.NewInvalidMetric(storeUp, fmt.Errorf("collect reservation metrics: %w", err))
 		return
 	}
 	ch <- prometheus.MustNewConstMetric(storeUp, prometheus.GaugeValue, 1)
@@ -72,13 +71,13 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (c *collector) collect(ctx context.Context) ([]prometheus.Metric, error) {
-	list, err := c.opts.Store.List(ctx) // before the pieces: see count
+	list, err := c.opts.Store.List(ctx) // before the history: see count
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	handOvers, err := c.opts.Store.ListHandOvers(ctx, time.Time{})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

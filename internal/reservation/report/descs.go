@@ -2,7 +2,7 @@ package report
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// descs are all metrics.
+// descs has all metrics.
 var descs []*prometheus.Desc
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -12,25 +12,25 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	storeUp = desc("reservation_store_up", "1: the store of reservations was read; 0: it could not be, and nothing else is known.")
+	storeUp = desc("reservation_store_up", "1 if the reservation store was read, 0 if it could not be read; then no other metric is present.")
 
-	state      = desc("reservation_state", "1 for the state that a reservation is in, 0 for the others.", "reservation", "cloud", "state")
-	holderInfo = desc("reservation_holder_info", "1: who holds a reservation, or cleans it. There is no series while nobody does.", "reservation", "holder", "class")
-	leaseUntil = desc("reservation_lease_until_timestamp_seconds", "When the lease ends unless its holder is heard of, or extends it.", "reservation")
-	leaseEnds  = desc("reservation_lease_ends_timestamp_seconds", "When the lease ends unless it is extended. There is no series of one that lasts as long as it is renewed.", "reservation")
-	highest    = desc("reservation_token", "The highest token that was granted: when, in milliseconds since 1970, or a little more.", "reservation")
+	state      = desc("reservation_state", "1 for the current state of the reservation, 0 for the others.", "reservation", "cloud", "state")
+	holderInfo = desc("reservation_holder_info", "1 for the holder or cleaner of the reservation; absent when it has none.", "reservation", "holder", "class")
+	leaseUntil = desc("reservation_lease_until_timestamp_seconds", "When the lease expires unless it is renewed or extended.", "reservation")
+	leaseEnds  = desc("reservation_lease_ends_timestamp_seconds", "When the term of the lease ends unless it is extended; absent for a lease without a term.", "reservation")
+	highest    = desc("reservation_token", "Highest token granted: the time of the grant in milliseconds since 1970, or slightly more.", "reservation")
 
-	queueLength  = desc("reservation_queue_length", "How many wait.", "reservation")
-	oldestWaiter = desc("reservation_oldest_waiter_seconds", "How long the one of those who wait has waited that has waited longest. There is no series while nobody waits.", "reservation")
+	queueLength  = desc("reservation_queue_length", "Number of queued requests.", "reservation")
+	oldestWaiter = desc("reservation_oldest_waiter_seconds", "Age in seconds of the oldest queued request; absent when the queue is empty.", "reservation")
 
-	dirtySince    = desc("reservation_dirty_since_timestamp_seconds", "Since when the reservation has to be cleaned, also while it is. There is no series of one that has not.", "reservation")
-	cleanAttempts = desc("reservation_clean_attempts", "How often it failed to clean what has to be cleaned now.", "reservation")
-	blocked       = desc("reservation_blocked", "1: something was found that is no holder's, and nobody but who is told to may clean it (a missed teardown).", "reservation")
+	dirtySince    = desc("reservation_dirty_since_timestamp_seconds", "When the reservation became dirty; absent when it is clean.", "reservation")
+	cleanAttempts = desc("reservation_clean_attempts", "Number of failed cleanings since the reservation became dirty.", "reservation")
+	blocked       = desc("reservation_blocked", "1 if the reservation is quarantined: a deployment without a lease was found, and an operator must clean it.", "reservation")
 
-	transitionsTotal = desc("reservation_transitions_total", "What happened to a reservation, all of its history.", "reservation", "what")
+	transitionsTotal = desc("reservation_events_total", "Events in the complete history of the reservation, by type.", "reservation", "type")
 
-	handOverLast    = desc("handover_last_timestamp_seconds", "When the newest hand-over of an entry of the schedule that came to a result was due: done, failed, or running.", "entry", "result")
-	handOverFailed  = desc("handover_failed", "1: of the newest hand-over of an entry that has ended, something was not done.", "entry")
-	handOverOverdue = desc("handover_overdue", "1: the newest hand-over of an entry has not ended, and its window has.", "entry")
-	batchCells      = desc("batch_cells", "Cells of the newest batch of an entry, by what became of them.", "entry", "reservation", "outcome")
+	handOverLast    = desc("handover_last_timestamp_seconds", "Due time of the newest hand-over of a schedule entry by result: done, failed or running.", "entry", "result")
+	handOverFailed  = desc("handover_failed", "1 if the newest finished hand-over of an entry failed.", "entry")
+	handOverOverdue = desc("handover_overdue", "1 if the newest hand-over of an entry is unfinished after its window.", "entry")
+	batchCells      = desc("batch_cells", "Cells of the newest batch of an entry, by outcome.", "entry", "reservation", "outcome")
 )

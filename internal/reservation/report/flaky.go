@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// flaky counts the flips between passed and not, in the newest nights. What did not run
-// says nothing, and is passed over.
+// flaky counts the changes between passed and not passed in the newest nights. Cells that did not
+// run are ignored.
 func (r *Row) flaky(t Flaky) string {
 	flips, runs := 0, 0
 	var last *matrix.Cell
@@ -31,13 +31,12 @@ func (r *Row) flaky(t Flaky) string {
 	}
 	reason := fmt.Sprintf("%d flips in %d runs of the last %d nights: %s", flips, runs, t.Nights, seen.String())
 	if r.Version == config.MainBranch {
-		reason += "; main moves: it may have been broken and mended"
+		reason += "; main changes: it may have been broken and fixed"
 	}
 	return reason
 }
 
-// stale says that the matrix has a cell that does not run. A night that is not over is
-// waited for.
+// stale reports a cell of the current matrix that does not run. An unfinished night is ignored.
 func (r *Row) stale(g *Results) string {
 	if !r.Current {
 		return ""
@@ -53,10 +52,10 @@ func (r *Row) stale(g *Results) string {
 				n++
 			}
 		}
-		return fmt.Sprintf("the matrix has had it for %s, and it never ran: %s", countNights(n), r.outcomeText())
+		return fmt.Sprintf("in the matrix for %s, but never run: %s", countNights(n), r.outcomeText())
 	}
 	if age := g.Made.Sub(r.LastRun); age > time.Duration(g.Thresholds.Stale.Days)*24*time.Hour {
-		return fmt.Sprintf("it ran last on %s, %d days ago%s", r.LastRun.Format(time.DateOnly), int(age/(24*time.Hour)), r.sinceText())
+		return fmt.Sprintf("last run on %s, %d days ago%s", r.LastRun.Format(time.DateOnly), int(age/(24*time.Hour)), r.sinceText())
 	}
 	return ""
 }
@@ -68,15 +67,15 @@ func (r *Row) outcomeText() string {
 	return fmt.Sprintf("%s: %s", r.Newest, r.Reason)
 }
 
-// instead is what it does since it ran last; nothing, where no batch was begun.
+// sinceText says what happened since the last run.
 func (r *Row) sinceText() string {
 	if r.Newest == matrix.Passed || r.Newest == matrix.Failed || r.Newest == matrix.TimedOut {
-		return ": no batch has come to it since"
+		return ": no batch has reached it since"
 	}
-	return ": since then it is " + r.outcomeText()
+	return ": since then " + r.outcomeText()
 }
 
-// letters are what an outcome is called where there is no room.
+// letters abbreviate outcomes.
 var letters = []struct {
 	Outcome matrix.Outcome
 	Letter  string
@@ -85,7 +84,7 @@ var letters = []struct {
 	{matrix.Superseded, "S"}, {matrix.Interrupted, "I"}, {matrix.Running, "R"}, {matrix.Pending, "."},
 }
 
-// Letter is a cell's outcome as a letter; a blank: the night's matrix did not have it.
+// Letter abbreviates the outcome of a cell; a space: not in that night's matrix.
 func Letter(c *matrix.Cell) string {
 	if c == nil {
 		return " "

@@ -8,13 +8,12 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// outcomes are all that a cell can have.
+// cellOutcomes has all outcomes.
 var cellOutcomes = []matrix.Outcome{
 	matrix.Pending, matrix.Running, matrix.Passed, matrix.Failed, matrix.TimedOut, matrix.Blocked,
 	matrix.NotStarted, matrix.Superseded, matrix.Interrupted,
 }
 
-// result of a hand-over.
 func handOverResult(h *store.HandOver) string {
 	switch {
 	case h.Status.Finished == nil:
@@ -26,7 +25,7 @@ func handOverResult(h *store.HandOver) string {
 	}
 }
 
-// handOvers tells the newest of each entry; they come oldest first.
+// handOvers reports the newest hand-over of each entry; list is sorted, oldest first.
 func (s *sink) handOvers(list []*store.HandOver, now time.Time) {
 	type entryResult struct{ entry, result string }
 	due := map[entryResult]time.Time{}

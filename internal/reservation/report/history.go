@@ -8,17 +8,17 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// history is what was counted of each reservation's.
+// historyCounts has the counts by reservation.
 type historyCounts map[string]*eventCounts
 
-// counted is how often what happened, up to the last transition.
+// eventCounts counts events by type, up to the last one.
 type eventCounts struct {
 	of   map[lease.EventType]int64
 	last eventKey
 }
 
-// key tells transitions of a reservation apart, also where a restored store, or another
-// reservation of the same name, has the same number again.
+// eventKey identifies an event of a reservation, even if a restored store or a new reservation of
+// the same name reuses its number.
 type eventKey struct {
 	at int64
 	n  int64
@@ -26,10 +26,9 @@ type eventKey struct {
 
 func eventKeyOf(t lease.Event) eventKey { return eventKey{at: t.At.UnixMicro(), n: t.N} }
 
-// count brings the counts up to what the reservations say. Mostly that is in their newest
-// history; where that does not go back to what was counted last, everything is counted
-// anew, from the pieces. They are read after the reservations were: what a
-// status has no room for later is in a piece by then.
+// count updates the counts, usually from the recent events. If these do not reach back to the last
+// counted event, it counts everything again, from the archive, which is read after the
+// reservations because events leave a status only for the archive.
 func (h historyCounts) count(ctx context.Context, from CollectorStore, list []*store.Reservation) error {
 	anew := map[string]*store.Reservation{}
 	known := map[string]bool{}
@@ -55,7 +54,7 @@ func (h historyCounts) count(ctx context.Context, from CollectorStore, list []*s
 		addEvents(all[name], piece)
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	for name, r := range anew {
 		addEvents(all[name], r.Status.Recent)
@@ -71,7 +70,7 @@ func (h historyCounts) count(ctx context.Context, from CollectorStore, list []*s
 	return nil
 }
 
-// note adds transitions to those of a reservation that is counted; of others it has no map.
+// addEvents does nothing if to is nil.
 func addEvents(to map[eventKey]lease.EventType, list []lease.Event) {
 	if to == nil {
 		return
@@ -81,7 +80,7 @@ func addEvents(to map[eventKey]lease.EventType, list []lease.Event) {
 	}
 }
 
-// goOn counts what is new since the last time, and says whether it could.
+// countNew counts events since the last call; false if recent events do not reach back.
 func (h historyCounts) countNew(r *store.Reservation) bool {
 	c := h[r.Name]
 	if c == nil {

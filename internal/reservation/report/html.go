@@ -8,14 +8,14 @@ import (
 	"io"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
 //go:embed results.gohtml
 var pageTemplate string
 
-// HTML writes the grid as one page that needs nothing else.
+// HTML writes the results as one self-contained page.
 func (g *Results) HTML(w io.Writer) error {
 	t, err := template.New("grid").Funcs(template.FuncMap{
 		"letter":  Letter,
@@ -28,7 +28,7 @@ func (g *Results) HTML(w io.Writer) error {
 		"without": func(l Lane) string { return l.noCellsReason() },
 	}).Parse(pageTemplate)
 	if err != nil {
-		return fmt.Errorf("read the page of the grid: %w", err)
+		return fmt.Errorf("parse the results page: %w", err)
 	}
 	letterOf := make([]struct{ Letter, Name string }, len(letters))
 	for i, l := range letters {
@@ -42,13 +42,13 @@ func (g *Results) HTML(w io.Writer) error {
 		Legend   []struct{ Letter, Name string }
 	}{g, g.intents(), Lane.versions, letterOf})
 	if err != nil {
-		return fmt.Errorf("draw the grid: %w", err)
+		return fmt.Errorf("render the results page: %w", err)
 	}
 	_, err = w.Write(b.Bytes())
-	return err //nolint:wrapcheck // the caller says what it was doing
+	return err
 }
 
-// class is the colour of an outcome.
+// cssClass returns the CSS class of an outcome.
 func cssClass(v any) string {
 	outcome := func(o matrix.Outcome) string {
 		switch o {
@@ -80,7 +80,7 @@ func cssClass(v any) string {
 	}
 }
 
-// title is what is shown of a cell when it is pointed at.
+// title returns the tooltip of a cell.
 func title(c *matrix.Cell) string {
 	if c == nil {
 		return "not in that night's matrix"

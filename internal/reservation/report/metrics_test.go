@@ -277,9 +277,9 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	counts := func(c prometheus.Collector) string {
 		var out []string
-		for line := range strings.SplitSeq(of(t, c, "reservation_transitions_total"), "\n") {
+		for line := range strings.SplitSeq(of(t, c, "reservation_events_total"), "\n") {
 			if !strings.HasSuffix(line, " 0") {
-				out = append(out, strings.TrimPrefix(line, "reservation_transitions_total"))
+				out = append(out, strings.TrimPrefix(line, "reservation_events_total"))
 			}
 		}
 		return strings.Join(out, " ")
@@ -295,24 +295,24 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 		want   string
 		pieces int
 	}{
-		{func() {}, "{reservation=r,what=claimed} 1 {reservation=r,what=offered} 1 {reservation=r,what=queued} 2", 1},
-		{func() {}, "{reservation=r,what=claimed} 1 {reservation=r,what=offered} 1 {reservation=r,what=queued} 2", 1},
+		{func() {}, "{reservation=r,type=claimed} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 2", 1},
+		{func() {}, "{reservation=r,type=claimed} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 2", 1},
 		{ // what is new is in the status: nothing else is read
 			func() {
 				m.list[0].Status.Recent = append(slices.Clone(two), transitions(5, lease.Released, lease.Cleaned)...)
 			},
-			"{reservation=r,what=claimed} 1 {reservation=r,what=cleaned} 1 {reservation=r,what=offered} 1 {reservation=r,what=queued} 2 {reservation=r,what=released} 1", 1,
+			"{reservation=r,type=claimed} 1 {reservation=r,type=cleaned} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 2 {reservation=r,type=released} 1", 1,
 		},
 		{ // so much is new that the status does not go back as far
 			func() {
 				m.pieces["r"] = append(slices.Concat(one, two), transitions(5, lease.Released, lease.Cleaned, lease.Queued)...)
 				m.list[0].Status.Recent = transitions(8, lease.Cancelled)
 			},
-			"{reservation=r,what=claimed} 1 {reservation=r,what=cleaned} 1 {reservation=r,what=left} 1 {reservation=r,what=offered} 1 {reservation=r,what=queued} 3 {reservation=r,what=released} 1", 2,
+			"{reservation=r,type=claimed} 1 {reservation=r,type=cleaned} 1 {reservation=r,type=cancelled} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 3 {reservation=r,type=released} 1", 2,
 		},
 		{ // a backup was restored
 			func() { m.pieces["r"], m.list[0].Status.Recent = nil, one },
-			"{reservation=r,what=offered} 1 {reservation=r,what=queued} 1", 3,
+			"{reservation=r,type=offered} 1 {reservation=r,type=queued} 1", 3,
 		},
 		{ // the reservation was deleted, and another has its name
 			func() { m.list[0].Status.Recent = nil },
@@ -322,7 +322,7 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 			func() {
 				m.pieces["r"] = transitions(1, lease.Queued)
 				m.list[0].Status.Recent = transitions(2, lease.Quarantined)
-			}, "{reservation=r,what=blocked} 1 {reservation=r,what=queued} 1", 5,
+			}, "{reservation=r,type=quarantined} 1 {reservation=r,type=queued} 1", 5,
 		},
 	} {
 		step.do()
@@ -382,7 +382,7 @@ func constants(t *testing.T, path, kind string) []string {
 			return true
 		}
 		for _, v := range spec.Values {
-			text, err := strconv.Unquote(v.(*ast.BasicLit).Value) //nolint:forcetypeassert // constants of this kind are
+			text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -152,7 +152,7 @@ func (f *following) Describe(ch chan<- *prometheus.Desc) {
 
 func (f *following) Collect(ch chan<- prometheus.Metric) {
 	if f.inner == nil {
-		f.inner = NewCollector(CollectorOptions{Store: f.store()}).(*collector) //nolint:forcetypeassert // New makes it
+		f.inner = NewCollector(CollectorOptions{Store: f.store()}).(*collector)
 	}
 	f.inner.opts.Store = f.store()
 	f.inner.Collect(ch)
@@ -236,11 +236,11 @@ func get(t *testing.T, url string) (string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
-		return "", err //nolint:wrapcheck // the caller tries again
+		return "", err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", err //nolint:wrapcheck // the caller tries again
+		return "", err
 	}
 	defer resp.Body.Close()
 	var b bytes.Buffer

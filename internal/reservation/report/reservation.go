@@ -12,15 +12,14 @@ import (
 
 var states = []lease.State{lease.Free, lease.Leased, lease.Dirty, lease.Cleaning}
 
-// whats are all things that can happen. Each has a series from the start: an increase
-// from nothing to 1 is none to Prometheus.
+// eventTypes has all event types. Each has a series from the start: Prometheus sees no increase
+// from an absent series to 1.
 var eventTypes = []lease.EventType{
 	lease.Queued, lease.Offered, lease.Claimed, lease.Extended, lease.Notified, lease.Released, lease.Expired, lease.Evicted,
 	lease.Published, lease.CheckedOut, lease.CheckedIn, lease.Cancelled, lease.WaitTimedOut, lease.Yielded, lease.Returned,
 	lease.CleanStarted, lease.Cleaned, lease.CleanFailed, lease.Restored, lease.Quarantined,
 }
 
-// reservation tells how one is now.
 func (s *sink) reservation(r *store.Reservation, now time.Time) {
 	rec := &r.Status.Record
 	for _, one := range states {
@@ -57,7 +56,7 @@ func (s *sink) queue(name string, waiting []lease.Ticket, now time.Time) {
 	}
 }
 
-// longest name of a holder in a label, in characters.
+// longestHolder is the longest holder name in a label, in characters.
 const longestHolder = 64
 
 func shortHolder(holder string) string {

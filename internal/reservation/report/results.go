@@ -12,13 +12,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Grid is what the nights came to.
+// Results are the outcomes of the nightly batches.
 type Results struct {
-	// Made is when.
+	// Made is the time of creation.
 	Made time.Time `json:"made"`
-	// Nights are the batches that are shown, oldest first.
+	// Nights are the shown batches, oldest first.
 	Nights []Night `json:"nights"`
-	// Lanes are the reservations, by name.
+	// Lanes are the reservations, sorted by name.
 	Lanes      []Lane     `json:"lanes"`
 	Thresholds Thresholds `json:"thresholds"`
 }
@@ -27,10 +27,10 @@ type Results struct {
 type Night struct {
 	Entry string    `json:"entry"`
 	At    time.Time `json:"at"`
-	// By is who began it by hand.
+	// By is the user that started it manually.
 	By       string `json:"by,omitempty"`
 	Finished bool   `json:"finished"`
-	// Failed says what was not done.
+	// Failed lists the work that was not done.
 	Failed string `json:"failed,omitempty"`
 }
 
@@ -38,53 +38,52 @@ type Night struct {
 type Lane struct {
 	Reservation string `json:"reservation"`
 	Cloud       string `json:"cloud,omitempty"`
-	// Legs are what the nights came to at it, one a night; the zero Leg: the night was
-	// not there.
+	// Legs are the results by night; a zero Leg: no batch in that night.
 	Legs []Leg `json:"legs"`
-	// Rows are the cells, main first, then the newest release.
+	// Rows are the cells: main, then the newest release.
 	Rows []Row `json:"rows"`
 }
 
-// Leg is what a night came to at a reservation.
+// Leg is the result of a night at a reservation.
 type Leg struct {
 	Result string `json:"result,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
 	Cells  int    `json:"cells"`
 }
 
 // Row is one version with one intent on one reservation.
 type Row struct {
-	Version string          `json:"version"`
+	Version string        `json:"version"`
 	Intent  config.Intent `json:"intent"`
-	// Current: the newest matrix of the reservation has it.
+	// Current: in the newest matrix of the reservation.
 	Current bool `json:"current"`
-	// Cells are one a night; nil: the night's matrix did not have it.
+	// Cells by night; nil: not in that night's matrix.
 	Cells []*matrix.Cell `json:"cells"`
-	// Newest is the outcome of the newest night in which it came to an end, and Streak for
-	// how many nights in a row it has been that; Since is the first of them.
+	// Newest is the newest final outcome, Streak the number of consecutive nights with it, and
+	// Since the first of them.
 	Newest matrix.Outcome `json:"newest,omitempty"`
-	Reason    string         `json:"reason,omitempty"`
+	Reason string         `json:"reason,omitempty"`
 	Streak int            `json:"streak,omitempty"`
 	Since  time.Time      `json:"since,omitzero"`
-	// Ran is the newest night in which it passed, failed or took too long.
+	// LastRun is the newest night in which it passed, failed or timed out.
 	LastRun time.Time `json:"ran,omitzero"`
-	// Flaky and Stale say why it is that; empty: it is not.
+	// Flaky and Stale have the reason; empty if it is not.
 	Flaky string `json:"flaky,omitempty"`
 	Stale string `json:"stale,omitempty"`
 }
 
-// Name is what the row's cells are called.
+// Name of the row's cells.
 func (r Row) Name() string { return matrix.Cell{Version: r.Version, Intent: r.Intent}.Name() }
 
-// Options of Of.
+// ResultsOptions configure NewResults.
 type ResultsOptions struct {
 	Now time.Time
-	// Nights are how many are shown, the newest; all that there are count for what is found.
+	// Nights is the number of newest nights to show; all nights count for flaky and stale.
 	Nights     int
 	Thresholds Thresholds
 }
 
-// Of makes a grid of hand-overs, of which the batches count.
+// NewResults computes the results of all batches in a list of hand-overs.
 func NewResults(all []*store.HandOver, opts ResultsOptions) *Results {
 	batches := slices.DeleteFunc(slices.Clone(all), func(h *store.HandOver) bool { return h.Spec.Action != string(calendar.Batch) })
 	slices.SortStableFunc(batches, func(a, b *store.HandOver) int {
@@ -134,7 +133,7 @@ func (l *Lane) row(version string, intent config.Intent) *Row {
 	return &l.Rows[i]
 }
 
-// finish judges the rows and puts them into their order.
+// finish computes and sorts the rows.
 func (l *Lane) finish(g *Results) {
 	newest := len(l.Legs) - 1
 	for newest >= 0 && l.Legs[newest].Cells == 0 {
@@ -152,7 +151,7 @@ func (l *Lane) finish(g *Results) {
 	})
 }
 
-// compare orders versions: main, then the newest release, then what is neither.
+// compareVersions orders main, then releases from the newest, then other versions.
 func compareVersions(a, b string) int {
 	rank := func(v string) (int, config.Release) {
 		if v == config.MainBranch {
@@ -170,7 +169,7 @@ func compareVersions(a, b string) int {
 
 func intentOrder(i config.Intent) int { return slices.Index(config.Intents(), i) }
 
-// sum finds the newest outcome, for how long it has been that, and when the cell ran last.
+// sum finds the newest outcome, its streak and the last run.
 func (r *Row) sum(nights []Night) {
 	for i, c := range slices.Backward(r.Cells) {
 		if c == nil || !c.Outcome.Ended() {
@@ -192,12 +191,12 @@ func (r *Row) sum(nights []Night) {
 	}
 }
 
-// ran tells that a cell says something of its version.
+// ran reports whether the outcome says something about the version.
 func ran(c *matrix.Cell) bool {
 	return c != nil && (c.Outcome == matrix.Passed || c.Outcome == matrix.Failed || c.Outcome == matrix.TimedOut)
 }
 
-// show keeps the newest nights, and the rows that have a cell in them or are current.
+// show keeps the newest nights and the rows that are current or have a cell in them.
 func (g *Results) show(nights int) {
 	if nights <= 0 || nights >= len(g.Nights) {
 		return

@@ -13,11 +13,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/reservation/report"
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config"
-	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/config/configtest"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
+	"github.com/firstlight/firstlight/internal/reservation/report"
+	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
 var begin = time.Date(2026, 11, 1, 4, 0, 0, 0, time.UTC)
@@ -189,11 +189,11 @@ func TestADayIsNoNight(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	var out bytes.Buffer
-	if err := g.Text(&out); err != nil || out.String() != "there was no batch yet\n" {
+	if err := g.Text(&out); err != nil || out.String() != "no batch yet\n" {
 		t.Errorf("%q %v", out.String(), err)
 	}
 	out.Reset()
-	if err := g.HTML(&out); err != nil || !strings.Contains(out.String(), "there was no batch yet") {
+	if err := g.HTML(&out); err != nil || !strings.Contains(out.String(), "no batch yet") {
 		t.Errorf("%v %s", err, out.String())
 	}
 }
@@ -213,7 +213,7 @@ func sample() []*store.HandOver {
 	newest.Status.Rows[0].Cells[1].Evidence = "s3://evidence/fl-night-gh1-x"
 	newest.Status.Rows[0].Cells[1].Reason = "1 of 2 replicas is pending: <insufficient nvidia.com/gpu>\n  | a line of the log\n  | another"
 	newest.Status.Rows[0].Cells[2].Attempts = 2
-	newest.Status.Rows = append(newest.Status.Rows, store.HandOverRow{Reservation: "azure-h100", Cloud: "azure", Result: "blocked", Reason: "the matrix is not known: azure-h100: the floor v9.0.0 is too-high"})
+	newest.Status.Rows = append(newest.Status.Rows, store.HandOverRow{Reservation: "azure-h100", Cloud: "azure", Result: "blocked", Reason: "cannot compute the matrix: azure-h100: the floor v9.0.0 is too-high"})
 	byHand := nights("gcp-h100", [2]string{"main/training", "P"})[0]
 	byHand.Spec.At, byHand.Spec.By = metav1.NewTime(day(6).Add(8*time.Hour)), "ada"
 	return append(all, byHand)

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// sink gathers what is told, and what could not be.
+// sink collects metrics and errors.
 type sink struct {
 	metrics []prometheus.Metric
 	err     error
@@ -34,5 +34,5 @@ func (s *sink) flag(d *prometheus.Desc, on bool, labels ...string) {
 	s.gauge(d, value, labels...)
 }
 
-// stamp is a time as Prometheus has it.
+// unixSeconds converts a time for Prometheus.
 func unixSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

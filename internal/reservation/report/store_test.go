@@ -25,7 +25,7 @@ func TestRealStore(t *testing.T) {
 	b := broker.New(broker.Options{Store: k})
 	c := NewCollector(CollectorOptions{Store: k})
 	want := func(what lease.EventType, n int) string {
-		return fmt.Sprintf("reservation_transitions_total{reservation=r,what=%s} %d\n", what, n)
+		return fmt.Sprintf("reservation_events_total{reservation=r,type=%s} %d\n", what, n)
 	}
 	const rounds = 40 // of four transitions
 	for i := range rounds {

@@ -8,16 +8,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/matrix"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// Text writes the grid for a terminal. It is not broken off where a reader would take half
-// of it for all: what it writes to keeps its errors.
+// Text writes the results for a terminal, at once: w reports the error.
 func (g *Results) Text(w io.Writer) error {
 	if len(g.Nights) == 0 {
-		_, err := fmt.Fprintln(w, "there was no batch yet")
-		return err //nolint:wrapcheck // the caller says what it was doing
+		_, err := fmt.Fprintln(w, "no batch yet")
+		return err
 	}
 	var b strings.Builder
 	fmt.Fprintln(&b, g.Headline())
@@ -29,13 +28,13 @@ func (g *Results) Text(w io.Writer) error {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n"))
-	return err //nolint:wrapcheck // the caller says what it was doing
+	return err
 }
 
-// Headline counts the newest night's cells.
+// Headline summarizes the newest night.
 func (g *Results) Headline() string {
 	if len(g.Nights) == 0 {
-		return "there was no batch yet"
+		return "no batch yet"
 	}
 	newest := len(g.Nights) - 1
 	var cells []matrix.Cell
@@ -51,7 +50,7 @@ func (g *Results) Headline() string {
 	counts, _, _ = strings.Cut(counts, ":")
 	state := ""
 	if !n.Finished {
-		state = ", which is not over"
+		state = ", unfinished"
 	}
 	return fmt.Sprintf("%s; the newest, %s of %s%s: %s", countNights(len(g.Nights)), n.Entry, n.At.Format(time.DateOnly), state, counts)
 }
@@ -63,7 +62,7 @@ func countNights(n int) string {
 	return fmt.Sprintf("%d nights", n)
 }
 
-// byVersion is the newest outcome of each cell that the matrix has.
+// byVersion writes the newest outcome of each current cell.
 func (g *Results) byVersion(b *strings.Builder) {
 	intents := g.intents()
 	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
@@ -84,10 +83,10 @@ func (g *Results) byVersion(b *strings.Builder) {
 			fmt.Fprintf(tw, "%s\t(no cells)%s\n", l.Reservation, strings.Repeat("\t-", len(intents)))
 		}
 	}
-	_ = tw.Flush() // into memory
+	_ = tw.Flush() // in memory
 }
 
-// without says why a lane had no cells in the newest night; empty: it had, or was not there.
+// noCellsReason says why a lane had no cells in the newest night; empty if it had.
 func (l Lane) noCellsReason() string {
 	leg := l.Legs[len(l.Legs)-1]
 	if leg.Cells > 0 || leg.Result == "" {
@@ -104,7 +103,7 @@ func (g *Results) intents() []config.Intent {
 	})
 }
 
-// versions are those that the newest matrix of the lane has.
+// versions returns the versions in the newest matrix of the lane.
 func (l Lane) versions() []string {
 	var out []string
 	for _, r := range l.Rows {
@@ -115,7 +114,7 @@ func (l Lane) versions() []string {
 	return out
 }
 
-// at is the row of a cell that the newest matrix has; nil: it has none.
+// at returns the current row of a cell, or nil.
 func (l Lane) at(version string, intent config.Intent) *Row {
 	i := slices.IndexFunc(l.Rows, func(r Row) bool { return r.Current && r.Version == version && r.Intent == intent })
 	if i < 0 {
@@ -124,7 +123,7 @@ func (l Lane) at(version string, intent config.Intent) *Row {
 	return &l.Rows[i]
 }
 
-// newest is a row's outcome in a few words.
+// newest formats the newest outcome of a row.
 func (r *Row) newest() string {
 	if r == nil {
 		return "-"
@@ -142,8 +141,7 @@ func (r *Row) newest() string {
 	return text
 }
 
-// Day is what a night is called at the head of its column: its day, and the time where
-// two are of one day.
+// Day labels the column of a night: its day, with the time if another night has the same day.
 func (g *Results) Day(i int) string {
 	day := g.Nights[i].At.Format("01-02")
 	for j, n := range g.Nights {
@@ -170,7 +168,7 @@ func (g *Results) byNight(b *strings.Builder) {
 			fmt.Fprintln(tw)
 		}
 	}
-	_ = tw.Flush() // into memory
+	_ = tw.Flush() // in memory
 	var legend []string
 	for _, l := range letters {
 		legend = append(legend, l.Letter+" "+string(l.Outcome))
@@ -178,17 +176,16 @@ func (g *Results) byNight(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s, blank: not in that night's matrix\n", strings.Join(legend, ", "))
 }
 
-// Finding is what somebody should look at.
+// Finding needs attention.
 type Finding struct {
 	Type        string
 	Reservation string
 	Name        string
-	Reason         string
+	Reason      string
 	Evidence    string
 }
 
-// Findings are the cells of the newest matrices that are not passed, flaky or stale, and the
-// nights that did not do all of their work.
+// Findings returns the current cells that are not passed, flaky or stale, and lanes without cells.
 func (g *Results) Findings() []Finding {
 	var out []Finding
 	for _, l := range g.Lanes {
@@ -217,7 +214,7 @@ func (g *Results) Findings() []Finding {
 	return out
 }
 
-// last is the newest cell that has ended; nil: none that is shown.
+// last returns the newest shown cell that has ended, or nil.
 func (r *Row) last() *matrix.Cell {
 	for _, c := range slices.Backward(r.Cells) {
 		if c != nil && c.Outcome.Ended() {
@@ -233,7 +230,7 @@ func (g *Results) found(b *strings.Builder) {
 		return
 	}
 	tw := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nLOOK AT\tRESERVATION\tCELL\tWHY")
+	fmt.Fprintln(tw, "\nFINDING\tRESERVATION\tCELL\tREASON")
 	for _, f := range list {
 		name := f.Name
 		if name == "" {
@@ -245,5 +242,5 @@ func (g *Results) found(b *strings.Builder) {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", f.Type, f.Reservation, name, reason)
 	}
-	_ = tw.Flush() // into memory
+	_ = tw.Flush() // in memory
 }

@@ -1,7 +1,7 @@
 package report
 
 import (
-	_ "embed" // the shipped thresholds
+	_ "embed" // default thresholds
 	"errors"
 	"fmt"
 
@@ -11,30 +11,31 @@ import (
 //go:embed thresholds.yaml
 var defaultThresholds []byte
 
-// Thresholds say when a cell is flaky and when it is stale, and why then.
+// Thresholds define flaky and stale cells, with reasons.
 type Thresholds struct {
 	Flaky Flaky `yaml:"flaky" json:"flaky"`
 	Stale Stale `yaml:"stale" json:"stale"`
 }
 
-// Flaky is a cell with so many flips between passed and failed, at one version, in its
-// newest nights.
+// Flaky: at least Flips changes between passed and failed, at one version, in the newest Nights.
 type Flaky struct {
 	Nights int    `yaml:"nights" json:"nights"`
 	Flips  int    `yaml:"flips" json:"flips"`
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-// Stale is a cell that has not run for more than so many days.
+// Stale: not run for more than Days.
 type Stale struct {
 	Days   int    `yaml:"days" json:"days"`
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-var errThresholds = errors.New("flaky wants nights above 1, flips from 1 to nights-1, and a reason; stale wants days above 0, and a reason")
+var errThresholds = errors.New("invalid thresholds: flaky needs nights above 1, flips from 1 to nights-1 and a reason; stale needs days above 0 and a reason")
 
-// Shipped are the thresholds that come with the binary.
-func DefaultThresholds() (Thresholds, error) { return parseThresholds("thresholds.yaml", defaultThresholds) }
+// DefaultThresholds returns the thresholds in the binary.
+func DefaultThresholds() (Thresholds, error) {
+	return parseThresholds("thresholds.yaml", defaultThresholds)
+}
 
 func parseThresholds(name string, data []byte) (Thresholds, error) {
 	var t Thresholds

@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 		"good, then refused, then good":    {false, []step{hold(1), refused(renew, 1), did(renew, 1)}, false},
 		"failed to clean, and given away":  {false, []step{hold(1), sweep(2), did(fail, 2), hold(3)}, false},
 		"evicted, and cleaned":             {false, []step{hold(1), did(evict, 1), refused(check, 1), sweep(2), did(finish, 2), hold(3)}, true},
-		"nothing to clean, and it was":     {false, []step{hold(1), did(release, 1), {kind: clean, outcome: notDirty}}, false},
+		"the reservation is not dirty, and it was":     {false, []step{hold(1), did(release, 1), {kind: clean, outcome: notDirty}}, false},
 		"an unanswered release, then free": {true, []step{hold(1), {kind: release, token: 1}, hold(2)}, true},
 
 		"a whole day":                       {false, []step{hold(1), open(1), did(check, 1), takes(2), refused(renew, 1), did(renew, 2), longer(2, 15), did(notify, 2), did(handBack, 2), takes(5), did(release, 5), sweep(6)}, true},

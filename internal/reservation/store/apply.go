@@ -12,19 +12,19 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// managed labels what Apply made, and may delete.
+// registryLabel marks the reservations that Apply created and may delete.
 const registryLabel = "firstlight.dev/registry"
 
-// Applied is what became of one reservation: created, changed, unchanged, deleted, kept.
+// Applied is the result for one reservation: created, changed, unchanged, deleted, kept.
 type Applied struct {
 	Name   string `json:"name"`
 	Result string `json:"result"`
-	// Why a reservation that is in the registry no more is kept.
+	// Reason why a reservation that left the registry is kept.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Apply makes the reservations those of a registry, in order of their names. One that
-// the registry does not have is deleted when it is free and nobody waits for it.
+// Apply makes the reservations match a registry and returns the results sorted by name. A
+// reservation that the registry no longer has is deleted when it is free and its queue is empty.
 func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, error) {
 	have, err := k.List(ctx)
 	if err != nil {
@@ -64,11 +64,11 @@ func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, erro
 	return out, nil
 }
 
-// bring writes a spec until nobody else wrote in between.
+// updateSpec writes a spec, and retries conflicts.
 func (k *Kube) updateSpec(ctx context.Context, r *Reservation, spec Spec) (Applied, error) {
 	what := "unchanged"
 	for {
-		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not the registry's to say
+		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not part of the registry
 		same := r.Spec == spec && r.Labels[registryLabel] != ""
 		if same && len(r.ManagedFields) == 0 {
 			return Applied{Name: r.Name, Result: what}, nil
@@ -94,27 +94,26 @@ func (k *Kube) updateSpec(ctx context.Context, r *Reservation, spec Spec) (Appli
 	}
 }
 
-// untracked makes the API server forget who wrote which field, and not begin again until
-// somebody uses server-side apply. To track that is a fifth of the cost of a write of a
-// status, and brokers have no use for it.
+// noManagedFields makes the API server stop tracking field managers until the next server-side
+// apply. Tracking costs a fifth of a status write, and brokers do not use it.
 func noManagedFields() []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }
 
-// retire deletes what nobody uses: exactly the version that was looked at.
+// deleteUnused deletes an unused reservation at exactly the version that was read.
 func (k *Kube) deleteUnused(ctx context.Context, r *Reservation) (Applied, error) {
 	kept := func(reason string) (Applied, error) {
 		return Applied{Name: r.Name, Result: "kept", Reason: reason}, nil
 	}
 	switch {
 	case r.Labels[registryLabel] == "":
-		return kept("it was not made of a registry")
+		return kept("it was not created from a registry")
 	case r.Status.CurrentState() != lease.Free:
 		return kept("it is " + string(r.Status.CurrentState()))
 	case len(r.Status.Queue) > 0:
-		return kept("somebody waits for it")
+		return kept("its queue is not empty")
 	}
 	switch err := k.Delete(ctx, r); {
 	case errors.Is(err, ErrConflict):
-		return kept("somebody has just changed it")
+		return kept("it was changed concurrently")
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return Applied{}, err
 	}

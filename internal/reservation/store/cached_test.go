@@ -205,7 +205,7 @@ func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	c.n++
 	c.mu.Unlock()
-	return c.next.RoundTrip(req) //nolint:wrapcheck // a round trip
+	return c.next.RoundTrip(req)
 }
 
 // Every command of firstlight's own store installs it: where it is, that is one read.

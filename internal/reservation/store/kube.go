@@ -19,28 +19,27 @@ import (
 
 // Errors that callers decide on.
 var (
-	// ErrConflict: somebody else wrote since it was read.
-	ErrConflict = errors.New("somebody else changed the reservation")
-	// ErrNotFound: there is no such reservation.
-	ErrNotFound = errors.New("no such reservation")
+	// ErrConflict: the object changed since it was read.
+	ErrConflict = errors.New("the reservation was changed concurrently")
+	// ErrNotFound: the object does not exist.
+	ErrNotFound = errors.New("reservation not found")
 )
 
 const (
 	reservations = "reservations"
 	histories    = "reservationhistories"
-	// ofReservation labels a piece of history with whose it is.
+	// reservationLabel has the name of the reservation that a piece of history belongs to.
 	reservationLabel = "firstlight.dev/reservation"
 )
 
-// Kube keeps reservations at an API server. Each read asks it.
+// Kube reads and writes reservations directly at an API server.
 type Kube struct {
 	client rest.Interface
 	scheme *runtime.Scheme
 	caller caller
 }
 
-// NewKube reaches the API server of a configuration, as fast as that answers: a broker
-// that holds itself back lets leases expire.
+// NewKube returns a client without a rate limit: a throttled broker lets leases expire.
 func NewKube(config *rest.Config) (*Kube, error) {
 	scheme := newScheme()
 	c := rest.CopyConfig(config)
@@ -50,19 +49,19 @@ func NewKube(config *rest.Config) (*Kube, error) {
 	c.QPS = -1
 	client, err := rest.RESTClientFor(c)
 	if err != nil {
-		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+		return nil, fmt.Errorf("connect to the reservation store: %w", err)
 	}
 	return &Kube{client: client, scheme: scheme}, nil
 }
 
-// Get reads one.
+// Get reads a reservation.
 func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {
 	r := &Reservation{}
 	err := k.client.Get().Resource(reservations).Name(name).Do(ctx).Into(r)
 	return r, wrapError(err, "read reservation "+name)
 }
 
-// List reads all, in order of their names.
+// List reads all reservations, sorted by name.
 func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	var out []*Reservation
 	opts := metav1.ListOptions{Limit: 500}
@@ -80,7 +79,7 @@ func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	}
 }
 
-// Create adds one.
+// Create creates a reservation.
 func (k *Kube) Create(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	out := &Reservation{}
@@ -95,20 +94,19 @@ func (k *Kube) Update(ctx context.Context, r *Reservation) (*Reservation, error)
 	return out, wrapError(err, "change reservation "+r.Name)
 }
 
-// Delete removes that version of one.
+// Delete deletes exactly this version.
 func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
 	opts := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}}
 	return wrapError(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
 }
 
-// keepRecent transitions stay in a status at least, and few, since each step reads and
-// writes all of them (32 cost a fifth more CPU time a step); when there are as many again, the
-// oldest of them, as many, go to a ReservationHistory. Where a piece begins and ends is
-// so the same for all who write at once, and a piece that is there already is the same.
+// keepRecent is the least number of events in a status. It is small because each step reads and
+// writes all of them (32 cost a fifth more CPU time per step). At twice as many, the oldest
+// keepRecent move to a ReservationHistory, so that all concurrent writers cut pieces at the same
+// place and an existing piece is identical.
 const keepRecent = 8
 
-// Save writes the status over the version that r was read at; ErrConflict when there
-// is a newer one.
+// Save writes the status over the version of r; ErrConflict if a newer version exists.
 func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	r.Status.Waiting = len(r.Status.Queue)
@@ -120,7 +118,7 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 		r.Status.Recent = slices.Clone(r.Status.Recent[keepRecent:])
 	}
 	result := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").SetHeader("Accept", metadataOnly).Body(r).Do(ctx)
-	if err := result.Error(); err != nil { // in the API server's own words
+	if err := result.Error(); err != nil { // the API server's own message
 		return nil, wrapError(err, "change reservation "+r.Name)
 	}
 	raw, err := result.Raw()
@@ -131,18 +129,18 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, fmt.Errorf("change reservation %s: read the answer: %w", r.Name, err)
+		return nil, fmt.Errorf("change reservation %s: decode the answer: %w", r.Name, err)
 	}
 	out := *r
 	out.ObjectMeta = answer.Metadata
 	return &out, nil
 }
 
-// metadataOnly asks for the new version alone: the rest is what was sent.
+// metadataOnly requests only the new version: the rest equals what was sent.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// archive keeps transitions that were committed before: a step never adds as many as
-// stay. The name has the time of the first, which a restored store may have again.
+// archive stores events that were committed before: a step never adds as many as stay. The name
+// has the time of the first event, because a restored store may reuse its number.
 func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) error {
 	h := &ReservationHistory{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
@@ -156,12 +154,12 @@ func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) e
 	if exists(err) {
 		return nil
 	}
-	return wrapError(err, "keep the history of reservation "+r.Name)
+	return wrapError(err, "archive the history of reservation "+r.Name)
 }
 
-// History is everything that happened to a reservation since a time, oldest first.
+// History returns the events of a reservation since a time, oldest first.
 func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Event, error) {
-	r, err := k.Get(ctx, name) // first: what it has no room for later is in a piece by then
+	r, err := k.Get(ctx, name) // read first: what leaves the status later is archived by then
 	if err != nil {
 		return nil, err
 	}
@@ -194,13 +192,13 @@ func wrapError(err error, doing string) error {
 	}
 }
 
-// Fresh is Get: each read asks the API server.
+// GetUncached is Get.
 func (k *Kube) GetUncached(ctx context.Context, name string) (*Reservation, error) {
 	return k.Get(ctx, name)
 }
 
-// Copied is false: what Get and List answer is what the API server has now.
+// MayBeStale returns false.
 func (k *Kube) MayBeStale() bool { return false }
 
-// Interrupted is 0: where the API server can not be asked, the request says so.
+// Interruptions returns 0: an unreachable API server is an error of the request.
 func (k *Kube) Interruptions() uint64 { return 0 }

@@ -1,6 +1,5 @@
-// Package yamlfiletest tests readers of the files that package yamlfile reads: by files that
-// are wrong, with what is said of each beside it. It defines the flag -update, which writes
-// the goldens anew.
+// Package configtest tests parsers of configuration files with invalid files and the problems
+// expected of each. It defines the flag -update, which rewrites the golden files.
 package configtest
 
 import (
@@ -19,16 +18,16 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Invalid reads every NAME.yaml in dir, of which there are least or more. parse has to
-// refuse it with a diag.List that is as NAME.golden says, each problem with a place and a
-// remedy. Together the files break all of rules, but for those that no file alone can break.
+// Invalid parses every NAME.yaml in dir, at least least files. parse must return the diag.List in
+// NAME.golden, each problem with a position and a remedy. Together the files must break all rules
+// except those listed.
 func Invalid[T any](t *testing.T, dir string, least int, parse func(name string, data []byte) (*T, error), rules []diag.Rule, except ...string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil || len(files) < least {
-		t.Fatalf("there are %d wrong files, want %d: %v", len(files), least, err)
+		t.Fatalf("%d invalid files, want at least %d: %v", len(files), least, err)
 	}
 	broken := map[string]bool{}
 	for _, file := range files {
@@ -41,12 +40,12 @@ func Invalid[T any](t *testing.T, dir string, least int, parse func(name string,
 			got, err := parse(name+".yaml", data)
 			list, ok := errors.AsType[diag.List](err)
 			if !ok || got != nil {
-				t.Fatalf("it is taken for right, or the error is no list of problems: %+v, %v", got, err)
+				t.Fatalf("accepted, or the error is not a diag.List: %+v, %v", got, err)
 			}
 			for _, p := range list {
 				broken[p.Rule] = true
 				if p.Line == 0 && text(data) || p.Remedy == "" {
-					t.Errorf("a place or a remedy is missing: %s", p)
+					t.Errorf("no position or remedy: %s", p)
 				}
 			}
 			Golden(t, strings.TrimSuffix(file, ".yaml")+".golden", list.Error()+"\n")
@@ -54,12 +53,12 @@ func Invalid[T any](t *testing.T, dir string, least int, parse func(name string,
 	}
 	for _, rule := range rules {
 		if !broken[rule.Name] && !slices.Contains(except, rule.Name) {
-			t.Errorf("no wrong file breaks rule %s", rule.Name)
+			t.Errorf("no invalid file breaks rule %s", rule.Name)
 		}
 	}
 }
 
-// text: it is one, and there is a line in it that something can be said of.
+// text reports whether data is text with at least one line of content.
 func text(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -69,7 +68,7 @@ func text(data []byte) bool {
 	return false
 }
 
-// Golden holds what was got against a file.
+// Golden compares got with the content of a file.
 func Golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {

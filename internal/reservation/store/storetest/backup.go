@@ -8,8 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/component"
 )
 
-// Backup copies what the store in a directory keeps to a directory that does not exist
-// yet. The store must not run.
+// Backup copies the data of a stopped store in dir to a new directory.
 func Backup(dir, to string) error {
 	if err := os.CopyFS(to, os.DirFS(filepath.Join(dir, component.KeptDir))); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
@@ -17,7 +16,7 @@ func Backup(dir, to string) error {
 	return nil
 }
 
-// Restore puts such a copy back in the place of what is kept. The store must not run.
+// Restore replaces the data of a stopped store by a backup.
 func Restore(from, dir string) error {
 	kept := filepath.Join(dir, component.KeptDir)
 	if err := os.RemoveAll(kept); err != nil {

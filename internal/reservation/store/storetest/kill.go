@@ -6,8 +6,7 @@ import (
 	"github.com/firstlight/firstlight/internal/lab/process"
 )
 
-// Kill kills etcd or kube-apiserver, as a machine that fails would. Another is started
-// in its place.
+// Kill kills etcd or kube-apiserver; the supervisor restarts it.
 func (s *Store) Kill(component string) error {
 	for _, c := range s.Lab.Status().Components {
 		if c.Name == component {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Policed tells that the store refuses a line of history that does not name the user that
-// writes it. Where it does not, the reservation has one line more.
+// PolicyActive reports whether the store refuses a line of history without the user that writes
+// it. If not, the call adds a line.
 func PolicyActive(ctx context.Context, k *store.Kube, name string) bool {
 	r, err := k.Get(ctx, name)
 	if err != nil {
@@ -25,16 +25,16 @@ func PolicyActive(ctx context.Context, k *store.Kube, name string) bool {
 	return err != nil
 }
 
-// awaitPolicy returns when the admission policy is in force: an API server reads policies
-// about once a second.
+// waitForPolicy waits until the admission policy is active: an API server reads policies about
+// once a second.
 func (s *Store) waitForPolicy(ctx context.Context) error {
 	k, err := store.NewKube(s.Config)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	probe, err := k.Create(ctx, &store.Reservation{ObjectMeta: metav1.ObjectMeta{GenerateName: "policed-"}})
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
 		return PolicyActive(ctx, k, probe.Name), nil
@@ -43,7 +43,7 @@ func (s *Store) waitForPolicy(ctx context.Context) error {
 		return fmt.Errorf("wait for the admission policy: %w", err)
 	}
 	if probe, err = k.Get(ctx, probe.Name); err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
-	return k.Delete(ctx, probe) //nolint:wrapcheck // says what it was doing
+	return k.Delete(ctx, probe)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// Shared is the store that the tests of a package share:
+// Shared is a store that the tests of a package share:
 //
 //	var shared storetest.Shared
 //
 //	func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 type Shared struct{ start func() (*Store, error) }
 
-// Main runs a package's tests and returns the exit code.
+// Main runs the tests of a package and returns the exit code.
 func (s *Shared) Main(m *testing.M) int {
 	return Main(func(start func() (*Store, error)) int {
 		s.start = sync.OnceValues(start)
@@ -24,7 +24,7 @@ func (s *Shared) Main(m *testing.M) int {
 	})
 }
 
-// Store is started for the first test that wants it. With -short, who wants it is skipped.
+// Store starts the store for the first test that calls it. With -short, it skips the test.
 func (s *Shared) Store(tb testing.TB) *Store {
 	tb.Helper()
 	suite.Live(tb)
@@ -35,7 +35,7 @@ func (s *Shared) Store(tb testing.TB) *Store {
 	return st
 }
 
-// Kube reaches the store.
+// Kube returns a client of the store.
 func (s *Shared) Kube(tb testing.TB) *store.Kube {
 	tb.Helper()
 	k, err := store.NewKube(s.Store(tb).Config)
@@ -45,10 +45,10 @@ func (s *Shared) Kube(tb testing.TB) *store.Kube {
 	return k
 }
 
-// within bounds a wait: for minutes, since machines are busy.
+// within bounds a wait; it is long because test machines are busy.
 const within = 3 * time.Minute
 
-// Until waits until f is true, and fails where that never is.
+// Until waits until f is true and fails the test at a timeout.
 func Until(tb testing.TB, what string, f func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -58,7 +58,7 @@ func Until(tb testing.TB, what string, f func() bool) {
 		select {
 		case <-tick.C:
 		case <-end:
-			tb.Fatalf("waited in vain for %s", what)
+			tb.Fatalf("timeout waiting until %s", what)
 		}
 	}
 }

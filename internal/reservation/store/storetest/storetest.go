@@ -1,5 +1,4 @@
-// Package storetest starts the store that reservations are kept in, for tests: the one
-// that people get, etcd and kube-apiserver, as processes.
+// Package storetest starts a real reservation store for tests: etcd and kube-apiserver.
 package storetest
 
 import (
@@ -15,15 +14,15 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is one that runs.
+// Store is a running store.
 type Store struct {
 	Config *rest.Config
 	Lab    *lab.Lab
 	dir    string
 }
 
-// Start starts a store in a directory, where one may have run before. The upstream
-// programs may have to be built first.
+// Start starts a store in a directory that may have data of an earlier one. It may have to build
+// the upstream programs.
 func Start(dir string) (*Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 75*time.Minute) //nolint:forbidigo // before any test there is no caller
 	defer cancel()
@@ -31,7 +30,7 @@ func Start(dir string) (*Store, error) {
 		Name: "store", Dir: dir, Purpose: component.Store,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make a store: %w", err)
+		return nil, fmt.Errorf("create a store: %w", err)
 	}
 	if err := l.Start(ctx); err != nil {
 		return nil, fmt.Errorf("start a store: %w", err)
@@ -46,20 +45,20 @@ func Start(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Stop stops it. What it keeps stays.
+// Stop stops the store and keeps its data.
 func (s *Store) Stop() error { return s.Lab.Stop(context.Background()) } //nolint:forbidigo // after all tests there is no caller
 
-// Kubeconfig is the path of the store's kubeconfig.
+// Kubeconfig returns the path of the kubeconfig.
 func (s *Store) Kubeconfig() string { return component.Config{Dir: s.dir}.AdminKubeconfig() }
 
-// Main runs the tests of a package beside one store, which use calls start for.
+// Main runs the tests of a package with one store, which starts when they call start.
 func Main(run func(start func() (*Store, error)) int) int {
 	dir, err := os.MkdirTemp("", "firstlight-store-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // when the tests are over
+	defer func() { _ = os.RemoveAll(dir) }() // after the tests
 	var started *Store
 	code := run(func() (*Store, error) {
 		started, err = Start(dir)
