@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
@@ -137,24 +138,18 @@ func loseGPUs(ctx context.Context, handle *lab.Handle, cluster *kube.Cluster) er
 			_ = resp.Body.Close() // the body repeats the request
 		}
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, every, "the loss of all GPUs", func(ctx context.Context) error {
 		nodes, err := gpuNodes(ctx, cluster)
 		if err != nil {
-			return err
+			return poll.Stop(err)
 		}
 		offered := 0
 		for i := range nodes {
 			offered += kube.Count(nodes[i].Status.Allocatable, kube.GPUResource)
 		}
-		if offered == 0 {
-			return nil
+		if offered > 0 {
+			return fmt.Errorf("%d GPUs are still allocatable", offered)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d GPUs are still allocatable: %w", offered, context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
+		return nil
+	})
 }

@@ -20,7 +20,7 @@ func TestDefectsThatAreWrong(t *testing.T) {
 		{"no reservation", "{times: 1, defect: hang}", `"reservation" is missing`},
 		{"negative", "{reservation: r, times: -1, defect: hang}", "times is -1"},
 		{"a version of none", "{reservation: r, times: 1, defect: forgets, version: main}", "forgets is of no version"},
-		{"no version", "{reservation: r, times: 1, defect: hang, version: v1.2}", "neither main nor vX.Y.Z"},
+		{"no version", "{reservation: r, times: 1, defect: hang, version: v1.2}", "must be main or vX.Y.Z"},
 		{"an intent of none", "{reservation: r, times: 1, defect: teardown-fails, intent: training}", "teardown-fails is of no intent"},
 		{"no intent", "{reservation: r, times: 1, defect: hang, intent: play}", `the intent "play" is unknown`},
 		{"no time", "{reservation: r, times: 1, defect: slow, for: long}", "want a duration"},

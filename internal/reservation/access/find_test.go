@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 		"taken by day":                {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
 		"opened long ago":             {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
 		"beside one's own":            {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500), deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
-		"no reachable deployment":              {cloud{rec: own(granted)}, granted, "no reachable deployment", ErrNoDeployment},
+		"no reachable deployment":     {cloud{rec: own(granted)}, granted, "no reachable deployment", ErrNoDeployment},
 		"left by another":             {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-old", granted-1)}}, granted, "belong to other leases: fl-old (owner team-x, token 1795273199999)", ErrNoDeployment},
 		"left of yesterday":           {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500)}}, granted + 9, "fl-old", ErrNoDeployment},
 		"another owner's":             {cloud{rec: own(granted), stands: []hook.Deployment{foreign}}, granted, "theirs (owner team-y", ErrNoDeployment},

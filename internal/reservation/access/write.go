@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // fileHeader is the first line of a written file, which may be overwritten.
@@ -31,16 +33,7 @@ func (a Access) Write(path string) (Access, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // 0600 from the start
-	if err != nil {
-		return a, fmt.Errorf("write the kubeconfig: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append([]byte(fileHeader), a.Config...))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return a, fmt.Errorf("write the kubeconfig %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := atomicfile.Write(path, append([]byte(fileHeader), a.Config...), 0o600); err != nil {
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	a.Kubeconfig = path

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -23,7 +24,6 @@ func (b *Broker) wait(ctx context.Context, names []string, t lease.Ticket, req R
 	}
 	w := waiter{Broker: b, reader: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1)}
 	w.interruptions = w.reader.Interruptions()
-	w.nextHeartbeat = b.clock.Elapsed() + rand.N(t.Timeout()/heartbeats+1) //nolint:gosec // spreads the writes of waiters that started together
 	if req.Wait {
 		defer w.follow(ctx)()
 	}
@@ -51,8 +51,9 @@ type waiter struct {
 	reader        reader
 	changed       chan struct{}
 	interruptions uint64 // of reader, as last seen
-	// nextHeartbeat is the time of the next heartbeat, on the clock's Elapsed.
-	nextHeartbeat time.Duration
+	// nextHeartbeat is the time of the next heartbeat, on the clock's Elapsed; nil before the
+	// first poll.
+	nextHeartbeat *time.Duration
 }
 
 // follow reads from a copy that a watch updates. If the watch is interrupted, the copy polls the
@@ -74,10 +75,28 @@ func (w *waiter) follow(ctx context.Context) (stop func()) {
 // for the rest of the timeout.
 const heartbeats = 2
 
-// scheduleHeartbeat spreads heartbeats so that waiters do not write together.
-func (w *waiter) scheduleHeartbeat() {
-	every := w.ticket.Timeout() / heartbeats
-	w.nextHeartbeat = w.clock.Elapsed() + every - rand.N(every/8+1) //nolint:gosec // spreads writes
+// heartbeatInterval returns the interval of heartbeats at the places of the ticket.
+func (w *waiter) heartbeatInterval(places []Place) time.Duration {
+	every := w.ticket.TimeoutAt(math.MaxInt)
+	for _, p := range places {
+		every = min(every, w.ticket.TimeoutAt(p.Position-1))
+	}
+	return every / heartbeats
+}
+
+// scheduleHeartbeat plans the next heartbeat, spread so that waiters do not write together, and
+// brings it forward if the ticket moved up and its timeout became shorter.
+func (w *waiter) scheduleHeartbeat(every time.Duration, sent bool) {
+	now := w.clock.Elapsed()
+	switch {
+	case w.nextHeartbeat == nil:
+		next := now + rand.N(every+1) //nolint:gosec // waiters may have started together
+		w.nextHeartbeat = &next
+	case sent:
+		*w.nextHeartbeat = now + every - rand.N(every/8+1) //nolint:gosec // spreads writes
+	default:
+		*w.nextHeartbeat = min(*w.nextHeartbeat, now+every)
+	}
 }
 
 // sleep waits for a change, the poll interval or the next heartbeat.
@@ -86,7 +105,7 @@ func (w *waiter) sleep(ctx context.Context, failed bool) error {
 	if failed {
 		changed = nil // do not retry a failed read at once because of a change
 	} else {
-		most = min(most, max(w.nextHeartbeat-w.clock.Elapsed(), minSleep))
+		most = min(most, max(*w.nextHeartbeat-w.clock.Elapsed(), minSleep))
 	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -123,11 +142,13 @@ func (w *waiter) poll(ctx context.Context) ([]Grant, error) {
 		p := places[i]
 		return nil, &BusyError{Reservation: p.Reservation, State: p.State, Holder: p.Holder, Waiting: p.Position - 1}
 	}
-	if w.clock.Elapsed() >= w.nextHeartbeat {
+	every := w.heartbeatInterval(places)
+	w.scheduleHeartbeat(every, false)
+	if w.clock.Elapsed() >= *w.nextHeartbeat {
 		if err := w.heartbeat(ctx); err != nil {
 			return nil, err
 		}
-		w.scheduleHeartbeat()
+		w.scheduleHeartbeat(every, true)
 	}
 	var errs []error
 	for _, r := range list {

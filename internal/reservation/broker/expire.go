@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -98,14 +97,14 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 			return rec.Expire(token, reason, now)
 		}))
 	}
-	for _, t := range r.Status.Queue {
-		if b.waiterSilence(r.Name, t) < t.Timeout() {
+	for i, t := range r.Status.Queue {
+		if b.waiterSilence(r.Name, t, i) < t.TimeoutAt(i) {
 			continue
 		}
 		errs = append(errs, b.do(ctx, "time out a ticket of", r.Name, func(rec *lease.Record, now time.Time) error {
 			i, waits := rec.Position(t.ID)
-			if !waits || rec.Queue[i].Heartbeats != t.Heartbeats || b.waiterSilence(r.Name, t) < t.Timeout() {
-				return nil
+			if !waits || rec.Queue[i].Heartbeats != t.Heartbeats || b.waiterSilence(r.Name, t, i) < t.TimeoutAt(i) {
+				return nil // alive, or moved up, which starts its shorter timeout anew
 			}
 			return rec.TimeOutTicket(t.ID, now)
 		}))
@@ -113,8 +112,10 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 	return errors.Join(errs...)
 }
 
-func (b *Broker) waiterSilence(name string, t lease.Ticket) time.Duration {
-	return b.silentFor(name+"/"+t.ID, strconv.FormatInt(t.Heartbeats, 10))
+// waiterSilence returns the time since the last heartbeat of a ticket, or since its timeout
+// became shorter because it moved up.
+func (b *Broker) waiterSilence(name string, t lease.Ticket, position int) time.Duration {
+	return b.silentFor(name+"/"+t.ID, fmt.Sprint(t.Heartbeats, t.TimeoutAt(position)))
 }
 
 // expiryReason says why a lease has expired; empty if it has not.

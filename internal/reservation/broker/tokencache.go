@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // TokenCache is a directory on this machine with the leases that this user holds in one store, a
@@ -53,16 +55,7 @@ func (d TokenCache) Put(g Grant) error {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return fmt.Errorf("cache the lease of %s: %w", g.Reservation, err)
 	}
-	tmp, err := os.CreateTemp(string(d), ".lease-*")
-	if err != nil {
-		return fmt.Errorf("cache the lease of %s: %w", g.Reservation, err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append(raw, '\n'))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("cache the lease of %s: %w", g.Reservation, err)
-	}
-	if err := os.Rename(tmp.Name(), d.path(g.Reservation)); err != nil {
+	if err := atomicfile.Write(d.path(g.Reservation), append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("cache the lease of %s: %w", g.Reservation, err)
 	}
 	return nil

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
 // File is a clock that runs ahead of the system clock by an offset in a file, in nanoseconds.
@@ -75,16 +76,8 @@ func (f *File) Jump(t time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ahead := f.offset + t.Sub(now)
-	next, err := os.CreateTemp(filepath.Dir(f.path), ".clock-*")
-	if err != nil {
+	if err := atomicfile.Write(f.path, []byte(strconv.FormatInt(int64(ahead), 10)), 0o600); err != nil {
 		return fmt.Errorf("set the clock: %w", err)
-	}
-	_, err = next.WriteString(strconv.FormatInt(int64(ahead), 10))
-	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), f.path)
-	}
-	if err != nil {
-		return fmt.Errorf("set the clock: %w", errors.Join(err, os.Remove(next.Name())))
 	}
 	f.offset = ahead
 	return nil

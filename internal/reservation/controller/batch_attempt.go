@@ -133,7 +133,7 @@ func (r *legRun) checkLease(ctx context.Context, l hook.Lease) error {
 		defer cancel()
 		ctx = detached
 	}
-	err := r.retryTransient(ctx, func() error { return r.opts.Broker.Check(ctx, r.Row.Name, l.Token) })
+	err := retryTransient(ctx, func() error { return r.opts.Broker.Check(ctx, r.Row.Name, l.Token) })
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
@@ -62,7 +61,7 @@ func (r *legRun) resume(ctx context.Context) error {
 		}
 	}
 	var held int64
-	err := r.retryTransient(ctx, func() error {
+	err := retryTransient(ctx, func() error {
 		now, err := r.opts.Store.GetUncached(ctx, r.Row.Name)
 		if err != nil {
 			return err
@@ -84,24 +83,6 @@ func (r *legRun) resume(ctx context.Context) error {
 	}
 	r.queueNext(ctx)
 	return r.releaseAndClean(ctx, held, "its runner stopped")
-}
-
-const batchRetryPause = 250 * time.Millisecond
-
-// retryTransient retries ask after transient errors of the store.
-func (r *legRun) retryTransient(ctx context.Context, ask func() error) error {
-	for {
-		err := ask()
-		if err == nil || !broker.IsTransient(err) || ctx.Err() != nil {
-			return err
-		}
-		timer := time.NewTimer(batchRetryPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
-	}
 }
 
 // cell runs one cell to its end.

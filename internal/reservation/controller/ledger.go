@@ -40,9 +40,6 @@ func (l *runRecord) row(reservation string) store.HandOverRow {
 	return *h.Status.Row(reservation)
 }
 
-// retryPause is the pause after a transient error of the store.
-const retryPause = 250 * time.Millisecond
-
 // write changes the status and stores it. Transient errors are retried until ctx ends.
 func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus)) error {
 	l.mu.Lock()

@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
@@ -112,18 +114,27 @@ func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc,
 }
 
 // open records the start of a hand-over. Transient errors are retried.
-func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error) {
-	for {
-		h, err := c.opts.Store.EnsureHandOver(ctx, spec)
-		if err == nil || !broker.IsTransient(err) {
-			return h, err
-		}
-		timer := time.NewTimer(retryPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
-		}
+func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (h *store.HandOver, err error) {
+	err = retryTransient(ctx, func() error {
+		h, err = c.opts.Store.EnsureHandOver(ctx, spec)
+		return err
+	})
+	return h, err
+}
+
+// retryPause is the pause after a transient error of the store.
+const retryPause = 250 * time.Millisecond
+
+// retryTransient repeats f after transient errors of the store until ctx ends, and returns its
+// last error.
+func retryTransient(ctx context.Context, f func() error) error {
+	var last error
+	_ = wait.PollUntilContextCancel(ctx, retryPause, true, func(context.Context) (bool, error) { // last says more than its error
+		last = f()
+		return last == nil || !broker.IsTransient(last), nil
+	})
+	if last != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), last)
 	}
+	return last
 }

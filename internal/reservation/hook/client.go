@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -62,12 +63,17 @@ func New(opts Options) *Client {
 		opts.Clock = machineClock{}
 	}
 	if opts.Jitter == nil {
-		opts.Jitter = func(d time.Duration) time.Duration { return d }
+		opts.Jitter = addJitter
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Client{opts: opts}
+}
+
+// addJitter adds up to half of d.
+func addJitter(d time.Duration) time.Duration {
+	return d + rand.N(d/2+1) //nolint:gosec // spreads retries
 }
 
 // Owner is the owner label of all deployments.

@@ -83,12 +83,12 @@ func TestAttempts(t *testing.T) {
 		{"done and an error", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no"}`)}, nil
 		}, 1, "exited with 0 and says: no"},
-		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "there is none"},
+		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "empty"},
 		{"another's", nil, func(t *testing.T, r Request) (Output, error) {
 			resp := answered(Provision)
 			resp.Deployment.Token--
 			return Output{Response: []byte(text(t, resp))}, nil
-		}, 1, "labelled with token"},
+		}, 1, "has token label"},
 		{"not there", nil, func(*testing.T, Request) (Output, error) { return Output{}, errors.New("no such program") }, 1, "no such program"},
 		{"at the limit", nil, func(t *testing.T, r Request) (Output, error) {
 			if r.Attempt == 1 {
@@ -164,7 +164,7 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 	}{
 		{"deleted", 0, false, "", 1},
 		{"gone the second time", 1, false, "", 2},
-		{"never gone", 9, false, "discover finds it", 3},
+		{"never gone", 9, false, "discover still lists it", 3},
 		{"nobody knows", 0, true, "exit status 1: no rights", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

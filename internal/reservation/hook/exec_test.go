@@ -159,7 +159,7 @@ func TestProgramThatLeavesItsOutputOpen(t *testing.T) {
 	leakless(t)
 	p := program(t, "sleep 600 & exit 0")
 	p.Grace = 50 * time.Millisecond
-	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "held its standard output open") {
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "keeps its standard output open") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestEnvironmentIsRestricted(t *testing.T) {
 		t.Errorf("the log is:\n%s", all)
 	}
 	delete(given, "REGION")
-	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "wants REGION") {
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "needs REGION") {
 		t.Errorf("without what it wants: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -99,32 +101,27 @@ func (j *Jobs) supersede(ctx context.Context, r Request) error {
 
 // waitForPod returns the pod when its first container has terminated.
 func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, error) {
-	every := j.Poll
-	if every == 0 {
-		every = time.Second
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	stands := "no pod was created"
-	for {
+	var done *corev1.Pod
+	err := poll.Until(ctx, cmp.Or(j.Poll, time.Second), "Job "+name, func(ctx context.Context) error {
 		pod, job, err := j.getPod(ctx, name, own)
 		switch {
 		case err != nil:
-			stands = err.Error() // retried until the timeout
+			return err
 		case pod != nil && ended(pod) != nil:
-			return pod, nil
+			done = pod
+			return nil
 		case failed(job) != "":
-			return nil, fmt.Errorf("job %s failed: %s; %s: %w", name, failed(job), stands, ErrTemporary)
+			return poll.Stop(fmt.Errorf("job %s failed: %s: %w", name, failed(job), ErrTemporary))
 		case pod != nil:
-			stands = waiting(pod)
+			return errors.New(waiting(pod))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for Job %s: %w; last state: %s", name, context.Cause(ctx), stands)
-		case <-tick.C:
-		}
-	}
+		return errNoPod
+	})
+	return done, err
 }
+
+// errNoPod: the Job has not created its pod yet.
+var errNoPod = errors.New("no pod was created")
 
 func (j *Jobs) getPod(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
 	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 // ended returns the termination of the hook's container, or nil.
@@ -130,17 +131,11 @@ func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 	if err != nil {
 		return fmt.Errorf("delete the Jobs with labels %s: %w", selector, err)
 	}
-	tick := time.NewTicker(cmp.Or(j.Poll, time.Second))
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, cmp.Or(j.Poll, time.Second), "the end of the pods with labels "+selector, func(ctx context.Context) error {
 		left, err := pods.List(ctx, list)
-		if err == nil && len(left.Items) == 0 {
-			return nil
+		if err == nil && len(left.Items) > 0 {
+			err = fmt.Errorf("%d pods are left", len(left.Items))
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the end of the pods with labels %s: %w", selector, context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }

@@ -92,8 +92,8 @@ func TestFilesThatAreWrong(t *testing.T) {
 		{"no attempt", good + "    limits: {nodes: {attempts: 0}}\n", "hook-limit"},
 		{"attempts", good + "    limits: {nodes: {attempts: 21}}\n", "hook-limit"},
 		{"no template", job("none.yaml"), "none.yaml"},
-		{"a pod", job("pod.yaml"), "want a Job of batch/v1"},
-		{"retries of its own", job("retries.yaml"), "it has a backoffLimit"},
+		{"a pod", job("pod.yaml"), "must be a Job of batch/v1"},
+		{"retries of its own", job("retries.yaml"), "invalid backoffLimit"},
 		{"unknown field", job("unknown.yaml"), `unknown field "backofLimit"`},
 		{"many", job("many.yaml"), "more than one pod"},
 	} {

@@ -79,7 +79,7 @@ func TestTheDeadline(t *testing.T) {
 	o.Timeout = time.Minute
 	_, err := WaitReady(t.Context(), o)
 	var late *NotReadyError
-	if !errors.As(err, &late) || late.Attempts != 4 || !strings.Contains(err.Error(), "at last 0 of 2 passes in a row: a is cordoned") {
+	if !errors.As(err, &late) || late.Attempts != 4 || !strings.Contains(err.Error(), "last attempt: 0 of 2 consecutive checks: a is cordoned") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(readyAttempts(t, log)); n != 4 || c.now.After(readyStart.Add(time.Minute)) {
@@ -143,8 +143,8 @@ func TestWhatKeepsItFromBeingAwaited(t *testing.T) {
 	}{
 		{"no record", t.Context(), func(o *ReadyOptions) { o.Log = full{} }, "no space left"},
 		{"its caller", ended, func(*ReadyOptions) {}, "lease lost"},
-		{"no nodes wanted", t.Context(), func(o *ReadyOptions) { o.Expected.Nodes = 0 }, "no nodes are not ready nodes"},
-		{"no deadline", t.Context(), func(o *ReadyOptions) { o.Timeout = 0 }, "want a deadline"},
+		{"no nodes wanted", t.Context(), func(o *ReadyOptions) { o.Expected.Nodes = 0 }, "must expect at least one node"},
+		{"no deadline", t.Context(), func(o *ReadyOptions) { o.Timeout = 0 }, "the timeout must be positive"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,7 @@ func (r Response) validate(to Request) error {
 		key   string
 		there bool
 	}{
-		{Provision, "deployment", r.Deployment != nil}, {Teardown, "gone", r.Deleted},
+		{Provision, "deployment", r.Deployment != nil}, {Teardown, "deleted", r.Deleted},
 		{GetNodes, "nodes", r.Nodes != nil}, {Discover, "deployments", r.Deployments != nil},
 		{Test, "result", r.Result != nil},
 	} {

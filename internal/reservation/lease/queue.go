@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -125,6 +126,17 @@ const tokenSpread = 1 << 20
 func (t Ticket) Timeout() time.Duration {
 	return cmp.Or(t.WaitTimeout.Duration, t.RenewInterval.Duration, DefaultWaitTimeout)
 }
+
+// TimeoutAt returns the timeout of a ticket at a position in the queue. Every heartbeat
+// writes the whole record, so a long queue of frequent heartbeats would delay them all until
+// tickets are lost. Tickets near the head keep their timeout; it doubles with each doubling
+// of the position, up to a factor of 16 at position 256.
+func (t Ticket) TimeoutAt(position int) time.Duration {
+	return t.Timeout() << min(bits.Len(uint(max(position, 0)/nearHead)), 4)
+}
+
+// nearHead is the number of tickets that keep their timeout.
+const nearHead = 32
 
 // DefaultWaitTimeout applies to tickets that state no timeout.
 const DefaultWaitTimeout = 2 * time.Minute

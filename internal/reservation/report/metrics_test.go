@@ -308,7 +308,7 @@ func TestHistoryIsCountedOnce(t *testing.T) {
 				m.pieces["r"] = append(slices.Concat(one, two), transitions(5, lease.Released, lease.Cleaned, lease.Queued)...)
 				m.list[0].Status.Recent = transitions(8, lease.Cancelled)
 			},
-			"{reservation=r,type=claimed} 1 {reservation=r,type=cleaned} 1 {reservation=r,type=cancelled} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 3 {reservation=r,type=released} 1", 2,
+			"{reservation=r,type=cancelled} 1 {reservation=r,type=claimed} 1 {reservation=r,type=cleaned} 1 {reservation=r,type=offered} 1 {reservation=r,type=queued} 3 {reservation=r,type=released} 1", 2,
 		},
 		{ // a backup was restored
 			func() { m.pieces["r"], m.list[0].Status.Recent = nil, one },
@@ -347,7 +347,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 		path, kind string
 		have       []string
 	}{
-		{"../lease/record.go", "What", strs(eventTypes)},
+		{"../lease/record.go", "EventType", strs(eventTypes)},
 		{"../lease/record.go", "State", strs(states)},
 		{"../matrix/cell.go", "Outcome", strs(cellOutcomes)},
 	} {

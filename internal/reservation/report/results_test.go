@@ -125,7 +125,7 @@ func TestFlaky(t *testing.T) {
 		{"v1.0.0", "PIPNPSP", ""},
 		{"v1.0.0", "FPPPPPPPPPFP", "2 flips"},
 		{"v1.0.0", "PFPPPPPPPPPP", ""}, // it is long ago
-		{"main", "PFP", "main moves: it may have been broken and mended"},
+		{"main", "PFP", "main changes: it may have been broken and fixed"},
 	} {
 		r := only(t, report.NewResults(nights("r", [2]string{tt.version + "/training", tt.history}), report.ResultsOptions{Now: day(len(tt.history)), Thresholds: shipped(t)}))
 		if (r.Flaky == "") != (tt.want == "") || !strings.Contains(r.Flaky, tt.want) {
@@ -145,11 +145,11 @@ func TestStale(t *testing.T) {
 		want    string
 	}{
 		{"PPP", 3, ""},
-		{"PBBB", 4, "it ran last on 2026-11-01, 4 days ago: since then it is blocked: because of blocked"},
+		{"PBBB", 4, "last run on 2026-11-01, 4 days ago: since then blocked: because of blocked"},
 		{"PBB", 3, ""},
-		{"PPP", 8, "it ran last on 2026-11-03, 6 days ago: no batch has come to it since"},
-		{"BB", 2, "the matrix has had it for 2 nights, and it never ran: blocked: because of blocked"},
-		{"NNNN", 4, "for 4 nights, and it never ran: not-started"},
+		{"PPP", 8, "last run on 2026-11-03, 6 days ago: no batch has reached it since"},
+		{"BB", 2, "in the matrix for 2 nights, but never run: blocked: because of blocked"},
+		{"NNNN", 4, "for 4 nights, but never run: not-started"},
 		{".", 1, ""}, // its first night
 		{"R", 1, ""},
 		{"FFF", 3, ""}, // it runs

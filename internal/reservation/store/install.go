@@ -24,7 +24,7 @@ import (
 // crds are the kinds; policy restricts who may change a lease. It is applied once the kinds are
 // served.
 //
-// go:embed crds.yaml
+//go:embed crds.yaml
 var crds []byte
 
 //go:embed policy.yaml
