@@ -17,7 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/clock"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // What is measured of reservations is what commands do: broker.Open makes the broker of
@@ -168,7 +168,7 @@ func (r *leases) leaseRound(ctx context.Context, open func() (*broker.Broker, er
 }
 
 func ticket(worker int) lease.Ticket {
-	return lease.Ticket{Holder: fmt.Sprintf("worker-%d", worker), Purpose: "bench", Period: lease.Spans(time.Minute)}
+	return lease.Ticket{Holder: fmt.Sprintf("worker-%d", worker), Purpose: "bench", RenewInterval: lease.Duration(time.Minute)}
 }
 
 // round takes and gives back once; it does either within the function that times it.

@@ -50,8 +50,8 @@ tests=$(field '.reservation["test-config-dir"]')
 # Nodes of the reservation: those that have GPUs, or should.
 readonly NODES=${FIRSTLIGHT_NODE_SELECTOR:-nvidia.com/gpu.present=true}
 
-# census KUBECONFIG: the nodes as the API server shows them.
-census() {
+# nodes KUBECONFIG: the nodes of the deployment, from its API server.
+nodes() {
   local list
   list=$(kubectl --kubeconfig "$1" get nodes --selector "$NODES" --output json) || fail "the nodes of $name can't be listed" "$TEMPORARY"
   answer "$(jq -c '{nodes: [.items[] | {
@@ -67,7 +67,7 @@ census() {
 result() {
   answer "$(jq -cn --arg verdict "$1" --argjson checks "$2" --arg evidence "$3" --arg why "$4" '
     ($why | gsub("[\u0000-\u0008\u000b-\u001f\u007f]"; " ") | if utf8bytelength > 2048 then .[0:500] + " (cut)" else . end) as $why
-    | {result: ({verdict: $verdict, checks: $checks} + (if $evidence == "" then {} else {evidence: $evidence} end) + (if $why == "" then {} else {why: $why} end))}')"
+    | {result: ({verdict: $verdict, checks: $checks} + (if $evidence == "" then {} else {evidence: $evidence} end) + (if $why == "" then {} else {reason: $why} end))}')"
 }
 
 # The checks of a report that saw something, and what was not passed, with its reason.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 const (
@@ -57,11 +57,11 @@ func certificate(t *testing.T) []byte {
 type bench struct {
 	*hook.Client
 	*clock
-	row  registry.Reservation
+	row  config.Reservation
 	stub string
 }
 
-func newBench(t *testing.T, program string, cloud registry.Cloud, without ...string) *bench {
+func newBench(t *testing.T, program string, cloud config.Cloud, without ...string) *bench {
 	t.Helper()
 	for _, needed := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(needed); err != nil {
@@ -92,13 +92,13 @@ func newBench(t *testing.T, program string, cloud registry.Cloud, without ...str
 	c := &clock{}
 	b := &bench{
 		clock: c, stub: stub,
-		row: registry.Reservation{
+		row: config.Reservation{
 			Name: "some-h100", Slug: "ah1", Cloud: cloud, ReservationID: "cr-1", Accelerator: "h100", GPUCount: 8, NodeCount: 2,
 			ClusterConfigPath: filepath.Join(here, "testdata", "clusters", program+".yaml"), TestConfigDir: "tests/some",
 		},
 	}
 	b.Client = hook.New(hook.Options{
-		Config: &hook.Config{Owner: "team-a", Hooks: map[registry.Cloud]hook.Hook{cloud: h}}, Fence: fence{}, Clock: c,
+		Config: &hook.Config{Owner: "team-a", Hooks: map[config.Cloud]hook.Hook{cloud: h}}, Fence: fence{}, Clock: c,
 		Runner: func(h hook.Hook) (hook.Runner, error) {
 			return &hook.Program{Hook: h, Lookup: func(n string) (string, bool) { v, ok := given[n]; return v, ok }}, nil
 		},
@@ -126,10 +126,10 @@ func (b *bench) calls(t *testing.T, with string) int {
 func TestExamples(t *testing.T) {
 	for _, tt := range []struct {
 		program, create, destroy, look, exec string
-		cloud                                registry.Cloud
+		cloud                                config.Cloud
 	}{
-		{"eks", "eksctl create cluster", "eksctl delete cluster", "describe-cluster", "aws", registry.AWS},
-		{"gke", "clusters create", "clusters delete", "clusters list", "gke-gcloud-auth-plugin", registry.GCP},
+		{"eks", "eksctl create cluster", "eksctl delete cluster", "describe-cluster", "aws", config.AWS},
+		{"gke", "clusters create", "clusters delete", "clusters list", "gke-gcloud-auth-plugin", config.GCP},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			b := newBench(t, tt.program, tt.cloud)
@@ -137,28 +137,28 @@ func TestExamples(t *testing.T) {
 			lease := hook.Lease{Token: token, Holder: "rotation"}
 
 			b.touch(t, "throttled", "")
-			d, err := b.Provision(ctx, b.row, registry.Training, name, lease)
+			d, err := b.Provision(ctx, b.row, config.Training, name, lease)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if d.Access.Exec.Command != tt.exec || !strings.HasPrefix(d.Access.CA, "-----BEGIN CERTIFICATE") || b.paused != 1 {
 				t.Errorf("after %d pauses: %+v", b.paused, d)
 			}
-			again, err := b.Provision(ctx, b.row, registry.Training, name, lease)
+			again, err := b.Provision(ctx, b.row, config.Training, name, lease)
 			if err != nil || !again.Created.Equal(d.Created) || b.calls(t, tt.create) != 1 {
 				t.Errorf("the same again: %v, %d were created", err, b.calls(t, tt.create))
 			}
 			later := hook.Lease{Token: token + 1}
-			if _, err := b.Provision(ctx, b.row, registry.Training, name, later); err == nil || !strings.Contains(err.Error(), "another token: tear it down first") {
+			if _, err := b.Provision(ctx, b.row, config.Training, name, later); err == nil || !strings.Contains(err.Error(), "another token: tear it down first") {
 				t.Errorf("under another token: %v", err)
 			}
 			if err := b.Teardown(ctx, b.row, name, lease); err == nil || !strings.Contains(err.Error(), "is stale") || b.calls(t, tt.destroy) > 0 {
 				t.Errorf("a token that is stale: %v", err)
 			}
 
-			nodes, err := b.Census(ctx, b.row, name, later)
+			nodes, err := b.GetNodes(ctx, b.row, name, later)
 			if want := (hook.Node{Name: "gpu-2", UID: "u2", Cordoned: true}); err != nil || len(nodes) != 2 || nodes[1] != want || !nodes[0].Ready || nodes[0].GPUs != 8 {
-				t.Errorf("census: %v %+v", err, nodes)
+				t.Errorf("nodes: %v %+v", err, nodes)
 			}
 			all, err := b.Discover(ctx, tt.cloud, nil, hook.Lease{})
 			if err != nil || len(all) != 1 || all[0].Name != name || all[0].Owner != "team-a" || all[0].Token != token || !all[0].Created.Equal(d.Created) {
@@ -218,18 +218,18 @@ func report(verdict, health, gang string) string {
 }
 
 func TestTest(t *testing.T) {
-	for program, cloud := range map[string]registry.Cloud{"eks": registry.AWS, "gke": registry.GCP} {
+	for program, cloud := range map[string]config.Cloud{"eks": config.AWS, "gke": config.GCP} {
 		t.Run(program, func(t *testing.T) {
 			b := newBench(t, program, cloud)
 			ctx := t.Context()
 			lease := hook.Lease{Token: token, Holder: "batch"}
 			test := func(version string, l hook.Lease) (hook.Result, error) {
-				return b.Test(ctx, b.row, version, registry.Training, name, l)
+				return b.Test(ctx, b.row, version, config.Training, name, l)
 			}
 			if _, err := test("v1.2.0", lease); err == nil || !strings.Contains(err.Error(), "there is no cluster "+name) {
 				t.Errorf("of what is not there: %v", err)
 			}
-			if _, err := b.Provision(ctx, b.row, registry.Training, name, lease); err != nil {
+			if _, err := b.Provision(ctx, b.row, config.Training, name, lease); err != nil {
 				t.Fatal(err)
 			}
 			b.version(t, "v1.2.0")
@@ -242,18 +242,18 @@ func TestTest(t *testing.T) {
 				{"passed", report("passed", "passed", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 2}, ""},
 				{"what is not applicable is no failure", report("passed", "not-applicable", "passed"), "0", hook.Result{Verdict: hook.Passed, Checks: 1}, ""},
 				{"failed", report("failed", "failed", "blocked"), "1", hook.Result{
-					Verdict: hook.Failed, Checks: 2, Why: "health/operator failed: 1 of 2 pods\n are ready; gang blocked: health is not passed",
+					Verdict: hook.Failed, Checks: 2, Reason: "health/operator failed: 1 of 2 pods\n are ready; gang blocked: health is not passed",
 				}, ""},
 				{"unobserved", report("unobserved", "unobserved", "passed"), "3", hook.Result{
-					Verdict: hook.Unobserved, Checks: 1, Why: "unobserved, exit status 3: health/operator unobserved: 1 of 2 pods\n are ready",
+					Verdict: hook.Unobserved, Checks: 1, Reason: "unobserved, exit status 3: health/operator unobserved: 1 of 2 pods\n are ready",
 				}, ""},
 				{"a status that says otherwise", report("passed", "passed", "passed"), "1", hook.Result{
-					Verdict: hook.Unobserved, Checks: 2, Why: "passed, exit status 1:",
+					Verdict: hook.Unobserved, Checks: 2, Reason: "passed, exit status 1:",
 				}, ""},
-				{"a pass of nothing", `{"verdict":"passed","steps":[]}`, "0", hook.Result{Verdict: hook.Unobserved, Why: "it passed, and no check has seen anything"}, ""},
-				{"no report", "", "3", hook.Result{Verdict: hook.Unobserved, Why: "validating " + name + " ended with exit status 3 and without a report"}, ""},
+				{"a pass of nothing", `{"verdict":"passed","steps":[]}`, "0", hook.Result{Verdict: hook.Unobserved, Reason: "it passed, and no check has seen anything"}, ""},
+				{"no report", "", "3", hook.Result{Verdict: hook.Unobserved, Reason: "validating " + name + " ended with exit status 3 and without a report"}, ""},
 				{"a long reason", strings.Replace(report("failed", "failed", "passed"), "1 of 2", strings.Repeat("x", 3000), 1), "1", hook.Result{
-					Verdict: hook.Failed, Checks: 2, Why: "health/operator failed: " + strings.Repeat("x", 476) + " (cut)",
+					Verdict: hook.Failed, Checks: 2, Reason: "health/operator failed: " + strings.Repeat("x", 476) + " (cut)",
 				}, ""},
 				{"bad input", "", "2", hook.Result{}, "ended with exit status 2"},
 				{"interrupted", "", "130", hook.Result{}, "ended with exit status 130"},
@@ -271,7 +271,7 @@ func TestTest(t *testing.T) {
 				if !strings.HasPrefix(got.Evidence, filepath.Join(b.stub, "evidence", name+"-v1.2.0-training.")) {
 					t.Errorf("%s: the evidence is at %s", tt.name, got.Evidence)
 				}
-				got.Evidence, got.Why = "", strings.TrimSpace(got.Why)
+				got.Evidence, got.Reason = "", strings.TrimSpace(got.Reason)
 				if got != tt.want {
 					t.Errorf("%s: got %+v", tt.name, got)
 				}
@@ -281,12 +281,12 @@ func TestTest(t *testing.T) {
 			}
 
 			got, err := test("v1.1.0", lease)
-			if err != nil || got.Verdict != hook.Unobserved || !strings.Contains(got.Why, "there is no program of version v1.1.0") {
+			if err != nil || got.Verdict != hook.Unobserved || !strings.Contains(got.Reason, "there is no program of version v1.1.0") {
 				t.Errorf("a version that is not there: %+v, %v", got, err)
 			}
 			other := b.row
 			other.Name = "other-h100"
-			if _, err := b.Test(ctx, other, "v1.2.0", registry.Training, name, lease); err == nil || !strings.Contains(err.Error(), "it is left alone") {
+			if _, err := b.Test(ctx, other, "v1.2.0", config.Training, name, lease); err == nil || !strings.Contains(err.Error(), "it is left alone") {
 				t.Errorf("another reservation's: %v", err)
 			}
 			if _, err := test("v1.2.0", hook.Lease{Token: token - 1}); err == nil || !strings.Contains(err.Error(), "is stale") {
@@ -301,15 +301,15 @@ func TestTest(t *testing.T) {
 
 // Without programs of versions there is the one on PATH, and it is main's.
 func TestTestOfMainAlone(t *testing.T) {
-	b := newBench(t, "eks", registry.AWS, "FIRSTLIGHT_VERSIONS")
+	b := newBench(t, "eks", config.AWS, "FIRSTLIGHT_VERSIONS")
 	lease := hook.Lease{Token: token, Holder: "batch"}
-	if _, err := b.Provision(t.Context(), b.row, registry.Training, name, lease); err != nil {
+	if _, err := b.Provision(t.Context(), b.row, config.Training, name, lease); err != nil {
 		t.Fatal(err)
 	}
 	b.touch(t, "report.json", report("passed", "passed", "passed"))
 	b.touch(t, "status", "0")
 	for version, want := range map[string]hook.Verdict{"main": hook.Passed, "v1.2.0": hook.Unobserved} {
-		if got, err := b.Test(t.Context(), b.row, version, registry.Training, name, lease); err != nil || got.Verdict != want {
+		if got, err := b.Test(t.Context(), b.row, version, config.Training, name, lease); err != nil || got.Verdict != want {
 			t.Errorf("%s: %+v, %v", version, got, err)
 		}
 	}

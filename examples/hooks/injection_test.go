@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // A reservation-id that ended sed's command and began another ran a program with the
@@ -18,12 +18,12 @@ func TestARegistrysTextIsNotRun(t *testing.T) {
 		"substitution":    "$(touch pwned)",
 		"replaced by sed": "&&",
 	} {
-		for program, cloud := range map[string]registry.Cloud{"eks": registry.AWS, "gke": registry.GCP} {
+		for program, cloud := range map[string]config.Cloud{"eks": config.AWS, "gke": config.GCP} {
 			t.Run(program+"/"+name, func(t *testing.T) {
 				b := newBench(t, program, cloud)
 				t.Chdir(b.stub)
 				b.row.ReservationID = id
-				_, err := b.Provision(t.Context(), b.row, registry.Training, "fl-day-ah1-x", hook.Lease{Token: token, Holder: "rotation"})
+				_, err := b.Provision(t.Context(), b.row, config.Training, "fl-day-ah1-x", hook.Lease{Token: token, Holder: "rotation"})
 				t.Log(err) // it may be refused
 				for _, dir := range []string{".", os.TempDir()} {
 					if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/reservation/access"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // accessFlags say of what, and where to.
@@ -61,7 +61,7 @@ or the cloud could not be asked.`,
 
 func (f *accessFlags) find(cmd *cobra.Command, s Streams, name string) (access.Access, error) {
 	none := access.Access{}
-	reg, err := reservationFile(s, f.file, registry.Parse)
+	reg, err := reservationFile(s, f.file, config.ParseRegistry)
 	if err != nil {
 		return none, err
 	}
@@ -92,13 +92,13 @@ func (f *accessFlags) find(cmd *cobra.Command, s Streams, name string) (access.A
 		return none, err
 	}
 	a, err := access.Find(cmd.Context(), r.store, hooks, row, token)
-	if errors.Is(err, access.ErrNotHeld) || errors.Is(err, access.ErrNothing) {
+	if errors.Is(err, access.ErrNotHeld) || errors.Is(err, access.ErrNoDeployment) {
 		return none, &exitError{code: ExitFailed, err: fmt.Errorf("%w\nsee what there is: firstlight reservation who %s", err, name)}
 	}
 	if err != nil {
 		return none, refused(err)
 	}
-	if a, err = a.Write(cmp.Or(f.write, filepath.Join(home, "access", name+".kubeconfig"))); errors.Is(err, access.ErrOthers) {
+	if a, err = a.Write(cmp.Or(f.write, filepath.Join(home, "access", name+".kubeconfig"))); errors.Is(err, access.ErrForeignFile) {
 		return none, usage("%w", err)
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ lost or could not be asked for.`,
 			return underLease(cmd.Context(), s, r, grants, command)
 		}
 		for _, g := range grants {
-			if err := r.held.Remember(g); err != nil {
+			if err := r.held.Put(g); err != nil {
 				return infrastructure(err)
 			}
 		}
@@ -113,10 +113,10 @@ func (f *acquireFlags) acquire(ctx context.Context, s Streams, r *reservations, 
 	priority, _ := lease.PriorityOf(f.class) // split has refused what is none
 	t := lease.Ticket{
 		Holder: cmp.Or(f.holder, whoIsThis()), Purpose: f.purpose, Class: f.class, Priority: priority,
-		Term: lease.Spans(f.term), Limit: lease.Spans(f.limit), Patience: lease.Spans(heartbeat),
+		Term: lease.Duration(f.term), MaxTerm: lease.Duration(f.limit), WaitTimeout: lease.Duration(heartbeat),
 	}
 	if renewed {
-		t.Period = lease.Spans(f.period)
+		t.RenewInterval = lease.Duration(f.period)
 	}
 	waiting := ctx
 	if f.wait > 0 {
@@ -176,8 +176,8 @@ func printGrants(w io.Writer, grants []broker.Grant) error {
 }
 
 func untilText(l lease.Lease) string {
-	if l.Until == nil {
+	if l.ExpiresAt == nil {
 		return "it is released"
 	}
-	return l.Until.UTC().Format(time.RFC3339)
+	return l.ExpiresAt.UTC().Format(time.RFC3339)
 }

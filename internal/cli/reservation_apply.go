@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -23,7 +23,7 @@ then it stays, and the answer says why.`,
 	f, out := addStoreFlags(cmd), addOutputFlag(cmd)
 	file := cmd.Flags().String("file", "reservations.yaml", "the registry")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		reg, err := registry.Load(*file)
+		reg, err := config.LoadRegistry(*file)
 		if err != nil {
 			return usage("%w", err)
 		}
@@ -38,10 +38,10 @@ then it stays, and the answer says why.`,
 		return out.write(s.Out, done, func(w io.Writer) error {
 			for _, d := range done {
 				why := ""
-				if d.Why != "" {
-					why = ": " + d.Why
+				if d.Reason != "" {
+					why = ": " + d.Reason
 				}
-				if _, err := fmt.Fprintf(w, "%s  %s%s\n", d.Name, d.What, why); err != nil {
+				if _, err := fmt.Fprintf(w, "%s  %s%s\n", d.Name, d.Result, why); err != nil {
 					return err //nolint:wrapcheck // the caller says what it was doing
 				}
 			}
@@ -52,7 +52,7 @@ then it stays, and the answer says why.`,
 }
 
 // specs are the rows of a registry as the store keeps them.
-func specs(reg *registry.Registry) map[string]store.Spec {
+func specs(reg *config.Registry) map[string]store.Spec {
 	out := map[string]store.Spec{}
 	for _, row := range reg.Reservations {
 		out[row.Name] = store.Spec{

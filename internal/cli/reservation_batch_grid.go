@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/grid"
+	"github.com/firstlight/firstlight/internal/reservation/report"
 )
 
 func newBatchGrid(s Streams) *cobra.Command {
@@ -30,7 +30,7 @@ and it has not run for days. By when, and why then, is in the JSON and on the pa
 		if *nights < 1 {
 			return usage("--nights %d: want at least 1", *nights)
 		}
-		thresholds, err := grid.Shipped()
+		thresholds, err := report.DefaultThresholds()
 		if err != nil {
 			return infrastructure(err)
 		}
@@ -38,11 +38,11 @@ and it has not run for days. By when, and why then, is in the JSON and on the pa
 		if err != nil {
 			return err
 		}
-		all, err := r.store.HandOvers(cmd.Context(), time.Time{})
+		all, err := r.store.ListHandOvers(cmd.Context(), time.Time{})
 		if err != nil {
 			return explainStore(err)
 		}
-		g := grid.Of(all, grid.Options{Now: r.clock.Now().UTC().Truncate(time.Second), Nights: *nights, Thresholds: thresholds})
+		g := report.NewResults(all, report.ResultsOptions{Now: r.clock.Now().UTC().Truncate(time.Second), Nights: *nights, Thresholds: thresholds})
 		return writeWhole(s.Out, func(w io.Writer) error {
 			switch out.value {
 			case "json":

@@ -14,11 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/controller"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // batchPlan is what a night would run, as -o json shows it.
@@ -93,7 +92,7 @@ used; 3 it could not be seen which releases there are.`,
 // wrong says what could not run that should; empty: nothing.
 func (p *batchPlan) wrong() string {
 	if p.Cutoff.Before(p.At) {
-		return fmt.Sprintf("no cell can begin: the window of %s is %s, and a cell may take %s", p.Entry, calendar.Short(p.Until.Sub(p.At)), p.CellLimit)
+		return fmt.Sprintf("no cell can begin: the window of %s is %s, and a cell may take %s", p.Entry, calendar.FormatDuration(p.Until.Sub(p.At)), p.CellLimit)
 	}
 	for _, l := range p.Lanes {
 		if l.Error != "" {
@@ -124,7 +123,7 @@ func (f *batchFlags) plan(ctx context.Context, s Streams) (*batchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	night, err := batch.PrepareOf(ctx, config, filepath.Dir(f.batch))
+	night, err := controller.NewBatchPlan(ctx, config, filepath.Dir(f.batch))
 	if err != nil {
 		if _, wrong := errors.AsType[diag.List](err); wrong || errors.Is(err, fs.ErrNotExist) {
 			return nil, usage("%s: %w", f.batch, err)
@@ -133,7 +132,7 @@ func (f *batchFlags) plan(ctx context.Context, s Streams) (*batchPlan, error) {
 	}
 	p := &batchPlan{
 		Occurrence: next, Cutoff: night.Cutoff(next.Until), Versions: night.Versions, Previous: config.Previous,
-		CellLimit: calendar.Short(config.CellLimit), TeardownLimit: calendar.Short(config.Teardown), cellLimit: config.CellLimit,
+		CellLimit: calendar.FormatDuration(config.CellLimit), TeardownLimit: calendar.FormatDuration(config.Teardown), cellLimit: config.CellLimit,
 	}
 	for _, row := range rows {
 		lane, err := night.Lane(row)
@@ -165,8 +164,8 @@ func (f *batchFlags) from() (time.Time, error) {
 	return after, nil
 }
 
-func (f *batchFlags) rows(s Streams) ([]registry.Reservation, error) {
-	reg, err := reservationFile(s, f.file, registry.Parse)
+func (f *batchFlags) rows(s Streams) ([]config.Reservation, error) {
+	reg, err := reservationFile(s, f.file, config.ParseRegistry)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +176,7 @@ func (f *batchFlags) rows(s Streams) ([]registry.Reservation, error) {
 	if !ok {
 		return nil, usage("--reservation %s is not in %s; it has %s", f.only, f.file, strings.Join(reg.Names(), ", "))
 	}
-	return []registry.Reservation{row}, nil
+	return []config.Reservation{row}, nil
 }
 
 // nextBatch is the next occurrence of an entry whose action is batch.
@@ -205,13 +204,13 @@ func printBatchPlan(w io.Writer, p *batchPlan) error {
 			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", l.Reservation, c.Version, c.Intent, p.begins(i, l.Sure))
 		}
 		for _, h := range l.HeldBack {
-			fmt.Fprintf(tw, "%s\t%s\t%s\theld back: %s\n", l.Reservation, h.Version, h.Intent, h.Why)
+			fmt.Fprintf(tw, "%s\t%s\t%s\theld back: %s\n", l.Reservation, h.Version, h.Intent, h.Reason)
 		}
 		switch {
 		case l.Error != "":
 			fmt.Fprintf(tw, "%s\t-\t-\tnothing runs: error: %s\n", l.Reservation, strings.ReplaceAll(l.Error, "\n", "; "))
-		case l.Why != "":
-			fmt.Fprintf(tw, "%s\t-\t-\tnothing runs: %s\n", l.Reservation, l.Why)
+		case l.Reason != "":
+			fmt.Fprintf(tw, "%s\t-\t-\tnothing runs: %s\n", l.Reservation, l.Reason)
 		}
 	}
 	return tw.Flush() //nolint:wrapcheck // into memory
@@ -221,7 +220,7 @@ func printBatchPlan(w io.Writer, p *batchPlan) error {
 func (p *batchPlan) fewer() string {
 	n := 0
 	for _, v := range p.Versions {
-		if v != floors.Main {
+		if v != config.MainBranch {
 			n++
 		}
 	}

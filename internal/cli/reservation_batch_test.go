@@ -65,7 +65,7 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 	}{
 		{plan(few), ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
 		{plan(high), ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
-		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
+		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is too-high", ""},
 		{plan(long), ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
 		{plan(fails), ExitUnobserved, "", "no route to host"},
 		{plan(none), ExitUsage, "", "gone.txt"},
@@ -75,8 +75,8 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		{plan(exampleBatch, "--schedule", noBatch), ExitUsage, "", "no entry whose action is batch"},
 		{[]string{"batch", "grid", "--nights", "0"}, ExitUsage, "", "want at least 1"},
 		{[]string{"batch", "grid", "-o", "yaml"}, ExitUsage, "", "is not one of table, json, html"},
-		{[]string{"floors", "check", "--compat", exampleCompat}, ExitFailed, "inconclusive", "--tags names a file"},
-		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, ExitFailed, "over-high", ""},
+		{[]string{"floors", "check", "--compat", exampleCompat}, ExitFailed, "unknown", "--tags names a file"},
+		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, ExitFailed, "too-high", ""},
 		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, ExitUsage, "", "is unknown"},
 		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, ExitUsage, "", "can't both"},
 	} {

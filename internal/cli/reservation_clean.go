@@ -33,7 +33,7 @@ Exit codes: 0 it is free, 1 it was not dirty.`,
 		if err != nil {
 			return err
 		}
-		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, whoIsThis()), Purpose: "cleaning", Period: lease.Spans(heartbeat)})
+		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, whoIsThis()), Purpose: "cleaning", RenewInterval: lease.Duration(heartbeat)})
 		if errors.Is(err, lease.ErrNotDirty) {
 			return &exitError{code: ExitFailed, err: err}
 		}

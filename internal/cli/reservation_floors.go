@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/batch"
-	"github.com/firstlight/firstlight/internal/reservation/floors"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/controller"
 )
 
 func newReservationFloors(s Streams) *cobra.Command {
@@ -47,17 +46,17 @@ Exit codes: 0 none of them is wrong; 1 one is; 2 a file can't be used.`,
 		if *compat == "-" && *file == "-" {
 			return usage("--compat and --tags can't both be standard input")
 		}
-		f, err := reservationFile(s, *compat, floors.Parse)
+		f, err := reservationFile(s, *compat, config.ParseCompat)
 		if err != nil {
 			return err
 		}
 		var tags []string
 		if *file != "" {
-			if tags, err = reservationFile(s, *file, batch.ParseTags); err != nil {
+			if tags, err = reservationFile(s, *file, controller.ParseTags); err != nil {
 				return err
 			}
 		}
-		judged := f.Judge(tags)
+		judged := f.Status(tags)
 		if err := writeWhole(s.Out, func(w io.Writer) error {
 			if out.value == "json" {
 				return writeJSON(w, judged, "  ")
@@ -67,10 +66,10 @@ Exit codes: 0 none of them is wrong; 1 one is; 2 a file can't be used.`,
 			return err
 		}
 		for _, j := range judged {
-			if j.Standing.Err() && *file == "" {
+			if j.State.Invalid() && *file == "" {
 				return &exitError{code: ExitFailed, err: errors.New("no releases were given: --tags names a file of them, - is standard input")}
 			}
-			if j.Standing.Err() {
+			if j.State.Invalid() {
 				return &exitError{code: ExitFailed}
 			}
 		}
@@ -79,7 +78,7 @@ Exit codes: 0 none of them is wrong; 1 one is; 2 a file can't be used.`,
 	return cmd
 }
 
-func printJudgements(w io.Writer, judged []floors.Judgement) error {
+func printJudgements(w io.Writer, judged []config.FloorStatus) error {
 	if len(judged) == 0 {
 		_, err := fmt.Fprintln(w, "there are no floors: nothing is held back")
 		return err //nolint:wrapcheck // into memory
@@ -87,12 +86,12 @@ func printJudgements(w io.Writer, judged []floors.Judgement) error {
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "LANE\tINTENTS\tFLOOR\tSTANDING\tWHY")
 	for _, j := range judged {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", j.Floor.Lane, names(j.Floor.Intents), j.Floor.MinRelease, j.Standing, j.Why)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", j.Floor.Lane, names(j.Floor.Intents), j.Floor.MinRelease, j.State, j.Reason)
 	}
 	return tw.Flush() //nolint:wrapcheck // into memory
 }
 
-func names(intents []registry.Intent) string {
+func names(intents []config.Intent) string {
 	out := make([]string, len(intents))
 	for i, intent := range intents {
 		out[i] = string(intent)

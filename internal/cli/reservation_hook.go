@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/hookprovider"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/reservation/labprovider"
 )
 
 // addHooksFlag adds --hooks, the file that says how the clouds' part is done.
@@ -99,7 +99,7 @@ func newHookCredential(s Streams) *cobra.Command {
 	}
 }
 
-func labHook(events func(lab.Event)) (*labprovider.Provider, error) {
+func labHook(events func(lab.Event)) (*hookprovider.Provider, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -112,5 +112,5 @@ func labHook(events func(lab.Event)) (*labprovider.Provider, error) {
 		}
 		credential = append([]string{"env", "FIRSTLIGHT_HOME=" + home}, credential...)
 	}
-	return labprovider.New(labprovider.Options{Credential: credential, Events: events}) //nolint:wrapcheck // says what it was doing
+	return hookprovider.New(hookprovider.Options{Credential: credential, Events: events}) //nolint:wrapcheck // says what it was doing
 }

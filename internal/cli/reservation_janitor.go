@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/janitor"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // newReservationJanitor finds what belongs to no live lease.
@@ -43,7 +43,7 @@ the store could not be asked.`,
 		if *older < 0 {
 			return usage("--older-than %s: want no less than 0", *older)
 		}
-		reg, err := reservationFile(s, *file, registry.Parse)
+		reg, err := reservationFile(s, *file, config.ParseRegistry)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ the store could not be asked.`,
 			Registry: reg, Store: r.store, Broker: r.Broker, Hooks: client,
 			Holder: whoIsThis() + "/janitor", OlderThan: *older, Now: time.Now,
 		})
-		report, err := j.Look(cmd.Context())
+		report, err := j.Inspect(cmd.Context())
 		if err == nil && *enforce {
 			report, err = j.Enforce(cmd.Context(), report)
 		}
@@ -105,7 +105,7 @@ func printJanitor(w io.Writer, format string, r janitor.Report) error {
 		if d.Deployment != nil {
 			name, reservation = d.Deployment.Name, cmp.Or(d.Deployment.Reservation, "-")
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", d.Cloud, name, reservation, d.Verdict, d.Why)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", d.Cloud, name, reservation, d.Verdict, d.Reason)
 	}
 	if n := r.Count(janitor.Remove); n > 0 && !r.Enforced {
 		fmt.Fprintf(tw, "nothing was changed; --enforce removes what is to be removed (%d)\n", n)

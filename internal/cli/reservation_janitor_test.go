@@ -35,8 +35,8 @@ func TestJanitorExit(t *testing.T) {
 func TestPrintJanitor(t *testing.T) {
 	t.Parallel()
 	r := janitor.Report{Decisions: []janitor.Decision{
-		{Cloud: "aws", Deployment: &hook.Deployment{Name: "fl-x", Reservation: "aws-h100"}, Verdict: janitor.Remove, Why: "its lease 7 ended"},
-		{Cloud: "gcp", Verdict: janitor.Blocked, Why: "no rights"},
+		{Cloud: "aws", Deployment: &hook.Deployment{Name: "fl-x", Reservation: "aws-h100"}, Verdict: janitor.Remove, Reason: "its lease 7 ended"},
+		{Cloud: "gcp", Verdict: janitor.Blocked, Reason: "no rights"},
 	}}
 	for format, want := range map[string][]string{
 		"table": {"fl-x", "its lease 7 ended", "no rights", "nothing was changed; --enforce"},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/held"
+	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -26,8 +26,8 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 	if f.token > 0 {
 		return f.token, nil
 	}
-	g, err := r.held.Recall(name)
-	if errors.Is(err, held.ErrNone) {
+	g, err := r.held.Get(name)
+	if errors.Is(err, broker.ErrNoToken) {
 		return 0, usage("%w: give its token with --grant; firstlight reservation who %s says which lease there is", err, name)
 	}
 	return g.Token, infrastructure(err)
@@ -37,7 +37,7 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 func refused(err error) error {
 	var stale *lease.StaleError
 	var notHolder *lease.NotHolderError
-	if errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrOver) || errors.Is(err, lease.ErrLimit) {
+	if errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrTermOver) || errors.Is(err, lease.ErrPastMaxTerm) {
 		return &exitError{code: ExitFailed, err: err}
 	}
 	return explainStore(err)
@@ -80,7 +80,7 @@ func noticeText(l lease.Lease) string {
 	if l.Notice == nil {
 		return ""
 	}
-	return fmt.Sprintf("; %s asks for it by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Why)
+	return fmt.Sprintf("; %s asks for it by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Reason)
 }
 
 func newReservationExtend(s Streams) *cobra.Command {
@@ -102,7 +102,7 @@ func newReservationRelease(s Streams) *cobra.Command {
 			if err := r.Release(ctx, name, token, why); err != nil {
 				return lease.Lease{}, "", err
 			}
-			return lease.Lease{Token: token}, name + " is released", r.held.Forget(name, token)
+			return lease.Lease{Token: token}, name + " is released", r.held.Delete(name, token)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "why, for the history")
 	return cmd

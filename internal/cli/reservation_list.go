@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // reservationList is the -o json form of reservation list.
 type reservationList struct {
-	Reservations []registry.Reservation `json:"reservations"`
-	Shares       []registry.Share       `json:"shares,omitempty"`
+	Reservations []config.Reservation `json:"reservations"`
+	Shares       []config.Share       `json:"shares,omitempty"`
 }
 
 func newReservationList(s Streams) *cobra.Command {
@@ -46,7 +46,7 @@ The output is built whole and written at once. When it can't be written the exit
 	cmd.MarkFlagsMutuallyExclusive("name", "daytime")
 	out := addChoice(cmd, "table", "json", "github")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := reservationFile(s, *file, registry.Parse)
+		r, err := reservationFile(s, *file, config.ParseRegistry)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ The output is built whole and written at once. When it can't be written the exit
 	return cmd
 }
 
-func findReservation(r *registry.Registry, name string) (registry.Reservation, error) {
+func findReservation(r *config.Registry, name string) (config.Reservation, error) {
 	row, ok := r.Find(name)
 	if ok {
 		return row, nil
@@ -81,7 +81,7 @@ func findReservation(r *registry.Registry, name string) (registry.Reservation, e
 	return row, usage("there is no reservation %q; there are %s", name, strings.Join(r.Names(), ", "))
 }
 
-func printReservations(w io.Writer, format string, r *registry.Registry) error {
+func printReservations(w io.Writer, format string, r *config.Registry) error {
 	switch format {
 	case "json":
 		return writeJSON(w, reservationList{r.Reservations, r.Shares()}, "  ")
@@ -109,7 +109,7 @@ func printReservations(w io.Writer, format string, r *registry.Registry) error {
 }
 
 // taken says what rows take of a reservation together, and no more than is stated.
-func taken(s registry.Share) string {
+func taken(s config.Share) string {
 	rows := strings.Join(s.Reservations, ", ")
 	switch {
 	case len(s.Unstated) > 0:
@@ -121,7 +121,7 @@ func taken(s registry.Share) string {
 	}
 }
 
-func printReservation(w io.Writer, format string, row registry.Reservation) error {
+func printReservation(w io.Writer, format string, row config.Reservation) error {
 	if format == "json" {
 		return writeJSON(w, row, "  ")
 	}
@@ -151,7 +151,7 @@ func printReservation(w io.Writer, format string, row registry.Reservation) erro
 	return tw.Flush() //nolint:wrapcheck // into memory
 }
 
-func printDaytime(w io.Writer, format string, daytime []registry.Assignment) error {
+func printDaytime(w io.Writer, format string, daytime []config.Assignment) error {
 	switch format {
 	case "json":
 		return writeJSON(w, daytime, "")
@@ -166,7 +166,7 @@ func printDaytime(w io.Writer, format string, daytime []registry.Assignment) err
 	return tw.Flush() //nolint:wrapcheck // into memory
 }
 
-func nightly(row registry.Reservation) string {
+func nightly(row config.Reservation) string {
 	var out []string
 	for _, intent := range row.Nightly() {
 		out = append(out, string(intent))
@@ -174,7 +174,7 @@ func nightly(row registry.Reservation) string {
 	return strings.Join(out, ",")
 }
 
-func nodeCount(row registry.Reservation) string {
+func nodeCount(row config.Reservation) string {
 	if row.NodeCount == 0 {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/spf13/cobra"
 
-	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/metrics"
+	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
 )
 
 func newReservationMetrics(s Streams) *cobra.Command {
@@ -34,12 +34,12 @@ Exit codes: 0 told, 3 the store could not be read.`,
 	path := cmd.Flags().String("write", "", "write this file, at once, and print nothing")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, problem := f.open(cmd.Context(), s)
-		var from rsvmetrics.Store = unread{problem}
+		var from rsvmetrics.CollectorStore = unread{problem}
 		if problem == nil {
 			from = r.store
 		}
 		registry := prometheus.NewPedanticRegistry()
-		registry.MustRegister(rsvmetrics.New(rsvmetrics.Options{Store: from}))
+		registry.MustRegister(rsvmetrics.NewCollector(rsvmetrics.CollectorOptions{Store: from}))
 		families, err := registry.Gather() // it tells that it could not read, beside the error
 		if problem == nil {
 			problem = infrastructure(err)

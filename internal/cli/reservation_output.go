@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // writeWhole builds output and writes it at once: where it can't be built, nothing
@@ -65,9 +65,9 @@ func addChoice(cmd *cobra.Command, values ...string) *choice {
 // reservationFile reads a file that the user named; - is standard input.
 func reservationFile[T any](s Streams, name string, parse func(string, []byte) (T, error)) (T, error) {
 	var none T
-	read := func() ([]byte, error) { return yamlfile.Read(name) }
+	read := func() ([]byte, error) { return config.ReadFile(name) }
 	if name == "-" {
-		name, read = "standard input", func() ([]byte, error) { return yamlfile.From(s.In) }
+		name, read = "standard input", func() ([]byte, error) { return config.ReadAll(s.In) }
 	}
 	data, err := read()
 	if errors.Is(err, fs.ErrNotExist) {

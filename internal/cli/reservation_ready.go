@@ -13,9 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	"github.com/firstlight/firstlight/internal/reservation/readiness"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // readyFlags say when what was provisioned may be used.
@@ -32,13 +31,13 @@ func (f *readyFlags) add(cmd *cobra.Command) {
 }
 
 // ready looks at a deployment until it is the same and ready so many times in a row.
-func (f *readyFlags) await(s Streams, client *hook.Client) (func(context.Context, registry.Reservation, string, hook.Lease) error, error) {
+func (f *readyFlags) await(s Streams, client *hook.Client) (func(context.Context, config.Reservation, string, hook.Lease) error, error) {
 	home, err := lab.Home()
 	if err != nil {
 		return nil, infrastructure(err)
 	}
 	logs := filepath.Join(home, "readiness")
-	return func(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error {
+	return func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error {
 		if err := os.MkdirAll(logs, 0o700); err != nil {
 			return fmt.Errorf("log the readiness of %s: %w", name, err)
 		}
@@ -51,10 +50,10 @@ func (f *readyFlags) await(s Streams, client *hook.Client) (func(context.Context
 		if f.nodes > 0 {
 			nodes = f.nodes
 		}
-		_, err = readiness.Await(ctx, readiness.Options{
-			Expect: readiness.Expect{Nodes: nodes, GPUs: row.GPUCount, Passes: f.passes},
-			Within: f.within, Between: f.every, Log: io.MultiWriter(log, attempts{s.Err, name, f.passes}), Clock: hook.MachineClock(),
-			Census: func(ctx context.Context) (hook.Nodes, error) { return client.Census(ctx, row, name, l) },
+		_, err = hook.WaitReady(ctx, hook.ReadyOptions{
+			Expected: hook.ReadyExpectation{Nodes: nodes, GPUs: row.GPUCount, Checks: f.passes},
+			Timeout:  f.within, Interval: f.every, Log: io.MultiWriter(log, attempts{s.Err, name, f.passes}), Clock: hook.MachineClock(),
+			GetNodes: func(ctx context.Context) (hook.Nodes, error) { return client.GetNodes(ctx, row, name, l) },
 		})
 		return err //nolint:wrapcheck // says what it was doing
 	}, nil
@@ -68,14 +67,14 @@ type attempts struct {
 }
 
 func (a attempts) Write(line []byte) (int, error) {
-	var look readiness.Attempt
+	var look hook.ReadyAttempt
 	if err := json.Unmarshal(line, &look); err != nil {
 		return 0, fmt.Errorf("read an attempt: %w", err)
 	}
 	why := ""
-	if len(look.Why) > 0 {
-		why = ": " + strings.Join(look.Why, "; ")
+	if len(look.Reasons) > 0 {
+		why = ": " + strings.Join(look.Reasons, "; ")
 	}
-	_, err := fmt.Fprintf(a.to, "%s  %s ready in %d of %d looks%s\n", look.Ended.UTC().Format("15:04:05"), a.name, look.Passes, a.passes, why)
+	_, err := fmt.Fprintf(a.to, "%s  %s ready in %d of %d looks%s\n", look.EndedAt.UTC().Format("15:04:05"), a.name, look.Checks, a.passes, why)
 	return len(line), err //nolint:wrapcheck // the caller says what it was doing
 }

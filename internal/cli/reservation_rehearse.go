@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/e2e/simulation"
 	"github.com/firstlight/firstlight/internal/lab"
-	"github.com/firstlight/firstlight/internal/reservation/rehearsal"
 )
 
 func newReservationRehearse(s Streams) *cobra.Command {
@@ -36,7 +36,7 @@ Exit codes: 0 all went as written, 1 something did not, 3 it could not be played
   firstlight reservation rehearse --scene crash,missed-teardown --dir /tmp/rehearsal`,
 	}
 	days := cmd.Flags().Int("days", 0, "days, one scene each (without: one for each scene)")
-	scenes := cmd.Flags().StringSlice("scene", nil, "only these scenes: "+strings.Join(rehearsal.Scenes(), ", "))
+	scenes := cmd.Flags().StringSlice("scene", nil, "only these scenes: "+strings.Join(simulation.Scenes(), ", "))
 	dir := cmd.Flags().String("dir", "", "a directory of its own (without: a new one below firstlight's)")
 	out := addOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -44,8 +44,8 @@ Exit codes: 0 all went as written, 1 something did not, 3 it could not be played
 			return usage("--days %d: want at least 1", *days)
 		}
 		for _, name := range *scenes {
-			if !slices.Contains(rehearsal.Scenes(), name) {
-				return usage("--scene %q is none; there are %s", name, strings.Join(rehearsal.Scenes(), ", "))
+			if !slices.Contains(simulation.Scenes(), name) {
+				return usage("--scene %q is none; there are %s", name, strings.Join(simulation.Scenes(), ", "))
 			}
 		}
 		place, err := rehearsalDir(*dir)
@@ -56,7 +56,7 @@ Exit codes: 0 all went as written, 1 something did not, 3 it could not be played
 		if err != nil {
 			return infrastructure(fmt.Errorf("find this program: %w", err))
 		}
-		report, err := rehearsal.Run(cmd.Context(), rehearsal.Options{Dir: place, Days: *days, Scenes: *scenes, Command: []string{self}, Log: s.Err})
+		report, err := simulation.Run(cmd.Context(), simulation.Options{Dir: place, Days: *days, Scenes: *scenes, Command: []string{self}, Log: s.Err})
 		if err != nil {
 			return infrastructure(fmt.Errorf("%w; its files are in %s", err, place))
 		}
@@ -98,16 +98,16 @@ func rehearsalDir(dir string) (string, error) {
 	return dir, nil
 }
 
-func rehearsalText(w io.Writer, r *rehearsal.Report) error {
+func rehearsalText(w io.Writer, r *simulation.Report) error {
 	var b strings.Builder
 	for i, d := range r.Days {
 		fmt.Fprintf(&b, "%s  %-6s  %s\n", d.Begins.Format("Mon 2 Jan"), passedOr(len(d.Findings) == 0, "FAILED"), d.Title)
 		for _, f := range r.Days[i].Findings {
-			fmt.Fprintf(&b, "                   %s: %s\n", f.Subject, f.Why)
+			fmt.Fprintf(&b, "                   %s: %s\n", f.Subject, f.Reason)
 		}
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "FAILED  %s: %s\n", f.Subject, f.Why)
+		fmt.Fprintf(&b, "FAILED  %s: %s\n", f.Subject, f.Reason)
 	}
 	grid, err := os.ReadFile(filepath.Join(r.Dir, "grid.txt"))
 	if err != nil {
@@ -119,8 +119,8 @@ func rehearsalText(w io.Writer, r *rehearsal.Report) error {
 			cells = append(cells, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	fmt.Fprintf(&b, "\n%s\n%s: %d days in %s, %d hand-overs, cells: %s; %d leases, cleaners' too\nlogs, grid, metrics and history: %s\n",
-		grid, passedOr(r.Passed, "failed"), len(r.Days), r.Took, r.HandOvers, strings.Join(cells, ", "), r.Leases, r.Dir)
+	fmt.Fprintf(&b, "\n%s\n%s: %d days in %.1f s, %d hand-overs, cells: %s; %d leases, cleaners' too\nlogs, grid, metrics and history: %s\n",
+		grid, passedOr(r.Passed, "failed"), len(r.Days), r.TookSeconds, r.HandOvers, strings.Join(cells, ", "), r.Leases, r.Dir)
 	_, err = io.WriteString(w, b.String())
 	return err //nolint:wrapcheck // the caller says what it was doing
 }

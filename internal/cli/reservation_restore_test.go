@@ -11,19 +11,19 @@ import (
 // The history named the holder of a lease, whoever had ended it.
 func TestHistoryShowsWhoWrote(t *testing.T) {
 	for name, c := range map[string]struct {
-		line lease.Transition
+		line lease.Event
 		want string
 	}{
-		"another user":          {lease.Transition{What: lease.Released, Who: "ada@desk", By: "eve@example.com"}, "ada@desk (by eve@example.com)"},
-		"the holder":            {lease.Transition{What: lease.Released, Who: "ada@desk", By: "ada"}, "  ada@desk  "},
-		"the same name":         {lease.Transition{What: lease.Released, Who: "ada@example.com", By: "ada@example.com"}, "  ada@example.com  "},
-		"like the holder":       {lease.Transition{What: lease.Released, Who: "ada@desk", By: "ad"}, "ada@desk (by ad)"},
-		"of an earlier version": {lease.Transition{What: lease.Released, Who: "ada@desk"}, "  ada@desk  "},
-		"without a holder":      {lease.Transition{What: lease.Blocked, By: "eve"}, "  (by eve)  "},
+		"another user":          {lease.Event{Type: lease.Released, Actor: "ada@desk", User: "eve@example.com"}, "ada@desk (by eve@example.com)"},
+		"the holder":            {lease.Event{Type: lease.Released, Actor: "ada@desk", User: "ada"}, "  ada@desk  "},
+		"the same name":         {lease.Event{Type: lease.Released, Actor: "ada@example.com", User: "ada@example.com"}, "  ada@example.com  "},
+		"like the holder":       {lease.Event{Type: lease.Released, Actor: "ada@desk", User: "ad"}, "ada@desk (by ad)"},
+		"of an earlier version": {lease.Event{Type: lease.Released, Actor: "ada@desk"}, "  ada@desk  "},
+		"without a holder":      {lease.Event{Type: lease.Quarantined, User: "eve"}, "  (by eve)  "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := printTransitions(&out, []lease.Transition{c.line}); err != nil || !strings.Contains(out.String(), c.want) {
+			if err := printTransitions(&out, []lease.Event{c.line}); err != nil || !strings.Contains(out.String(), c.want) {
 				t.Errorf("%v, %q is not in:\n%s", err, c.want, out.String())
 			}
 		})

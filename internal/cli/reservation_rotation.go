@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/controller"
 )
 
 func newReservationRotation(s Streams) *cobra.Command {
@@ -53,14 +53,14 @@ func addRotationFlags(cmd *cobra.Command) *rotationFlags {
 
 // rotating is what a rotation works with.
 type rotating struct {
-	*rotation.Rotation
-	rows     []registry.Reservation
+	*controller.Rotation
+	rows     []config.Reservation
 	schedule *calendar.Schedule
 	leases   *reservations
 }
 
 func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) {
-	reg, err := reservationFile(s, f.file, registry.Parse)
+	reg, err := reservationFile(s, f.file, config.ParseRegistry)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.Rotation = rotation.New(rotation.Options{Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: out.leases.clock.Now, Ready: ready})
+	out.Rotation = controller.NewRotation(controller.RotationOptions{Broker: out.leases.Broker, Store: out.leases.store, Hooks: client, Now: out.leases.clock.Now, Ready: ready})
 	return out, nil
 }
 
@@ -111,15 +111,15 @@ store could not be asked.`,
 		if err != nil {
 			return err
 		}
-		times, err := rotation.TimesOf(r.schedule, r.leases.clock.Now(), *notice)
+		times, err := controller.DayTimesOf(r.schedule, r.leases.clock.Now(), *notice)
 		if err != nil {
 			return usage("%s: %w", f.schedule, err)
 		}
-		return f.each(cmd.Context(), s, r, func(ctx context.Context, row registry.Reservation) (rotation.Outcome, error) {
+		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return rotation.Outcome{Reservation: row.Name, Result: "would stand up", Why: fmt.Sprintf("daytime-intent %s, until %s", orDash(string(row.DaytimeIntent)), times.Ends.UTC().Format(time.RFC3339))}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would stand up", Reason: fmt.Sprintf("daytime-intent %s, until %s", orDash(string(row.DaytimeIntent)), times.TermEndsAt.UTC().Format(time.RFC3339))}, nil
 			}
-			return r.Up(ctx, row, times.Ends, times.Last)
+			return r.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
 		})
 	}
 	return cmd
@@ -145,9 +145,9 @@ could not be taken down), 3 the store could not be asked.`,
 		if err != nil {
 			return err
 		}
-		return f.each(cmd.Context(), s, r, func(ctx context.Context, row registry.Reservation) (rotation.Outcome, error) {
+		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return rotation.Outcome{Reservation: row.Name, Result: "would take down", Why: "what stands there, when its holder had notice"}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would take down", Reason: "what stands there, when its holder had notice"}, nil
 			}
 			return r.Down(ctx, row, whoIsThis(), noticeUntil(ctx, r, row.Name, *notice), f.only != "")
 		})
@@ -165,8 +165,8 @@ func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Dura
 }
 
 // each does a piece of work for every reservation, and prints what came of it.
-func (f *rotationFlags) each(ctx context.Context, s Streams, r *rotating, work func(context.Context, registry.Reservation) (rotation.Outcome, error)) error {
-	outcomes := []rotation.Outcome{}
+func (f *rotationFlags) each(ctx context.Context, s Streams, r *rotating, work func(context.Context, config.Reservation) (controller.Outcome, error)) error {
+	outcomes := []controller.Outcome{}
 	var broken error
 	done := true
 	for _, row := range r.rows {
@@ -176,7 +176,7 @@ func (f *rotationFlags) each(ctx context.Context, s Streams, r *rotating, work f
 			broken = explainStore(err)
 			break
 		}
-		done = done && o.Result != rotation.Failed && o.Result != rotation.Blocked && o.Result != rotation.Asked
+		done = done && o.Result != controller.ResultFailed && o.Result != controller.ResultBlocked && o.Result != controller.ResultNotified
 		outcomes = append(outcomes, o)
 	}
 	err := f.out.write(s.Out, outcomes, func(w io.Writer) error {

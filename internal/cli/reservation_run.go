@@ -12,15 +12,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
-	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
-	"github.com/firstlight/firstlight/internal/reservation/leader"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -108,9 +105,9 @@ func (f *runFlags) run(ctx context.Context, s Streams) error {
 		return infrastructure(err)
 	}
 	defer served.close()
-	err = leader.Lead(ctx, r.config, leader.Options{
-		Namespace: f.namespace, Identity: r.identity, Duration: f.leading,
-		Led: func(who string) { r.log.Info("leads", "controller", who, "me", who == r.identity) },
+	err = controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{
+		Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading,
+		OnNewLeader: func(who string) { r.log.Info("leads", "controller", who, "me", who == r.identity) },
 	}, func(ctx context.Context) error {
 		served.leads(true)
 		defer served.leads(false)
@@ -124,7 +121,7 @@ func (f *runFlags) run(ctx context.Context, s Streams) error {
 
 // open reads the files, all of them, and reaches the store.
 func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
-	reg, errReg := reservationFile(s, f.file, registry.Parse)
+	reg, errReg := reservationFile(s, f.file, config.ParseRegistry)
 	times, errTimes := reservationFile(s, f.schedule, calendar.Parse)
 	var night *matrix.Config // nil: the schedule has no batch
 	var errNight error
@@ -163,7 +160,7 @@ func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
 	return r, err
 }
 
-func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, night *matrix.Config) (*controller.Controller, error) {
+func (f *runFlags) controller(s Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {
 	leases := r.broker
 	client, err := f.store.hooks(s, &reservations{Broker: leases, store: r.store}, *f.hooks)
 	if err != nil {
@@ -173,14 +170,14 @@ func (f *runFlags) controller(s Streams, r *running, reg *registry.Registry, nig
 	if err != nil {
 		return nil, err
 	}
-	days := rotation.New(rotation.Options{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, Period: f.period, Ready: ready})
+	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
 	o := controller.Options{
 		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
-		Notice: f.notice, Warn: f.warn, Every: f.poll,
+		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll,
 	}
 	if night != nil {
-		o.Batch = nights{path: f.batch, config: night, Batch: batch.New(batch.Options{
-			Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, Period: f.period, Log: r.log,
+		o.Batch = nights{path: f.batch, config: night, Batch: controller.NewBatch(controller.BatchOptions{
+			Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, RenewInterval: f.period, Log: r.log,
 		})}
 	}
 	return controller.New(o), nil
@@ -212,11 +209,11 @@ const takeTurn = 3 * time.Second
 // doOnce does an entry by hand, or has the controller that runs do it, and follows that.
 func (f *runFlags) doOnce(ctx context.Context, s Streams, r *running) error {
 	var done *store.HandOver
-	err := leader.Lead(ctx, r.config, leader.Options{Namespace: f.namespace, Identity: r.identity, Duration: f.leading, Within: takeTurn}, func(ctx context.Context) (err error) {
+	err := controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading, WaitTimeout: takeTurn}, func(ctx context.Context) (err error) {
 		done, err = r.Once(ctx, f.once, whoIsThis())
 		return err //nolint:wrapcheck // says what it was doing
 	})
-	if errors.Is(err, leader.ErrTaken) {
+	if errors.Is(err, controller.ErrNotLeader) {
 		r.log.Info("a controller runs: it does it", "why", err)
 		done, err = f.follow(ctx, r)
 	}

@@ -5,21 +5,21 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/batch"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/controller"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // nights are batches of what a batch.yaml says; which releases there are is asked each night.
 type nights struct {
-	*batch.Batch
+	*controller.Batch
 	config *matrix.Config
 	path   string
 }
 
 // Plan says what the night runs at a reservation.
-func (n nights) Plan(ctx context.Context, row registry.Reservation) (matrix.Lane, error) {
-	night, err := batch.PrepareOf(ctx, n.config, filepath.Dir(n.path))
+func (n nights) Plan(ctx context.Context, row config.Reservation) (matrix.Lane, error) {
+	night, err := controller.NewBatchPlan(ctx, n.config, filepath.Dir(n.path))
 	if err != nil {
 		return matrix.Lane{}, err //nolint:wrapcheck // says what it was doing
 	}
@@ -30,7 +30,7 @@ func (n nights) Plan(ctx context.Context, row registry.Reservation) (matrix.Lane
 func (n nights) Cutoff(until time.Time) time.Time { return matrix.Cutoff(until, n.config.CellLimit) }
 
 // Run does a leg.
-func (n nights) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
-	l.Limit = n.config.Work()
+func (n nights) Run(ctx context.Context, l controller.Leg) ([]matrix.Cell, error) {
+	l.Limit = n.config.WorkTimeout()
 	return n.Batch.Run(ctx, l) //nolint:wrapcheck // says what it was doing
 }

@@ -18,11 +18,11 @@ const followEvery = time.Second
 
 // follow begins a hand-over that the controller goes on with, and returns when it is finished.
 func (f *runFlags) follow(ctx context.Context, r *running) (*store.HandOver, error) {
-	spec, err := controller.ByHand(r.schedule, f.once, whoIsThis(), r.clock.Now())
+	spec, err := controller.ManualHandOver(r.schedule, f.once, whoIsThis(), r.clock.Now())
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names it
 	}
-	h, err := r.store.OpenHandOver(ctx, spec)
+	h, err := r.store.EnsureHandOver(ctx, spec)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was doing
 	}
@@ -34,7 +34,7 @@ func (f *runFlags) follow(ctx context.Context, r *running) (*store.HandOver, err
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the controller goes on with %s: %w", h.Name, context.Cause(ctx))
 		}
-		if h, err = r.store.OpenHandOver(ctx, spec); err != nil {
+		if h, err = r.store.EnsureHandOver(ctx, spec); err != nil {
 			return nil, err //nolint:wrapcheck // says what it was doing
 		}
 	}
@@ -54,17 +54,17 @@ func handOverText(w io.Writer, h *store.HandOver) error {
 	var b []byte
 	for _, row := range h.Status.Rows {
 		b = fmt.Appendf(b, "%s: %s", row.Reservation, orDash(row.Result))
-		if row.Why != "" {
-			b = fmt.Appendf(b, ": %s", row.Why)
+		if row.Reason != "" {
+			b = fmt.Appendf(b, ": %s", row.Reason)
 		}
 		b = append(b, '\n')
 		for _, c := range row.HeldBack {
-			b = fmt.Appendf(b, "  %-24s held back: %s\n", c.Version+"/"+string(c.Intent), c.Why)
+			b = fmt.Appendf(b, "  %-24s held back: %s\n", c.Version+"/"+string(c.Intent), c.Reason)
 		}
 		for _, c := range row.Cells {
 			b = fmt.Appendf(b, "  %-24s %s", c.Version+"/"+string(c.Intent), c.Outcome)
-			if c.Why != "" {
-				b = fmt.Appendf(b, ": %s", c.Why)
+			if c.Reason != "" {
+				b = fmt.Appendf(b, ": %s", c.Reason)
 			}
 			b = append(b, '\n')
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/firstlight/firstlight/internal/reservation/controller"
-	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/metrics"
+	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
 )
 
 // controllerServer shows a controller to Prometheus, to kubelets and to people.
@@ -44,7 +44,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 		return c, nil
 	}
 	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(rsvmetrics.New(rsvmetrics.Options{Store: r.store, Now: r.clock.Now}), collectors.NewGoCollector(),
+	metrics.MustRegister(rsvmetrics.NewCollector(rsvmetrics.CollectorOptions{Store: r.store, Now: r.clock.Now}), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 where this controller works, 0 where it waits for its turn."}, func() float64 {
 			if c.leading.Load() {
@@ -56,7 +56,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
-		if _, err := r.store.HandOversByHand(req.Context()); err != nil {
+		if _, err := r.store.ListManualHandOvers(req.Context()); err != nil {
 			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
 			return
 		}

@@ -63,12 +63,12 @@ func printUpcoming(w io.Writer, upcoming []calendar.Occurrence, after time.Time)
 	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "ENTRY\tACTION\tSTARTS (UTC)\tUNTIL (UTC)\tBY ITS CLOCK\tIN\tCLOCK")
 	for _, o := range upcoming {
-		clock := map[calendar.Clock]string{calendar.Jumped: "jumps over it", calendar.Twice: "shows it twice"}[o.Clock]
+		clock := map[calendar.ClockChange]string{calendar.Jumped: "jumps over it", calendar.Twice: "shows it twice"}[o.ClockChange]
 		if clock == "" {
 			clock = "-"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Entry, o.Action, o.At.UTC().Format(minutes), o.Until.UTC().Format(minutes),
-			o.At.Format("Mon "+minutes+" MST"), calendar.Short(o.At.Sub(after).Round(time.Minute)), clock)
+			o.At.Format("Mon "+minutes+" MST"), calendar.FormatDuration(o.At.Sub(after).Round(time.Minute)), clock)
 	}
 	return tw.Flush() //nolint:wrapcheck // into memory
 }

@@ -16,17 +16,17 @@ import (
 
 // shown is a reservation as -o json shows it.
 type shown struct {
-	Name  string         `json:"name"`
-	Spec  store.Spec     `json:"spec"`
-	State lease.State    `json:"state"`
-	Token int64          `json:"token,omitempty"`
-	Lease *lease.Lease   `json:"lease,omitempty"`
-	Dirt  *lease.Dirt    `json:"dirt,omitempty"`
-	Queue []lease.Ticket `json:"queue"`
+	Name  string           `json:"name"`
+	Spec  store.Spec       `json:"spec"`
+	State lease.State      `json:"state"`
+	Token int64            `json:"token,omitempty"`
+	Lease *lease.Lease     `json:"lease,omitempty"`
+	Dirt  *lease.DirtyInfo `json:"dirtyInfo,omitempty"`
+	Queue []lease.Ticket   `json:"queue"`
 }
 
 func show(r *store.Reservation) shown {
-	v := shown{Name: r.Name, Spec: r.Spec, State: r.Status.Now(), Token: r.Status.Token, Lease: r.Status.Lease, Dirt: r.Status.Dirt, Queue: r.Status.Queue}
+	v := shown{Name: r.Name, Spec: r.Spec, State: r.Status.CurrentState(), Token: r.Status.Token, Lease: r.Status.Lease, Dirt: r.Status.DirtyInfo, Queue: r.Status.Queue}
 	if v.Queue == nil {
 		v.Queue = []lease.Ticket{}
 	}
@@ -72,7 +72,7 @@ func printHolders(w io.Writer, list []shown) error {
 				until = untilText(*v.Lease)
 			}
 		case v.Dirt != nil:
-			purpose = v.Dirt.Why
+			purpose = v.Dirt.Reason
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%d\n", v.Name, v.State, orDash(holder), orDash(purpose), orDash(until), len(v.Queue), v.Token)
 	}
@@ -120,7 +120,7 @@ func newReservationQueue(s Streams) *cobra.Command {
 			tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 			fmt.Fprintln(tw, "RESERVATION\tPLACE\tHOLDER\tFOR\tCLASS\tSINCE")
 			for _, p := range list {
-				fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Reservation, p.Position, p.Holder, orDash(p.Purpose), orDash(p.Class), p.Since.UTC().Format(time.RFC3339))
+				fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\n", p.Reservation, p.Position, p.Holder, orDash(p.Purpose), orDash(p.Class), p.QueuedAt.UTC().Format(time.RFC3339))
 			}
 			return tw.Flush()
 		})
@@ -152,7 +152,7 @@ func newReservationWho(s Streams) *cobra.Command {
 		}
 		v := struct {
 			shown
-			Recent []lease.Transition `json:"recent"`
+			Recent []lease.Event `json:"recent"`
 		}{show(one), one.Status.Recent}
 		return out.write(s.Out, v, func(w io.Writer) error {
 			if err := printHolders(w, []shown{v.shown}); err != nil {
@@ -183,18 +183,18 @@ func newReservationHistory(s Streams) *cobra.Command {
 			return explainStore(err)
 		}
 		if list == nil {
-			list = []lease.Transition{}
+			list = []lease.Event{}
 		}
 		return out.write(s.Out, list, func(w io.Writer) error { return printTransitions(w, list) })
 	}
 	return cmd
 }
 
-func printTransitions(w io.Writer, list []lease.Transition) error {
+func printTransitions(w io.Writer, list []lease.Event) error {
 	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(tw, "AT\tWHAT\tSTATE\tWHO\tTOKEN\tWHY")
 	for _, t := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\n", t.At.UTC().Format(time.RFC3339), t.What, t.To, orDash(withUser(t.Who, "by", t.By)), t.Token, orDash(t.Why))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\n", t.At.UTC().Format(time.RFC3339), t.Type, t.State, orDash(withUser(t.Actor, "by", t.User)), t.Token, orDash(t.Reason))
 	}
 	return tw.Flush() //nolint:wrapcheck // the caller says what it was doing
 }

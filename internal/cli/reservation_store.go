@@ -12,11 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/localstore"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
-	"github.com/firstlight/firstlight/internal/reservation/held"
-	"github.com/firstlight/firstlight/internal/reservation/keeper"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -47,7 +46,7 @@ func (f *storeFlags) clock() (clock.Clock, error) {
 type reservations struct {
 	*broker.Broker
 	store *store.Kube
-	held  held.Dir
+	held  broker.TokenCache
 	clock clock.Clock
 }
 
@@ -73,7 +72,7 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	if f.kubeconfig == "" {
 		of = nil
 	}
-	tokens, err := held.Of(filepath.Join(home, "held"), of)
+	tokens, err := broker.TokenCacheOf(filepath.Join(home, "held"), of)
 	if err != nil {
 		return nil, infrastructure(err)
 	}
@@ -97,7 +96,7 @@ func (f *storeFlags) config(ctx context.Context, s Streams) (*rest.Config, error
 	}
 	board := newBoard(s.Err)
 	defer board.Close()
-	config, err := keeper.Own(ctx, keeper.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: labProgress(board)})
+	config, err := localstore.Connect(ctx, localstore.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: labProgress(board)})
 	return config, infrastructure(err)
 }
 
@@ -155,7 +154,7 @@ func newStoreUp(s Streams) *cobra.Command {
 
 func newStoreDown(s Streams) *cobra.Command {
 	return &cobra.Command{Use: "down", Short: "Stop it; what it keeps stays", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		err := keeper.Down(cmd.Context())
+		err := localstore.Down(cmd.Context())
 		if errors.Is(err, lab.ErrNotRunning) {
 			fmt.Fprintln(s.Err, "the store of reservations is not up")
 			return nil
@@ -166,11 +165,11 @@ func newStoreDown(s Streams) *cobra.Command {
 
 func newStoreKubeconfig(s Streams) *cobra.Command {
 	return &cobra.Command{Use: "kubeconfig", Short: "Print the path of its kubeconfig", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-		dir, err := keeper.Dir()
+		dir, err := localstore.Dir()
 		if err != nil {
 			return infrastructure(err)
 		}
-		path := keeper.Kubeconfig(dir)
+		path := localstore.Kubeconfig(dir)
 		if _, err := os.Stat(path); err != nil {
 			return infrastructure(errors.New("the store is not up: firstlight reservation store up"))
 		}
@@ -203,10 +202,10 @@ func newStoreInstall(s Streams) *cobra.Command {
 // newStoreSupervise is the store's own process.
 func newStoreSupervise() *cobra.Command {
 	cmd := &cobra.Command{Use: "supervise", Hidden: true, Short: "Run the store in this process", Args: cobra.NoArgs}
-	_ = cmd.Flags().String("name", keeper.Name, "name of the store")
+	_ = cmd.Flags().String("name", localstore.Name, "name of the store")
 	dir := cmd.Flags().String("dir", "", "directory of the store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return infrastructure(keeper.Supervise(cmd.Context(), *dir, buildPrograms))
+		return infrastructure(localstore.Supervise(cmd.Context(), *dir, buildPrograms))
 	}
 	return cmd
 }

@@ -31,15 +31,15 @@ Exit codes: 0 it is yours, 1 nothing stands there or somebody else has taken it.
 		if err != nil {
 			return err
 		}
-		l, err := r.Take(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, whoIsThis()), Purpose: *purpose})
-		if errors.Is(err, lease.ErrNotOpen) {
+		l, err := r.Checkout(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, whoIsThis()), Purpose: *purpose})
+		if errors.Is(err, lease.ErrNotAvailable) {
 			return &exitError{code: ExitFailed, err: err}
 		}
 		if err != nil {
 			return explainStore(err)
 		}
 		g := broker.Grant{Reservation: args[0], Lease: l}
-		if err := r.held.Remember(g); err != nil {
+		if err := r.held.Put(g); err != nil {
 			return infrastructure(err)
 		}
 		return out.write(s.Out, g, func(w io.Writer) error {
@@ -55,10 +55,10 @@ func newReservationHandBack(s Streams) *cobra.Command {
 	why := ""
 	cmd := leaseCommand(s, "hand-back", "Give back what you took; it stays for the next", "  firstlight reservation hand-back aws-h100",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
-			if err := r.HandBack(ctx, name, token, why); err != nil {
+			if err := r.Checkin(ctx, name, token, why); err != nil {
 				return lease.Lease{}, "", err
 			}
-			return lease.Lease{Token: token}, name + " is handed back", r.held.Forget(name, token)
+			return lease.Lease{Token: token}, name + " is handed back", r.held.Delete(name, token)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "why, for the history")
 	return cmd

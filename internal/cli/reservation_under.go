@@ -32,10 +32,10 @@ func underLease(ctx context.Context, s Streams, r *reservations, grants []broker
 	var lost error
 	kept.Go(func() {
 		notified := map[string]bool{}
-		lost = r.Keep(keeping, grants, func(g broker.Grant) {
+		lost = r.KeepAlive(keeping, grants, func(g broker.Grant) {
 			if n := g.Notice; n != nil && !notified[g.Reservation] {
 				notified[g.Reservation] = true
-				fmt.Fprintf(s.Err, "%s asks for %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Why)
+				fmt.Fprintf(s.Err, "%s asks for %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Reason)
 			}
 		})
 		if lost != nil {

@@ -96,7 +96,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 		t.Fatalf("blocked, it is %+v", v)
 	}
 	reservation(t, 0, []string{"history", byDay}, "blocked", culprit)
-	reservation(t, 0, []string{"metrics"}, `firstlight_reservation_blocked{reservation="by-day"} 1`, `firstlight_reservation_transitions_total{reservation="by-day",what="blocked"} 1`)
+	reservation(t, 0, []string{"metrics"}, `firstlight_reservation_blocked{reservation="by-day"} 1`, `firstlight_reservation_events_total{reservation="by-day",type="quarantined"} 1`)
 	reservation(t, 1, []string{"acquire", byDay}, "is dirty", "rotation down --reservation by-day")
 	janitorFinds(t, 1, culprit, "blocked", "rotation down --reservation by-day")
 	rotation(t, 1, "up", nil, "it is dirty", culprit)
@@ -109,7 +109,7 @@ func TestMissedTeardownThenADay(t *testing.T) {
 	if v := who(t, byDay); v.State != "free" {
 		t.Fatalf("recovered, it is %+v", v)
 	}
-	janitorFinds(t, 0, "nothing stands")
+	janitorFinds(t, 0, "no reachable deployment")
 	if list, err := os.ReadDir(filepath.Join(program.Home, "labs")); err != nil || len(list) > 0 {
 		t.Errorf("labs are left: %v %v", list, err)
 	}
@@ -120,8 +120,8 @@ func aDay(t *testing.T) {
 	t.Helper()
 	rotation(t, 0, "up", []string{"--dry-run"}, "would stand up")
 	rotation(t, 0, "up", nil, "by-day: stands fl-day-r6-")
-	rotation(t, 0, "up", nil, "it stood already")
-	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "open to who takes it")
+	rotation(t, 0, "up", nil, "it was up already")
+	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
 
 	ada := acquired(t, reservation(t, 0, []string{"take", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
 	reservation(t, 1, []string{"take", byDay, "--as", "eve"}, "ada has taken it")
@@ -145,7 +145,7 @@ func aDay(t *testing.T) {
 		t.Errorf("in the evening it is %+v", v)
 	}
 	rotation(t, 0, "down", nil, "by-day: nothing")
-	janitorFinds(t, 0, "nothing stands")
+	janitorFinds(t, 0, "no reachable deployment")
 }
 
 // hasAccess is what the holder types: it reaches the lab by an identity that is not in the file.

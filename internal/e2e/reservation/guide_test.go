@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	rows "github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
-	rows "github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // The files that the team's guide shows are good ones, and the Deployment sets what its
@@ -29,7 +29,7 @@ func TestTeamGuide(t *testing.T) {
 	if len(blocks) != 2 {
 		t.Fatalf("the guide shows %d files", len(blocks))
 	}
-	if r, err := rows.Parse("reservations.yaml", []byte(blocks[0])); err != nil || len(r.Daytime()) != 2 {
+	if r, err := rows.ParseRegistry("reservations.yaml", []byte(blocks[0])); err != nil || len(r.Daytime()) != 2 {
 		t.Errorf("%v", err)
 	}
 	c, err := hook.Parse("hooks.yaml", []byte(blocks[1]))

@@ -49,7 +49,7 @@ func TestLease(t *testing.T) {
 		t.Errorf("the history is %v", what)
 	}
 	reservation(t, 2, []string{"renew", "one"}, "--grant")
-	reservation(t, 2, []string{"acquire", "none"}, "no such reservation")
+	reservation(t, 2, []string{"acquire", "none"}, "reservation not found")
 }
 
 // Who waits gets it in the order of the queue, which everybody can see: the higher class

@@ -161,7 +161,7 @@ func testController(t *testing.T, kubeconfig string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := func() string {
+	logged := func() string {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -169,22 +169,22 @@ func testController(t *testing.T, kubeconfig string) {
 		return string(raw)
 	}
 	eventually(t, "the controller leads", func() bool {
-		if cmd.ProcessState != nil || strings.Contains(said(), "forbidden") {
-			t.Fatalf("it says\n%s", said())
+		if cmd.ProcessState != nil || strings.Contains(logged(), "forbidden") {
+			t.Fatalf("it says\n%s", logged())
 		}
-		return strings.Contains(said(), "me=true")
+		return strings.Contains(logged(), "me=true")
 	})
 	once := []string{"reservation", "run", "--once", "evening-down", "--namespace", "firstlight", "--kubeconfig", as(t, "ola", "gpu-oncall")}
 	once = append(once, "--file", registry, "--schedule", schedule, "--hooks", hooks, "--batch", "../../../examples/batch.yaml", "--listen", "")
 	r := program.Run(t.Context(), once...)
 	if r.Code != 0 || !strings.Contains(r.Stdout, "by-day: nothing") || !strings.Contains(r.Stderr, "a controller runs: it does it") {
-		t.Errorf("by hand: exit %d\n%s%s\nthe controller says\n%s", r.Code, r.Stdout, r.Stderr, said())
+		t.Errorf("by hand: exit %d\n%s%s\nthe controller says\n%s", r.Code, r.Stdout, r.Stderr, logged())
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || strings.Contains(said(), "forbidden") {
-		t.Errorf("told to end, it ends with %v and says\n%s", err, said())
+	if err := cmd.Wait(); err != nil || strings.Contains(logged(), "forbidden") {
+		t.Errorf("told to end, it ends with %v and says\n%s", err, logged())
 	}
 	reservation(t, 0, []string{"metrics"}, `firstlight_handover_failed{entry="evening-down"} 0`, `firstlight_handover_last_timestamp_seconds{entry="evening-down",result="done"}`)
 }

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/rehearsal"
+	"github.com/firstlight/firstlight/internal/e2e/simulation"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
-// A night in which the controller is killed in the middle of a cell; in the soak a week.
+// A night in which the controller is killed during a cell; in the soak a week.
 func TestRehearsal(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
@@ -22,7 +22,7 @@ func TestRehearsal(t *testing.T) {
 	}
 	r := program.Run(t.Context(), args...)
 	t.Log(r.Stderr)
-	var report rehearsal.Report
+	var report simulation.Report
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatalf("exit %d: %v: %s", r.Code, err, r.Stdout)
 	}

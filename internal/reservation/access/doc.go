@@ -1,4 +1,4 @@
-// Package access tells the holder of a lease how to get at what stands under it: a
-// kubeconfig without a credential in it, and what to type. It asks the store whether the
-// lease is still the caller's before it looks, and again when it has.
+// Package access tells the holder of a lease how to reach its deployment: a kubeconfig without
+// credentials, and the commands to use. It checks the lease before and after it looks up the
+// deployment.
 package access

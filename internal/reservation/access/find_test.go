@@ -9,9 +9,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -27,11 +27,11 @@ type cloud struct {
 
 func (c *cloud) Owner() string { return "team-x" }
 
-func (c *cloud) Fresh(context.Context, string) (*store.Reservation, error) {
+func (c *cloud) GetUncached(context.Context, string) (*store.Reservation, error) {
 	return &store.Reservation{Status: store.Status{Record: *c.rec.Clone()}}, nil
 }
 
-func (c *cloud) Discover(_ context.Context, _ registry.Cloud, _ *registry.Reservation, l hook.Lease) ([]hook.Deployment, error) {
+func (c *cloud) Discover(_ context.Context, _ config.Cloud, _ *config.Reservation, l hook.Lease) ([]hook.Deployment, error) {
 	c.asked = append(c.asked, l)
 	if c.during != nil {
 		c.during(&c.rec)
@@ -43,28 +43,28 @@ const granted = int64(1795273200000)
 
 var (
 	ends = metav1.NewMicroTime(time.Date(2026, 11, 22, 2, 0, 0, 0, time.UTC))
-	row  = registry.Reservation{Name: "gcp-h100", Slug: "gh1", Cloud: registry.GCP, GPUCount: 8, NodeCount: 2}
+	row  = config.Reservation{Name: "gcp-h100", Slug: "gh1", Cloud: config.GCP, GPUCount: 8, NodeCount: 2}
 )
 
 // own is a lease that ada acquired, day one that she took from who had opened it.
 func own(token int64) lease.Record {
 	return lease.Record{State: lease.Leased, Token: token, Lease: &lease.Lease{
-		Ticket: lease.Ticket{ID: "t", Holder: "ada@desk"}, Token: token, Claimed: &ends, Until: &ends,
+		Ticket: lease.Ticket{ID: "t", Holder: "ada@desk"}, Token: token, ClaimedAt: &ends, ExpiresAt: &ends,
 	}}
 }
 
 func day(token, opened int64) lease.Record {
 	r := own(token)
-	r.Lease.Opener = "team-x/daytime"
+	r.Lease.Publisher = "team-x/daytime"
 	if opened > 0 {
-		r.Recent = []lease.Transition{{N: 1, What: lease.Opened, Token: opened - 50}, {N: 2, What: lease.Opened, Token: opened}, {N: 3, What: lease.Taken, Token: token}}
+		r.Recent = []lease.Event{{N: 1, Type: lease.Published, Token: opened - 50}, {N: 2, Type: lease.Published, Token: opened}, {N: 3, Type: lease.CheckedOut, Token: token}}
 	}
 	return r
 }
 
 func deployment(name string, token int64) hook.Deployment {
 	return hook.Deployment{
-		Name: name, Owner: "team-x", Reservation: row.Name, Intent: registry.Inference, Token: token,
+		Name: name, Owner: "team-x", Reservation: row.Name, Intent: config.Inference, Token: token,
 		Access: &hook.Access{Server: "https://192.0.2.1", CA: "-----BEGIN CERTIFICATE-----\n", Exec: hook.Exec{Command: "gke-gcloud-auth-plugin"}},
 	}
 }
@@ -88,18 +88,18 @@ func TestFind(t *testing.T) {
 		"taken by day":                {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
 		"opened long ago":             {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
 		"beside one's own":            {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500), deployment("fl-day", granted)}}, granted + 9, "= fl-day", nil},
-		"nothing stands":              {cloud{rec: own(granted)}, granted, "nothing stands", ErrNothing},
-		"left by another":             {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-old", granted-1)}}, granted, "not of this lease: fl-old (of team-x, token 1795273199999)", ErrNothing},
-		"left of yesterday":           {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500)}}, granted + 9, "fl-old", ErrNothing},
-		"another owner's":             {cloud{rec: own(granted), stands: []hook.Deployment{foreign}}, granted, "theirs (of team-y", ErrNothing},
-		"two of them":                 {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("a", granted-5), deployment("b", granted)}}, granted + 9, "2 deployments", ErrNothing},
-		"being made":                  {cloud{rec: own(granted), stands: []hook.Deployment{unreachable}}, granted, "still being made", ErrNothing},
-		"open, not taken":             {cloud{rec: with(day(granted, granted), func(r *lease.Record) { r.Lease.Open = true })}, granted, "open to who takes it", ErrNotHeld},
-		"a cleaner's":                 {cloud{rec: with(own(granted), func(r *lease.Record) { r.State, r.Dirt = lease.Cleaning, &lease.Dirt{} })}, granted, "ada@desk cleans it", ErrNotHeld},
+		"no reachable deployment":     {cloud{rec: own(granted)}, granted, "no reachable deployment", ErrNoDeployment},
+		"left by another":             {cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-old", granted-1)}}, granted, "belong to other leases: fl-old (owner team-x, token 1795273199999)", ErrNoDeployment},
+		"left of yesterday":           {cloud{rec: day(granted+9, granted), stands: []hook.Deployment{deployment("fl-old", granted-500)}}, granted + 9, "fl-old", ErrNoDeployment},
+		"another owner's":             {cloud{rec: own(granted), stands: []hook.Deployment{foreign}}, granted, "theirs (owner team-y", ErrNoDeployment},
+		"two of them":                 {cloud{rec: day(granted+9, 0), stands: []hook.Deployment{deployment("a", granted-5), deployment("b", granted)}}, granted + 9, "2 deployments", ErrNoDeployment},
+		"being made":                  {cloud{rec: own(granted), stands: []hook.Deployment{unreachable}}, granted, "still being created", ErrNoDeployment},
+		"open, not taken":             {cloud{rec: with(day(granted, granted), func(r *lease.Record) { r.Lease.Available = true })}, granted, "available for checkout", ErrNotHeld},
+		"a cleaner's":                 {cloud{rec: with(own(granted), func(r *lease.Record) { r.State, r.DirtyInfo = lease.Cleaning, &lease.DirtyInfo{} })}, granted, "ada@desk is cleaning it", ErrNotHeld},
 		"a stale token":               {cloud{rec: own(granted)}, granted - 1, "ada@desk holds it", nil},
-		"offered only":                {cloud{rec: with(own(granted), func(r *lease.Record) { r.Lease.Claimed = nil })}, granted, "is stale", nil},
-		"nobody has it":               {cloud{}, granted, "nobody holds it", nil},
-		"a cloud that can't be asked": {cloud{rec: own(granted), err: errors.New("no route")}, granted, "find what stands on gcp-h100: no route", nil},
+		"offered only":                {cloud{rec: with(own(granted), func(r *lease.Record) { r.Lease.ClaimedAt = nil })}, granted, "is stale", nil},
+		"nobody has it":               {cloud{}, granted, "it has no holder", nil},
+		"a cloud that can't be asked": {cloud{rec: own(granted), err: errors.New("no route")}, granted, "find the deployment on gcp-h100: no route", nil},
 		"lost while it looked": {
 			cloud{rec: own(granted), stands: []hook.Deployment{deployment("fl-x", granted)}, during: func(r *lease.Record) { *r = own(granted + 1); r.Lease.Holder = "eve" }},
 			granted, "eve holds it", nil,

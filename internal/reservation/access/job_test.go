@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 var shared storetest.Shared
@@ -45,9 +45,9 @@ func TestTrainJobIsOne(t *testing.T) {
 	jobs := client.Resource(schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"}).Namespace("default")
 	create := func(object map[string]any) error {
 		_, err := jobs.Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-		return err //nolint:wrapcheck // the test says what it was doing
+		return err
 	}
-	row := registry.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
+	row := config.Reservation{Name: "aws-h100", GPUCount: 8, NodeCount: 2}
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for end := time.Now().Add(2 * time.Minute); ; <-poll.C {
@@ -60,7 +60,7 @@ func TestTrainJobIsOne(t *testing.T) {
 		}
 	}
 	wrong := job(t, row)
-	wrong["spec"].(map[string]any)["trainer"].(map[string]any)["nodes"] = int64(2) //nolint:forcetypeassert // the job has it
+	wrong["spec"].(map[string]any)["trainer"].(map[string]any)["nodes"] = int64(2)
 	if err := create(wrong); err == nil || !strings.Contains(err.Error(), `unknown field "spec.trainer.nodes"`) {
 		t.Errorf("a wrong one: %v", err)
 	}

@@ -11,23 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-var update = flag.Bool("update", false, "write the goldens anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		access  Access
-		row     registry.Reservation
+		row     config.Reservation
 		service Service
 	}{
-		"training":          {Access{Reservation: "aws-h100", Intent: registry.Training, Kubeconfig: "/home/ada/aws.kubeconfig"}, registry.Reservation{Cloud: registry.AWS, GPUCount: 8, NodeCount: 2}, Service{}},
-		"training-unstated": {Access{Reservation: "kind-h100", Intent: registry.Training, Kubeconfig: "/home/ada's/a b"}, registry.Reservation{Cloud: registry.Kind, GPUCount: 1}, Service{}},
-		"inference":         {Access{Reservation: "gcp-h100", Intent: registry.Inference, Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{}},
-		"inference-service": {Access{Reservation: "gcp-h100", Intent: registry.Inference, Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{"llm", "frontend", "8080"}},
-		"no-intent":         {Access{Reservation: "gcp-h100", Kubeconfig: "/k"}, registry.Reservation{Cloud: registry.GCP}, Service{}},
+		"training":          {Access{Reservation: "aws-h100", Intent: config.Training, Kubeconfig: "/home/ada/aws.kubeconfig"}, config.Reservation{Cloud: config.AWS, GPUCount: 8, NodeCount: 2}, Service{}},
+		"training-unstated": {Access{Reservation: "kind-h100", Intent: config.Training, Kubeconfig: "/home/ada's/a b"}, config.Reservation{Cloud: config.Kind, GPUCount: 1}, Service{}},
+		"inference":         {Access{Reservation: "gcp-h100", Intent: config.Inference, Kubeconfig: "/k"}, config.Reservation{Cloud: config.GCP}, Service{}},
+		"inference-service": {Access{Reservation: "gcp-h100", Intent: config.Inference, Kubeconfig: "/k"}, config.Reservation{Cloud: config.GCP}, Service{"llm", "frontend", "8080"}},
+		"no-intent":         {Access{Reservation: "gcp-h100", Kubeconfig: "/k"}, config.Reservation{Cloud: config.GCP}, Service{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestSteps(t *testing.T) {
 func shell(t *testing.T, text string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "bash", "-euc", "kubectl() { cat > /dev/null; }; curl() { :; }\n"+text).CombinedOutput()
-	return string(out), err //nolint:wrapcheck // the caller says what it was doing
+	return string(out), err
 }
 
 func TestParseService(t *testing.T) {
@@ -79,7 +79,7 @@ func TestParseService(t *testing.T) {
 }
 
 // job is what the first step of training would create.
-func job(t *testing.T, row registry.Reservation) map[string]any {
+func job(t *testing.T, row config.Reservation) map[string]any {
 	t.Helper()
 	text, err := trainJob(Access{Reservation: row.Name}, row)
 	if err != nil {

@@ -7,15 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
-// mark is the first line of what is written here, and so what may be written over.
-const mark = "# written by firstlight reservation access: it holds no credential\n"
+// fileHeader is the first line of a written file, which may be overwritten.
+const fileHeader = "# written by firstlight reservation access: it holds no credential\n"
 
-// ErrOthers refuses to write over a file that somebody else has written.
-var ErrOthers = errors.New("it is there already, and firstlight did not write it: remove it, or name another file")
+// ErrForeignFile refuses to overwrite a file that another program wrote.
+var ErrForeignFile = errors.New("the file exists and firstlight did not write it: remove it, or use another path")
 
-// Write writes the kubeconfig for its user's eyes only, at once, and notes its path.
+// Write writes the kubeconfig atomically with mode 0600 and sets its path.
 func (a Access) Write(path string) (Access, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -23,24 +25,15 @@ func (a Access) Write(path string) (Access, error) {
 	}
 	old, err := os.ReadFile(path)
 	switch {
-	case err == nil && !bytes.HasPrefix(old, []byte(mark)):
-		return a, fmt.Errorf("write the kubeconfig %s: %w", path, ErrOthers)
+	case err == nil && !bytes.HasPrefix(old, []byte(fileHeader)):
+		return a, fmt.Errorf("write the kubeconfig %s: %w", path, ErrForeignFile)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // 0600 from the start
-	if err != nil {
-		return a, fmt.Errorf("write the kubeconfig: %w", err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(append([]byte(mark), a.Config...))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return a, fmt.Errorf("write the kubeconfig %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := atomicfile.Write(path, append([]byte(fileHeader), a.Config...), 0o600); err != nil {
 		return a, fmt.Errorf("write the kubeconfig: %w", err)
 	}
 	a.Kubeconfig = path

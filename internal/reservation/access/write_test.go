@@ -17,7 +17,7 @@ func TestWrite(t *testing.T) {
 			t.Fatalf("%v, written to %s", err, a.Kubeconfig)
 		}
 		got, err := os.ReadFile(path)
-		if err != nil || string(got) != mark+text {
+		if err != nil || string(got) != fileHeader+text {
 			t.Errorf("%v: %s", err, got)
 		}
 	}
@@ -34,7 +34,7 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(theirs, []byte("apiVersion: v1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Access{Config: []byte("x")}).Write(theirs); !errors.Is(err, ErrOthers) {
+	if _, err := (Access{Config: []byte("x")}).Write(theirs); !errors.Is(err, ErrForeignFile) {
 		t.Errorf("another's kubeconfig: %v", err)
 	}
 	if got, err := os.ReadFile(theirs); err != nil || string(got) != "apiVersion: v1\n" {

@@ -13,39 +13,40 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// Request asks for one reservation, or for several of which all are given or none.
+// Request asks for one reservation, or for several that are granted together or not at all.
 type Request struct {
 	Reservations []string
-	// Ticket says who asks and on what terms; ID, User, Since and Group are set here.
+	// Ticket describes the requester and the terms; ID, User, QueuedAt and Group are set by
+	// Acquire.
 	Ticket lease.Ticket
-	// Wait in the queue; else it is refused with a BusyError when it is not free at once.
+	// Wait in the queue; otherwise a reservation that is not free is a BusyError.
 	Wait bool
-	// Progress, if set, is told the places in the queues whenever one changes.
+	// Progress, if set, is called with the places in the queues whenever one changes.
 	Progress func([]Place)
 }
 
-// Place is where a ticket stands in a queue.
+// Place is the position of a ticket in a queue.
 type Place struct {
 	Reservation string `json:"reservation"`
-	// Position is 0 for what is offered, else 1 for the next, and so on.
+	// Position is 0 for an offer, 1 for the head of the queue, and so on.
 	Position int `json:"position"`
-	// State and Holder are of whoever has it now.
+	// State and Holder describe the current lease.
 	State  lease.State `json:"state"`
 	Holder string      `json:"holder,omitempty"`
 }
 
-// Grant is a lease that was claimed.
+// Grant is a claimed lease.
 type Grant struct {
 	Reservation string `json:"reservation"`
 	lease.Lease
 }
 
-// BusyError says that a reservation is not free.
+// BusyError: the reservation is not free.
 type BusyError struct {
 	Reservation string
 	State       lease.State
 	Holder      string
-	Until       time.Time
+	ExpiresAt   time.Time
 	Waiting     int
 }
 
@@ -54,18 +55,18 @@ func (e *BusyError) Error() string {
 	if e.Holder != "" {
 		text += " by " + e.Holder
 	}
-	if !e.Until.IsZero() {
-		text += " until " + e.Until.UTC().Format(time.RFC3339)
+	if !e.ExpiresAt.IsZero() {
+		text += " until " + e.ExpiresAt.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("%s; %d waiting", text, e.Waiting)
 }
 
-// Acquire gets what is asked for. When ctx ends while it waits, its tickets are taken back.
+// Acquire gets the requested leases. If ctx ends while it waits, it cancels its tickets.
 func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 	names := slices.Sorted(slices.Values(req.Reservations))
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return nil, errors.New("acquire: no reservation is named")
+		return nil, errors.New("acquire: no reservation named")
 	}
 	t := req.Ticket
 	if req.Wait || len(names) > 1 {
@@ -75,29 +76,29 @@ func (b *Broker) Acquire(ctx context.Context, req Request) ([]Grant, error) {
 		}
 	}
 	t.ID = b.opts.ID()
-	t.Since = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
+	t.QueuedAt = metav1.NewMicroTime(b.clock.Now().Truncate(time.Microsecond))
 	if len(names) > 1 {
 		t.Group = names
-	} else if g, done, err := b.atOnce(ctx, names[0], t, req.Wait); done {
+	} else if g, done, err := b.tryNow(ctx, names[0], t, req.Wait); done {
 		return g, nil
 	} else if isBusy := (*BusyError)(nil); errors.As(err, &isBusy) {
 		return nil, err
-	} else if err != nil { // it may have been written for all that
-		return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
+	} else if err != nil { // the write may have succeeded
+		return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 	}
-	grants, err := b.await(ctx, names, t, req)
+	grants, err := b.wait(ctx, names, t, req)
 	if err == nil {
 		return grants, nil
 	}
-	return nil, errors.Join(err, b.leave(ctx, names, t.ID, err.Error()))
+	return nil, errors.Join(err, b.cancelTickets(ctx, names, t.ID, err.Error()))
 }
 
-// atOnce queues for one reservation and claims it if it is offered, in one change.
-// Who does not wait leaves no trace where it is not.
-func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
+// tryNow queues for one reservation and claims an immediate offer, in one change. Without wait, a
+// busy reservation stays unchanged.
+func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait bool) (grants []Grant, done bool, err error) {
 	var got lease.Lease
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
-		busy := busyOf(name, r)
+		busy := busyError(name, r)
 		was := *r.Clone()
 		r.Enqueue(t, now)
 		l, err := r.Claim(t.ID, now)
@@ -105,10 +106,10 @@ func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait b
 			*r = was
 			return busy
 		}
-		if err == nil && l.User == "" { // it was not asked for: what is refused takes one read
+		if err == nil && l.User == "" { // asked late: a refused request costs one read
 			if l.User, err = b.store.Caller(ctx); err != nil {
 				*r = was
-				return err //nolint:wrapcheck // below
+				return err
 			}
 			r.Lease.User = l.User
 		}
@@ -118,50 +119,50 @@ func (b *Broker) atOnce(ctx context.Context, name string, t lease.Ticket, wait b
 	if err != nil {
 		return nil, false, fmt.Errorf("acquire: %w", err)
 	}
-	if got.Claimed == nil {
+	if got.ClaimedAt == nil {
 		return nil, false, nil
 	}
 	return []Grant{{Reservation: name, Lease: got}}, true, nil
 }
 
-func busyOf(name string, r *lease.Record) *BusyError {
-	e := &BusyError{Reservation: name, State: r.Now(), Waiting: len(r.Queue)}
+func busyError(name string, r *lease.Record) *BusyError {
+	e := &BusyError{Reservation: name, State: r.CurrentState(), Waiting: len(r.Queue)}
 	if r.Lease != nil {
 		e.Holder = r.Lease.Holder
-		if r.Lease.Until != nil {
-			e.Until = r.Lease.Until.Time
+		if r.Lease.ExpiresAt != nil {
+			e.ExpiresAt = r.Lease.ExpiresAt.Time
 		}
 	}
 	return e
 }
 
-// leaving bounds how long tickets are taken back when nobody waits any more.
-const leaving = 10 * time.Second
+// cleanupTimeout bounds the cancellation of tickets after ctx has ended.
+const cleanupTimeout = 10 * time.Second
 
-// leave takes tickets back, and what was offered to them; what is claimed is released unused.
-func (b *Broker) leave(ctx context.Context, names []string, id, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+// cancelTickets removes tickets and offers; a claimed lease is released as clean.
+func (b *Broker) cancelTickets(ctx context.Context, names []string, id, reason string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	var errs []error
 	for _, name := range names {
 		err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
 			if l := r.Lease; l != nil && l.ID == id && !l.Offered() {
-				return r.Release(l.Token, true, why, now)
+				return r.Release(l.Token, true, reason, now)
 			}
-			if err := r.Leave(id, why, now); !errors.Is(err, lease.ErrNoTicket) {
-				return err //nolint:wrapcheck // below
+			if err := r.Cancel(id, reason, now); !errors.Is(err, lease.ErrTicketNotFound) {
+				return err
 			}
 			return nil
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("take the ticket for %s back: %w", name, err))
+			errs = append(errs, fmt.Errorf("cancel the ticket for %s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Names joins the names of reservations for people.
-func Names(grants []Grant) string {
+// JoinNames joins the names of the reservations for messages.
+func JoinNames(grants []Grant) string {
 	var out []string
 	for _, g := range grants {
 		out = append(out, g.Reservation)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -12,85 +13,99 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// await waits in the queues until all reservations are offered at once, and claims
-// them. What can not be claimed after all (a ticket before this one came for it in
-// between) is waited for again, and what was claimed is given back meanwhile. A store
-// that is away for a while is waited for, too. A single reservation is queued for already.
-func (b *Broker) await(ctx context.Context, names []string, t lease.Ticket, req Request) ([]Grant, error) {
+// wait polls the queues until all reservations are offered at once, and claims them. If a claim
+// fails because a ticket ahead took the offer, it returns the other claims and waits again.
+// Transient errors of the store are retried. A single reservation is queued already.
+func (b *Broker) wait(ctx context.Context, names []string, t lease.Ticket, req Request) ([]Grant, error) {
 	if len(names) > 1 {
 		if err := b.queue(ctx, names, t); err != nil {
 			return nil, err
 		}
 	}
-	w := waiter{Broker: b, from: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1)}
-	w.known = w.from.Interrupted()
-	w.beat = b.clock.Elapsed() + rand.N(t.Wait()/heartbeats+1) //nolint:gosec // those who began to wait together do not write together
+	w := waiter{Broker: b, reader: b.store, names: names, ticket: t, Request: req, changed: make(chan struct{}, 1)}
+	w.interruptions = w.reader.Interruptions()
 	if req.Wait {
 		defer w.follow(ctx)()
 	}
 	for {
-		grants, err := w.look(ctx)
+		grants, err := w.poll(ctx)
 		if len(grants) == len(names) {
 			return grants, nil
 		}
-		if err != nil && (!req.Wait || ctx.Err() != nil || !Passing(err)) {
+		if err != nil && (!req.Wait || ctx.Err() != nil || !IsTransient(err)) {
 			return nil, err
 		}
-		if err := w.rest(ctx, err != nil); err != nil {
-			return nil, fmt.Errorf("waiting for %v: %w", names, err)
+		if err := w.sleep(ctx, err != nil); err != nil {
+			return nil, fmt.Errorf("wait for %v: %w", names, err)
 		}
 	}
 }
 
-// waiter is somebody in queues.
 type waiter struct {
 	*Broker
 	Request
-	names  []string
-	ticket lease.Ticket
-	told   []Place
-	// from is the store, or a copy of what is waited for; changed has a value when that
-	// has changed.
-	from    copied
-	changed chan struct{}
-	known   uint64 // interruptions of from
-	// beat is when the store has to be told again that the waiter is there.
-	beat time.Duration
+	names    []string
+	ticket   lease.Ticket
+	reported []Place
+	// reader is the store or a watched copy; changed receives a value when the copy changes.
+	reader        reader
+	changed       chan struct{}
+	interruptions uint64 // of reader, as last seen
+	// nextHeartbeat is the time of the next heartbeat, on the clock's Elapsed; nil before the
+	// first poll.
+	nextHeartbeat *time.Duration
 }
 
-// follow reads from a copy that a watch keeps new. Where the watch is cut, the copy
-// itself asks the API server every few seconds.
+// follow reads from a copy that a watch updates. If the watch is interrupted, the copy polls the
+// API server every few seconds.
 func (w *waiter) follow(ctx context.Context) (stop func()) {
 	c, stop := w.store.Follow(ctx, w.names, func() {
 		select {
 		case w.changed <- struct{}{}:
-		default: // it is known already
+		default: // a change is pending already
 		}
 	})
 	if c != nil {
-		w.from, w.known = c, c.Interrupted()
+		w.reader, w.interruptions = c, c.Interruptions()
 	}
 	return stop
 }
 
-// heartbeats are how many there are in the time that a waiter may be silent: one may
-// fail, and is tried again for half of that time.
+// heartbeats is the number of heartbeats within a ticket's timeout: one may fail and be retried
+// for the rest of the timeout.
 const heartbeats = 2
 
-// heard sets the next heartbeat, a little sooner for some.
-func (w *waiter) heard() {
-	every := w.ticket.Wait() / heartbeats
-	w.beat = w.clock.Elapsed() + every - rand.N(every/8+1) //nolint:gosec // spreads writes, hides nothing
+// heartbeatInterval returns the interval of heartbeats at the places of the ticket.
+func (w *waiter) heartbeatInterval(places []Place) time.Duration {
+	every := w.ticket.TimeoutAt(math.MaxInt)
+	for _, p := range places {
+		every = min(every, w.ticket.TimeoutAt(p.Position-1))
+	}
+	return every / heartbeats
 }
 
-// rest waits until something may have changed: what is waited for, or the time that is
-// left to a holder or to the next heartbeat.
-func (w *waiter) rest(ctx context.Context, failed bool) error {
+// scheduleHeartbeat plans the next heartbeat, spread so that waiters do not write together, and
+// brings it forward if the ticket moved up and its timeout became shorter.
+func (w *waiter) scheduleHeartbeat(every time.Duration, sent bool) {
+	now := w.clock.Elapsed()
+	switch {
+	case w.nextHeartbeat == nil:
+		next := now + rand.N(every+1) //nolint:gosec // waiters may have started together
+		w.nextHeartbeat = &next
+	case sent:
+		*w.nextHeartbeat = now + every - rand.N(every/8+1) //nolint:gosec // spreads writes
+	default:
+		*w.nextHeartbeat = min(*w.nextHeartbeat, now+every)
+	}
+}
+
+// sleep waits for a change, the poll interval or the next heartbeat.
+func (w *waiter) sleep(ctx context.Context, failed bool) error {
 	changed, most := w.changed, w.opts.Poll
 	if failed {
-		changed = nil // news that can not be read are no reason to ask again at once
+		changed = nil // do not retry a failed read at once because of a change
 	} else {
-		most = min(most, max(w.beat-w.clock.Elapsed(), soonest))
+		most = min(most, max(*w.nextHeartbeat-w.clock.Elapsed(), minSleep))
 	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -103,20 +118,20 @@ func (w *waiter) rest(ctx context.Context, failed bool) error {
 	return nil
 }
 
-// soonest bounds how often a waiter looks.
-const soonest = time.Millisecond
+// minSleep bounds how often a waiter polls.
+const minSleep = time.Millisecond
 
-// look sees how the ticket stands, claims what can be, and says that the waiter is there.
-func (w *waiter) look(ctx context.Context) ([]Grant, error) {
+// poll reads the places in the queues, claims complete offers and sends heartbeats.
+func (w *waiter) poll(ctx context.Context) ([]Grant, error) {
 	places, list, err := w.places(ctx)
-	w.attend(w.from, &w.known)
+	w.resetIfInterrupted(w.reader, &w.interruptions)
 	if err != nil {
-		w.deafTo(err)
+		w.resetWatch(err)
 		return nil, err
 	}
-	if w.Progress != nil && !slices.Equal(places, w.told) {
+	if w.Progress != nil && !slices.Equal(places, w.reported) {
 		w.Progress(places)
-		w.told = places
+		w.reported = places
 	}
 	if i := slices.IndexFunc(places, func(p Place) bool { return p.Position != 0 }); i < 0 {
 		grants, err := w.claim(ctx)
@@ -127,15 +142,17 @@ func (w *waiter) look(ctx context.Context) ([]Grant, error) {
 		p := places[i]
 		return nil, &BusyError{Reservation: p.Reservation, State: p.State, Holder: p.Holder, Waiting: p.Position - 1}
 	}
-	if w.clock.Elapsed() >= w.beat {
-		if err := w.sayHere(ctx); err != nil {
+	every := w.heartbeatInterval(places)
+	w.scheduleHeartbeat(every, false)
+	if w.clock.Elapsed() >= *w.nextHeartbeat {
+		if err := w.heartbeat(ctx); err != nil {
 			return nil, err
 		}
-		w.heard()
+		w.scheduleHeartbeat(every, true)
 	}
 	var errs []error
 	for _, r := range list {
-		errs = append(errs, w.tick(ctx, r))
+		errs = append(errs, w.expireOverdue(ctx, r))
 	}
 	return nil, errors.Join(errs...)
 }
@@ -149,36 +166,36 @@ func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) erro
 	return nil
 }
 
-// ErrLost says that a ticket was dropped because this process was not heard of.
-var ErrLost = errors.New("the place in the queue was lost")
+// ErrTicketLost: the ticket was removed because it had no heartbeat within its timeout.
+var ErrTicketLost = errors.New("the ticket is no longer in the queue")
 
-// places looks where the ticket is in each queue, and answers what it read.
+// places returns the place in each queue and the reservations that it read.
 func (w *waiter) places(ctx context.Context) ([]Place, []*store.Reservation, error) {
 	var out []Place
 	var list []*store.Reservation
 	for _, name := range w.names {
-		r, err := w.from.Get(ctx, name)
+		r, err := w.reader.Get(ctx, name)
 		if err != nil {
-			return nil, nil, err //nolint:wrapcheck // says what it was doing
+			return nil, nil, err
 		}
-		place, ok := placeIn(r, w.ticket.ID)
-		if !ok && w.from.Copied() { // it is not known there yet
-			if r, err = w.store.Fresh(ctx, name); err != nil {
-				return nil, nil, err //nolint:wrapcheck // says what it was doing
+		place, ok := placeOf(r, w.ticket.ID)
+		if !ok && w.reader.MayBeStale() { // the copy may be behind
+			if r, err = w.store.GetUncached(ctx, name); err != nil {
+				return nil, nil, err
 			}
-			place, ok = placeIn(r, w.ticket.ID)
+			place, ok = placeOf(r, w.ticket.ID)
 		}
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: nothing was heard of the ticket %s for %s in time", ErrLost, w.ticket.ID, name)
+			return nil, nil, fmt.Errorf("%w: no heartbeat of ticket %s for %s within its timeout", ErrTicketLost, w.ticket.ID, name)
 		}
 		out, list = append(out, place), append(list, r)
 	}
 	return out, list, nil
 }
 
-// placeIn is where a ticket is in the queue of a reservation; false: nowhere.
-func placeIn(r *store.Reservation, id string) (Place, bool) {
-	p := Place{Reservation: r.Name, State: r.Status.Now()}
+// placeOf returns the place of a ticket; ok is false if the reservation has none.
+func placeOf(r *store.Reservation, id string) (Place, bool) {
+	p := Place{Reservation: r.Name, State: r.Status.CurrentState()}
 	if l := r.Status.Lease; l != nil {
 		p.Holder = l.Holder
 		if l.ID == id {
@@ -190,44 +207,43 @@ func placeIn(r *store.Reservation, id string) (Place, bool) {
 	return p, waits
 }
 
-// claim takes all that is offered; fewer than all, and nothing is kept.
+// claim claims all offers, or returns those claimed if one is not offered.
 func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 	var out []Grant
 	for _, name := range w.names {
 		var got lease.Lease
-		err := w.changeFrom(ctx, w.from, name, func(r *lease.Record, now time.Time) (err error) {
+		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
 			got, err = r.Claim(w.ticket.ID, now)
-			return err //nolint:wrapcheck // decided on below
+			return err
 		})
 		if errors.Is(err, lease.ErrNotOffered) {
-			return nil, w.giveBack(ctx, out)
+			return nil, w.returnAll(ctx, out)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("claim %s: %w", name, err), w.giveBack(ctx, out))
+			return nil, errors.Join(fmt.Errorf("claim %s: %w", name, err), w.returnAll(ctx, out))
 		}
 		out = append(out, Grant{Reservation: name, Lease: got})
 	}
 	return out, nil
 }
 
-func (b *Broker) giveBack(ctx context.Context, grants []Grant) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+func (b *Broker) returnAll(ctx context.Context, grants []Grant) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	var errs []error
 	for _, g := range grants {
 		if err := b.change(ctx, g.Reservation, func(r *lease.Record, now time.Time) error { return r.Return(g.Token, now) }); err != nil {
-			errs = append(errs, fmt.Errorf("give %s back: %w", g.Reservation, err))
+			errs = append(errs, fmt.Errorf("return %s: %w", g.Reservation, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// sayHere writes that the waiter is still there.
-func (w *waiter) sayHere(ctx context.Context) error {
+func (w *waiter) heartbeat(ctx context.Context) error {
 	for _, name := range w.names {
-		err := w.changeFrom(ctx, w.from, name, func(r *lease.Record, _ time.Time) error { return r.Heard(w.ticket.ID) })
-		if errors.Is(err, lease.ErrNoTicket) {
-			return fmt.Errorf("%w: of %s", ErrLost, name)
+		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, _ time.Time) error { return r.Heartbeat(w.ticket.ID) })
+		if errors.Is(err, lease.ErrTicketNotFound) {
+			return fmt.Errorf("%w: %s", ErrTicketLost, name)
 		}
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", name, err)

@@ -13,33 +13,33 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is where reservations are kept. A store.Kube is one, and so is a store.Cached.
+// Store persists reservations. store.Kube and store.Cached implement it.
 type Store interface {
-	copied
-	Fresh(ctx context.Context, name string) (*store.Reservation, error)
+	reader
+	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
 	List(ctx context.Context) ([]*store.Reservation, error)
-	// Save refuses with store.ErrConflict what was made from an old version.
+	// Save returns store.ErrConflict if r is not based on the current version.
 	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
-	// Caller is the user that the store takes this process for.
+	// Caller returns the authenticated user of this process.
 	Caller(ctx context.Context) (string, error)
-	// Operates tells whether that user may change a lease of another user.
+	// Operates reports whether that user may change the lease of another user.
 	Operates(ctx context.Context, name string) (bool, error)
-	// Follow is a copy of some reservations, and calls changed when one of them changes,
-	// until stop is called. Without a copy the store is asked each time.
+	// Follow returns a watched copy of some reservations and calls changed after each change to
+	// one of them, until stop is called. A nil copy means that each read goes to the store.
 	Follow(ctx context.Context, names []string, changed func()) (c *store.Cached, stop func())
 }
 
-// copied is what is read: the store, or a copy of it.
-type copied interface {
+// reader reads from the store or from a copy of it.
+type reader interface {
 	Get(ctx context.Context, name string) (*store.Reservation, error)
-	// Copied tells whether what Get (and List) answer may be old.
-	Copied() bool
-	// Interrupted grows when a copy could not be kept new. Nobody could be heard of then.
-	Interrupted() uint64
+	// MayBeStale reports whether Get and List may return an old version.
+	MayBeStale() bool
+	// Interruptions counts interruptions of the copy. Heartbeats during one may have been missed.
+	Interruptions() uint64
 }
 
-// Clock is time, twice: of day, for people and tokens; and since some moment, which no
-// change of the clock moves.
+// Clock has the time of day, for people and tokens, and a monotonic time, which does not follow
+// changes of the clock.
 type Clock interface {
 	Now() time.Time
 	Elapsed() time.Duration
@@ -48,19 +48,18 @@ type Clock interface {
 // Options of a Broker.
 type Options struct {
 	Store Store
-	// Clock is nil for the machine's.
+	// Clock defaults to the system clock.
 	Clock Clock
-	// Grace is how long a lease that is not renewed, and whose term is over, is watched
-	// before it expires (30 s).
+	// Grace is how long a lease without renewals is observed after its term before it expires
+	// (default 30 s).
 	Grace time.Duration
-	// Poll is how often somebody who waits looks at its copy of what it waits for, beside
-	// the moments when that changes (1 s).
+	// Poll is how often a waiter reads its copy when no change arrives (default 1 s).
 	Poll time.Duration
-	// ID makes the identity of a ticket; nil: random.
+	// ID makes ticket IDs; nil: random.
 	ID func() string
 }
 
-// Broker carries out steps. Its methods may be called from many goroutines.
+// Broker runs the steps of leases on a store. Its methods are safe for concurrent use.
 type Broker struct {
 	store Store
 	clock Clock
@@ -68,10 +67,10 @@ type Broker struct {
 
 	mu          sync.Mutex
 	watched     map[string]watched
-	interrupted uint64 // of the store, as far as it is known here
+	interrupted uint64 // interruptions of the store, as last seen
 }
 
-// New makes a broker.
+// New returns a broker.
 func New(opts Options) *Broker {
 	if opts.Clock == nil {
 		opts.Clock = machineClock{started: time.Now()}
@@ -88,63 +87,63 @@ func New(opts Options) *Broker {
 	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
 }
 
-// machineClock counts from its start: a machine whose clock is set does not move it.
+// machineClock is monotonic from its start and ignores later changes of the system clock.
 type machineClock struct{ started time.Time }
 
 func (c machineClock) Elapsed() time.Duration { return time.Since(c.started) }
 func (c machineClock) Now() time.Time         { return c.started.Round(0).Add(c.Elapsed()) }
 
-// step changes a record, at a time. It may be called several times, with other
-// versions of the record: it must ask for the same each time.
+// step changes a record at a time. It may be called several times with different versions of the
+// record and must request the same each time.
 type step func(r *lease.Record, now time.Time) error
 
-// retryWithin bounds the pause before a change is made again: as long as others
-// write, one of them gets through. It doubles with each conflict, doublings times at
-// most: where many write, and the API server is slow, most would write in vain.
+// conflictBackoff bounds the pause before a change is retried; it doubles with each conflict, at
+// most doublings times. With many writers and a slow API server most writes would otherwise
+// conflict.
 const (
-	retryWithin = 20 * time.Millisecond
-	doublings   = 4
+	conflictBackoff = 20 * time.Millisecond
+	doublings       = 4
 )
 
-// troubled bounds the pause where the API server did not answer.
-const troubled = time.Second
+// transientBackoff bounds the pause after a transient error.
+const transientBackoff = time.Second
 
-// change makes a step on a record; see changeFrom.
+// change runs a step on a record in the store; see changeObject.
 func (b *Broker) change(ctx context.Context, name string, s step) error {
 	return b.changeFrom(ctx, b.store, name, s)
 }
 
-// changeFrom makes a step on what a copy has.
-func (b *Broker) changeFrom(ctx context.Context, from copied, name string, s step) error {
+// changeFrom runs a step on a record as read from a reader.
+func (b *Broker) changeFrom(ctx context.Context, from reader, name string, s step) error {
 	return b.changeObject(ctx, from, name, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
 }
 
-// asked is the store where each read asks the API server.
-type asked struct{ Store }
+// uncached is a store whose every read goes to the API server.
+type uncached struct{ Store }
 
-func (a asked) Get(ctx context.Context, name string) (*store.Reservation, error) {
-	return a.Fresh(ctx, name) //nolint:wrapcheck // says what it was doing
+func (a uncached) Get(ctx context.Context, name string) (*store.Reservation, error) {
+	return a.GetUncached(ctx, name)
 }
-func (a asked) Copied() bool { return false }
+func (a uncached) MayBeStale() bool { return false }
 
-// changeObject makes a step and writes the result. A step that is refused may have
-// changed the record, too. What is not written may be told only of what the API server
-// has now: a copy may be old, and is made again from there. A step that was made on what
-// the API server has now is not read again.
-func (b *Broker) changeObject(ctx context.Context, from copied, name string, s func(r *store.Reservation, now time.Time) error) error {
-	within := retryWithin
+// changeObject runs a step and writes the result; a refused step may also have changed the record.
+// A refusal, or a step without effect, counts only on the current version: if the reader may be
+// stale, the step is repeated on an uncached read. A step that ran on an uncached read is not read
+// again.
+func (b *Broker) changeObject(ctx context.Context, from reader, name string, s func(r *store.Reservation, now time.Time) error) error {
+	within := conflictBackoff
 	for {
 		r, err := from.Get(ctx, name)
 		if err != nil {
-			b.deafTo(err)
-			return ended(ctx, err)
+			b.resetWatch(err)
+			return withCause(ctx, err)
 		}
 		next := *r
 		next.Status.Record = *r.Status.Clone()
 		refused := s(&next, b.clock.Now())
 		same := reflect.DeepEqual(next.Status.Record, r.Status.Record)
-		if (same || refused != nil) && from.Copied() {
-			from = asked{b.store}
+		if (same || refused != nil) && from.MayBeStale() {
+			from = uncached{b.store}
 			continue
 		}
 		if same {
@@ -152,57 +151,56 @@ func (b *Broker) changeObject(ctx context.Context, from copied, name string, s f
 		}
 		switch err := b.sign(ctx, r, &next); {
 		case err == nil:
-		case from.Copied():
-			from = asked{b.store}
+		case from.MayBeStale():
+			from = uncached{b.store}
 			continue
 		default:
-			b.deafTo(err)
-			return ended(ctx, err)
+			b.resetWatch(err)
+			return withCause(ctx, err)
 		}
 		_, err = b.store.Save(ctx, &next)
 		if err == nil {
 			return refused
 		}
-		b.deafTo(err)
+		b.resetWatch(err)
 		conflict := errors.Is(err, store.ErrConflict)
-		if ctx.Err() != nil || !conflict && !Passing(err) {
-			return ended(ctx, err)
+		if ctx.Err() != nil || !conflict && !IsTransient(err) {
+			return withCause(ctx, err)
 		}
-		// Whether it was written or not: the step is made again on what there is now.
-		from = asked{b.store}
+		// The write may have succeeded: run the step again on the current version.
+		from = uncached{b.store}
 		wait := within
-		if within = min(2*within, retryWithin<<doublings); !conflict {
-			wait = troubled
+		if within = min(2*within, conflictBackoff<<doublings); !conflict {
+			wait = transientBackoff
 		}
-		if err := pause(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts, hides nothing
+		if err := pause(ctx, rand.N(wait)); err != nil { //nolint:gosec // spreads attempts
 			return fmt.Errorf("change reservation %s: %w", name, err)
 		}
 	}
 }
 
-// ended adds to an error that nobody waits for the answer any more, where that is so:
-// it is the reason then, whatever came of the last attempt.
-func ended(ctx context.Context, err error) error {
+// withCause adds the cause of a context that has ended, which is the real reason of the failure.
+func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
 }
 
-// sign notes in the new lines of history who writes them, and refuses a change to a lease
-// that is for its holder, or an operator, to change. The store refuses it as well.
+// sign sets the user of new events and refuses a change that only the holder or an operator may
+// make. The store refuses it as well.
 func (b *Broker) sign(ctx context.Context, old, next *store.Reservation) error {
 	caller, err := b.store.Caller(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
-	next.Status.Sign(old.Status.Transitions, caller)
-	if old.Status.AllowsAny(&next.Status.Record, caller) {
+	next.Status.Sign(old.Status.Events, caller)
+	if old.Status.AllowedForAnyUser(&next.Status.Record, caller) {
 		return nil
 	}
 	operates, err := b.store.Operates(ctx, old.Name)
 	if err != nil || operates {
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}
 	return &lease.NotHolderError{Holder: old.Status.Lease.Holder, User: old.Status.Lease.User, Caller: caller}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // stores are both ways to reach one: each read asks, and a copy.
@@ -32,8 +32,8 @@ func TestAcquireRenewRelease(t *testing.T) {
 		if _, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); !errors.As(err, &busy) || busy.Holder != "ada" {
 			t.Fatalf("a second holder: %v", err)
 		}
-		if l, err := b.Renew(t.Context(), name, token); err != nil || !l.Until.After(got[0].Until.Time) {
-			t.Errorf("renew: %v, until %v then %v", err, got[0].Until, l.Until)
+		if l, err := b.Renew(t.Context(), name, token); err != nil || !l.ExpiresAt.After(got[0].ExpiresAt.Time) {
+			t.Errorf("renew: %v, until %v then %v", err, got[0].ExpiresAt, l.ExpiresAt)
 		}
 		var stale *lease.StaleError
 		if _, err := b.Renew(t.Context(), name, token-1); !errors.As(err, &stale) || stale.Highest != token {
@@ -158,7 +158,7 @@ func TestGroups(t *testing.T) {
 					return
 				}
 				if len(got) != len(want) {
-					t.Errorf("%s has %s of %v", holder, Names(got), want)
+					t.Errorf("%s has %s of %v", holder, JoinNames(got), want)
 				}
 				mu.Lock()
 				for _, g := range got {

@@ -32,7 +32,7 @@ func (v *view) Get(context.Context, string) (*store.Reservation, error) {
 	return v.r.DeepCopyObject().(*store.Reservation), nil
 }
 
-func (v *view) Fresh(ctx context.Context, name string) (*store.Reservation, error) {
+func (v *view) GetUncached(ctx context.Context, name string) (*store.Reservation, error) {
 	return v.Get(ctx, name)
 }
 
@@ -50,8 +50,8 @@ func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation
 func (v *view) Follow(context.Context, []string, func()) (*store.Cached, func()) {
 	return nil, func() {}
 }
-func (v *view) Copied() bool                           { return false }
-func (v *view) Interrupted() uint64                    { return 0 }
+func (v *view) MayBeStale() bool                       { return false }
+func (v *view) Interruptions() uint64                  { return 0 }
 func (v *view) Caller(context.Context) (string, error) { return v.user, nil }
 
 func (v *view) Operates(context.Context, string) (bool, error) {
@@ -67,14 +67,14 @@ func ofAda(t *testing.T) (m *memory, ada, eve, ops *Broker, token int64) {
 		return New(Options{Store: &view{memory: m, user: user, operators: []string{"ops"}}})
 	}
 	ada, eve, ops = of("ada"), of("eve"), of("ops")
-	got, err := ada.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: lease.Ticket{Holder: "ada@desk", Term: lease.Spans(time.Hour), Limit: lease.Spans(3 * time.Hour)}})
+	got, err := ada.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: lease.Ticket{Holder: "ada@desk", Term: lease.Duration(time.Hour), MaxTerm: lease.Duration(3 * time.Hour)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m, ada, eve, ops, got[0].Token
 }
 
-func (m *memory) last() lease.Transition { return m.r.Status.Recent[len(m.r.Status.Recent)-1] }
+func (m *memory) last() lease.Event { return m.r.Status.Recent[len(m.r.Status.Recent)-1] }
 
 // The token of a lease is public: with it anybody extended and released the lease, and the
 // history said that its holder had.
@@ -96,23 +96,23 @@ func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
 			was := m.r.DeepCopyObject().(*store.Reservation)
 			var notHolder *lease.NotHolderError
 			err := act(t.Context(), eve, token)
-			if !errors.As(err, &notHolder) || notHolder.User != "ada" || notHolder.Caller != "eve" || !strings.Contains(err.Error(), "only the holder or an operator") || !Gone(err) {
+			if !errors.As(err, &notHolder) || notHolder.User != "ada" || notHolder.Caller != "eve" || !strings.Contains(err.Error(), "only the holder or an operator") || !IsLost(err) {
 				t.Errorf("another user: %v", err)
 			}
-			if m.r.Status.Transitions != was.Status.Transitions || m.r.Status.Lease == nil || m.r.Status.Lease.Heard != was.Status.Lease.Heard {
+			if m.r.Status.Events != was.Status.Events || m.r.Status.Lease == nil || m.r.Status.Lease.Heartbeats != was.Status.Lease.Heartbeats {
 				t.Errorf("it is %+v", m.r.Status)
 			}
 			if err := act(t.Context(), ops, token); err != nil {
 				t.Errorf("an operator: %v", err)
 			}
-			if last := m.last(); name != "renew" && (last.By != "ops" || last.Who != "ada@desk") {
+			if last := m.last(); name != "renew" && (last.User != "ops" || last.Actor != "ada@desk") {
 				t.Errorf("the history says %+v", last)
 			}
 			m, ada, _, _, token := ofAda(t)
 			if err := act(t.Context(), ada, token); err != nil {
 				t.Errorf("the holder: %v", err)
 			}
-			if last := m.last(); last.By != "ada" {
+			if last := m.last(); last.User != "ada" {
 				t.Errorf("the history says %+v", last)
 			}
 		})
@@ -122,14 +122,14 @@ func TestOnlyTheHolderOrAnOperatorActs(t *testing.T) {
 // Tokens of another store of the same name, and mistyped ones, ended the lease.
 func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
 	m, ada, eve, ops, token := ofAda(t)
-	was := m.r.Status.Transitions
+	was := m.r.Status.Events
 	for _, b := range []*Broker{ada, eve, ops} {
 		var stale *lease.StaleError
 		if err := b.Release(t.Context(), "one", token+1, ""); !errors.As(err, &stale) || !stale.Unknown() || !strings.Contains(err.Error(), "confirm-restore") {
 			t.Errorf("released: %v", err)
 		}
 	}
-	if m.r.Status.Transitions != was || m.r.Status.Now() != lease.Leased || m.r.Status.Token != token {
+	if m.r.Status.Events != was || m.r.Status.CurrentState() != lease.Leased || m.r.Status.Token != token {
 		t.Errorf("it is %+v", m.r.Status)
 	}
 	if err := eve.ConfirmRestore(t.Context(), "one", token+1, "monday"); !errors.Is(err, ErrNotOperator) {
@@ -138,8 +138,8 @@ func TestATokenOfAnotherStoreEndsNothing(t *testing.T) {
 	if err := ops.ConfirmRestore(t.Context(), "one", token+1, "monday"); err != nil {
 		t.Error(err)
 	}
-	if last := m.last(); m.r.Status.Now() != lease.Dirty || last.What != lease.Restored || last.By != "ops" || last.Who != "ada@desk" {
-		t.Errorf("it is %s by %+v", m.r.Status.Now(), last)
+	if last := m.last(); m.r.Status.CurrentState() != lease.Dirty || last.Type != lease.Restored || last.User != "ops" || last.Actor != "ada@desk" {
+		t.Errorf("it is %s by %+v", m.r.Status.CurrentState(), last)
 	}
 }
 

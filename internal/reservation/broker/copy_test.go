@@ -15,7 +15,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // wire is what goes between a broker and the API server.
@@ -134,7 +134,7 @@ func TestRequestsOfAController(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want(t, "acquire", "POST", "PUT")
-	if err := b.Tick(t.Context()); err != nil {
+	if err := b.ExpireOverdue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.want(t, "to look at all")
@@ -160,8 +160,8 @@ func TestCopyThatIsBehindGrantsNothingTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Get(t.Context(), name); err != nil || r.Status.Now() != lease.Free {
-		t.Skipf("the copy is not behind on this machine: %v, %v", r.Status.Now(), err)
+	if r, err := c.Get(t.Context(), name); err != nil || r.Status.CurrentState() != lease.Free {
+		t.Skipf("the copy is not behind on this machine: %v, %v", r.Status.CurrentState(), err)
 	}
 	var busy *BusyError
 	if got, err := b.Acquire(t.Context(), Request{Reservations: []string{name}, Ticket: who("bob")}); !errors.As(err, &busy) || busy.Holder != "ada" {
@@ -176,7 +176,7 @@ func TestCopyThatIsBehindGrantsNothingTwice(t *testing.T) {
 type careless struct{ Store }
 
 func (c *careless) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
-	now, err := c.Fresh(ctx, r.Name)
+	now, err := c.GetUncached(ctx, r.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func TestHeartbeatsOfAWaiter(t *testing.T) {
 	defer func() { cancel(); <-ended }()
 	heard := func() int64 {
 		if q := w.is().Queue; len(q) > 0 {
-			return q[0].Heard
+			return q[0].Heartbeats
 		}
 		return -1
 	}
@@ -317,7 +317,7 @@ type interrupted struct {
 	times atomic.Uint64
 }
 
-func (i *interrupted) Interrupted() uint64 { return i.times.Load() }
+func (i *interrupted) Interruptions() uint64 { return i.times.Load() }
 
 // While a copy could not be kept new nobody could be heard of: whoever is there has a
 // full period from then.
@@ -340,7 +340,7 @@ func TestCopyThatWasInterruptedIsNotSilence(t *testing.T) {
 func TestExtensionIsOfWhatThereIs(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	w.do(func(r *lease.Record) error {
-		r.Enqueue(lease.Ticket{ID: "ada", Holder: "ada", Term: lease.Spans(time.Hour), Limit: lease.Spans(9 * time.Hour)}, w.clock.Now())
+		r.Enqueue(lease.Ticket{ID: "ada", Holder: "ada", Term: lease.Duration(time.Hour), MaxTerm: lease.Duration(9 * time.Hour)}, w.clock.Now())
 		_, err := r.Claim("ada", w.clock.Now())
 		return err
 	})
@@ -348,7 +348,7 @@ func TestExtensionIsOfWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, ends := old.Status.Lease.Token, old.Status.Lease.Ends.Time
+	token, ends := old.Status.Lease.Token, old.Status.Lease.TermEndsAt.Time
 	if _, err := w.Extend(t.Context(), w.name, token, time.Hour, "more"); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestExtensionIsOfWhatThereIs(t *testing.T) {
 		return io.ErrUnexpectedEOF
 	}
 	l, err := w.Extend(t.Context(), w.name, token, time.Hour, "still more")
-	if err != nil || !l.Ends.Time.Equal(ends.Add(2*time.Hour)) {
-		t.Errorf("%v: it ends at %v, want %v", err, l.Ends, ends.Add(2*time.Hour))
+	if err != nil || !l.TermEndsAt.Time.Equal(ends.Add(2*time.Hour)) {
+		t.Errorf("%v: it ends at %v, want %v", err, l.TermEndsAt, ends.Add(2*time.Hour))
 	}
 }

@@ -1,9 +1,8 @@
-// Package broker carries out the steps of leases on a store. Any number of brokers,
-// in any number of processes, may share one: each change is written over the version
-// that it was made from, or made again.
+// Package broker runs the steps of leases on a store. Any number of brokers in any number of
+// processes may share one store: each change is written over the version that it is based on, or
+// is made again.
 //
-// A broker believes its own monotonic clock and nobody's calendar when it judges that
-// somebody is silent: it has to have watched for the whole period itself. So a broker
-// that has just started gives every lease a full period, and a clock that jumps ends
-// nothing. Only the end that a lease was given (its term) is a time of day.
+// A broker judges silence only by its own monotonic clock: it must have observed a lease for the
+// whole interval itself. A broker that has just started therefore gives every lease a full
+// interval, and a clock that is set ends no lease. Only the end of a term is a time of day.
 package broker

@@ -5,22 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// watched is something that has to be heard of, as it was last seen to change.
+// watched is a lease or ticket that must send heartbeats, and when it last changed.
 type watched struct {
 	state string
 	since time.Duration
 }
 
-// silent says for how long nothing was heard of something that this broker has
-// watched, by its own clock.
-func (b *Broker) silent(key, state string) time.Duration {
+// silentFor returns for how long a watched lease or ticket has not changed, on the broker's clock.
+func (b *Broker) silentFor(key, state string) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Elapsed()
@@ -32,25 +30,23 @@ func (b *Broker) silent(key, state string) time.Duration {
 	return now - w.since
 }
 
-// deafTo starts to watch everything anew where the store could not be reached: nobody
-// could be heard of meanwhile, and whoever is there has a full period to be heard again.
-func (b *Broker) deafTo(err error) {
-	if errors.Is(err, store.ErrConflict) || !Passing(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+// resetWatch restarts all intervals after an error of the store: heartbeats may have been missed.
+func (b *Broker) resetWatch(err error) {
+	if errors.Is(err, store.ErrConflict) || !IsTransient(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
-	b.watchAnew()
+	b.resetAllWatches()
 }
 
-// watchAnew gives everything that is watched a full period from now.
-func (b *Broker) watchAnew() {
+func (b *Broker) resetAllWatches() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.watched)
 }
 
-// attend watches everything anew where a copy was interrupted since it was so many times.
-func (b *Broker) attend(c copied, known *uint64) {
-	n := c.Interrupted()
+// resetIfInterrupted restarts all intervals if the reader was interrupted since the last call.
+func (b *Broker) resetIfInterrupted(c reader, known *uint64) {
+	n := c.Interruptions()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n != *known {
@@ -59,90 +55,90 @@ func (b *Broker) attend(c copied, known *uint64) {
 	}
 }
 
-// Tick ends what is over: leases that were not renewed, cleaners and waiters of which
-// nothing was heard. It has to be called often, for the same reservations; without
-// names, for all.
-func (b *Broker) Tick(ctx context.Context, names ...string) error {
+// ExpireOverdue ends leases that were not renewed, and cleaners and waiters without a heartbeat.
+// It must be called often for the same reservations; without names, for all.
+func (b *Broker) ExpireOverdue(ctx context.Context, names ...string) error {
 	var list []*store.Reservation
 	if len(names) == 0 {
 		all, err := b.store.List(ctx)
 		if err != nil {
-			b.deafTo(err)
-			return fmt.Errorf("end what is over: %w", err)
+			b.resetWatch(err)
+			return fmt.Errorf("expire overdue leases: %w", err)
 		}
 		list = all
-		b.forget(all)
+		b.pruneWatched(all)
 	}
 	for _, name := range names {
 		r, err := b.store.Get(ctx, name)
 		if err != nil {
-			b.deafTo(err)
-			return fmt.Errorf("end what is over: %w", err)
+			b.resetWatch(err)
+			return fmt.Errorf("expire overdue leases: %w", err)
 		}
 		list = append(list, r)
 	}
-	b.attend(b.store, &b.interrupted)
+	b.resetIfInterrupted(b.store, &b.interrupted)
 	var errs []error
 	for _, r := range list {
-		if err := b.tick(ctx, r); err != nil {
+		if err := b.expireOverdue(ctx, r); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (b *Broker) tick(ctx context.Context, r *store.Reservation) error {
+func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error {
 	var errs []error
-	if why := b.over(r.Name, r.Status.Lease); why != "" {
-		token, heard := r.Status.Lease.Token, r.Status.Lease.Heard
-		errs = append(errs, b.do(ctx, "end the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
-			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heard != heard || b.over(r.Name, rec.Lease) == "" {
-				return nil // heard of after all, ended by another broker, or the store was away meanwhile
+	if reason := b.expiryReason(r.Name, r.Status.Lease); reason != "" {
+		token, heard := r.Status.Lease.Token, r.Status.Lease.Heartbeats
+		errs = append(errs, b.do(ctx, "expire the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
+			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heartbeats != heard || b.expiryReason(r.Name, rec.Lease) == "" {
+				return nil // renewed in the meantime, expired by another broker, or the store was unreachable
 			}
-			return rec.Expire(token, why, now)
+			return rec.Expire(token, reason, now)
 		}))
 	}
-	for _, t := range r.Status.Queue {
-		if b.waiting(r.Name, t) < t.Wait() {
+	for i, t := range r.Status.Queue {
+		if b.waiterSilence(r.Name, t, i) < t.TimeoutAt(i) {
 			continue
 		}
-		errs = append(errs, b.do(ctx, "end the queue of", r.Name, func(rec *lease.Record, now time.Time) error {
+		errs = append(errs, b.do(ctx, "time out a ticket of", r.Name, func(rec *lease.Record, now time.Time) error {
 			i, waits := rec.Position(t.ID)
-			if !waits || rec.Queue[i].Heard != t.Heard || b.waiting(r.Name, t) < t.Wait() {
-				return nil
+			if !waits || rec.Queue[i].Heartbeats != t.Heartbeats || b.waiterSilence(r.Name, t, i) < t.TimeoutAt(i) {
+				return nil // alive, or moved up, which starts its shorter timeout anew
 			}
-			return rec.Lose(t.ID, now)
+			return rec.TimeOutTicket(t.ID, now)
 		}))
 	}
 	return errors.Join(errs...)
 }
 
-// waiting says for how long nothing was heard of somebody who waits.
-func (b *Broker) waiting(name string, t lease.Ticket) time.Duration {
-	return b.silent(name+"/"+t.ID, strconv.FormatInt(t.Heard, 10))
+// waiterSilence returns the time since the last heartbeat of a ticket, or since its timeout
+// became shorter because it moved up.
+func (b *Broker) waiterSilence(name string, t lease.Ticket, position int) time.Duration {
+	return b.silentFor(name+"/"+t.ID, fmt.Sprint(t.Heartbeats, t.TimeoutAt(position)))
 }
 
-// over says why a lease has come to its end; empty: it has not.
-func (b *Broker) over(name string, l *lease.Lease) string {
+// expiryReason says why a lease has expired; empty if it has not.
+func (b *Broker) expiryReason(name string, l *lease.Lease) string {
 	if l == nil {
 		return ""
 	}
-	silence := b.silent(name+"/"+l.ID, fmt.Sprint(l.Token, l.Heard, l.Offered(), l.Ends))
+	silence := b.silentFor(name+"/"+l.ID, fmt.Sprint(l.Token, l.Heartbeats, l.Offered(), l.TermEndsAt))
 	switch {
 	case l.Offered():
-		if wait := l.Wait(); silence >= wait {
-			return fmt.Sprintf("offered to %s and not claimed, who was not heard of for %s", l.Holder, wait)
+		if wait := l.Timeout(); silence >= wait {
+			return fmt.Sprintf("offered to %s and not claimed: no heartbeat for %s", l.Holder, wait)
 		}
-	case l.Period.Duration > 0 && silence >= l.Period.Duration:
-		return fmt.Sprintf("%s has not renewed it for %s", l.Holder, l.Period.Duration)
-	case l.Ends != nil && b.clock.Now().After(l.Ends.Time) && silence >= b.opts.Grace:
-		return fmt.Sprintf("the term of %s was over at %s", l.Holder, l.Ends.UTC().Format(time.RFC3339))
+	case l.RenewInterval.Duration > 0 && silence >= l.RenewInterval.Duration:
+		return fmt.Sprintf("%s has not renewed it for %s", l.Holder, l.RenewInterval.Duration)
+	case l.TermEndsAt != nil && b.clock.Now().After(l.TermEndsAt.Time) && silence >= b.opts.Grace:
+		return fmt.Sprintf("the term of %s ended at %s", l.Holder, l.TermEndsAt.UTC().Format(time.RFC3339))
 	}
 	return ""
 }
 
-// forget drops what is no more.
-func (b *Broker) forget(all []*store.Reservation) {
+// pruneWatched removes leases and tickets that no longer exist.
+func (b *Broker) pruneWatched(all []*store.Reservation) {
 	keep := map[string]bool{}
 	for _, r := range all {
 		if r.Status.Lease != nil {
@@ -161,14 +157,14 @@ func (b *Broker) forget(all []*store.Reservation) {
 	}
 }
 
-// List are all reservations, as the store answers. They must not be changed.
+// List returns all reservations. They must not be changed.
 func (b *Broker) List(ctx context.Context) ([]*store.Reservation, error) {
-	return b.store.List(ctx) //nolint:wrapcheck // says what it was doing
+	return b.store.List(ctx)
 }
 
-// Queue are the tickets that wait for a reservation, as the store has them.
+// Queue returns the tickets that wait for a reservation, uncached.
 func (b *Broker) Queue(ctx context.Context, name string) ([]lease.Ticket, error) {
-	r, err := b.store.Fresh(ctx, name)
+	r, err := b.store.GetUncached(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("read the queue: %w", err)
 	}

@@ -9,20 +9,20 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// ErrSilent says that a lease could not be renewed in time: somebody else may have the
-// reservation.
-var ErrSilent = errors.New("the lease could not be renewed")
+// ErrRenewFailed: the lease could not be renewed in time; another holder may have it.
+var ErrRenewFailed = errors.New("the lease could not be renewed")
 
-// often is how many renewals there are in a period, and inTime how much of it may pass
-// without one, as a part of it: the holder stops before anybody may take its place.
-const often, inTimeOf3 = 5, 2
+// renewalsPerInterval renewals are made in an interval. After inTimeOf3 thirds of it without one,
+// the holder stops, before the lease can be given to another.
+const renewalsPerInterval, inTimeOf3 = 5, 2
 
-// Keep renews leases, of holders and cleaners, until ctx ends, which is no error, or until one is lost. heard, if
-// set, is told each lease after each renewal: its notice and end may have changed.
-func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) error {
+// KeepAlive renews leases, of holders and cleaners, until ctx ends, which is no error, or until
+// one is lost. renewed, if set, is called with each renewed lease: its notice and end may have
+// changed.
+func (b *Broker) KeepAlive(ctx context.Context, grants []Grant, heard func(Grant)) error {
 	period := time.Duration(0)
 	for _, g := range grants {
-		if p := g.Period.Duration; p > 0 && (period == 0 || p < period) {
+		if p := g.RenewInterval.Duration; p > 0 && (period == 0 || p < period) {
 			period = p
 		}
 	}
@@ -32,20 +32,20 @@ func (b *Broker) Keep(ctx context.Context, grants []Grant, heard func(Grant)) er
 	}
 	last := b.clock.Elapsed()
 	for {
-		if pause(ctx, period/often) != nil {
-			return nil //nolint:nilerr // it was told to end
+		if pause(ctx, period/renewalsPerInterval) != nil {
+			return nil //nolint:nilerr // ctx has ended
 		}
 		begin := b.clock.Elapsed()
-		err := b.renewAll(ctx, grants, period/often, heard)
+		err := b.renewAll(ctx, grants, period/renewalsPerInterval, heard)
 		switch {
 		case err == nil:
 			last = begin
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
-		case Gone(err):
+			return nil //nolint:nilerr // ctx has ended
+		case IsLost(err):
 			return err
 		case b.clock.Elapsed()-last > period*inTimeOf3/3:
-			return fmt.Errorf("%w for %s: %w", ErrSilent, (b.clock.Elapsed() - last).Round(time.Millisecond), err)
+			return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (b.clock.Elapsed() - last).Round(time.Millisecond), err)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 	defer cancel()
 	for _, g := range grants {
 		l, err := b.lease(ctx, "renew", g.Reservation, func(r *lease.Record, now time.Time) (lease.Lease, error) {
-			if r.Now() == lease.Cleaning {
+			if r.CurrentState() == lease.Cleaning {
 				return r.RenewClean(g.Token, now)
 			}
 			return r.Renew(g.Token, now)
@@ -70,9 +70,9 @@ func (b *Broker) renewAll(ctx context.Context, grants []Grant, within time.Durat
 	return nil
 }
 
-// Gone tells that a lease is lost for good.
-func Gone(err error) bool {
+// IsLost reports whether a lease is lost for good.
+func IsLost(err error) bool {
 	var stale *lease.StaleError
 	var notHolder *lease.NotHolderError
-	return errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrOver)
+	return errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrTermOver)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // shared is the store that the tests of this package share.
@@ -52,5 +52,5 @@ func reservations(t *testing.T, k *store.Kube, spec store.Spec, names ...string)
 }
 
 func who(holder string) lease.Ticket {
-	return lease.Ticket{Holder: holder, Purpose: "training", Period: lease.Spans(time.Minute)}
+	return lease.Ticket{Holder: holder, Purpose: "training", RenewInterval: lease.Duration(time.Minute)}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // hands is a clock that a test sets: the time of day and what has elapsed.
@@ -50,7 +50,7 @@ func (f *faulty) Get(ctx context.Context, name string) (*store.Reservation, erro
 }
 
 // Copied is true where a test says what is read: it may be old.
-func (f *faulty) Copied() bool { return f.get != nil || f.Store.Copied() }
+func (f *faulty) MayBeStale() bool { return f.get != nil || f.Store.MayBeStale() }
 
 // Follow has no copy where a test says what is read.
 func (f *faulty) Follow(ctx context.Context, names []string, changed func()) (*store.Cached, func()) {
@@ -130,7 +130,7 @@ func (w *watch) after(d time.Duration) *lease.Record {
 
 func (w *watch) tick(b *Broker) *lease.Record {
 	w.t.Helper()
-	if err := b.Tick(w.t.Context(), w.name); err != nil {
+	if err := b.ExpireOverdue(w.t.Context(), w.name); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.is()
@@ -147,12 +147,12 @@ func (w *watch) is() *lease.Record {
 
 func (w *watch) want(r *lease.Record, state lease.State, holder string) {
 	w.t.Helper()
-	if r.Lease == nil && holder != "" || r.Lease != nil && r.Lease.Holder != holder || r.Now() != state {
-		w.t.Errorf("it is %s with %+v, want %s with %q", r.Now(), r.Lease, state, holder)
+	if r.Lease == nil && holder != "" || r.Lease != nil && r.Lease.Holder != holder || r.CurrentState() != state {
+		w.t.Errorf("it is %s with %+v, want %s with %q", r.CurrentState(), r.Lease, state, holder)
 	}
 }
 
-func last(r *lease.Record) lease.What { return r.Recent[len(r.Recent)-1].What }
+func last(r *lease.Record) lease.EventType { return r.Recent[len(r.Recent)-1].Type }
 
 const minute = time.Minute // the period of who
 
@@ -168,8 +168,8 @@ func TestSilentHolderIsExpiredAndDirty(t *testing.T) {
 	w.want(w.after(minute-time.Second), lease.Leased, "ada")
 	r := w.after(time.Second)
 	w.want(r, lease.Dirty, "")
-	if last(r) != lease.Expired || r.Dirt.Holder != "ada" || r.Dirt.Token != token {
-		t.Errorf("%s: %+v", last(r), r.Dirt)
+	if last(r) != lease.Expired || r.DirtyInfo.Holder != "ada" || r.DirtyInfo.Token != token {
+		t.Errorf("%s: %+v", last(r), r.DirtyInfo)
 	}
 	var stale *lease.StaleError
 	if _, err := w.Renew(t.Context(), w.name, token); !errors.As(err, &stale) {
@@ -183,7 +183,7 @@ func TestSilentWaiterIsLost(t *testing.T) {
 	w.queue("bob", "cyd")
 	w.after(0)
 	w.clock.pass(minute - time.Second)
-	w.do(func(r *lease.Record) error { return r.Heard("cyd") })
+	w.do(func(r *lease.Record) error { return r.Heartbeat("cyd") })
 	if _, err := w.Renew(t.Context(), w.name, token); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSilentWaiterIsLost(t *testing.T) {
 	}
 	r := w.after(time.Second)
 	w.want(r, lease.Leased, "ada")
-	if len(r.Queue) != 1 || r.Queue[0].Holder != "cyd" || last(r) != lease.Lost || r.Recent[len(r.Recent)-1].Who != "bob" {
+	if len(r.Queue) != 1 || r.Queue[0].Holder != "cyd" || last(r) != lease.WaitTimedOut || r.Recent[len(r.Recent)-1].Actor != "bob" {
 		t.Errorf("%+v after %+v", r.Queue, r.Recent[len(r.Recent)-1])
 	}
 }
@@ -202,11 +202,11 @@ func TestWhatIsNotClaimedGoesToTheNext(t *testing.T) {
 	w.queue("bob", "cyd")
 	w.after(0)
 	w.clock.pass(minute / 2)
-	w.do(func(r *lease.Record) error { return r.Heard("cyd") })
+	w.do(func(r *lease.Record) error { return r.Heartbeat("cyd") })
 	w.want(w.after(0), lease.Leased, "bob")
 	r := w.after(minute / 2)
 	w.want(r, lease.Leased, "cyd")
-	if !r.Lease.Offered() || r.Recent[len(r.Recent)-2].What != lease.Lost {
+	if !r.Lease.Offered() || r.Recent[len(r.Recent)-2].Type != lease.WaitTimedOut {
 		t.Errorf("%+v", r.Recent)
 	}
 }
@@ -223,8 +223,8 @@ func TestSilentCleanerLeavesItDirty(t *testing.T) {
 	w.want(w.after(minute-time.Second), lease.Cleaning, "janitor")
 	r := w.after(time.Second)
 	w.want(r, lease.Dirty, "")
-	if r.Dirt.Holder != "ada" || r.Dirt.Attempts != 1 {
-		t.Errorf("%+v", r.Dirt)
+	if r.DirtyInfo.Holder != "ada" || r.DirtyInfo.Attempts != 1 {
+		t.Errorf("%+v", r.DirtyInfo)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestNewBrokerGivesAFullPeriod(t *testing.T) {
 // What has a term ends when it is over, after a grace in which nobody extended it.
 func TestTermIsOver(t *testing.T) {
 	w := newWatch(t, store.Spec{})
-	tk := lease.Ticket{ID: "ada", Holder: "ada", Term: lease.Spans(time.Hour), Limit: lease.Spans(3 * time.Hour)}
+	tk := lease.Ticket{ID: "ada", Holder: "ada", Term: lease.Duration(time.Hour), MaxTerm: lease.Duration(3 * time.Hour)}
 	w.do(func(r *lease.Record) error {
 		r.Enqueue(tk, w.clock.Now())
 		_, err := r.Claim("ada", w.clock.Now())
@@ -280,7 +280,7 @@ func TestTermIsOver(t *testing.T) {
 	other := w.another() // which sees it when it is nearly over
 	w.clock.pass(time.Hour)
 	w.want(w.tick(other), lease.Leased, "ada")
-	if _, err := w.Renew(t.Context(), w.name, token); !errors.Is(err, lease.ErrOver) {
+	if _, err := w.Renew(t.Context(), w.name, token); !errors.Is(err, lease.ErrTermOver) {
 		t.Errorf("renewed after its end: %v", err)
 	}
 	w.clock.pass(29 * time.Second)
@@ -307,7 +307,7 @@ func TestStoreThatWasAwayIsNotSilence(t *testing.T) {
 			w.after(0)
 			away(w)
 			w.clock.pass(2 * minute)
-			_ = w.Tick(t.Context(), w.name) // it says so, where it can not go on
+			_ = w.ExpireOverdue(t.Context(), w.name) // it says so, where it can not go on
 			w.store.get, w.store.save = nil, nil
 			r := w.after(0)
 			w.want(r, lease.Leased, "ada")
@@ -332,9 +332,9 @@ func TestOldCopyIsNotBelieved(t *testing.T) {
 	}
 	w.queue("ada")
 	offered := old()
-	w.do(func(r *lease.Record) error { return r.Leave("ada", "bored", w.clock.Now()) })
+	w.do(func(r *lease.Record) error { return r.Cancel("ada", "bored", w.clock.Now()) })
 	w.store.get = func(string) (*store.Reservation, error) { return offered, nil }
-	if err := w.Block(t.Context(), w.name, "cyd", "in use"); err != nil {
+	if err := w.QuarantineFree(t.Context(), w.name, "cyd", "in use"); err != nil {
 		t.Fatal(err)
 	}
 	w.want(w.is(), lease.Dirty, "")
@@ -343,7 +343,7 @@ func TestOldCopyIsNotBelieved(t *testing.T) {
 	dirty := old()
 	w.queue("bob")
 	w.store.get = func(string) (*store.Reservation, error) { return dirty, nil }
-	if err := w.leave(t.Context(), []string{w.name}, "bob", "bored"); err != nil {
+	if err := w.cancelTickets(t.Context(), []string{w.name}, "bob", "bored"); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.is(); len(r.Queue) != 0 {
@@ -408,7 +408,7 @@ func TestConflictWhenNobodyWaitsAnyMore(t *testing.T) {
 	w := newWatch(t, store.Spec{})
 	ctx, cancel := context.WithCancel(t.Context())
 	w.store.save = func(*store.Reservation) error { cancel(); return store.ErrConflict }
-	if err := w.Block(ctx, w.name, "cyd", "in use"); !errors.Is(err, context.Canceled) {
+	if err := w.QuarantineFree(ctx, w.name, "cyd", "in use"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

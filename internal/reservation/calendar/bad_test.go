@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile/yamlfiletest"
+	"github.com/firstlight/firstlight/internal/reservation/config/configtest"
 )
 
 func TestWrongFiles(t *testing.T) {
 	t.Parallel()
 	ofAYear := []string{"margin", "meet", "not-this-year", "time-jumped-over", "time-shown-twice"} // see TestCheck
-	yamlfiletest.Wrong(t, 30, calendar.Parse, calendar.Rules(), ofAYear...)
+	configtest.Invalid(t, "testdata/bad", 30, calendar.Parse, calendar.Rules(), ofAYear...)
 }

@@ -83,8 +83,8 @@ func TestNext(t *testing.T) {
 					t.Fatal(err)
 				}
 				text := o.At.Format(time.RFC3339)
-				if o.Clock != "" {
-					text += "/" + string(o.Clock)
+				if o.ClockChange != "" {
+					text += "/" + string(o.ClockChange)
 				}
 				if !o.Until.Equal(o.At.Add(time.Hour)) {
 					t.Errorf("%s ends at %s", o.At, o.Until)

@@ -8,26 +8,24 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Problem is one thing wrong with a year of a schedule. Its place is that of the
-// margin or the entry in the file.
+// Problem is a problem of a schedule in a year, at the position of the margin or the entry.
 type Problem struct {
 	diag.Problem
-	// Entries are those that it is about.
 	Entries []string `json:"entries"`
-	// Dates are the days on which it is so; none: it is so of the whole year.
+	// Dates are the days with the problem; none: the whole year.
 	Dates []Span `json:"dates,omitempty"`
 }
 
-// Span is several occurrences in a row.
+// Span is a series of consecutive occurrences.
 type Span struct {
-	// First and Last are dates by the clock of the first entry's zone: 2026-03-29.
+	// First and Last are dates in the zone of the first entry: 2026-03-29.
 	First string `json:"first"`
 	Last  string `json:"last"`
-	// Occurrences is how many there are from First to Last.
+	// Occurrences is their number from First to Last.
 	Occurrences int `json:"occurrences"`
 }
 
-// String is the dates for people.
+// String formats the dates.
 func (s Span) String() string {
 	if s.Occurrences == 1 {
 		return s.First
@@ -38,33 +36,32 @@ func (s Span) String() string {
 // String is one line without the dates.
 func (p Problem) String() string { return p.Problem.String() }
 
-// beyond is how far before and after a year occurrences are looked at: what began
-// before it may last into it. It is longer than any window.
-const beyond = maxDuration + 24*time.Hour
+// checkMargins is the time before and after a year whose occurrences are checked too, because a
+// window may reach into the year. It is longer than any window.
+const checkMargins = maxDuration + 24*time.Hour
 
-// year is the occurrences that are looked at.
+// year has the occurrences to check.
 type year struct {
 	number int
-	// around are those of each entry, from before the year to after it.
+	// around has the occurrences of each entry, from before the year to after it.
 	around map[string][]Occurrence
 }
 
-// Check holds a schedule against its margins, and days against nights, for every
-// occurrence in a year (by the clock of its zone). Nothing that occurs is no pass: of an entry that
-// does not, it is said. What is found comes in the order of the rules of Rules,
-// and of the file.
+// Check checks the margins of a schedule, and that days and nights do not overlap, for every
+// occurrence in a year (in the zone of the entry). An entry without an occurrence is a problem.
+// The result is in the order of Rules and of the file.
 func (s *Schedule) Check(number int) []Problem {
 	if len(s.entries) == 0 {
-		return []Problem{{Problem: ruleEmpty.At(diag.Pos{}, "there are no entries")}}
+		return []Problem{{Problem: ruleEmpty.At(diag.Pos{}, "no entries")}}
 	}
 	y := s.around(number)
 	var out []Problem
 	for i := range s.margins {
-		if p := s.held(&s.margins[i], y); p != nil {
+		if p := s.checkMargin(&s.margins[i], y); p != nil {
 			out = append(out, *p)
 		}
 	}
-	return slices.Concat(out, s.meetings(y), s.clocks(y))
+	return slices.Concat(out, s.findOverlaps(y), s.checkClockChanges(y))
 }
 
 func (s *Schedule) around(number int) year {
@@ -72,14 +69,14 @@ func (s *Schedule) around(number int) year {
 	from, to := time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(number+1, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range s.entries {
 		e := &s.entries[i]
-		y.around[e.Name] = e.between(from.Add(-beyond), to.Add(beyond))
+		y.around[e.Name] = e.between(from.Add(-checkMargins), to.Add(checkMargins))
 	}
 	return y
 }
 
 func (y year) has(o Occurrence) bool { return o.At.Year() == y.number }
 
-// count is how often an entry occurs in the year.
+// count returns the number of occurrences of an entry in the year.
 func (y year) count(entry string) int {
 	n := 0
 	for _, o := range y.around[entry] {
@@ -90,8 +87,7 @@ func (y year) count(entry string) int {
 	return n
 }
 
-// held checks one margin.
-func (s *Schedule) held(m *Margin, y year) *Problem {
+func (s *Schedule) checkMargin(m *Margin, y year) *Problem {
 	to := s.entry(m.To)
 	var d dates
 	var worst Occurrence
@@ -104,8 +100,8 @@ func (s *Schedule) held(m *Margin, y year) *Problem {
 		if m.FromStart {
 			counted = o.At
 		}
-		// The next is looked for from the start: one that comes within the window is
-		// too close, not the next day's.
+		// Search from the start: an occurrence within the window is too close, and not the next
+		// day's.
 		since := o.At.Add(-time.Second)
 		if m.From == m.To {
 			since = o.At
@@ -121,36 +117,36 @@ func (s *Schedule) held(m *Margin, y year) *Problem {
 	if d.none() {
 		return nil
 	}
-	where, how := "the end of its window", fmt.Sprintf("%s after", Short(closest))
+	where, how := "the end of its window", fmt.Sprintf("%s after", FormatDuration(closest))
 	if m.FromStart {
 		where = "its start"
 	}
 	if closest < 0 {
-		how = fmt.Sprintf("%s before", Short(-closest))
+		how = fmt.Sprintf("%s before", FormatDuration(-closest))
 	}
 	return &Problem{
-		Problem: ruleMargin.At(m.pos, "from %s (%s) to %s there has to be %s at least: on %s, %s comes %s that",
-			m.From, where, m.To, Short(m.AtLeast), day(worst), m.To, how),
+		Problem: ruleMargin.At(m.pos, "the margin from %s (%s) to %s must be at least %s: on %s, %s is %s it",
+			m.From, where, m.To, FormatDuration(m.AtLeast), day(worst), m.To, how),
 		Entries: []string{m.From, m.To}, Dates: d.spans,
 	}
 }
 
-// clocks says which entries do not occur, and which occur where the clock changes.
-func (s *Schedule) clocks(y year) []Problem {
+// checkClockChanges reports entries without occurrences, and those at a change of the clock.
+func (s *Schedule) checkClockChanges(y year) []Problem {
 	var out []Problem
 	for _, e := range s.entries {
 		if y.count(e.Name) == 0 {
 			out = append(out, Problem{Problem: ruleNotThisYear.At(e.pos, "%s does not occur in %d", e.Name, y.number), Entries: []string{e.Name}})
 		}
 		for _, c := range []struct {
-			clock Clock
+			clock ClockChange
 			rule  diag.Rule
 			how   string
-		}{{Jumped, ruleJumped, "jumps over"}, {Twice, ruleShownTwice, "shows twice"}} {
+		}{{Jumped, ruleJumped, "skips"}, {Twice, ruleShownTwice, "repeats"}} {
 			var d dates
 			for _, o := range y.around[e.Name] {
 				if y.has(o) {
-					d.add(o, o.Clock == c.clock)
+					d.add(o, o.ClockChange == c.clock)
 				}
 			}
 			if !d.none() {
@@ -164,7 +160,7 @@ func (s *Schedule) clocks(y year) []Problem {
 	return out
 }
 
-// dates gathers occurrences into spans: those that come one after the other.
+// dates groups consecutive occurrences into spans.
 type dates struct {
 	spans []Span
 	open  bool

@@ -209,9 +209,9 @@ margins:
 		t.Fatal(said(got))
 	}
 	for i, want := range []string{
-		"schedule.yaml:7:5: error: from nightly-batch (the end of its window) to morning-up there has to be 30m at least: on 2026-03-28, morning-up comes 30m before that [margin]",
+		"schedule.yaml:7:5: error: the margin from nightly-batch (the end of its window) to morning-up must be at least 30m: on 2026-03-28, morning-up is 30m before it [margin]",
 		"schedule.yaml:5:6: error: nightly-batch runs from 2026-03-28 23:00 to 2026-03-29 06:30 (UTC), " +
-			"while people have the reservations: morning-up stands deployments up at 2026-03-29 06:00, and evening-down has them torn down by 2026-03-29 19:00 [meet]",
+			"while people have the reservations: morning-up starts deployments at 2026-03-29 06:00, and evening-down ends them by 2026-03-29 19:00 [meet]",
 	} {
 		if got[i].String() != want || got[i].Severity != diag.Error || got[i].Remedy == "" {
 			t.Errorf("got  %s\nwant %s", got[i], want)

@@ -10,47 +10,42 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Why this library, and what is asked of it: the expressions are read, and matched
-// with the fields of a date, by robfig/cron v3.0.1, which Kubernetes' CronJobs use:
-// people know what it takes. It is asked about dates without a zone only. None of
-// the libraries does at changes of the clock what its documentation says, tried in
-// November 2026: robfig/cron v3.0.1 leaves out what the clock jumps over (as it
-// says) and runs twice what the clock shows twice; netresearch/go-cron v0.9.1, its
-// fork that is made for this, runs twice as well, although it says "first
-// occurrence", and leaves out the whole day where midnight is jumped over
-// (America/Santiago); adhocore/gronx v1.20.4 leaves out what is jumped over, and
-// takes the first of two hours in America/New_York and the second in Europe/Berlin.
-// What becomes of a time that is not there, or is there twice, is decided in
-// zone.go, for every zone alike.
+// Cron expressions are parsed and matched by robfig/cron v3.0.1, the library of Kubernetes
+// CronJobs, on dates without a zone only. At changes of the clock no library does what it
+// documents (tried in November 2026): robfig/cron v3.0.1 omits skipped times, as documented, and
+// runs repeated times twice; netresearch/go-cron v0.9.1 also runs them twice, although it
+// documents "first occurrence", and omits the whole day where midnight is skipped
+// (America/Santiago); adhocore/gronx v1.20.4 omits skipped times and uses the first of two hours
+// in America/New_York and the second in Europe/Berlin. zone.go decides about skipped and repeated
+// times, for every zone alike.
 
-// fields are a cron expression; they match times of the clock, in UTC.
+// fields is a cron expression; it matches times of the clock, in UTC.
 type fields struct{ cron.Schedule }
 
 const maxCron = 120
 
 var (
-	errTooOften = errors.New("it occurs more than once an hour: no cluster is stood up or torn down so fast")
-	errDate     = errors.New("there is no such date")
+	errTooOften = errors.New("must not occur more than once an hour")
+	errDate     = errors.New("the date does not exist")
 )
 
-// parseCron reads five fields.
 func parseCron(text string) (fields, error) {
 	switch {
 	case len(text) > maxCron:
-		return fields{}, fmt.Errorf("it is longer than %d characters", maxCron)
+		return fields{}, fmt.Errorf("must have at most %d characters", maxCron)
 	case strings.Contains(text, "=") || strings.HasPrefix(strings.TrimSpace(text), "@"):
-		return fields{}, errors.New("it has to be five fields: minute, hour, day of the month, month, day of the week")
+		return fields{}, errors.New("must have five fields: minute, hour, day of the month, month, day of the week")
 	}
 	parsed, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(text)
 	if err != nil {
-		return fields{}, err //nolint:wrapcheck // the caller names the expression
+		return fields{}, err
 	}
 	spec, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return fields{}, fmt.Errorf("it is read as %T, not as five fields", parsed)
+		return fields{}, fmt.Errorf("parsed as %T, not as five fields", parsed)
 	}
 	spec.Location = time.UTC
-	const minutes = 1<<60 - 1 // above them is the library's mark of a star
+	const minutes = 1<<60 - 1 // the higher bits mark a star
 	if bits.OnesCount64(spec.Minute&minutes) > 1 {
 		return fields{}, errTooOften
 	}
@@ -61,13 +56,13 @@ func parseCron(text string) (fields, error) {
 	return f, nil
 }
 
-// after is the next match later than a time of the clock; false: none in five years.
+// after returns the next match later than a time of the clock; false: none in five years.
 func (f fields) after(clock time.Time) (time.Time, bool) {
 	next := f.Next(clock)
 	return next, !next.IsZero()
 }
 
-// match says whether a time of the clock, in whole seconds, is one.
+// match reports whether a time of the clock, in whole seconds, matches.
 func (f fields) match(clock time.Time) bool {
 	next, ok := f.after(clock.Add(-time.Second))
 	return ok && next.Equal(clock)

@@ -1,16 +1,12 @@
-// Package calendar is the one place for the times of the rotation: when
-// deployments for people are stood up and torn down, and when the nightly batch
-// runs. The file, schedule.yaml, has named entries, each a cron expression in a
-// time zone with a window (how long it may take), and the margins that have to be
-// between them.
+// Package calendar computes the times of the rotation: when deployments for people start and end,
+// and when the nightly batch runs. schedule.yaml has named entries, each a cron expression in a
+// time zone with a window (the longest duration), and the margins between them.
 //
-// What an entry does is its action, not its time: nothing compares cron
-// expressions, here or elsewhere. An entry is a time on the clock of its zone.
-// Where the clock jumps over it, it occurs when the clock has jumped; where the
-// clock shows it twice, it occurs the first time, and once. Both are said
-// (Occurrence.Clock).
+// The action of an entry says what it does; nothing compares cron expressions. A time that the
+// clock skips occurs at the change; a time that the clock repeats occurs once, the first time.
+// Both are reported in Occurrence.ClockChange.
 //
-// Check holds the margins, and that days and nights do not meet, for every
-// occurrence of a year. The package does no I/O but Load, and never asks what
-// time it is. Time zones come with the binary where the machine has none.
+// Check verifies the margins, and that days and nights do not overlap, for every occurrence of a
+// year. The package does no I/O but Load and never reads the clock. The time zone database is part
+// of the binary.
 package calendar

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// file is schedule.yaml.
 type file struct {
 	Zone    string       `yaml:"zone"`
 	Entries []fileEntry  `yaml:"entries"`
@@ -40,33 +39,32 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
-// Load is Parse of a file.
+// Load reads and parses a file.
 func Load(path string) (*Schedule, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return Parse(path, data)
 }
 
-// Parse reads a schedule and validates it; name is for messages. Its error is a
-// diag.List: everything that is wrong, each with its place and what to do.
-// Whether the margins hold is Check's to say.
+// Parse parses and validates a schedule; name is used in messages. The error is a diag.List with
+// all problems, each with position and remedy. Check verifies the margins.
 func Parse(name string, data []byte) (*Schedule, error) {
 	var f file
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc}
 	s := &Schedule{entries: l.entries(&f), margins: l.margins(&f)}
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// loader makes a schedule of a file, and collects what is wrong with it.
+// loader builds a Schedule and collects problems.
 type loader struct {
 	doc      *yamlstrict.Doc
 	problems diag.List
@@ -78,7 +76,7 @@ func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 
 func (l *loader) entries(f *file) []Entry {
 	if len(f.Entries) == 0 {
-		l.add(ruleEmpty, []string{"entries"}, "there are no entries")
+		l.add(ruleEmpty, []string{"entries"}, "no entries")
 	}
 	out := make([]Entry, len(f.Entries))
 	up, down := -1, -1
@@ -86,7 +84,7 @@ func (l *loader) entries(f *file) []Entry {
 		path := func(key string) []string { return []string{"entries", strconv.Itoa(i), key} }
 		out[i] = l.entry(e, f.Zone, path)
 		if slices.ContainsFunc(f.Entries[:i], func(o fileEntry) bool { return o.Name != "" && o.Name == e.Name }) {
-			l.add(ruleTwice, path("name"), "there is an entry %q already", e.Name)
+			l.add(ruleTwice, path("name"), "duplicate entry %q", e.Name)
 		}
 		switch out[i].Action {
 		case Up:
@@ -97,7 +95,7 @@ func (l *loader) entries(f *file) []Entry {
 		}
 	}
 	if up >= 0 && down < 0 {
-		l.add(ruleNoDown, []string{"entries", strconv.Itoa(up), "action"}, "%s stands deployments up, and no entry tears them down", f.Entries[up].Name)
+		l.add(ruleNoDown, []string{"entries", strconv.Itoa(up), "action"}, "%s starts deployments, but no entry ends them", f.Entries[up].Name)
 	}
 	return out
 }
@@ -110,7 +108,7 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 		}
 	}
 	if e.Name != "" && (len(e.Name) > maxName || !namePattern.MatchString(e.Name)) {
-		l.add(ruleName, path("name"), "%q is no name of an entry", e.Name)
+		l.add(ruleName, path("name"), "invalid name %q: must be a DNS label", e.Name)
 	}
 	if e.Action != "" && !slices.Contains(Actions(), out.Action) {
 		l.add(ruleAction, path("action"), "there is no action %q", e.Action)
@@ -118,7 +116,7 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 	if e.Cron != "" {
 		var err error
 		if out.fields, err = parseCron(e.Cron); err != nil {
-			l.add(ruleCron, path("cron"), "the cron expression %q: %v", e.Cron, err)
+			l.add(ruleCron, path("cron"), "invalid cron expression %q: %v", e.Cron, err)
 		}
 	}
 	at := path("zone")
@@ -128,10 +126,10 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 	var err error
 	switch out.zone, err = loadZone(out.Zone); {
 	case out.Zone == "":
-		l.problems = append(l.problems, ruleMissing.At(l.doc.ValueAt(path("zone")...), "the entry has no zone, and the file states none for all").
-			With("write zone: UTC, or another, into the entry or at the head of the file"))
+		l.problems = append(l.problems, ruleMissing.At(l.doc.ValueAt(path("zone")...), "the entry has no zone, and the file has no default").
+			With("add zone: UTC, or another zone, to the entry or to the top of the file"))
 	case err != nil:
-		l.add(ruleZone, at, "the time zone %q: %v", out.Zone, err)
+		l.add(ruleZone, at, "invalid time zone %q: %v", out.Zone, err)
 	}
 	if e.Window != "" {
 		out.Window = l.duration(path("window"), e.Window, time.Second)
@@ -139,14 +137,14 @@ func (l *loader) entry(e fileEntry, zone string, path func(string) []string) Ent
 	return out
 }
 
-// duration reads one that is at least so long.
+// duration parses a duration of at least least.
 func (l *loader) duration(path []string, text string, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		l.add(ruleDuration, path, "%q is no duration", text)
+		l.add(ruleDuration, path, "invalid duration %q", text)
 	case d < least || d > maxDuration:
-		l.add(ruleDuration, path, "%s can't be: it has to be from %s to %s", text, Short(least), Short(maxDuration))
+		l.add(ruleDuration, path, "invalid duration %s: must be from %s to %s", text, FormatDuration(least), FormatDuration(maxDuration))
 	}
 	return d
 }

@@ -11,7 +11,7 @@ import (
 
 func (l *loader) margins(f *file) []Margin {
 	if len(f.Margins) == 0 {
-		l.add(ruleEmpty, []string{"margins"}, "there are no margins")
+		l.add(ruleEmpty, []string{"margins"}, "no margins")
 	}
 	names := make([]string, len(f.Entries))
 	for i, e := range f.Entries {
@@ -25,7 +25,7 @@ func (l *loader) margins(f *file) []Margin {
 			return o.From == out[i].From && o.To == out[i].To && o.FromStart == out[i].FromStart
 		}
 		if m.From != "" && slices.ContainsFunc(out[:i], same) {
-			l.add(ruleTwice, path("from"), "there is a margin from %s to %s already, counted alike", m.From, m.To)
+			l.add(ruleTwice, path("from"), "duplicate margin from %s to %s, counted alike", m.From, m.To)
 		}
 	}
 	return out
@@ -42,14 +42,14 @@ func (l *loader) margin(m fileMargin, names []string, path func(string) []string
 		if k.name == "" || slices.Contains(names, k.name) {
 			continue
 		}
-		p := ruleUnknownEntry.At(l.doc.ValueAt(path(k.key)...), "there is no entry %q", k.name)
+		p := ruleUnknownEntry.At(l.doc.ValueAt(path(k.key)...), "unknown entry %q", k.name)
 		if near := diag.Nearest(k.name, names); near != "" {
 			p = p.With("did you mean %q?", near)
 		}
 		l.problems = append(l.problems, p)
 	}
 	if !slices.Contains([]string{"", "start", "end"}, m.CountedFrom) {
-		l.add(ruleCountedFrom, path("counted-from"), "counted-from is %q", m.CountedFrom)
+		l.add(ruleCountedFrom, path("counted-from"), "invalid counted-from %q", m.CountedFrom)
 	}
 	if m.AtLeast != "" {
 		out.AtLeast = l.duration(path("at-least"), m.AtLeast, 0)
@@ -57,8 +57,8 @@ func (l *loader) margin(m fileMargin, names []string, path func(string) []string
 	return out
 }
 
-// Short is a duration without what is nothing: 2h, 5h50m, -30m, 0s.
-func Short(d time.Duration) string {
+// FormatDuration omits zero units: 2h, 5h50m, -30m, 0s.
+func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

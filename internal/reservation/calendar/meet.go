@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// interval is a time that belongs to people, or to a batch.
+// interval is the time of a day deployment or of a batch.
 type interval struct {
 	from, to time.Time
-	what     Occurrence // that began it
+	what     Occurrence // the start
 	until    string     // the entry that ends it
 }
 
-// meetings are the batches that run while people have the reservations, from the
-// start of an up to the end of the next down, or while another batch does.
-func (s *Schedule) meetings(y year) []Problem {
+// findOverlaps returns the batches that overlap with a day, which lasts from the start of an up to
+// the end of the next down, or with another batch.
+func (s *Schedule) findOverlaps(y year) []Problem {
 	days := s.days(y)
 	var nights []interval
 	var out []Problem
@@ -25,9 +25,9 @@ func (s *Schedule) meetings(y year) []Problem {
 		}
 		mine := nightsOf(y.around[e.Name])
 		nights = append(nights, mine...)
-		for _, m := range []meeting{
-			{mine, days, overlap, "while people have the reservations: %s stands deployments up at %s, and %s has them torn down by %s"},
-			{mine, nights, follows, "while another batch still does: %s began at %s%s, and may run until %s"},
+		for _, m := range []overlapRule{
+			{mine, days, overlap, "while people have the reservations: %s starts deployments at %s, and %s ends them by %s"},
+			{mine, nights, follows, "during another batch: %s started at %s%s, and may run until %s"},
 		} {
 			if p := m.find(e, y); p != nil {
 				out = append(out, *p)
@@ -37,8 +37,8 @@ func (s *Schedule) meetings(y year) []Problem {
 	return out
 }
 
-// meeting is what intervals of an entry may not do with others.
-type meeting struct {
+// overlapRule says which intervals must not overlap.
+type overlapRule struct {
 	mine, others []interval
 	wrong        func(mine, other interval) bool
 	while        string
@@ -46,13 +46,13 @@ type meeting struct {
 
 func overlap(a, b interval) bool { return a.from.Before(b.to) && b.from.Before(a.to) }
 
-// follows says that b has begun, and is not over when a begins.
+// follows reports whether b has started and not ended when a starts.
 func follows(a, b interval) bool {
 	same := a.what.Entry == b.what.Entry && a.from.Equal(b.from)
 	return !same && !b.from.After(a.from) && overlap(a, b)
 }
 
-func (m meeting) find(e *Entry, y year) *Problem {
+func (m overlapRule) find(e *Entry, y year) *Problem {
 	var d dates
 	var first, with interval
 	for _, night := range m.mine {
@@ -80,7 +80,7 @@ func (m meeting) find(e *Entry, y year) *Problem {
 	}
 }
 
-// days are people's, one for each up.
+// days returns an interval for each up.
 func (s *Schedule) days(y year) []interval {
 	var out []interval
 	for i := range s.entries {
@@ -96,7 +96,7 @@ func (s *Schedule) days(y year) []interval {
 	return out
 }
 
-// down is the first one after a time.
+// down returns the first one after a time.
 func (s *Schedule) down(after time.Time) (Occurrence, bool) {
 	var first Occurrence
 	found := false

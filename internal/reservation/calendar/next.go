@@ -11,15 +11,14 @@ import (
 type Occurrence struct {
 	Entry  string `json:"entry"`
 	Action Action `json:"action"`
-	// At is when it starts, in the entry's zone; Until is where its window ends.
+	// At is the start, in the zone of the entry; Until is the end of the window.
 	At    time.Time `json:"at"`
 	Until time.Time `json:"until"`
-	// Clock says that the clock is changed just there.
-	Clock Clock `json:"clock,omitempty"`
+	// ClockChange is set at a change of the clock.
+	ClockChange ClockChange `json:"clock,omitempty"`
 }
 
-// Next is the first occurrence of an entry later than a time. The error is
-// ErrNoEntry or ErrNever.
+// Next returns the first occurrence of an entry after a time; the error is ErrNoEntry or ErrNever.
 func (s *Schedule) Next(entry string, after time.Time) (Occurrence, error) {
 	e := s.entry(entry)
 	if e == nil {
@@ -32,7 +31,7 @@ func (s *Schedule) Next(entry string, after time.Time) (Occurrence, error) {
 	return o, nil
 }
 
-// Upcoming is the next occurrence of every entry, in the order of time.
+// Upcoming returns the next occurrence of every entry, in order of time.
 func (s *Schedule) Upcoming(after time.Time) ([]Occurrence, error) {
 	out := make([]Occurrence, 0, len(s.entries))
 	for i := range s.entries {
@@ -48,8 +47,8 @@ func (s *Schedule) Upcoming(after time.Time) ([]Occurrence, error) {
 	return out, nil
 }
 
-// next looks from what the clock shows now. Where the clock was set back it shows
-// times that have occurred, which are passed over.
+// next searches from the time that the clock shows now. If the clock was set back, it shows times
+// that have occurred already; they are ignored.
 func (e *Entry) next(after time.Time) (Occurrence, bool) {
 	clock := clockOf(after, e.zone)
 	for {
@@ -62,13 +61,13 @@ func (e *Entry) next(after time.Time) (Occurrence, bool) {
 			continue
 		}
 		if shown == Jumped && e.fields.match(clockOf(at, e.zone)) {
-			shown = "" // it is due then in any case
+			shown = "" // it also matches by itself
 		}
-		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window), Clock: shown}, true
+		return Occurrence{Entry: e.Name, Action: e.Action, At: at, Until: at.Add(e.Window), ClockChange: shown}, true
 	}
 }
 
-// between are the occurrences from a time (with it) to another (without).
+// between returns the occurrences from a time (inclusive) to another (exclusive).
 func (e *Entry) between(from, to time.Time) []Occurrence {
 	var out []Occurrence
 	for at := from.Add(-time.Second); ; {

@@ -2,23 +2,22 @@ package calendar
 
 import "github.com/firstlight/firstlight/internal/diag"
 
-// Review is what Check finds in a year, with what it looked at.
+// Review is the result of Check for a year, with what was checked.
 type Review struct {
-	Year    int `json:"year"`
-	Entries int `json:"entries"`
-	Margins int `json:"margins"`
-	// Occurrences is how many there are in the year.
+	Year        int `json:"year"`
+	Entries     int `json:"entries"`
+	Margins     int `json:"margins"`
 	Occurrences int `json:"occurrences"`
-	// Changes are those of the clocks of the schedule's zones.
-	Changes  []Change  `json:"changes"`
-	Problems []Problem `json:"problems"`
+	// Changes of the clocks of the schedule's zones.
+	Changes  []ZoneChange `json:"changes"`
+	Problems []Problem    `json:"problems"`
 }
 
 // Review checks a year.
 func (s *Schedule) Review(number int) Review {
 	r := Review{Year: number, Entries: len(s.entries), Margins: len(s.margins), Changes: s.Changes(number), Problems: s.Check(number)}
 	if r.Changes == nil {
-		r.Changes = []Change{}
+		r.Changes = []ZoneChange{}
 	}
 	if r.Problems == nil {
 		r.Problems = []Problem{}
@@ -30,7 +29,7 @@ func (s *Schedule) Review(number int) Review {
 	return r
 }
 
-// Count is how many problems have the severity.
+// Count returns the number of problems with a severity.
 func (r Review) Count(of diag.Severity) int {
 	n := 0
 	for _, p := range r.Problems {

@@ -9,39 +9,37 @@ import (
 	"github.com/firstlight/firstlight/internal/diag"
 )
 
-// Action is what an entry starts.
+// Action of an entry.
 type Action string
 
-// Actions.
+// Actions of entries.
 const (
-	// Up stands deployments for people up; they have them until the next Down is done.
+	// Up starts the deployments for people, who have them until the next Down.
 	Up Action = "up"
-	// Down drains them and tears them down.
+	// Down drains and removes the deployments.
 	Down Action = "down"
 	// Batch runs the version matrix.
 	Batch Action = "batch"
 )
 
-// Actions are those that there are.
+// Actions returns the known actions.
 func Actions() []Action { return []Action{Up, Down, Batch} }
 
-// Schedule is what one schedule.yaml holds. It comes from Parse or Load, and
-// does not change.
+// Schedule is the content of schedule.yaml. It is immutable.
 type Schedule struct {
 	entries []Entry
 	margins []Margin
 }
 
-// Entry is a time that comes again.
+// Entry is a recurring time.
 type Entry struct {
 	Name   string `json:"name"`
 	Action Action `json:"action"`
-	// Cron is minute, hour, day of the month, month and day of the week, by the
-	// clock of Zone.
+	// Cron is minute, hour, day of the month, month and day of the week, in Zone.
 	Cron string `json:"cron"`
 	// Zone is a name of the time zone database.
 	Zone string `json:"zone"`
-	// Window is how long what is started may take.
+	// Window is the longest duration of the action.
 	Window time.Duration `json:"window"`
 
 	fields fields
@@ -49,30 +47,30 @@ type Entry struct {
 	pos    diag.Pos
 }
 
-// Margin is what has to be between two entries.
+// Margin is the least time between two entries.
 type Margin struct {
 	From, To string
-	// AtLeast is from an occurrence of From to the next one of To.
+	// AtLeast is the time from an occurrence of From to the next one of To.
 	AtLeast time.Duration
-	// FromStart counts from where From starts, instead of where its window ends.
+	// FromStart counts from the start of From instead of the end of its window.
 	FromStart bool
 
 	pos diag.Pos
 }
 
-// Sentinels of Next.
+// Errors of Next and Entry.
 var (
-	ErrNoEntry = errors.New("the schedule has no such entry")
-	ErrNever   = errors.New("it does not occur within five years")
+	ErrNoEntry = errors.New("entry not found in the schedule")
+	ErrNever   = errors.New("no occurrence within five years")
 )
 
-// Entries are those of the file, in its order.
+// Entries returns the entries in the order of the file.
 func (s *Schedule) Entries() []Entry { return slices.Clone(s.entries) }
 
-// Margins are those of the file, in its order.
+// Margins returns the margins in the order of the file.
 func (s *Schedule) Margins() []Margin { return slices.Clone(s.margins) }
 
-// Entry finds one by its name; the error is ErrNoEntry.
+// Entry returns an entry, or ErrNoEntry.
 func (s *Schedule) Entry(name string) (Entry, error) {
 	e := s.entry(name)
 	if e == nil {

@@ -7,23 +7,21 @@ import (
 	_ "time/tzdata" // for machines and images without the time zone database
 )
 
-// Clock is what the clock does at an occurrence.
-type Clock string
+// ClockChange is the change of the clock at an occurrence.
+type ClockChange string
 
-// Clock values: the empty one is every other day.
+// Clock changes; empty on every other day.
 const (
-	// Jumped: the clock does not show the entry's time on this day; it occurs when
-	// the clock has jumped over it.
-	Jumped Clock = "jumped"
-	// Twice: the clock shows the entry's time twice on this day; it occurs the first
-	// time.
-	Twice Clock = "twice"
+	// Jumped: the clock skips the time on this day; the entry occurs at the change.
+	Jumped ClockChange = "jumped"
+	// Twice: the clock shows the time twice on this day; the entry occurs the first time.
+	Twice ClockChange = "twice"
 )
 
-// loadZone finds a zone; Local is none, for a file means the same everywhere.
+// loadZone refuses Local: a file must mean the same everywhere.
 func loadZone(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
-		return nil, errors.New("a name of the time zone database is wanted")
+		return nil, errors.New("must be a name of the time zone database")
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {
@@ -32,17 +30,17 @@ func loadZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// clockOf is what the clock of a zone shows at an instant, as a time in UTC.
+// clockOf returns the time that the clock of a zone shows at an instant, in UTC.
 func clockOf(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// instant is when the clock of a zone shows a time, given in UTC.
-func instant(clock time.Time, zone *time.Location) (time.Time, Clock) {
-	// time.Date is right where there is one answer, and near it otherwise; the
-	// answers are by the offset there, or by one of the two beside it.
+// instant returns when the clock of a zone shows a time, given in UTC.
+func instant(clock time.Time, zone *time.Location) (time.Time, ClockChange) {
+	// time.Date is right if the answer is unique and close otherwise; the answers use the offset
+	// there or one of the two adjacent offsets.
 	near := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, zone)
 	start, end := near.ZoneBounds()
 	beside := []time.Time{near}
@@ -85,10 +83,10 @@ func contains(all []time.Time, t time.Time) bool {
 	return false
 }
 
-// jump is the one of two changes of the clock that jumps over a time.
+// jump returns the one of two changes of the clock that skips a time.
 func jump(clock, start, end time.Time) time.Time {
 	if !start.IsZero() {
-		last := clockOf(start.Add(-time.Second), start.Location()) // the last second before
+		last := clockOf(start.Add(-time.Second), start.Location()) // the last second before the change
 		if last.Before(clock) && clock.Before(clockOf(start, start.Location())) {
 			return start
 		}
@@ -96,19 +94,18 @@ func jump(clock, start, end time.Time) time.Time {
 	return end
 }
 
-// Change is one of a zone's clock.
-type Change struct {
+// ZoneChange is a change of the clock of a zone.
+type ZoneChange struct {
 	Zone string `json:"zone"`
-	// At is the first instant by the new time, in the zone.
+	// At is the first instant after the change, in the zone.
 	At time.Time `json:"at"`
-	// By is how far the clock jumps: an hour, minus an hour.
+	// By is the size of the change, such as 1h or -1h.
 	By time.Duration `json:"by"`
 }
 
-// Changes are those of the clocks of the schedule's zones in a year, in the order
-// of the entries' zones.
-func (s *Schedule) Changes(year int) []Change {
-	var out []Change
+// Changes returns the changes of the clocks in a year, by the zones of the entries.
+func (s *Schedule) Changes(year int) []ZoneChange {
+	var out []ZoneChange
 	seen := map[string]bool{}
 	for _, e := range s.entries {
 		if seen[e.Zone] {
@@ -123,7 +120,7 @@ func (s *Schedule) Changes(year int) []Change {
 				break
 			}
 			if _, after := at.Zone(); after != before {
-				out = append(out, Change{e.Zone, at, time.Duration(after-before) * time.Second})
+				out = append(out, ZoneChange{e.Zone, at, time.Duration(after-before) * time.Second})
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func TestTimesAgainstAClock(t *testing.T) {
 						from, to := day.Add(-36*time.Hour), day.Add(60*time.Hour)
 						var got []string
 						for _, o := range e.between(from, to) {
-							got = append(got, o.At.UTC().Format(time.RFC3339)+string(o.Clock))
+							got = append(got, o.At.UTC().Format(time.RFC3339)+string(o.ClockChange))
 						}
 						if want := watch(f, loc, from, to); !slices.Equal(got, want) {
 							t.Errorf("%s around %s:\ngot  %v\nwant %v", text, day, got, want)

@@ -1,5 +1,5 @@
-// Package clock is time of day, and how it passes. Everything that goes by the calendar
-// is given one: the machine's, or one that jumps over the hours in which nothing is due.
+// Package clock is the time source of everything that follows the calendar: the system clock, or,
+// in a simulation, one that skips idle hours.
 package clock
 
 import (
@@ -8,44 +8,43 @@ import (
 	"time"
 )
 
-// Clock is time, twice: of day, for people, calendars and tokens; and since some moment,
-// which no change of the clock moves.
+// Clock has the time of day, for people, calendars and tokens, and a monotonic time, which does
+// not follow changes of the clock.
 type Clock interface {
 	Now() time.Time
 	Elapsed() time.Duration
-	// Until returns when a time of day has come, or with the cause of ctx's end.
+	// Until returns at a time of day, or with the cause of ctx's end.
 	Until(ctx context.Context, t time.Time) error
 }
 
-// ErrOver is the cause of a context whose time of day has come.
-var ErrOver = errors.New("its time is over")
+// ErrDeadline is the cause of a context whose time of day has come.
+var ErrDeadline = errors.New("deadline of the clock reached")
 
-// WithEnd is a context that ends at a time of day, with ErrOver as its cause.
-func WithEnd(ctx context.Context, c Clock, t time.Time) (context.Context, context.CancelFunc) {
+// WithDeadline returns a context that ends at a time of day, with ErrDeadline as its cause.
+func WithDeadline(ctx context.Context, c Clock, t time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		if c.Until(ctx, t) == nil {
-			cancel(ErrOver)
+			cancel(ErrDeadline)
 		}
 	}()
 	return ctx, func() { cancel(nil) }
 }
 
-// look is how often a clock is looked at that may be set.
-const look = time.Second
+// pollInterval applies to clocks that can be set.
+const pollInterval = time.Second
 
-// machine is the machine's clock. Elapsed counts from its start: a machine whose clock is
-// set does not move it.
+// machine counts Elapsed from its start, so that a change of the system clock does not move it.
 type machine struct{ started time.Time }
 
-// Machine is the machine's clock.
+// Machine returns the system clock.
 func Machine() Clock { return machine{started: time.Now()} }
 
 func (m machine) Now() time.Time         { return time.Now().Round(0) }
 func (m machine) Elapsed() time.Duration { return time.Since(m.started) }
 
-// Until looks at the clock again and again: it may be set, and a machine may sleep.
-func (m machine) Until(ctx context.Context, t time.Time) error { return until(ctx, m, t, look) }
+// Until polls the clock: it may be set, and a machine may sleep.
+func (m machine) Until(ctx context.Context, t time.Time) error { return until(ctx, m, t, pollInterval) }
 
 func until(ctx context.Context, c Clock, t time.Time, every time.Duration) error {
 	for {

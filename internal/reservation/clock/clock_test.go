@@ -56,16 +56,16 @@ func TestAClockThatCanNotBeRead(t *testing.T) {
 
 func TestWithEnd(t *testing.T) {
 	c := Machine()
-	ctx, cancel := WithEnd(t.Context(), c, c.Now().Add(10*time.Millisecond))
+	ctx, cancel := WithDeadline(t.Context(), c, c.Now().Add(10*time.Millisecond))
 	defer cancel()
 	<-ctx.Done()
-	if !errors.Is(context.Cause(ctx), ErrOver) {
+	if !errors.Is(context.Cause(ctx), ErrDeadline) {
 		t.Errorf("its cause is %v", context.Cause(ctx))
 	}
-	ctx, cancel = WithEnd(t.Context(), c, c.Now().Add(time.Hour))
+	ctx, cancel = WithDeadline(t.Context(), c, c.Now().Add(time.Hour))
 	cancel()
 	<-ctx.Done()
-	if errors.Is(context.Cause(ctx), ErrOver) {
+	if errors.Is(context.Cause(ctx), ErrDeadline) {
 		t.Error("what was cancelled is over")
 	}
 }

@@ -5,24 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/atomicfile"
 )
 
-// File is a clock that runs ahead of the machine's by what a file says, in nanoseconds.
-// Processes that have the same file have the same time. It can be set ahead and never back.
+// File is a clock that runs ahead of the system clock by an offset in a file, in nanoseconds.
+// Processes with the same file have the same time. It can only be set ahead.
 type File struct {
 	path    string
 	started time.Time
 
-	mu    sync.Mutex
-	ahead time.Duration
+	mu     sync.Mutex
+	offset time.Duration
 }
 
-// Open reads the file; without one, the clock is the machine's until it is set.
+// Open reads the file; without one, the offset is 0 until the clock is set.
 func Open(path string) (*File, error) {
 	f := &File{path: path, started: time.Now()}
 	return f, f.read()
@@ -42,28 +43,30 @@ func (f *File) read() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ahead = max(f.ahead, time.Duration(n))
+	f.offset = max(f.offset, time.Duration(n))
 	return nil
 }
 
-// Now reads the file; where it can not be read, the time is what it was last known to be.
+// Now uses the last known offset if the file cannot be read.
 func (f *File) Now() time.Time {
 	_ = f.read()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return time.Now().Round(0).Add(f.ahead)
+	return time.Now().Round(0).Add(f.offset)
 }
 
-// Elapsed is the machine's: a jump makes nobody silent.
+// Elapsed does not follow Jump: no heartbeat is missed because of it.
 func (f *File) Elapsed() time.Duration { return time.Since(f.started) }
 
-// fileLook is how often somebody who waits looks whether the clock was set.
-const fileLook = 20 * time.Millisecond
+// filePollInterval is how often Until reads the file.
+const filePollInterval = 20 * time.Millisecond
 
-// Until returns when a time of day has come.
-func (f *File) Until(ctx context.Context, t time.Time) error { return until(ctx, f, t, fileLook) }
+// Until returns at a time of day.
+func (f *File) Until(ctx context.Context, t time.Time) error {
+	return until(ctx, f, t, filePollInterval)
+}
 
-// Jump sets the clock ahead to a time; one that is over changes nothing. One process does
+// Jump sets the clock ahead to a time; an earlier time changes nothing. Only one process may call
 // it at a time.
 func (f *File) Jump(t time.Time) error {
 	now := f.Now()
@@ -72,18 +75,10 @@ func (f *File) Jump(t time.Time) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ahead := f.ahead + t.Sub(now)
-	next, err := os.CreateTemp(filepath.Dir(f.path), ".clock-*")
-	if err != nil {
+	ahead := f.offset + t.Sub(now)
+	if err := atomicfile.Write(f.path, []byte(strconv.FormatInt(int64(ahead), 10)), 0o600); err != nil {
 		return fmt.Errorf("set the clock: %w", err)
 	}
-	_, err = next.WriteString(strconv.FormatInt(int64(ahead), 10))
-	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), f.path)
-	}
-	if err != nil {
-		return fmt.Errorf("set the clock: %w", errors.Join(err, os.Remove(next.Name())))
-	}
-	f.ahead = ahead
+	f.offset = ahead
 	return nil
 }

@@ -6,92 +6,89 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/agenda"
-	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Store is where reservations and hand-overs are kept.
+// Store has the reservations and hand-overs.
 type Store interface {
 	List(ctx context.Context) ([]*store.Reservation, error)
-	OpenHandOver(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error)
+	EnsureHandOver(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error)
 	SaveHandOver(ctx context.Context, h *store.HandOver) (*store.HandOver, error)
-	HandOvers(ctx context.Context, since time.Time) ([]*store.HandOver, error)
-	HandOversByHand(ctx context.Context) ([]*store.HandOver, error)
+	ListHandOvers(ctx context.Context, since time.Time) ([]*store.HandOver, error)
+	ListManualHandOvers(ctx context.Context) ([]*store.HandOver, error)
 	DeleteHandOver(ctx context.Context, name string) error
 }
 
-// Broker ends what is over and gives notice.
-type Broker interface {
-	Tick(ctx context.Context, names ...string) error
-	Notify(ctx context.Context, name string, token int64, by, why string, at time.Time) error
+// LeaseBroker expires leases and notifies holders.
+type LeaseBroker interface {
+	ExpireOverdue(ctx context.Context, names ...string) error
+	Notify(ctx context.Context, name string, token int64, by, reason string, at time.Time) error
 }
 
-// Rotation stands up, takes down and cleans. A rotation.Rotation is one.
-type Rotation interface {
-	Up(ctx context.Context, row registry.Reservation, ends, last time.Time) (rotation.Outcome, error)
-	Down(ctx context.Context, row registry.Reservation, by string, drained time.Time, byHand bool) (rotation.Outcome, error)
-	Clean(ctx context.Context, row registry.Reservation, by string, byHand bool) (rotation.Outcome, error)
+// RotationRunner is implemented by Rotation.
+type RotationRunner interface {
+	Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error)
+	Down(ctx context.Context, row config.Reservation, by string, drained time.Time, byHand bool) (Outcome, error)
+	Clean(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 }
 
-// Batch is the nightly work.
-type Batch interface {
-	// Plan says what the night runs at a reservation, and what it holds back; no cells are an
-	// answer, too.
-	Plan(ctx context.Context, row registry.Reservation) (matrix.Lane, error)
-	// Cutoff is until when a cell may begin in a window that ends then.
+// BatchRunner runs the nightly batch.
+type BatchRunner interface {
+	// Plan returns the cells of a reservation and the cells held back; both may be empty.
+	Plan(ctx context.Context, row config.Reservation) (matrix.Lane, error)
+	// Cutoff returns the latest start of a cell in a window.
 	Cutoff(until time.Time) time.Time
-	// Run does a leg, and answers its cells as they are then. Its error is of what kept it
-	// from going on.
-	Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error)
+	// Run runs a leg and returns its cells. Its error is a failure that ends the leg.
+	Run(ctx context.Context, l Leg) ([]matrix.Cell, error)
 }
 
 // Options of a Controller.
 type Options struct {
-	Registry *registry.Registry
+	Registry *config.Registry
 	Schedule *calendar.Schedule
 	Store    Store
-	Broker   Broker
-	Rotation Rotation
-	// Batch is nil where there is none: its hand-overs fail then.
-	Batch Batch
-	// Clock is nil for the machine's.
+	Broker   LeaseBroker
+	Rotation RotationRunner
+	// Batch may be nil: then its hand-overs fail.
+	Batch BatchRunner
+	// Clock defaults to the system clock.
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Notice is how long a holder keeps what is taken down in the evening (30 minutes).
+	// Notice is how long a holder keeps the deployment after the end of the day (default 30
+	// minutes).
 	Notice time.Duration
-	// Warn is how long before the end of a lease its holder is told (30 minutes).
-	Warn time.Duration
-	// Retry is the first pause before something is tried again; it doubles up to RetryMost
-	// (1 and 15 minutes, of the calendar's time).
-	Retry, RetryMost time.Duration
-	// Every is how often what is over is looked for (1 second, whatever the calendar does).
-	Every time.Duration
-	// Keep is how long hand-overs are kept (400 days).
-	Keep time.Duration
+	// WarnBefore is the time before the end of a lease at which its holder is notified (default 30
+	// minutes).
+	WarnBefore time.Duration
+	// RetryInterval is the first backoff; it doubles up to MaxRetryInterval (defaults 1 and 15
+	// minutes, on the clock).
+	RetryInterval, MaxRetryInterval time.Duration
+	// SweepInterval is the interval of the sweep (default 1 s, in real time).
+	SweepInterval time.Duration
+	// Retention of hand-overs (default 400 days).
+	Retention time.Duration
 }
 
-// Controller does hand-overs.
+// Controller executes the schedule.
 type Controller struct {
-	opts   Options
-	agenda *agenda.Agenda
+	opts Options
+	idle *clock.IdleTracker
 
-	mu     sync.Mutex
-	known  map[string]time.Time // hand-overs that there are, and when they were due
-	begun  map[string]*ledger   // those that were begun here
-	newest map[string]time.Time // when the newest batch of a reservation was due
-	clean  map[string]time.Time // when something dirty is cleaned again
-	works  sync.WaitGroup
-	turns  turns
+	mu      sync.Mutex
+	known   map[string]time.Time  // existing hand-overs and their due time
+	started map[string]*runRecord // started by this controller
+	newest  map[string]time.Time  // due time of the newest batch by reservation
+	clean   map[string]time.Time  // next cleaning by reservation
+	workers sync.WaitGroup
+	locks   reservationLocks
 }
 
-// New makes one.
+// New returns a controller.
 func New(opts Options) *Controller {
 	if opts.Clock == nil {
 		opts.Clock = clock.Machine()
@@ -100,34 +97,34 @@ func New(opts Options) *Controller {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	for of, usual := range map[*time.Duration]time.Duration{
-		&opts.Notice: 30 * time.Minute, &opts.Warn: 30 * time.Minute, &opts.Retry: time.Minute, &opts.RetryMost: 15 * time.Minute,
-		&opts.Every: time.Second, &opts.Keep: 400 * 24 * time.Hour,
+		&opts.Notice: 30 * time.Minute, &opts.WarnBefore: 30 * time.Minute, &opts.RetryInterval: time.Minute, &opts.MaxRetryInterval: 15 * time.Minute,
+		&opts.SweepInterval: time.Second, &opts.Retention: 400 * 24 * time.Hour,
 	} {
 		if *of == 0 {
 			*of = usual
 		}
 	}
 	return &Controller{
-		opts: opts, agenda: agenda.New(opts.Clock),
-		known: map[string]time.Time{}, begun: map[string]*ledger{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
+		opts: opts, idle: clock.NewIdleTracker(opts.Clock),
+		known: map[string]time.Time{}, started: map[string]*runRecord{}, newest: map[string]time.Time{}, clean: map[string]time.Time{},
 	}
 }
 
-// pause after so many attempts.
-func (c *Controller) pause(attempts int) time.Duration {
-	d := c.opts.Retry
+// backoff returns the pause after a number of attempts.
+func (c *Controller) backoff(attempts int) time.Duration {
+	d := c.opts.RetryInterval
 	for range attempts - 1 {
-		if d *= 2; d >= c.opts.RetryMost {
-			return c.opts.RetryMost
+		if d *= 2; d >= c.opts.MaxRetryInterval {
+			return c.opts.MaxRetryInterval
 		}
 	}
-	return min(d, c.opts.RetryMost)
+	return min(d, c.opts.MaxRetryInterval)
 }
 
-// Name is in whose name the controller asks and cleans.
-const Name = "firstlight/controller"
+// HolderName is the holder of the controller's leases.
+const HolderName = "firstlight/controller"
 
-// dirtyByHand tells that a reservation waits for somebody.
-func dirtyByHand(s *store.Status) bool {
-	return s.Now() == lease.Dirty && s.Dirt != nil && s.Dirt.ByHand
+// needsManualCleaning reports whether a reservation waits for an operator.
+func needsManualCleaning(s *store.Status) bool {
+	return s.CurrentState() == lease.Dirty && s.DirtyInfo != nil && s.DirtyInfo.ManualOnly
 }

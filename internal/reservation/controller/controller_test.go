@@ -16,7 +16,7 @@ func trimmed(entry, name string) (string, bool) {
 // Three days around the change to summer time: each hand-over is made at its time, once.
 func TestByTheClock(t *testing.T) {
 	from := at(t, "2027-03-26T13:30:00Z")
-	h := newHouse(t, "clock", from)
+	h := newHarness(t, "clock", from)
 	if err := h.play(t, from.Add(72*time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestByTheClock(t *testing.T) {
 			}
 		}
 	}
-	if held := got["batch"][0].Status.Rows[0].HeldBack; len(held) != 1 || held[0].Why == "" {
+	if held := got["batch"][0].Status.Rows[0].HeldBack; len(held) != 1 || held[0].Reason == "" {
 		t.Errorf("what was held back is not known: %v", held)
 	}
 	if h.batch.runs != 3 || h.cloud.count(hook.Provision) != 4 || h.cloud.count(hook.Teardown) != 3 {
@@ -47,7 +47,7 @@ func TestByTheClock(t *testing.T) {
 // What fails is tried again while its window lasts, and is said where it never goes well.
 func TestTriedAgain(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "again", from)
+	h := newHarness(t, "again", from)
 	h.cloud.broken[hook.Provision] = 2
 	h.cloud.broken[hook.Teardown] = 1000
 	if err := h.play(t, from.Add(14*time.Hour), nil); err != nil {
@@ -61,14 +61,14 @@ func TestTriedAgain(t *testing.T) {
 		t.Errorf("down: %+v", down)
 	}
 	if batch := got["batch"][0]; batch.Status.Finished != nil || h.batch.runs > 0 {
-		t.Errorf("a batch ran where something stands: %+v", batch.Status)
+		t.Errorf("a batch ran where a leftover deployment exists: %+v", batch.Status)
 	}
 }
 
 // A holder is warned before the end, asked in the evening, and keeps it until then.
 func TestAHolderInTheEvening(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "evening", from)
+	h := newHarness(t, "evening", from)
 	var token int64
 	var seen []string
 	if err := h.play(t, from.Add(13*time.Hour), func(now time.Time) bool {
@@ -77,8 +77,8 @@ func TestAHolderInTheEvening(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := r.Status.Lease
-		if token == 0 && l != nil && l.Open {
-			taken, err := h.b.Take(t.Context(), h.name, lease.Ticket{Holder: "ada"})
+		if token == 0 && l != nil && l.Available {
+			taken, err := h.b.Checkout(t.Context(), h.name, lease.Ticket{Holder: "ada"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,9 +1,9 @@
-// Package controller does by the clock what the schedule says: it stands up what people
-// have by day, takes it down in the evening, and runs the batch at night; each hand-over is
-// watched to its end, tried again while its window lasts, and written down before each step.
-// Beside that it ends leases that are over, warns holders before that, and cleans what is
-// dirty.
+// Package controller executes the schedule: it starts the day deployments, removes them in the
+// evening, and runs the nightly batch. Each hand-over is retried within its window and recorded
+// before each step. In addition the controller expires leases, notifies holders, and cleans dirty
+// reservations.
 //
-// One controller works at a time; whoever goes on after it was killed finds in the store
-// what was begun. What nobody did, because no controller ran, is written down as failed.
+// One controller works at a time, chosen by leader election. After a crash, the next leader
+// resumes from the recorded state. A hand-over that no controller executed in its window is
+// recorded as failed.
 package controller

@@ -12,40 +12,36 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// ErrTaken says that somebody else goes on with a hand-over.
-var ErrTaken = errors.New("somebody else goes on with the hand-over")
+// ErrHandOverTaken: another controller changed the hand-over.
+var ErrHandOverTaken = errors.New("another controller has taken over the hand-over")
 
-// ledger is a hand-over that several legs write to.
-type ledger struct {
+// runRecord is a hand-over that concurrent legs write to.
+type runRecord struct {
 	store Store
 
 	mu   sync.Mutex
 	h    *store.HandOver
-	done chan struct{} // closed when it is finished
+	done chan struct{} // closed when finished
 }
 
-func newLedger(s Store, h *store.HandOver) *ledger {
-	return &ledger{store: s, h: h, done: make(chan struct{})}
+func newRunRecord(s Store, h *store.HandOver) *runRecord {
+	return &runRecord{store: s, h: h, done: make(chan struct{})}
 }
 
-func (l *ledger) now() *store.HandOver {
+func (l *runRecord) now() *store.HandOver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.h.Clone()
 }
 
-// row is one as it was written last.
-func (l *ledger) row(reservation string) store.HandOverRow {
+// row returns a row as last recorded.
+func (l *runRecord) row(reservation string) store.HandOverRow {
 	h := l.now()
 	return *h.Status.Row(reservation)
 }
 
-// again is the pause before a store is asked again that did not answer.
-const again = 250 * time.Millisecond
-
-// write changes the status, and returns when that is kept. A store that is away is waited
-// for as long as ctx lasts.
-func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) error {
+// write changes the status and stores it. Transient errors are retried until ctx ends.
+func (l *runRecord) write(ctx context.Context, change func(*store.HandOverStatus)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := l.h.Clone()
@@ -59,23 +55,23 @@ func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) 
 		case err == nil:
 			l.h = saved
 			return nil
-		case errors.Is(err, store.ErrConflict) && unsure: // it may have been our own that came through
-			there, err := l.store.OpenHandOver(ctx, l.h.Spec)
-			if err == nil && same(there, next) {
-				l.h = there
+		case errors.Is(err, store.ErrConflict) && unsure: // our own earlier write may have succeeded
+			found, err := l.store.EnsureHandOver(ctx, l.h.Spec)
+			if err == nil && same(found, next) {
+				l.h = found
 				return nil
 			}
 			if err == nil {
-				return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
+				return fmt.Errorf("%s: %w", l.h.Name, ErrHandOverTaken)
 			}
 		case errors.Is(err, store.ErrConflict):
-			return fmt.Errorf("%s: %w", l.h.Name, ErrTaken)
-		case !broker.Passing(err):
-			return err //nolint:wrapcheck // says what it was doing
+			return fmt.Errorf("%s: %w", l.h.Name, ErrHandOverTaken)
+		case !broker.IsTransient(err):
+			return err
 		default:
 			unsure = true
 		}
-		timer := time.NewTimer(again)
+		timer := time.NewTimer(retryPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -85,7 +81,7 @@ func (l *ledger) write(ctx context.Context, change func(*store.HandOverStatus)) 
 	}
 }
 
-// same compares what is written of two.
+// same compares the statuses.
 func same(a, b *store.HandOver) bool {
 	left, errLeft := json.Marshal(a.Status)
 	right, errRight := json.Marshal(b.Status)

@@ -13,18 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/batch"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
-	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 var shared storetest.Shared
@@ -60,7 +57,7 @@ func (c *cloud) call(v hook.Verb) error {
 	return nil
 }
 
-func (c *cloud) Provision(_ context.Context, row registry.Reservation, intent registry.Intent, name string, l hook.Lease) (hook.Deployment, error) {
+func (c *cloud) Provision(_ context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error) {
 	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
 	if err := c.call(hook.Provision); err != nil {
 		return d, err
@@ -71,7 +68,7 @@ func (c *cloud) Provision(_ context.Context, row registry.Reservation, intent re
 	return d, nil
 }
 
-func (c *cloud) Teardown(_ context.Context, _ registry.Reservation, name string, _ hook.Lease) error {
+func (c *cloud) Teardown(_ context.Context, _ config.Reservation, name string, _ hook.Lease) error {
 	if err := c.call(hook.Teardown); err != nil {
 		return err
 	}
@@ -81,7 +78,7 @@ func (c *cloud) Teardown(_ context.Context, _ registry.Reservation, name string,
 	return nil
 }
 
-func (c *cloud) Discover(_ context.Context, _ registry.Cloud, row *registry.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
+func (c *cloud) Discover(_ context.Context, _ config.Cloud, row *config.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
 	if err := c.call(hook.Discover); err != nil {
 		return nil, err
 	}
@@ -107,16 +104,16 @@ type oneCell struct {
 
 func (*oneCell) Cutoff(until time.Time) time.Time { return until.Add(-time.Hour) }
 
-func (o *oneCell) Plan(context.Context, registry.Reservation) (matrix.Lane, error) {
+func (o *oneCell) Plan(context.Context, config.Reservation) (matrix.Lane, error) {
 	return matrix.Lane{
-		Cells:    []matrix.Cell{{Version: floors.Main, Intent: registry.Training, Outcome: matrix.Pending}},
-		HeldBack: []matrix.HeldBack{{Version: "v1.0.0", Intent: registry.Training, Why: "it is below its floor"}},
+		Cells:    []matrix.Cell{{Version: config.MainBranch, Intent: config.Training, Outcome: matrix.Pending}},
+		HeldBack: []matrix.HeldBack{{Version: "v1.0.0", Intent: config.Training, Reason: "it is below its floor"}},
 	}, o.fails
 }
 
-func (o *oneCell) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
+func (o *oneCell) Run(ctx context.Context, l Leg) ([]matrix.Cell, error) {
 	done := l.Waiting(l.Cutoff)
-	g, err := o.b.Acquire(ctx, broker.Request{Reservations: []string{l.Row.Name}, Wait: true, Ticket: lease.Ticket{Holder: "team-x/nightly", Period: lease.Spans(time.Minute)}})
+	g, err := o.b.Acquire(ctx, broker.Request{Reservations: []string{l.Row.Name}, Wait: true, Ticket: lease.Ticket{Holder: "team-x/nightly", RenewInterval: lease.Duration(time.Minute)}})
 	done()
 	if err != nil {
 		return l.Cells, err
@@ -131,10 +128,10 @@ func (o *oneCell) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
 }
 
 // houses counts them.
-var houses atomic.Int64
+var harnesses atomic.Int64
 
 // house is a controller with all that it needs, and a clock that jumps.
-type house struct {
+type harness struct {
 	opts  Options
 	cloud *cloud
 	batch *oneCell
@@ -163,10 +160,10 @@ margins:
 - {from: %[1]s-down, to: %[1]s-batch, at-least: 10m}
 `
 
-func newHouse(t *testing.T, name string, from time.Time) *house {
+func newHarness(t *testing.T, name string, from time.Time) *harness {
 	t.Helper()
 	k := shared.Kube(t)
-	name += "-" + strconv.FormatInt(houses.Add(1), 36) // tests may be run again beside the same store
+	name += "-" + strconv.FormatInt(harnesses.Add(1), 36) // tests may be run again beside the same store
 	cl, err := clock.Open(filepath.Join(t.TempDir(), "clock"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,24 +175,24 @@ func newHouse(t *testing.T, name string, from time.Time) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{cloud: &cloud{calls: map[hook.Verb]int{}, broken: map[hook.Verb]int{}}, k: k, clock: cl, name: name}
+	h := &harness{cloud: &cloud{calls: map[hook.Verb]int{}, broken: map[hook.Verb]int{}}, k: k, clock: cl, name: name}
 	h.b = broker.New(broker.Options{Store: k, Clock: cl, Grace: 20 * time.Millisecond, Poll: 10 * time.Millisecond})
 	h.batch = &oneCell{b: h.b}
-	row := registry.Reservation{Name: name, Slug: "r1", Cloud: registry.AWS, Accelerator: "h100", GPUCount: 8, DaytimeIntent: registry.Training}
+	row := config.Reservation{Name: name, Slug: "r1", Cloud: config.AWS, Accelerator: "h100", GPUCount: 8, DaytimeIntent: config.Training}
 	if _, err := k.Apply(t.Context(), map[string]store.Spec{name: {Cloud: "aws"}}); err != nil {
 		t.Fatal(err)
 	}
 	h.opts = Options{
-		Registry: &registry.Registry{Reservations: []registry.Reservation{row}}, Schedule: times, Store: k, Broker: h.b, Batch: h.batch, Clock: cl,
-		Rotation: rotation.New(rotation.Options{Broker: h.b, Store: k, Hooks: h.cloud, Now: cl.Now, Ready: func(context.Context, registry.Reservation, string, hook.Lease) error { return nil }}),
-		Every:    10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Registry: &config.Registry{Reservations: []config.Reservation{row}}, Schedule: times, Store: k, Broker: h.b, Batch: h.batch, Clock: cl,
+		Rotation:      NewRotation(RotationOptions{Broker: h.b, Store: k, Hooks: h.cloud, Now: cl.Now, Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return nil }}),
+		SweepInterval: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	return h
 }
 
 // play runs a controller until a time of day: while it has nothing to do, the clock jumps
 // to what is due next. meanwhile is called each time before it does.
-func (h *house) play(t *testing.T, until time.Time, meanwhile func(now time.Time) (jump bool)) error {
+func (h *harness) play(t *testing.T, until time.Time, meanwhile func(now time.Time) (jump bool)) error {
 	t.Helper()
 	c := New(h.opts)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -229,21 +226,21 @@ func (h *house) play(t *testing.T, until time.Time, meanwhile func(now time.Time
 }
 
 // busy tells that something goes on that the controller has yet to hear of.
-func (h *house) busy(t *testing.T) bool {
+func (h *harness) busy(t *testing.T) bool {
 	t.Helper()
 	r, err := h.k.Get(t.Context(), h.name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &r.Status
-	renewed := s.Lease != nil && s.Lease.Period.Duration > 0
-	return renewed || s.Lease.Offered() || s.Now() == lease.Free && len(s.Queue) > 0 || s.Now() == lease.Dirty && !s.Dirt.ByHand && s.Dirt.Attempts == 0
+	renewed := s.Lease != nil && s.Lease.RenewInterval.Duration > 0
+	return renewed || s.Lease.Offered() || s.CurrentState() == lease.Free && len(s.Queue) > 0 || s.CurrentState() == lease.Dirty && !s.DirtyInfo.ManualOnly && s.DirtyInfo.Attempts == 0
 }
 
 // done are the hand-overs of this house, by their entry.
-func (h *house) done(t *testing.T) map[string][]*store.HandOver {
+func (h *harness) done(t *testing.T) map[string][]*store.HandOver {
 	t.Helper()
-	all, err := h.k.HandOvers(t.Context(), time.Time{})
+	all, err := h.k.ListHandOvers(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// rows are the reservations that an action is about.
-func (c *Controller) rows(action calendar.Action) []registry.Reservation {
-	var out []registry.Reservation
+// rows returns the reservations of an action.
+func (c *Controller) rows(action calendar.Action) []config.Reservation {
+	var out []config.Reservation
 	for _, row := range c.opts.Registry.Reservations {
 		if action == calendar.Batch && len(row.Nightly()) > 0 || action != calendar.Batch && row.DaytimeIntent != "" {
 			out = append(out, row)
@@ -23,27 +23,27 @@ func (c *Controller) rows(action calendar.Action) []registry.Reservation {
 	return out
 }
 
-// begin makes the ledger of a hand-over; what was begun already is not begun again.
-func (c *Controller) begin(h *store.HandOver) (l *ledger, again bool) {
+// newRecord returns the record of a hand-over, and whether it was started already.
+func (c *Controller) newRecord(h *store.HandOver) (l *runRecord, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l, again = c.begun[h.Name]; !again {
-		l = newLedger(c.opts.Store, h)
-		c.begun[h.Name] = l
+	if l, again = c.started[h.Name]; !again {
+		l = newRunRecord(c.opts.Store, h)
+		c.started[h.Name] = l
 	}
 	return l, again
 }
 
-// start goes on with a hand-over, all reservations at once, and finishes it after the
-// last. What keeps one from being written down ends the controller.
-func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *ledger {
-	l, again := c.begin(h)
+// start runs a hand-over at all reservations concurrently and finishes it. A failure to record
+// ends the controller.
+func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h *store.HandOver) *runRecord {
+	l, again := c.newRecord(h)
 	if again {
 		return l
 	}
 	action := calendar.Action(h.Spec.Action)
 	rows := c.rows(action)
-	c.note(h, rows)
+	c.trackHandOver(h, rows)
 	var mu sync.Mutex
 	left := len(rows) + 1
 	ended := func() (last bool) {
@@ -53,8 +53,8 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 		return left == 0
 	}
 	work := func(f func() error) {
-		end := c.agenda.Begin()
-		c.works.Go(func() {
+		end := c.idle.Begin()
+		c.workers.Go(func() {
 			defer end()
 			err := f()
 			if err == nil && ended() {
@@ -72,17 +72,17 @@ func (c *Controller) start(ctx context.Context, stop context.CancelCauseFunc, h 
 		}
 		work(func() error {
 			if action == calendar.Batch {
-				return c.night(ctx, l, row)
+				return c.runBatch(ctx, l, row)
 			}
-			return c.day(ctx, l, row)
+			return c.rotate(ctx, l, row)
 		})
 	}
 	work(func() error { return nil })
 	return l
 }
 
-// note remembers what was begun.
-func (c *Controller) note(h *store.HandOver, rows []registry.Reservation) {
+// trackHandOver remembers a hand-over.
+func (c *Controller) trackHandOver(h *store.HandOver, rows []config.Reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[h.Name] = h.Spec.At.Time
@@ -96,8 +96,8 @@ func (c *Controller) note(h *store.HandOver, rows []registry.Reservation) {
 	}
 }
 
-// supersedes is when the newest batch of a reservation was due.
-func (c *Controller) supersedes(reservation string) time.Time {
+// newestBatch returns the due time of the newest batch of a reservation.
+func (c *Controller) newestBatch(reservation string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.newest[reservation]
@@ -105,13 +105,13 @@ func (c *Controller) supersedes(reservation string) time.Time {
 
 var errNoRows = errors.New("the registry has no reservation for it")
 
-// finish writes down what was not done, where that is so, and forgets what is old.
-func (c *Controller) finish(ctx context.Context, l *ledger) error {
+// finish records failures and deletes old hand-overs.
+func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	var lacks []string
 	h := l.now()
 	for _, row := range h.Status.Rows {
-		if why := failed(row); why != "" {
-			lacks = append(lacks, why)
+		if reason := rowFailure(row); reason != "" {
+			lacks = append(lacks, reason)
 		}
 	}
 	if len(h.Status.Rows) == 0 {
@@ -125,21 +125,21 @@ func (c *Controller) finish(ctx context.Context, l *ledger) error {
 	if len(lacks) > 0 {
 		c.opts.Log.Error("hand-over failed", "entry", h.Spec.Entry, "due", h.Spec.At.UTC(), "why", strings.Join(lacks, "; "))
 	} else {
-		c.opts.Log.Info("hand-over done", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+		c.opts.Log.Info("hand-over finished", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
 	}
 	return c.prune(ctx)
 }
 
-// prune deletes hand-overs that are older than they are kept.
+// prune deletes hand-overs after their retention.
 func (c *Controller) prune(ctx context.Context) error {
-	oldest := c.opts.Clock.Now().Add(-c.opts.Keep)
+	oldest := c.opts.Clock.Now().Add(-c.opts.Retention)
 	c.mu.Lock()
 	var old []string
 	for name, at := range c.known {
 		if at.Before(oldest) {
 			old = append(old, name)
 			delete(c.known, name)
-			delete(c.begun, name)
+			delete(c.started, name)
 		}
 	}
 	c.mu.Unlock()

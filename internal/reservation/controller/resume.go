@@ -9,28 +9,27 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/rotation"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// lookBack is how far what nobody did is looked for.
-const lookBack = 31 * 24 * time.Hour
+// maxLookback bounds the search for missed hand-overs.
+const maxLookback = 31 * 24 * time.Hour
 
-// resume goes on with what was begun, and with what is due and its window still open. What
-// no controller did is written down. It answers from when on the clock counts.
+// resume continues unfinished hand-overs and starts due ones whose window is open. Missed ones are
+// recorded as failed. It returns the time from which the schedule counts.
 func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
 	now := c.opts.Clock.Now()
-	list, err := c.opts.Store.HandOvers(ctx, time.Time{})
+	list, err := c.opts.Store.ListHandOvers(ctx, time.Time{})
 	if err != nil {
-		return now, err //nolint:wrapcheck // says what it was doing
+		return now, err
 	}
-	list = slices.DeleteFunc(list, func(h *store.HandOver) bool { // of a schedule that was
+	list = slices.DeleteFunc(list, func(h *store.HandOver) bool { // of a former schedule
 		_, err := c.opts.Schedule.Entry(h.Spec.Entry)
 		return err != nil
 	})
 	last := time.Time{}
 	for _, h := range list {
-		c.note(h, c.rows(calendar.Action(h.Spec.Action)))
+		c.trackHandOver(h, c.rows(calendar.Action(h.Spec.Action)))
 		if h.Spec.By == "" && h.Spec.At.After(last) {
 			last = h.Spec.At.Time
 		}
@@ -39,21 +38,21 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 		switch {
 		case h.Status.Finished != nil:
 		case now.Before(h.Spec.Until.Time):
-			c.opts.Log.Info("going on", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
+			c.opts.Log.Info("resuming", "entry", h.Spec.Entry, "due", h.Spec.At.UTC())
 			c.start(ctx, stop, h)
 		default:
-			if err := c.missed(ctx, h); err != nil {
+			if err := c.recordMissed(ctx, h); err != nil {
 				return now, err
 			}
 		}
 	}
-	since, err := c.since(last, now)
+	since, err := c.missedOccurrences(last, now)
 	if err != nil {
 		return now, err
 	}
 	for _, o := range since {
 		if o.Until.After(now) || !last.IsZero() {
-			if err := c.occur(ctx, stop, o, true); err != nil {
+			if err := c.startDue(ctx, stop, o, true); err != nil {
 				return now, err
 			}
 		}
@@ -61,22 +60,22 @@ func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (
 	return now, nil
 }
 
-// since are the occurrences after the last that was begun until now; without one, those of
-// which the window may be open.
-func (c *Controller) since(last, now time.Time) ([]calendar.Occurrence, error) {
+// missedOccurrences returns the occurrences between the last started one and now; without one,
+// those whose window may be open.
+func (c *Controller) missedOccurrences(last, now time.Time) ([]calendar.Occurrence, error) {
 	var out []calendar.Occurrence
 	for _, e := range c.opts.Schedule.Entries() {
 		from := now.Add(-e.Window)
 		if !last.IsZero() {
 			from = last
 		}
-		if oldest := now.Add(-lookBack); from.Before(oldest) {
+		if oldest := now.Add(-maxLookback); from.Before(oldest) {
 			from = oldest
 		}
 		for {
 			o, err := c.opts.Schedule.Next(e.Name, from)
 			if err != nil {
-				return nil, fmt.Errorf("see what was due: %w", err)
+				return nil, fmt.Errorf("find missed occurrences: %w", err)
 			}
 			if o.At.After(now) {
 				break
@@ -89,10 +88,10 @@ func (c *Controller) since(last, now time.Time) ([]calendar.Occurrence, error) {
 	return out, nil
 }
 
-// missed finishes a hand-over of which the window is over.
-func (c *Controller) missed(ctx context.Context, h *store.HandOver) error {
-	l := newLedger(c.opts.Store, h)
-	const why = "its window was over before a controller could go on with it"
+// recordMissed finishes a hand-over whose window has ended.
+func (c *Controller) recordMissed(ctx context.Context, h *store.HandOver) error {
+	l := newRunRecord(c.opts.Store, h)
+	const why = "its window ended before a controller could continue it"
 	action := calendar.Action(h.Spec.Action)
 	err := l.write(ctx, func(s *store.HandOverStatus) {
 		for _, row := range c.rows(action) {
@@ -101,12 +100,12 @@ func (c *Controller) missed(ctx context.Context, h *store.HandOver) error {
 				continue
 			}
 			pending := matrix.NotStarted
-			if c.supersedes(row.Name).After(h.Spec.At.Time) {
+			if c.newestBatch(row.Name).After(h.Spec.At.Time) {
 				pending = matrix.Superseded
 			}
-			r.Cloud, r.Cells, r.Ended = string(row.Cloud), conclude(r.Cells, pending), c.stamp()
-			r.Result, r.Why = cmp.Or(r.Result, blocked), why
-			if settled(rotation.Result(r.Result)) || r.Result == passed {
+			r.Cloud, r.Cells, r.Ended = string(row.Cloud), concludeCells(r.Cells, pending), c.stamp()
+			r.Result, r.Reason = cmp.Or(r.Result, blocked), why
+			if isSettled(Result(r.Result)) || r.Result == passed {
 				r.Result = blocked
 			}
 		}

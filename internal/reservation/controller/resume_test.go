@@ -18,12 +18,12 @@ import (
 // batch: whoever comes next goes on, and nothing is done twice.
 func TestGoesOn(t *testing.T) {
 	from := at(t, "2027-01-10T14:30:00Z") // half an hour into the window
-	h := newHouse(t, "goes-on", from)
+	h := newHarness(t, "goes-on", from)
 	for _, spec := range []store.HandOverSpec{
 		{Entry: h.name + "-up", Action: "up", At: metav1.NewTime(from.Add(-24*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-21 * time.Hour))},
 		{Entry: h.name + "-batch", Action: "batch", At: metav1.NewTime(from.Add(-11*time.Hour - 30*time.Minute)), Until: metav1.NewTime(from.Add(-5*time.Hour - 40*time.Minute))},
 	} {
-		o, err := h.k.OpenHandOver(t.Context(), spec)
+		o, err := h.k.EnsureHandOver(t.Context(), spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestGoesOn(t *testing.T) {
 // What was due while no controller ran is written down, not passed over.
 func TestMissed(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "missed", from)
+	h := newHarness(t, "missed", from)
 	if err := h.play(t, from.Add(time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestMissed(t *testing.T) {
 // A controller that starts for the first time has missed nothing.
 func TestFirstStart(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "first", from)
+	h := newHarness(t, "first", from)
 	if err := h.play(t, from.Add(10*time.Minute), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -92,18 +92,18 @@ func TestFirstStart(t *testing.T) {
 // What was begun by who is gone is begun again, and one stands in the end.
 func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "killed", from)
-	gone, kill := context.WithCancelCause(t.Context())
+	h := newHarness(t, "killed", from)
+	removed, kill := context.WithCancelCause(t.Context())
 	died := errors.New("it was killed")
 	h.cloud.during = func(v hook.Verb) {
-		if v == hook.Provision && gone.Err() == nil {
+		if v == hook.Provision && removed.Err() == nil {
 			kill(died)
 		}
 	}
 	first := New(h.opts)
 	ended := make(chan error, 1)
-	go func() { ended <- first.Run(gone) }()
-	for gone.Err() == nil {
+	go func() { ended <- first.Run(removed) }()
+	for removed.Err() == nil {
 		if s := first.Status(); s.Idle && s.Next.After(h.clock.Now()) {
 			if err := h.clock.Jump(s.Next); err != nil {
 				t.Fatal(err)
@@ -130,7 +130,7 @@ func TestKilledWhileItStandsSomethingUp(t *testing.T) {
 
 func TestOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
-	h := newHouse(t, "once", from)
+	h := newHarness(t, "once", from)
 	done, err := New(h.opts).Once(t.Context(), h.name+"-up", "ada")
 	if err != nil || done.Status.Failed != "" || done.Spec.By != "ada" || h.cloud.count(hook.Provision) != 1 {
 		t.Errorf("%v %+v", err, done)
@@ -143,8 +143,8 @@ func TestOnce(t *testing.T) {
 // What somebody begins by hand while a controller runs is gone on with by that.
 func TestBegunByHand(t *testing.T) {
 	from := at(t, "2027-01-10T13:30:00Z")
-	h := newHouse(t, "by-hand", from)
-	spec, err := ByHand(h.opts.Schedule, h.name+"-batch", "ada", from)
+	h := newHarness(t, "by-hand", from)
+	spec, err := ManualHandOver(h.opts.Schedule, h.name+"-batch", "ada", from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestBegunByHand(t *testing.T) {
 			return got[0].Status.Finished != nil
 		}
 		begun = true
-		if _, err := h.k.OpenHandOver(t.Context(), spec); err != nil {
+		if _, err := h.k.EnsureHandOver(t.Context(), spec); err != nil {
 			t.Fatal(err)
 		}
 		return false
@@ -171,13 +171,13 @@ func TestBegunByHand(t *testing.T) {
 // The matrix that is not known is asked for again, until no cell could begin any more.
 func TestMatrixThatIsNotKnown(t *testing.T) {
 	from := at(t, "2027-01-10T02:30:00Z")
-	h := newHouse(t, "unknown", from)
+	h := newHarness(t, "unknown", from)
 	h.batch.fails = errors.New("no tags")
 	if err := h.play(t, from.Add(11*time.Hour), nil); err != nil {
 		t.Fatal(err)
 	}
 	batch := h.done(t)["batch"][0].Status
-	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: the matrix is not known: no tags") {
+	if h.batch.runs > 0 || !strings.Contains(batch.Failed, "blocked: cannot compute the matrix: no tags") {
 		t.Errorf("%+v", batch)
 	}
 }
@@ -185,7 +185,7 @@ func TestMatrixThatIsNotKnown(t *testing.T) {
 // A controller without a batch says so, and does all the rest.
 func TestNoBatch(t *testing.T) {
 	from := at(t, "2027-01-10T02:30:00Z")
-	h := newHouse(t, "none", from)
+	h := newHarness(t, "none", from)
 	h.opts.Batch = nil
 	if err := h.play(t, from.Add(13*time.Hour), nil); err != nil {
 		t.Fatal(err)
@@ -199,30 +199,30 @@ func TestNoBatch(t *testing.T) {
 	}
 }
 
-// The sweep, which goes on with what was begun by hand, may come upon a hand-over that is
+// The sweep, which goes on with what was started manually, may come upon a hand-over that is
 // just being begun: it was begun twice, and the two took it from each other.
 func TestBegunOnce(t *testing.T) {
 	from := at(t, "2027-01-10T09:00:00Z")
-	h := newHouse(t, "twice", from)
-	spec, err := ByHand(h.opts.Schedule, h.name+"-up", "ada", from)
+	h := newHarness(t, "twice", from)
+	spec, err := ManualHandOver(h.opts.Schedule, h.name+"-up", "ada", from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := h.k.OpenHandOver(t.Context(), spec)
+	o, err := h.k.EnsureHandOver(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := New(h.opts)
 	stop := func(err error) { t.Errorf("the controller is ended: %v", err) }
 	first := c.start(t.Context(), stop, o)
-	if err := c.byHand(t.Context(), stop); err != nil {
+	if err := c.startManual(t.Context(), stop); err != nil {
 		t.Fatal(err)
 	}
 	if second := c.start(t.Context(), stop, o.Clone()); second != first {
 		t.Error("it was begun twice")
 	}
 	<-first.done
-	c.works.Wait()
+	c.workers.Wait()
 	if n := h.cloud.count(hook.Provision); n != 1 {
 		t.Errorf("%d were stood up", n)
 	}

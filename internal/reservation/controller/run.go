@@ -2,20 +2,22 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Run goes on with what was begun and then by the clock, until ctx ends, which is no
-// error. What it was doing then is found by who comes after it.
+// Run resumes unfinished hand-overs and executes the schedule until ctx ends, which is no error.
+// The next leader resumes unfinished work.
 func (c *Controller) Run(ctx context.Context) error {
-	return c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+	return c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
 		after, err := c.resume(ctx, stop)
 		if err != nil {
 			return err
@@ -23,15 +25,15 @@ func (c *Controller) Run(ctx context.Context) error {
 		for {
 			next, err := c.opts.Schedule.Upcoming(after)
 			if err != nil {
-				return fmt.Errorf("see what is due: %w", err)
+				return fmt.Errorf("find due entries: %w", err)
 			}
 			after = next[0].At
-			if err := c.agenda.Wait(ctx, after); err != nil {
+			if err := c.idle.Wait(ctx, after); err != nil {
 				return err
 			}
 			for _, o := range next {
 				if o.At.Equal(after) {
-					if err := c.occur(ctx, stop, o, false); err != nil {
+					if err := c.startDue(ctx, stop, o, false); err != nil {
 						return err
 					}
 				}
@@ -40,15 +42,15 @@ func (c *Controller) Run(ctx context.Context) error {
 	})
 }
 
-// Once does one hand-over now, by hand, to its end. Its window is as long as the entry's.
-// Where ctx ends before, it answers none.
+// Once runs one hand-over now, manually, to its end. Its window is as long as the entry's. It
+// returns nil if ctx ends first.
 func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOver, error) {
-	spec, err := ByHand(c.opts.Schedule, entry, by, c.opts.Clock.Now())
+	spec, err := ManualHandOver(c.opts.Schedule, entry, by, c.opts.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
 	var done *store.HandOver
-	err = c.under(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
+	err = c.runWithSweep(ctx, func(ctx context.Context, stop context.CancelCauseFunc) error {
 		h, err := c.open(ctx, spec)
 		if err != nil {
 			return err
@@ -65,44 +67,44 @@ func (c *Controller) Once(ctx context.Context, entry, by string) (*store.HandOve
 	return done, err
 }
 
-// ByHand is a hand-over that somebody begins.
-func ByHand(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
+// ManualHandOver returns a hand-over that by starts manually.
+func ManualHandOver(s *calendar.Schedule, entry, by string, now time.Time) (store.HandOverSpec, error) {
 	e, err := s.Entry(entry)
 	if err != nil {
-		return store.HandOverSpec{}, err //nolint:wrapcheck // names it
+		return store.HandOverSpec{}, err
 	}
 	now = now.Truncate(time.Second)
 	return store.HandOverSpec{Entry: e.Name, Action: string(e.Action), At: metav1.NewTime(now), Until: metav1.NewTime(now.Add(e.Window)), By: by}, nil
 }
 
-// under runs what goes by the clock beside the sweep, and waits for all that was started.
-func (c *Controller) under(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
+// runWithSweep runs work and the sweep, and waits for all workers.
+func (c *Controller) runWithSweep(ctx context.Context, work func(context.Context, context.CancelCauseFunc) error) error {
 	inner, stop := context.WithCancelCause(ctx)
 	swept := make(chan struct{})
 	go func() {
 		defer close(swept)
 		c.sweep(inner, stop)
 	}()
-	end := c.agenda.Begin()
+	end := c.idle.Begin()
 	err := work(inner, stop)
 	end()
 	stop(err)
 	<-swept
-	c.works.Wait()
+	c.workers.Wait()
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // it was told to end
 	}
 	return err
 }
 
-// occur begins what is due, or writes down that nobody did it in time.
-func (c *Controller) occur(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
+// startDue starts a due hand-over, or records it as missed.
+func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc, o calendar.Occurrence, late bool) error {
 	h, err := c.open(ctx, store.HandOverSpec{Entry: o.Entry, Action: string(o.Action), At: metav1.NewTime(o.At.UTC()), Until: metav1.NewTime(o.Until.UTC())})
 	if err != nil || h.Status.Finished != nil {
 		return err
 	}
 	if !c.opts.Clock.Now().Before(o.Until) {
-		return c.missed(ctx, h)
+		return c.recordMissed(ctx, h)
 	}
 	if late {
 		c.opts.Log.Warn("late", "entry", o.Entry, "due", o.At.UTC())
@@ -111,19 +113,28 @@ func (c *Controller) occur(ctx context.Context, stop context.CancelCauseFunc, o 
 	return nil
 }
 
-// open writes down that a hand-over is begun. A store that is away is waited for.
-func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (*store.HandOver, error) {
-	for {
-		h, err := c.opts.Store.OpenHandOver(ctx, spec)
-		if err == nil || !broker.Passing(err) {
-			return h, err //nolint:wrapcheck // says what it was doing
-		}
-		timer := time.NewTimer(again)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
-		}
+// open records the start of a hand-over. Transient errors are retried.
+func (c *Controller) open(ctx context.Context, spec store.HandOverSpec) (h *store.HandOver, err error) {
+	err = retryTransient(ctx, func() error {
+		h, err = c.opts.Store.EnsureHandOver(ctx, spec)
+		return err
+	})
+	return h, err
+}
+
+// retryPause is the pause after a transient error of the store.
+const retryPause = 250 * time.Millisecond
+
+// retryTransient repeats f after transient errors of the store until ctx ends, and returns its
+// last error.
+func retryTransient(ctx context.Context, f func() error) error {
+	var last error
+	_ = wait.PollUntilContextCancel(ctx, retryPause, true, func(context.Context) (bool, error) { // last says more than its error
+		last = f()
+		return last == nil || !broker.IsTransient(last), nil
+	})
+	if last != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), last)
 	}
+	return last
 }

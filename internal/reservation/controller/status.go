@@ -2,17 +2,17 @@ package controller
 
 import "time"
 
-// Status is what a controller is at.
+// Status of a controller.
 type Status struct {
-	// Idle: nothing is being worked on, and nothing is due before Next.
+	// Idle: nothing is in progress, and nothing is due before Next.
 	Idle bool      `json:"idle"`
 	Next time.Time `json:"next,omitzero"`
-	// Changes is another number whenever something began or ended.
+	// Changes is a number that changes whenever work starts or ends.
 	Changes int64 `json:"changes"`
 }
 
-// Status answers at any time.
+// Status is safe for concurrent use.
 func (c *Controller) Status() Status {
-	idle, next, changes := c.agenda.State()
+	idle, next, changes := c.idle.State()
 	return Status{Idle: idle, Next: next, Changes: changes}
 }

@@ -5,20 +5,18 @@ import (
 	"sync"
 )
 
-// turns keep a hand-over and the cleaning of the sweep from working at the same
-// reservation: one would find the other's work in its way, and report that as what
-// blocked it.
-type turns struct {
+// reservationLocks keep hand-overs and cleanings from working on one reservation at once: each
+// would report the other's work as a blocker.
+type reservationLocks struct {
 	mu sync.Mutex
-	// tries counts the attempts of hand-overs by reservation, cleaned has a channel for
-	// each that is being cleaned, closed at the end of that.
+	// tries counts running attempts by reservation; cleaned has a channel per running cleaning,
+	// closed at its end.
 	tries   map[string]int
 	cleaned map[string]chan struct{}
 }
 
-// try waits until the reservation is not being cleaned, and keeps it from being cleaned
-// until done is called.
-func (t *turns) try(ctx context.Context, name string) (done func(), err error) {
+// try waits for a running cleaning and prevents further ones until done is called.
+func (t *reservationLocks) try(ctx context.Context, name string) (done func(), err error) {
 	for {
 		t.mu.Lock()
 		cleaned := t.cleaned[name]
@@ -43,9 +41,8 @@ func (t *turns) try(ctx context.Context, name string) (done func(), err error) {
 	}
 }
 
-// clean begins to clean a reservation, until done is called; ok is false where a
-// hand-over or another cleaning works at it.
-func (t *turns) clean(name string) (done func(), ok bool) {
+// clean starts a cleaning, until done is called; ok is false if the reservation is locked.
+func (t *reservationLocks) clean(name string) (done func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tries[name] > 0 || t.cleaned[name] != nil {

@@ -9,7 +9,7 @@ import (
 // A hand-over that came while the sweep cleaned ended its window as "blocked: it is
 // cleaning by firstlight/controller" instead of with what failed.
 func TestTurns(t *testing.T) {
-	var turns turns
+	var turns reservationLocks
 	cleaned, ok := turns.clean("a")
 	if !ok {
 		t.Fatal("nobody works at it")

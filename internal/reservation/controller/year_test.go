@@ -14,7 +14,7 @@ func TestAYear(t *testing.T) {
 	if suite.Current() == suite.Soak {
 		from, days = at(t, "2027-01-01T12:00:00Z"), 365
 	}
-	h := newHouse(t, "year", from)
+	h := newHarness(t, "year", from)
 	h.opts.Log = nil
 	if err := h.play(t, from.Add(time.Duration(days)*24*time.Hour), nil); err != nil {
 		t.Fatal(err)

@@ -10,14 +10,13 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// FailedError says that a hook did not do what it was asked for.
+// FailedError: all attempts of a hook failed.
 type FailedError struct {
 	Verb Verb
-	// Of is the deployment, the reservation or the cloud that it was asked for.
-	Of string
-	// Attempts that were made.
+	// Of is the deployment, the reservation or the cloud.
+	Of       string
 	Attempts int
-	// Log are the last lines of the last attempt's.
+	// Log has the last lines of the last attempt.
 	Log []string
 	Err error
 }
@@ -30,11 +29,11 @@ func (e *FailedError) Error() string {
 	return text
 }
 
-// Unwrap is why.
+// Unwrap returns the cause.
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// call makes attempts until one is done, one fails for good, or there are no more. after,
-// if set, belongs to an attempt: what it finds wrong may go better with the next.
+// call runs a hook until an attempt succeeds, one fails permanently, or no attempt is left. after,
+// if set, is part of an attempt; its error is temporary.
 func (c *Client) call(ctx context.Context, r Request, after func(context.Context) error) (Response, error) {
 	r.APIVersion, r.Owner = APIVersion, c.opts.Config.Owner
 	of := r.Deployment
@@ -54,7 +53,7 @@ func (c *Client) call(ctx context.Context, r Request, after func(context.Context
 		resp, lines, err := c.attempt(ctx, runner, limit, r, after)
 		switch {
 		case err == nil:
-			log.InfoContext(ctx, "hook is done", "attempt", r.Attempt)
+			log.InfoContext(ctx, "hook succeeded", "attempt", r.Attempt)
 			return resp, nil
 		case ctx.Err() != nil:
 			return fail(r.Attempt, lines, errors.Join(context.Cause(ctx), err))
@@ -62,15 +61,15 @@ func (c *Client) call(ctx context.Context, r Request, after func(context.Context
 			log.WarnContext(ctx, "hook failed", "attempt", r.Attempt, "err", err)
 			return fail(r.Attempt, lines, err)
 		}
-		pause := c.opts.Jitter(limit.pause(r.Attempt))
-		log.InfoContext(ctx, "hook is tried again", "attempt", r.Attempt, "err", err, "after", pause.String())
+		pause := c.opts.Jitter(limit.backoff(r.Attempt))
+		log.InfoContext(ctx, "retrying hook", "attempt", r.Attempt, "err", err, "after", pause.String())
 		if ended := c.opts.Clock.Sleep(ctx, pause); ended != nil {
 			return fail(r.Attempt, lines, errors.Join(ended, err))
 		}
 	}
 }
 
-// attempt is one. An error that is ErrTemporary may go better with the next.
+// attempt runs the hook once. ErrTemporary in the error means that a retry may succeed.
 func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Request, after func(context.Context) error) (Response, []string, error) {
 	if err := c.fenced(ctx, r); err != nil {
 		return Response{}, nil, err
@@ -83,65 +82,64 @@ func (c *Client) attempt(ctx context.Context, runner Runner, limit Limit, r Requ
 	if err != nil {
 		return Response{}, nil, fmt.Errorf("make the request: %w", err)
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, limit.Time, fmt.Errorf("it was ended after %s: %w", limit.Time, ErrTemporary))
+	bounded, cancel := context.WithTimeoutCause(ctx, limit.Time, fmt.Errorf("timeout after %s: %w", limit.Time, ErrTemporary))
 	defer cancel()
 	out, err := runner.Run(bounded, r, body)
 	if err != nil {
-		return Response{}, out.Log, err //nolint:wrapcheck // says what it ran
+		return Response{}, out.Log, err
 	}
 	resp, err := outcome(out, r)
 	if err == nil && after != nil {
-		if err = after(ctx); err != nil && !stale(err) {
+		if err = after(ctx); err != nil && !isStale(err) {
 			err = fmt.Errorf("%w: %w", ErrTemporary, err)
 		}
 	}
 	return resp, out.Log, err
 }
 
-// fenced asks whether the lease is still good. Where that can't be asked, nothing is
-// done; it may be asked again.
+// fenced checks the lease. If it cannot be checked, the hook does not run; the error is temporary.
 func (c *Client) fenced(ctx context.Context, r Request) error {
 	if r.Lease.Token == 0 || r.Reservation == nil {
-		if r.Verb.changes() {
-			return fmt.Errorf("%s needs the token of a lease of a reservation", r.Verb)
+		if r.Verb.hasSideEffects() {
+			return fmt.Errorf("%s needs the token of a lease", r.Verb)
 		}
 		return nil
 	}
 	err := c.opts.Fence.Check(ctx, r.Reservation.Name, r.Lease.Token)
-	if err == nil || stale(err) {
-		return err //nolint:wrapcheck // says what was checked
+	if err == nil || isStale(err) {
+		return err
 	}
 	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
-func stale(err error) bool {
+func isStale(err error) bool {
 	var s *lease.StaleError
 	return errors.As(err, &s)
 }
 
-// outcome is what an attempt that came to its end means.
+// outcome interprets the output of an attempt.
 func outcome(out Output, r Request) (Response, error) {
 	switch out.Status {
 	case ExitDone:
 		resp, err := ParseResponse(out.Response, r)
 		if err == nil && resp.Error != "" {
-			err = fmt.Errorf("it exited with 0 and says: %s", resp.Error)
+			err = fmt.Errorf("exit status 0, but the response has an error: %s", resp.Error)
 		}
 		return resp, err
 	case ExitTemporary:
-		return Response{}, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, said(out, r))
+		return Response{}, fmt.Errorf("%w: exit status %d%s", ErrTemporary, out.Status, failureReason(out, r))
 	default:
-		return Response{}, fmt.Errorf("exit status %d%s", out.Status, said(out, r))
+		return Response{}, fmt.Errorf("exit status %d%s", out.Status, failureReason(out, r))
 	}
 }
 
-// said is why a hook says that it failed: in its response, else in its log.
-func said(out Output, r Request) string {
+// failureReason returns the error of the response, or the last line of the log.
+func failureReason(out Output, r Request) string {
 	if resp, err := ParseResponse(out.Response, r); err == nil && resp.Error != "" {
 		return ": " + resp.Error
 	}
 	if n := len(out.Log); n > 0 {
 		return ": " + out.Log[n-1]
 	}
-	return ", and it says nothing"
+	return ", without output"
 }

@@ -5,64 +5,65 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// Fence says whether the token of a lease is still good. A broker.Broker is one.
+// Fence checks the token of a lease. broker.Broker implements it.
 type Fence interface {
 	Check(ctx context.Context, reservation string, token int64) error
 }
 
-// Runner makes one attempt. Its error is of something that kept the hook from being
-// run to its end: a limit, a program that is not there.
+// Runner runs one attempt. Its error means that the hook did not run to its end: a timeout, or a
+// missing program.
 type Runner interface {
 	Run(ctx context.Context, r Request, body []byte) (Output, error)
 }
 
-// Output is what came of an attempt.
+// Output of an attempt.
 type Output struct {
 	Status   int
 	Response []byte
-	// Log are the last lines of what it logged, without the values of secrets.
+	// Log has the last log lines, without the values of secrets.
 	Log []string
 }
 
-// Clock is time of day, and how it passes.
+// Clock is the time source of a client.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns when d has passed, or with the cause of ctx's end.
+	// Sleep returns after d, or with the cause of ctx's end.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // Options of a Client.
 type Options struct {
 	Config *Config
-	// Fence is asked before each attempt that has a token.
+	// Fence is called before each attempt that has a token.
 	Fence Fence
-	// Runner makes the runner of a hook; see Runners.
+	// Runner returns the runner of a hook; see Runners.
 	Runner func(Hook) (Runner, error)
-	// Clock is nil for the machine's.
+	// Clock defaults to the system clock.
 	Clock Clock
-	// Jitter takes a pause and answers one that is a little different, so that many
-	// that failed together don't try together; nil: as it is.
+	// Jitter varies a backoff, so that hooks that failed together are not retried together. The
+	// default adds up to half of it.
 	Jitter func(time.Duration) time.Duration
-	// Log is nil for none.
+	// Log defaults to none.
 	Log *slog.Logger
 }
 
-// Client calls hooks. Its methods may be called from many goroutines.
+// Client calls hooks. Its methods are safe for concurrent use.
 type Client struct{ opts Options }
 
-// New makes a client.
+// New returns a client.
 func New(opts Options) *Client {
 	if opts.Clock == nil {
 		opts.Clock = machineClock{}
 	}
 	if opts.Jitter == nil {
-		opts.Jitter = func(d time.Duration) time.Duration { return d }
+		opts.Jitter = addJitter
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -70,12 +71,17 @@ func New(opts Options) *Client {
 	return &Client{opts: opts}
 }
 
-// Owner labels what the hooks make.
+// addJitter adds up to half of d.
+func addJitter(d time.Duration) time.Duration {
+	return d + rand.N(d/2+1) //nolint:gosec // spreads retries
+}
+
+// Owner is the owner label of all deployments.
 func (c *Client) Owner() string { return c.opts.Config.Owner }
 
-// Provision stands a deployment up, in the name of a lease, and returns it when it
-// stands. The same name under the same token is the same deployment.
-func (c *Client) Provision(ctx context.Context, row registry.Reservation, intent registry.Intent, name string, l Lease) (Deployment, error) {
+// Provision creates a deployment under a lease and waits for it. It is idempotent for one name and
+// token.
+func (c *Client) Provision(ctx context.Context, row config.Reservation, intent config.Intent, name string, l Lease) (Deployment, error) {
 	resp, err := c.call(ctx, Request{Verb: Provision, Cloud: row.Cloud, Reservation: &row, Intent: intent, Deployment: name, Lease: l}, nil)
 	if err != nil {
 		return Deployment{}, err
@@ -83,12 +89,12 @@ func (c *Client) Provision(ctx context.Context, row registry.Reservation, intent
 	return *resp.Deployment, nil
 }
 
-// errLeft says that what was torn down is found all the same.
-var errLeft = errors.New("it says that it is gone, and discover finds it")
+// errStillDiscovered contradicts a successful teardown.
+var errStillDiscovered = errors.New("the hook reported the deployment as deleted, but discover still lists it")
 
-// Teardown removes a deployment in the name of a lease, and returns when discover does
-// not find it any more: what the hook says of itself is not enough.
-func (c *Client) Teardown(ctx context.Context, row registry.Reservation, name string, l Lease) error {
+// Teardown deletes a deployment under a lease and returns when discover no longer lists it; the
+// response of the hook is not sufficient.
+func (c *Client) Teardown(ctx context.Context, row config.Reservation, name string, l Lease) error {
 	_, err := c.call(ctx, Request{Verb: Teardown, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l},
 		func(ctx context.Context) error {
 			all, err := c.Discover(ctx, row.Cloud, &row, l)
@@ -96,25 +102,25 @@ func (c *Client) Teardown(ctx context.Context, row registry.Reservation, name st
 				return err
 			}
 			if slices.ContainsFunc(all, func(d Deployment) bool { return d.Name == name }) {
-				return errLeft
+				return errStillDiscovered
 			}
 			return nil
 		})
 	return err
 }
 
-// Census looks at the nodes of a deployment. The lease may be zero.
-func (c *Client) Census(ctx context.Context, row registry.Reservation, name string, l Lease) (Nodes, error) {
-	resp, err := c.call(ctx, Request{Verb: Census, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l}, nil)
+// GetNodes returns the nodes of a deployment. The lease may be zero.
+func (c *Client) GetNodes(ctx context.Context, row config.Reservation, name string, l Lease) (Nodes, error) {
+	resp, err := c.call(ctx, Request{Verb: GetNodes, Cloud: row.Cloud, Reservation: &row, Deployment: name, Lease: l}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return *resp.Nodes, nil
 }
 
-// Discover lists the deployments of a reservation, or, where row is nil, all those of a
-// cloud that carry labels of this kind, whoever owns them. The lease may be zero.
-func (c *Client) Discover(ctx context.Context, cloud registry.Cloud, row *registry.Reservation, l Lease) ([]Deployment, error) {
+// Discover lists the deployments of a reservation, or, if row is nil, all labelled deployments of
+// a cloud, of any owner. The lease may be zero.
+func (c *Client) Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l Lease) ([]Deployment, error) {
 	resp, err := c.call(ctx, Request{Verb: Discover, Cloud: cloud, Reservation: row, Lease: l}, nil)
 	if err != nil {
 		return nil, err
@@ -122,9 +128,9 @@ func (c *Client) Discover(ctx context.Context, cloud registry.Cloud, row *regist
 	return *resp.Deployments, nil
 }
 
-// Test runs what a version has to show for an intent, on a deployment and in the name of a
-// lease. A test that fails is a result; the error says that there is none.
-func (c *Client) Test(ctx context.Context, row registry.Reservation, version string, intent registry.Intent, deployment string, l Lease) (Result, error) {
+// Test runs the tests of a version for an intent on a deployment, under a lease. A failed test is
+// a result; an error means that there is none.
+func (c *Client) Test(ctx context.Context, row config.Reservation, version string, intent config.Intent, deployment string, l Lease) (Result, error) {
 	resp, err := c.call(ctx, Request{
 		Verb: Test, Cloud: row.Cloud, Reservation: &row, Version: version, Intent: intent, Deployment: deployment, Lease: l,
 	}, nil)
@@ -134,10 +140,10 @@ func (c *Client) Test(ctx context.Context, row registry.Reservation, version str
 	return *resp.Result, nil
 }
 
-// ErrNoHook says that nothing does a cloud's part.
-var ErrNoHook = errors.New("the cloud has no hook")
+// ErrNoHook: the hooks file has no hook of the cloud.
+var ErrNoHook = errors.New("no hook for the cloud")
 
-func (c *Client) hook(cloud registry.Cloud) (Hook, Runner, error) {
+func (c *Client) hook(cloud config.Cloud) (Hook, Runner, error) {
 	h, ok := c.opts.Config.Hooks[cloud]
 	if !ok {
 		return Hook{}, nil, fmt.Errorf("%s: %w: add one to the hooks file", cloud, ErrNoHook)
@@ -146,7 +152,7 @@ func (c *Client) hook(cloud registry.Cloud) (Hook, Runner, error) {
 	return h, r, err
 }
 
-// MachineClock is the machine's.
+// MachineClock returns the system clock.
 func MachineClock() Clock { return machineClock{} }
 
 type machineClock struct{}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 // script plays the attempts of a hook, and the fence before each.
@@ -48,7 +48,7 @@ func (s *script) client(clock *fakeClock) *Client {
 		l.Attempts, l.Backoff = 3, time.Second
 		limits[v] = l
 	}
-	config := &Config{Owner: "team-a", Hooks: map[registry.Cloud]Hook{registry.AWS: {Cloud: registry.AWS, Command: []string{"x"}, Limits: limits}}}
+	config := &Config{Owner: "team-a", Hooks: map[config.Cloud]Hook{config.AWS: {Cloud: config.AWS, Command: []string{"x"}, Limits: limits}}}
 	return New(Options{Config: config, Fence: s, Clock: clock, Runner: func(Hook) (Runner, error) { return s, nil }})
 }
 
@@ -75,7 +75,7 @@ func TestAttempts(t *testing.T) {
 			}
 			return done(t, Provision), nil
 		}, 3, ""},
-		{"never", nil, func(*testing.T, Request) (Output, error) { return temporary, nil }, 3, "attempt 3: it may go better later: exit status 75: throttled\n  | throttled"},
+		{"never", nil, func(*testing.T, Request) (Output, error) { return temporary, nil }, 3, "attempt 3: temporary failure: exit status 75: throttled\n  | throttled"},
 		{"failed for good", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Status: 1, Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no capacity"}`)}, nil
 		}, 1, "exit status 1: no capacity"},
@@ -83,12 +83,12 @@ func TestAttempts(t *testing.T) {
 		{"done and an error", nil, func(*testing.T, Request) (Output, error) {
 			return Output{Response: []byte(`{"apiVersion":"hooks.firstlight.dev/v1","error":"no"}`)}, nil
 		}, 1, "exited with 0 and says: no"},
-		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "there is none"},
+		{"done and nothing", nil, func(*testing.T, Request) (Output, error) { return Output{}, nil }, 1, "empty"},
 		{"another's", nil, func(t *testing.T, r Request) (Output, error) {
 			resp := answered(Provision)
 			resp.Deployment.Token--
 			return Output{Response: []byte(text(t, resp))}, nil
-		}, 1, "labelled with token"},
+		}, 1, "has token label"},
 		{"not there", nil, func(*testing.T, Request) (Output, error) { return Output{}, errors.New("no such program") }, 1, "no such program"},
 		{"at the limit", nil, func(t *testing.T, r Request) (Output, error) {
 			if r.Attempt == 1 {
@@ -103,7 +103,7 @@ func TestAttempts(t *testing.T) {
 			}
 			return nil
 		}, func(*testing.T, Request) (Output, error) { return temporary, nil }, 1, "is stale"},
-		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: it may go better later: refused"},
+		{"nobody to ask", func(int) error { return errors.New("refused") }, nil, 0, "attempt 3: temporary failure: refused"},
 		{"nobody to ask, at first", func(n int) error {
 			if n == 1 {
 				return errors.New("refused")
@@ -115,7 +115,7 @@ func TestAttempts(t *testing.T) {
 			t.Parallel()
 			s := &script{t: t, fence: tt.fence, play: func(r Request) (Output, error) { return tt.play(t, r) }}
 			clock := &fakeClock{now: time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)}
-			got, err := s.client(clock).Provision(t.Context(), row(), registry.Training, "fl-day-ah1-x", Lease{Token: token})
+			got, err := s.client(clock).Provision(t.Context(), row(), config.Training, "fl-day-ah1-x", Lease{Token: token})
 			if len(s.ran) != tt.ran {
 				t.Errorf("it ran %d times, want %d", len(s.ran), tt.ran)
 			}
@@ -138,7 +138,7 @@ func TestPausesDouble(t *testing.T) {
 	s := &script{t: t, play: func(Request) (Output, error) { return Output{Status: ExitTemporary}, nil }}
 	clock := &fakeClock{now: time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)}
 	begin := clock.now
-	_, err := s.client(clock).Census(t.Context(), row(), "fl-day-ah1-x", Lease{Token: token})
+	_, err := s.client(clock).GetNodes(t.Context(), row(), "fl-day-ah1-x", Lease{Token: token})
 	if want := []time.Duration{time.Second, 2 * time.Second}; err == nil || !slices.Equal(clock.slept, want) {
 		t.Errorf("paused %v, want %v; %v", clock.slept, want, err)
 	}
@@ -147,7 +147,7 @@ func TestPausesDouble(t *testing.T) {
 			t.Errorf("attempt %d: %+v", i+1, r)
 		}
 	}
-	if got := (Limit{Backoff: time.Minute}).pause(50); got != most {
+	if got := (Limit{Backoff: time.Minute}).backoff(50); got != maxBackoff {
 		t.Errorf("the 50th pause is %s", got)
 	}
 }
@@ -162,9 +162,9 @@ func TestTeardownIsNotBelieved(t *testing.T) {
 		want   string
 		tornUp int
 	}{
-		{"gone", 0, false, "", 1},
+		{"deleted", 0, false, "", 1},
 		{"gone the second time", 1, false, "", 2},
-		{"never gone", 9, false, "discover finds it", 3},
+		{"never gone", 9, false, "discover still lists it", 3},
 		{"nobody knows", 0, true, "exit status 1: no rights", 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,22 +198,22 @@ func TestWhatNeedsALease(t *testing.T) {
 	t.Parallel()
 	s := &script{t: t, play: func(r Request) (Output, error) { return done(t, r.Verb), nil }}
 	c := s.client(&fakeClock{})
-	if _, err := c.Discover(t.Context(), registry.AWS, nil, Lease{}); err != nil {
+	if _, err := c.Discover(t.Context(), config.AWS, nil, Lease{}); err != nil {
 		t.Errorf("discover without a lease: %v", err)
 	}
-	if _, err := c.Provision(t.Context(), row(), registry.Training, "fl-day-ah1-x", Lease{}); err == nil {
+	if _, err := c.Provision(t.Context(), row(), config.Training, "fl-day-ah1-x", Lease{}); err == nil {
 		t.Error("something was stood up without a lease")
 	}
 	if err := c.Teardown(t.Context(), row(), "fl-day-ah1-x", Lease{}); err == nil {
 		t.Error("something was torn down without a lease")
 	}
-	if _, err := c.Test(t.Context(), row(), "main", registry.Training, "fl-day-ah1-x", Lease{}); err == nil {
+	if _, err := c.Test(t.Context(), row(), "main", config.Training, "fl-day-ah1-x", Lease{}); err == nil {
 		t.Error("something was tested without a lease")
 	}
 	if len(s.ran) != 1 || s.checked != 0 {
 		t.Errorf("ran %d, checked %d", len(s.ran), s.checked)
 	}
-	if _, err := c.Discover(t.Context(), registry.GCP, nil, Lease{}); !errors.Is(err, ErrNoHook) {
+	if _, err := c.Discover(t.Context(), config.GCP, nil, Lease{}); !errors.Is(err, ErrNoHook) {
 		t.Errorf("a cloud without a hook: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestWhatNeedsALease(t *testing.T) {
 // A test that fails is a result; it is not tried again, and what is no result is an error.
 func TestATest(t *testing.T) {
 	t.Parallel()
-	failed := Result{Verdict: Failed, Checks: 2, Why: "0/2 nodes are available"}
+	failed := Result{Verdict: Failed, Checks: 2, Reason: "0/2 nodes are available"}
 	for _, tt := range []struct {
 		name   string
 		answer Result
@@ -236,7 +236,7 @@ func TestATest(t *testing.T) {
 			s := &script{t: t, play: func(Request) (Output, error) {
 				return Output{Response: []byte(text(t, Response{APIVersion: APIVersion, Result: &tt.answer}))}, nil
 			}}
-			got, err := s.client(&fakeClock{}).Test(t.Context(), row(), "v1.2.0", registry.Inference, "fl-n-ah1-x", Lease{Token: token})
+			got, err := s.client(&fakeClock{}).Test(t.Context(), row(), "v1.2.0", config.Inference, "fl-n-ah1-x", Lease{Token: token})
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %+v, %v, want %s", got, err, tt.want)
@@ -246,7 +246,7 @@ func TestATest(t *testing.T) {
 			if diff := cmp.Diff(tt.answer, got); err != nil || diff != "" {
 				t.Errorf("%v\n%s", err, diff)
 			}
-			if len(s.ran) != 1 || s.checked != 1 || s.ran[0].Version != "v1.2.0" || s.ran[0].Intent != registry.Inference || s.ran[0].Deployment != "fl-n-ah1-x" {
+			if len(s.ran) != 1 || s.checked != 1 || s.ran[0].Version != "v1.2.0" || s.ran[0].Intent != config.Inference || s.ran[0].Deployment != "fl-n-ah1-x" {
 				t.Errorf("checked %d times, asked for %+v", s.checked, s.ran)
 			}
 		})
@@ -256,10 +256,10 @@ func TestATest(t *testing.T) {
 func TestTheCallerEndsIt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	lost := errors.New("the lease was lost")
+	lost := errors.New("lease lost")
 	s := &script{t: t}
 	s.play = func(Request) (Output, error) { cancel(lost); return Output{}, ErrTemporary }
-	_, err := s.client(&fakeClock{}).Provision(ctx, row(), registry.Training, "fl-day-ah1-x", Lease{Token: token})
+	_, err := s.client(&fakeClock{}).Provision(ctx, row(), config.Training, "fl-day-ah1-x", Lease{Token: token})
 	if !errors.Is(err, lost) || len(s.ran) != 1 {
 		t.Errorf("ran %d times: %v", len(s.ran), err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 func text(tb testing.TB, v any) string {
@@ -52,19 +52,19 @@ func TestRequestsThatAreWrong(t *testing.T) {
 		change func(*Request)
 		want   string
 	}{
-		{"version", func(r *Request) { r.APIVersion = "v2" }, `apiVersion is "v2"`},
-		{"verb", func(r *Request) { r.Verb = "destroy" }, `verb "destroy" is unknown`},
+		{"version", func(r *Request) { r.APIVersion = "v2" }, `unsupported apiVersion "v2"`},
+		{"verb", func(r *Request) { r.Verb = "destroy" }, `unknown verb "destroy"`},
 		{"owner", func(r *Request) { r.Owner = "Team A" }, `owner "Team A"`},
-		{"no reservation", func(r *Request) { r.Reservation = nil }, "it is missing"},
-		{"another cloud", func(r *Request) { r.Cloud = registry.GCP }, `the reservation is of "aws"`},
+		{"no reservation", func(r *Request) { r.Reservation = nil }, "needs a reservation"},
+		{"another cloud", func(r *Request) { r.Cloud = config.GCP }, `the reservation belongs to "aws"`},
 		{"name", func(r *Request) { r.Deployment = "../x" }, `deployment name "../x"`},
 		{"long name", func(r *Request) { r.Deployment = strings.Repeat("a", 33) }, "at most 32"},
 		{"no token", func(r *Request) { r.Lease = Lease{} }, "needs the token of a lease"},
-		{"negative token", func(r *Request) { r.Lease.Token = -1 }, "below 0"},
-		{"no intent", func(r *Request) { r.Intent = "" }, "for an intent"},
-		{"attempt", func(r *Request) { r.Attempt = 0 }, "it counts from 1"},
+		{"negative token", func(r *Request) { r.Lease.Token = -1 }, "must not be negative"},
+		{"no intent", func(r *Request) { r.Intent = "" }, "needs an intent"},
+		{"attempt", func(r *Request) { r.Attempt = 0 }, "must be at least 1"},
 		{"deadline", func(r *Request) { r.Deadline = time.Time{} }, "deadline is missing"},
-		{"a version", func(r *Request) { r.Version = "main" }, "provision is of no version"},
+		{"a version", func(r *Request) { r.Version = "main" }, "provision must not have a version"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,14 +86,14 @@ func TestVersions(t *testing.T) {
 		"main ": false, "v1.2.3\n": false, "../main": false, "v1.2.9999999999": false, "master": false,
 	} {
 		r.Version = version
-		if _, err := ParseRequest([]byte(text(t, r))); (err == nil) != right || err != nil && !strings.Contains(err.Error(), "neither main nor vX.Y.Z") {
+		if _, err := ParseRequest([]byte(text(t, r))); (err == nil) != right || err != nil && !strings.Contains(err.Error(), "must be main or vX.Y.Z") {
 			t.Errorf("version %q: %v", version, err)
 		}
 	}
 	r = asked(Test)
 	r.Intent, r.Lease = "", Lease{}
 	_, err := ParseRequest([]byte(text(t, r)))
-	for _, want := range []string{"test is of an intent", "test needs the token of a lease"} {
+	for _, want := range []string{"test needs an intent", "test needs the token of a lease"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -112,40 +112,40 @@ func TestResponsesThatAreWrong(t *testing.T) {
 		want   string
 	}{
 		{"version", Teardown, func(r *Response) { r.APIVersion = "" }, "apiVersion"},
-		{"nothing answered", Provision, func(r *Response) { r.Deployment = nil }, `"deployment": it is missing`},
-		{"not gone", Teardown, func(r *Response) { r.Gone = false }, `"gone": it is missing`},
-		{"no nodes", Census, func(r *Response) { r.Nodes = nil }, `"nodes": it is missing`},
-		{"no deployments", Discover, func(r *Response) { r.Deployments = nil }, `"deployments": it is missing`},
-		{"another verb's", Discover, func(r *Response) { r.Gone = true }, `"gone" does not answer discover`},
-		{"another deployment", Provision, change(func(d *Deployment) { d.Name = "other" }), `"other" was answered`},
-		{"another's", Provision, change(func(d *Deployment) { d.Owner = "team-b" }), `the owner "team-b"`},
-		{"another reservation", Provision, change(func(d *Deployment) { d.Reservation = "b" }), `the reservation "b"`},
-		{"another intent", Provision, change(func(d *Deployment) { d.Intent = registry.Inference }), "intent"},
-		{"an older token", Provision, change(func(d *Deployment) { d.Token-- }), "labelled with token"},
-		{"no age", Provision, change(func(d *Deployment) { d.Created = time.Time{} }), "when it was created"},
+		{"nothing answered", Provision, func(r *Response) { r.Deployment = nil }, `must have "deployment"`},
+		{"not gone", Teardown, func(r *Response) { r.Deleted = false }, `must have "deleted"`},
+		{"no nodes", GetNodes, func(r *Response) { r.Nodes = nil }, `must have "nodes"`},
+		{"no deployments", Discover, func(r *Response) { r.Deployments = nil }, `must have "deployments"`},
+		{"another verb's", Discover, func(r *Response) { r.Deleted = true }, `"deleted" is not a response to discover`},
+		{"another deployment", Provision, change(func(d *Deployment) { d.Name = "other" }), `has deployment "other"`},
+		{"another's", Provision, change(func(d *Deployment) { d.Owner = "team-b" }), `owner label "team-b"`},
+		{"another reservation", Provision, change(func(d *Deployment) { d.Reservation = "b" }), `reservation label "b"`},
+		{"another intent", Provision, change(func(d *Deployment) { d.Intent = config.Inference }), "intent"},
+		{"an older token", Provision, change(func(d *Deployment) { d.Token-- }), "has token label"},
+		{"no age", Provision, change(func(d *Deployment) { d.Created = time.Time{} }), "no label of its creation time"},
 		{"no access", Provision, change(func(d *Deployment) { d.Access = nil }), "access is missing"},
-		{"a key", Provision, change(func(d *Deployment) { d.Access.CA = key }), "a private key"},
-		{"a password in the URL", Provision, change(func(d *Deployment) { d.Access.Server = "https://a:b@c" }), "want an https URL"},
-		{"no plugin", Provision, change(func(d *Deployment) { d.Access.Exec.Command = "" }), "exec.command is empty"},
-		{"a node without identity", Census, func(r *Response) { (*r.Nodes)[0].UID = "" }, "a name and a uid"},
-		{"a node twice", Census, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "there twice"},
-		{"negative GPUs", Census, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
-		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "there twice"},
-		{"no result", Test, func(r *Response) { r.Result = nil }, `"result": it is missing`},
-		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" does not answer teardown`},
-		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `the verdict "" is unknown`},
-		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `the verdict "skipped" is unknown`},
+		{"a key", Provision, change(func(d *Deployment) { d.Access.CA = key }), "no private key"},
+		{"a password in the URL", Provision, change(func(d *Deployment) { d.Access.Server = "https://a:b@c" }), "must be an https URL"},
+		{"no plugin", Provision, change(func(d *Deployment) { d.Access.Exec.Command = "" }), "exec.command is missing"},
+		{"a node without identity", GetNodes, func(r *Response) { (*r.Nodes)[0].UID = "" }, "name or uid is missing"},
+		{"a node twice", GetNodes, func(r *Response) { *r.Nodes = append(*r.Nodes, (*r.Nodes)[0]) }, "duplicate node"},
+		{"negative GPUs", GetNodes, func(r *Response) { (*r.Nodes)[0].GPUs = -1 }, "-1 GPUs"},
+		{"a deployment twice", Discover, func(r *Response) { *r.Deployments = append(*r.Deployments, stood()) }, "duplicate deployment"},
+		{"no result", Test, func(r *Response) { r.Result = nil }, `must have "result"`},
+		{"a result of no test", Teardown, func(r *Response) { r.Result = &Result{Verdict: Passed, Checks: 1} }, `"result" is not a response to teardown`},
+		{"no verdict", Test, result(func(r *Result) { r.Verdict = "" }), `unknown verdict ""`},
+		{"another verdict", Test, result(func(r *Result) { r.Verdict = "skipped" }), `unknown verdict "skipped"`},
 		{"a pass of nothing", Test, result(func(r *Result) { r.Checks = 0 }), "a pass has at least one"},
-		{"a pass with a why", Test, result(func(r *Result) { r.Why = "two pods are pending" }), "it passed, and why says what did not"},
-		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Why = Failed, " \n" }), "it is failed: why is missing"},
-		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "it is unobserved: why is missing"},
-		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Why: "x"} }), "-1 checks"},
+		{"a pass with a why", Test, result(func(r *Result) { r.Reason = "two pods are pending" }), "passed with a reason"},
+		{"failed, nobody knows why", Test, result(func(r *Result) { r.Verdict, r.Reason = Failed, " \n" }), "failed without a reason"},
+		{"unobserved, nobody knows why", Test, result(func(r *Result) { r.Verdict = Unobserved }), "unobserved without a reason"},
+		{"negative checks", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Checks: -1, Reason: "x"} }), "-1 checks"},
 		{"much evidence", Test, result(func(r *Result) { r.Evidence = strings.Repeat("x", MaxEvidence+1) }), "evidence has 1025 bytes"},
-		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "more than one line"},
-		{"a password in the evidence", Test, result(func(r *Result) { r.Evidence = "https://a:b@example.com/run" }), "a URL with a user in it"},
-		{"much of why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: strings.Repeat("x", MaxWhy+1)} }), "why has 2049 bytes"},
-		{"a terminal's why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Why: "\x1b[2J"} }), "why has control characters"},
-		{"another reservation's", Discover, func(r *Response) { (*r.Deployments)[0].Reservation = "b" }, `is of "b"`},
+		{"evidence of two lines", Test, result(func(r *Result) { r.Evidence = "a\nb" }), "must be one line"},
+		{"a password in the evidence", Test, result(func(r *Result) { r.Evidence = "https://a:b@example.com/run" }), "a URL with a user"},
+		{"much of why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Reason: strings.Repeat("x", MaxReason+1)} }), "reason has 2049 bytes"},
+		{"a terminal's why", Test, result(func(r *Result) { *r = Result{Verdict: Failed, Reason: "\x1b[2J"} }), "reason has control characters"},
+		{"another reservation's", Discover, func(r *Response) { (*r.Deployments)[0].Reservation = "b" }, `belongs to "b"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -161,12 +161,12 @@ func TestResponsesThatAreWrong(t *testing.T) {
 func TestResponsesAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
-		{"empty", "", "there is none"},
+		{"empty", "", "empty"},
 		{"no JSON", "done", "invalid character"},
-		{"two", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}{}`, "after top-level value"},
-		{"unknown keys, all of them", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true,"a":1,"b":2}`, `unknown field "b"`},
-		{"another case", `{"apiVersion":"hooks.firstlight.dev/v1","Gone":true}`, `unknown field "Gone"`},
-		{"twice", `{"apiVersion":"hooks.firstlight.dev/v1","gone":true,"gone":false}`, `duplicate field "gone"`},
+		{"two", `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true}{}`, "after top-level value"},
+		{"unknown keys, all of them", `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true,"a":1,"b":2}`, `unknown field "b"`},
+		{"another case", `{"apiVersion":"hooks.firstlight.dev/v1","Deleted":true}`, `unknown field "Deleted"`},
+		{"twice", `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true,"deleted":false}`, `duplicate field "deleted"`},
 		{"a credential", `{"apiVersion":"hooks.firstlight.dev/v1","deployment":{"name":"x","access":{"token":"abc"}}}`, `unknown field "deployment.access.token"`},
 		{"too large", `"` + strings.Repeat("x", MaxSize) + `"`, "larger than"},
 	} {
@@ -242,15 +242,15 @@ func TestBrief(t *testing.T) {
 		"two lines":       {"a\n\tb\n", "a\n\tb"},
 		"a terminal's":    {"a\x1b[2Jb\r", "a [2Jb"},
 		"not UTF-8":       {"a\xff", "a?"},
-		"too long":        {strings.Repeat("x", MaxWhy+1), strings.Repeat("x", MaxWhy-6) + " (cut)"},
-		"cut in a letter": {strings.Repeat("ä", MaxWhy), strings.Repeat("ä", (MaxWhy-6)/2) + " (cut)"},
+		"too long":        {strings.Repeat("x", MaxReason+1), strings.Repeat("x", MaxReason-6) + " (cut)"},
+		"cut in a letter": {strings.Repeat("ä", MaxReason), strings.Repeat("ä", (MaxReason-6)/2) + " (cut)"},
 	} {
-		got := Brief(tt.in)
+		got := TrimReason(tt.in)
 		if got != tt.want {
 			t.Errorf("%s: got %q", name, got)
 		}
 		r := answered(Test)
-		r.Result = &Result{Verdict: Failed, Why: got}
+		r.Result = &Result{Verdict: Failed, Reason: got}
 		if _, err := ParseResponse([]byte(text(t, r)), asked(Test)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -10,17 +10,17 @@ import (
 // MaxSize bounds a request and a response, in bytes.
 const MaxSize = 1 << 20
 
-// decode reads one JSON value strictly: keys that are unknown, written in another
-// case or there twice are errors, all of them at once.
+// decode decodes one JSON value strictly: unknown keys, wrong case and duplicates are errors, all
+// reported at once.
 func decode(data []byte, into any) error {
 	if len(data) > MaxSize {
-		return fmt.Errorf("it is larger than %d bytes", MaxSize)
+		return fmt.Errorf("larger than %d bytes", MaxSize)
 	}
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)
 }
 
-// ParseRequest reads what a hook was told, and holds it against the contract.
+// ParseRequest decodes and validates a request.
 func ParseRequest(data []byte) (Request, error) {
 	var r Request
 	if err := decode(data, &r); err != nil {
@@ -32,12 +32,12 @@ func ParseRequest(data []byte) (Request, error) {
 	return r, nil
 }
 
-// ParseResponse reads what a hook answered to a request, and holds it against the
-// contract. A response with an error in it is one.
+// ParseResponse decodes and validates the response to a request. A response with an error is
+// valid.
 func ParseResponse(data []byte, to Request) (Response, error) {
 	var r Response
 	if len(data) == 0 {
-		return Response{}, errors.New("read the response: there is none")
+		return Response{}, errors.New("read the response: empty")
 	}
 	if err := decode(data, &r); err != nil {
 		return Response{}, fmt.Errorf("read the response: %w", err)

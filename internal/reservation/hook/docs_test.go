@@ -34,7 +34,7 @@ func TestThePage(t *testing.T) {
 				t.Errorf("the example is called %s, it would be %s", request.Deployment, want)
 			}
 		default:
-			for key, verb := range map[string]Verb{`"deployment"`: Provision, `"gone"`: Teardown, `"nodes"`: Census, `"deployments"`: Discover, `"result"`: Test, `"error"`: Census} {
+			for key, verb := range map[string]Verb{`"deployment"`: Provision, `"deleted"`: Teardown, `"nodes"`: GetNodes, `"deployments"`: Discover, `"result"`: Test, `"error"`: GetNodes} {
 				if !strings.Contains(m[2], key) {
 					continue
 				}

@@ -19,27 +19,27 @@ import (
 // Program runs a hook that is an executable.
 type Program struct {
 	Hook Hook
-	// Lookup finds a variable of the environment; nil: os.LookupEnv.
+	// Lookup returns an environment variable; nil: os.LookupEnv.
 	Lookup func(name string) (string, bool)
-	// Grace is what a program has after SIGTERM before SIGKILL; 0: 30 s.
+	// Grace is the time between SIGTERM and SIGKILL; 0: 30 s.
 	Grace time.Duration
-	// Log is told each line that the program logs; nil: nobody.
+	// Log receives each line that the program logs; nil: none.
 	Log *slog.Logger
 }
 
 var _ Runner = (*Program)(nil)
 
-// usual are the variables that every hook gets.
-var usual = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+// defaultVariables are passed to every hook.
+var defaultVariables = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
-// environment is what the program gets, and the secrets in it.
+// environment returns the variables of the program, and the secrets among them.
 func (p *Program) environment() (env []string, secrets map[string]string, err error) {
 	lookup := p.Lookup
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
 	secrets = map[string]string{}
-	for _, name := range usual {
+	for _, name := range defaultVariables {
 		if v, ok := lookup(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -57,22 +57,22 @@ func (p *Program) environment() (env []string, secrets map[string]string, err er
 		}
 	}
 	if len(missing) > 0 {
-		return nil, nil, fmt.Errorf("the hook of %s wants %s, which the environment has not: set it, or take it out of the hooks file",
+		return nil, nil, fmt.Errorf("the hook of %s needs %s, which the environment does not set: set it, or remove it from the hooks file",
 			p.Hook.Cloud, strings.Join(missing, ", "))
 	}
 	return env, secrets, nil
 }
 
-// Run starts the program in a process group of its own and ends all that it started with it.
-// When ctx ends the group gets SIGTERM, and after the grace everything SIGKILL.
+// Run starts the program in its own process group and ends its whole process tree afterwards. When
+// ctx ends, the group gets SIGTERM, and after the grace period SIGKILL.
 func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, error) {
 	env, secrets, err := p.environment()
 	if err != nil {
 		return Output{}, err
 	}
 	argv := p.Hook.Command
-	var stdout bounded
-	log := newTail(secrets, p.teller(ctx, r))
+	var stdout boundedBuffer
+	log := newTail(secrets, p.logLine(ctx, r))
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &stdout, log
@@ -83,9 +83,9 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("run %s: %w", argv[0], context.Cause(ctx))
 	case stdout.over:
-		return out, fmt.Errorf("run %s: its response is larger than %d bytes", argv[0], MaxSize)
+		return out, fmt.Errorf("run %s: the response is larger than %d bytes", argv[0], MaxSize)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return out, fmt.Errorf("run %s: it ended, and something that it started held its standard output open", argv[0])
+		return out, fmt.Errorf("run %s: it exited, but a child process keeps its standard output open", argv[0])
 	case errors.As(err, &exit) && exit.ExitCode() < 0:
 		return out, fmt.Errorf("run %s: %w: %w", argv[0], exit, ErrTemporary)
 	case errors.As(err, &exit):
@@ -97,7 +97,7 @@ func (p *Program) Run(ctx context.Context, r Request, body []byte) (Output, erro
 	return out, nil
 }
 
-func (p *Program) teller(ctx context.Context, r Request) func(string) {
+func (p *Program) logLine(ctx context.Context, r Request) func(string) {
 	if p.Log == nil {
 		return nil
 	}

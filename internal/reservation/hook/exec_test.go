@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 // program is a hook written in shell.
@@ -24,7 +24,7 @@ func program(t *testing.T, script string) *Program {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{path, "an argument"}}, Grace: 30 * time.Second}
+	return &Program{Hook: Hook{Cloud: config.AWS, Command: []string{path, "an argument"}}, Grace: 30 * time.Second}
 }
 
 func run(t *testing.T, ctx context.Context, p *Program) (Output, error) { //nolint:revive // a test first
@@ -35,7 +35,7 @@ func run(t *testing.T, ctx context.Context, p *Program) (Output, error) { //noli
 
 func TestProgram(t *testing.T) {
 	leakless(t)
-	const gone = `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}`
+	const gone = `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true}`
 	for _, tt := range []struct {
 		name, script string
 		status       int
@@ -71,7 +71,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramThatIsNotThere(t *testing.T) {
-	p := &Program{Hook: Hook{Cloud: registry.AWS, Command: []string{"/nonexistent/hook"}}}
+	p := &Program{Hook: Hook{Cloud: config.AWS, Command: []string{"/nonexistent/hook"}}}
 	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "/nonexistent/hook") || errors.Is(err, ErrTemporary) {
 		t.Errorf("got %v", err)
 	}
@@ -159,7 +159,7 @@ func TestProgramThatLeavesItsOutputOpen(t *testing.T) {
 	leakless(t)
 	p := program(t, "sleep 600 & exit 0")
 	p.Grace = 50 * time.Millisecond
-	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "held its standard output open") {
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "keeps its standard output open") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestEnvironmentIsRestricted(t *testing.T) {
 		t.Errorf("the log is:\n%s", all)
 	}
 	delete(given, "REGION")
-	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "wants REGION") {
+	if _, err := run(t, t.Context(), p); err == nil || !strings.Contains(err.Error(), "needs REGION") {
 		t.Errorf("without what it wants: %v", err)
 	}
 }

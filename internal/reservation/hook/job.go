@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -20,23 +22,22 @@ import (
 type Jobs struct {
 	Job    *Job
 	Client kubernetes.Interface
-	// ID makes the name of a call, unique.
+	// ID returns a unique name for a call.
 	ID func() string
-	// Logs reads a container's log; nil: from the API server.
+	// Logs reads the log of a container; nil: from the API server.
 	Logs func(ctx context.Context, namespace, pod, container string) ([]byte, error)
-	// Poll is how often the pod is looked at; 0: 1 s.
+	// Poll is the interval of reading the pod; 0: 1 s.
 	Poll time.Duration
 }
 
 var _ Runner = (*Jobs)(nil)
 
-// clearing bounds how long it takes to delete a Job with its pods.
-const clearing = 2 * time.Minute
+const deleteTimeout = 2 * time.Minute
 
-// Run makes a Job and deletes it, with its pod, when it has ended or ctx has. What an earlier
-// caller left running of the same reservation is ended first, unless its token is higher.
+// Run creates a Job and deletes it, with its pod, when it or ctx has ended. Earlier Jobs of the
+// same reservation are deleted first, unless their token is higher.
 func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err error) {
-	if r.Verb.changes() {
+	if r.Verb.hasSideEffects() {
 		if err := j.supersede(ctx, r); err != nil {
 			return Output{}, err
 		}
@@ -44,37 +45,36 @@ func (j *Jobs) Run(ctx context.Context, r Request, body []byte) (out Output, err
 	call := j.ID()
 	own := labels.Set{LabelCall: call}.String()
 	defer func() {
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearing)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 		defer cancel()
-		if stays := j.clear(bounded, own); stays != nil {
+		if stays := j.deleteAll(bounded, own); stays != nil {
 			err = errors.Join(err, fmt.Errorf("%w: %w", ErrTemporary, stays))
 		}
 	}()
-	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, left(ctx)), metav1.CreateOptions{})
+	job, err := j.Client.BatchV1().Jobs(j.Job.Namespace).Create(ctx, j.Job.object(r, call, remaining(ctx)), metav1.CreateOptions{})
 	if err != nil {
-		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, passing(ctx, err))
+		return Output{}, fmt.Errorf("create the Job of %s: %w", r.Verb, temporary(ctx, err))
 	}
 	if _, err := j.Client.CoreV1().ConfigMaps(job.Namespace).Create(ctx, j.Job.request(job, body), metav1.CreateOptions{}); err != nil {
-		return Output{}, fmt.Errorf("create the request of Job %s: %w", job.Name, passing(ctx, err))
+		return Output{}, fmt.Errorf("create the request of Job %s: %w", job.Name, temporary(ctx, err))
 	}
-	pod, err := j.await(ctx, job.Name, own)
+	pod, err := j.waitForPod(ctx, job.Name, own)
 	if err != nil {
 		return Output{}, err
 	}
 	return j.output(ctx, pod)
 }
 
-// passing says of an error of the API server that it may go better later, or, where ctx has
-// ended, why it has.
-func passing(ctx context.Context, err error) error {
+// temporary marks an error of the API server as temporary, or adds the cause of ctx's end.
+func temporary(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
 	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
-// left is what an attempt has, by this machine's clock.
-func left(ctx context.Context) time.Duration {
+// remaining returns the time left for an attempt.
+func remaining(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return maxTime
@@ -82,53 +82,48 @@ func left(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// supersede ends what is left of earlier calls of the reservation that change something.
+// supersede deletes earlier Jobs of the reservation that have side effects.
 func (j *Jobs) supersede(ctx context.Context, r Request) error {
 	others := labels.Set{LabelReservation: r.Reservation.Name, LabelChanges: "true"}.String()
 	list, err := j.Client.BatchV1().Jobs(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: others})
 	if err != nil {
-		return fmt.Errorf("look for what runs for reservation %s: %w", r.Reservation.Name, passing(ctx, err))
+		return fmt.Errorf("list the Jobs of reservation %s: %w", r.Reservation.Name, temporary(ctx, err))
 	}
 	for _, other := range list.Items {
 		token, err := strconv.ParseInt(other.Labels[LabelToken], 10, 64)
 		if err != nil || token > r.Lease.Token {
-			return fmt.Errorf("job %s runs for reservation %s: %w", other.Name, r.Reservation.Name,
-				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job's"})
+			return fmt.Errorf("job %s is running for reservation %s: %w", other.Name, r.Reservation.Name,
+				&lease.StaleError{Token: r.Lease.Token, Highest: token, State: lease.Leased, Holder: "the Job"})
 		}
 	}
-	return j.clear(ctx, others)
+	return j.deleteAll(ctx, others)
 }
 
-// await returns the pod when its first container has ended.
-func (j *Jobs) await(ctx context.Context, name, own string) (*corev1.Pod, error) {
-	every := j.Poll
-	if every == 0 {
-		every = time.Second
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	stands := "no pod was made"
-	for {
-		pod, job, err := j.look(ctx, name, own)
+// waitForPod returns the pod when its first container has terminated.
+func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, error) {
+	var done *corev1.Pod
+	err := poll.Until(ctx, cmp.Or(j.Poll, time.Second), "Job "+name, func(ctx context.Context) error {
+		pod, job, err := j.getPod(ctx, name, own)
 		switch {
 		case err != nil:
-			stands = err.Error() // it is asked again until the limit
+			return err
 		case pod != nil && ended(pod) != nil:
-			return pod, nil
+			done = pod
+			return nil
 		case failed(job) != "":
-			return nil, fmt.Errorf("job %s failed: %s; %s: %w", name, failed(job), stands, ErrTemporary)
+			return poll.Stop(fmt.Errorf("job %s failed: %s: %w", name, failed(job), ErrTemporary))
 		case pod != nil:
-			stands = waiting(pod)
+			return errors.New(waiting(pod))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for Job %s: %w; at last: %s", name, context.Cause(ctx), stands)
-		case <-tick.C:
-		}
-	}
+		return errNoPod
+	})
+	return done, err
 }
 
-func (j *Jobs) look(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
+// errNoPod: the Job has not created its pod yet.
+var errNoPod = errors.New("no pod was created")
+
+func (j *Jobs) getPod(ctx context.Context, name, own string) (*corev1.Pod, *batchv1.Job, error) {
 	pods, err := j.Client.CoreV1().Pods(j.Job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: own})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the pods of Job %s: %w", name, err)

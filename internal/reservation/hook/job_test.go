@@ -155,7 +155,7 @@ func ofReservation(name string, verb Verb) Request {
 
 func TestJob(t *testing.T) {
 	client := cluster(t)
-	const response = `{"apiVersion":"hooks.firstlight.dev/v1","gone":true}`
+	const response = `{"apiVersion":"hooks.firstlight.dev/v1","deleted":true}`
 	for _, tt := range []struct {
 		name          string
 		status        int32
@@ -245,7 +245,7 @@ func TestJobIsEndedWithItsCaller(t *testing.T) {
 	defer cancel(nil)
 	answer := call(t, ctx, jobs(t, client), r)
 	podOf(t, client, theJob(t, client, r))
-	lost := errors.New("the lease was lost")
+	lost := errors.New("lease lost")
 	cancel(lost)
 	if got := <-answer; !errors.Is(got.err, lost) {
 		t.Errorf("got %v", got.err)

@@ -15,9 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
-// ended is how the hook's container ended; nil: it has not.
+// ended returns the termination of the hook's container, or nil.
 func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	first := pod.Spec.Containers[0].Name
 	for _, c := range pod.Status.ContainerStatuses {
@@ -28,12 +29,12 @@ func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// waiting says how a pod that has not ended stands.
+// waiting describes a pod that has not terminated.
 func waiting(pod *corev1.Pod) string {
 	text := []string{"pod " + pod.Name + " is " + strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))}
 	for _, c := range pod.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil {
-			text = append(text, c.Name+" waits: "+strings.TrimSpace(w.Reason+" "+w.Message))
+			text = append(text, c.Name+" is waiting: "+strings.TrimSpace(w.Reason+" "+w.Message))
 		}
 	}
 	for _, c := range pod.Status.Conditions {
@@ -44,7 +45,7 @@ func waiting(pod *corev1.Pod) string {
 	return strings.Join(text, ", ")
 }
 
-// failed says why a Job did; empty: it did not.
+// failed returns the reason of a failed Job; empty if it has not failed.
 func failed(job *batchv1.Job) string {
 	for _, c := range job.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
@@ -54,23 +55,23 @@ func failed(job *batchv1.Job) string {
 	return ""
 }
 
-// maxLog bounds what is read of a log.
+// maxLog bounds the part of a log that is read, in bytes.
 const maxLog = 8 << 20
 
-// output is what a pod that has ended says: its termination message, else the last line of
-// its log, is the response.
+// output returns the output of a terminated pod. The response is its termination message, or the
+// last line of its log.
 func (j *Jobs) output(ctx context.Context, pod *corev1.Pod) (Output, error) {
 	state := ended(pod)
 	out := Output{Status: int(state.ExitCode)}
 	log, err := j.log(ctx, pod)
 	if message := strings.TrimSpace(state.Message); message != "" {
-		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, logLines))
-		return out, nil // a log that can't be read is no loss
+		out.Response, out.Log = []byte(message), withoutSecrets(lastLines(log, maxLines))
+		return out, nil // the log is optional here
 	}
 	if err != nil {
 		return out, fmt.Errorf("read the log of pod %s: %w: %w", pod.Name, ErrTemporary, err)
 	}
-	lines := lastLines(log, logLines+1)
+	lines := lastLines(log, maxLines+1)
 	if n := len(lines); n > 0 {
 		out.Response, out.Log = []byte(lines[n-1]), withoutSecrets(lines[:n-1])
 	}
@@ -85,7 +86,7 @@ func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	if j.Logs != nil {
 		return j.Logs(ctx, pod.Namespace, pod.Name, container)
 	}
-	lines := int64(logLines + 1)
+	lines := int64(maxLines + 1)
 	stream, err := j.Client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines}).Stream(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -98,7 +99,7 @@ func (j *Jobs) log(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 	return data, nil
 }
 
-// withoutSecrets is what is kept of a log. The response is not: it is read, and not shown.
+// withoutSecrets redacts log lines. The response is not redacted: it is parsed and not shown.
 func withoutSecrets(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -117,8 +118,8 @@ func lastLines(log []byte, n int) []string {
 	return out[max(0, len(out)-n):]
 }
 
-// clear deletes Jobs and their requests by label, and returns when no pod of them is left.
-func (j *Jobs) clear(ctx context.Context, selector string) error {
+// deleteAll deletes Jobs and their requests by label, and returns when their pods are gone.
+func (j *Jobs) deleteAll(ctx context.Context, selector string) error {
 	foreground := metav1.DeletePropagationForeground
 	by, list := metav1.DeleteOptions{PropagationPolicy: &foreground}, metav1.ListOptions{LabelSelector: selector}
 	pods := j.Client.CoreV1().Pods(j.Job.Namespace)
@@ -128,19 +129,13 @@ func (j *Jobs) clear(ctx context.Context, selector string) error {
 		pods.DeleteCollection(ctx, metav1.DeleteOptions{}, list),
 	)
 	if err != nil {
-		return fmt.Errorf("delete the Jobs of %s: %w", selector, err)
+		return fmt.Errorf("delete the Jobs with labels %s: %w", selector, err)
 	}
-	tick := time.NewTicker(cmp.Or(j.Poll, time.Second))
-	defer tick.Stop()
-	for {
+	return poll.Until(ctx, cmp.Or(j.Poll, time.Second), "the end of the pods with labels "+selector, func(ctx context.Context) error {
 		left, err := pods.List(ctx, list)
-		if err == nil && len(left.Items) == 0 {
-			return nil
+		if err == nil && len(left.Items) > 0 {
+			err = fmt.Errorf("%d pods are left", len(left.Items))
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the pods of %s to end: %w", selector, context.Cause(ctx))
-		case <-tick.C:
-		}
-	}
+		return err
+	})
 }

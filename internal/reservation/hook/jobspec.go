@@ -14,18 +14,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Labels of what is created for a call of a hook.
+// Labels of the objects of a call.
 const (
 	LabelHook        = "firstlight.dev/hook"             // the cloud
-	LabelReservation = "firstlight.dev/hook-reservation" // none with discover of a cloud
+	LabelReservation = "firstlight.dev/hook-reservation" // absent for discover of a cloud
 	LabelVerb        = "firstlight.dev/hook-verb"
 	LabelToken       = "firstlight.dev/hook-token"
 	LabelCall        = "firstlight.dev/hook-call"
-	// LabelChanges is on the calls that have side effects.
+	// LabelChanges marks calls with side effects.
 	LabelChanges = "firstlight.dev/hook-changes"
 )
 
-// Where a Job's container finds its request.
+// Path of the request in the container of a Job.
 const (
 	requestDir  = "/var/run/firstlight/hook"
 	requestFile = "request.json"
@@ -33,38 +33,37 @@ const (
 	volume      = "firstlight-hook-request"
 )
 
-// parseJob reads a template strictly.
+// parseJob decodes a template strictly.
 func parseJob(data []byte, namespace string) (*Job, error) {
 	j := &batchv1.Job{}
 	if err := yaml.UnmarshalStrict(data, j); err != nil {
-		return nil, fmt.Errorf("read the Job: %w", err)
+		return nil, fmt.Errorf("invalid Job: %w", err)
 	}
 	var p problems
-	p.add(j.APIVersion != "batch/v1" || j.Kind != "Job", "it is a %s of %s, want a Job of batch/v1", j.Kind, j.APIVersion)
-	p.add(j.Namespace != "" && j.Namespace != namespace, "it is of the namespace %s, the hooks file says %s", j.Namespace, namespace)
-	p.add(len(j.Spec.Template.Spec.Containers) == 0, "it has no container")
-	p.add(or1(j.Spec.Parallelism) != 1 || or1(j.Spec.Completions) != 1, "it has more than one pod")
-	p.add(j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit != 0, "it has a backoffLimit: attempts are the hooks file's, for the lease is checked before each")
-	p.add(j.Spec.Template.Spec.RestartPolicy != "" && j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever, "its restartPolicy is not Never: attempts are the hooks file's")
-	p.add(j.Spec.Suspend != nil && *j.Spec.Suspend, "it is suspended")
+	p.add(j.APIVersion != "batch/v1" || j.Kind != "Job", "invalid kind %s of %s: must be a Job of batch/v1", j.Kind, j.APIVersion)
+	p.add(j.Namespace != "" && j.Namespace != namespace, "invalid namespace %s: the hooks file has %s", j.Namespace, namespace)
+	p.add(len(j.Spec.Template.Spec.Containers) == 0, "invalid Job: it has no container")
+	p.add(valueOrOne(j.Spec.Parallelism) != 1 || valueOrOne(j.Spec.Completions) != 1, "invalid Job: it has more than one pod")
+	p.add(j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit != 0, "invalid backoffLimit: must be unset, the hooks file has the attempts, because the lease is checked before each")
+	p.add(j.Spec.Template.Spec.RestartPolicy != "" && j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever, "invalid restartPolicy: must be Never, the hooks file has the attempts")
+	p.add(j.Spec.Suspend != nil && *j.Spec.Suspend, "invalid Job: it is suspended")
 	if err := errors.Join(p...); err != nil {
 		return nil, err
 	}
 	return &Job{Namespace: namespace, Template: j}, nil
 }
 
-func or1(n *int32) int32 {
+func valueOrOne(n *int32) int32 {
 	if n == nil {
 		return 1
 	}
 	return *n
 }
 
-// labelsOf a call.
 func labelsOf(r Request, call string) map[string]string {
 	l := map[string]string{
 		LabelHook: string(r.Cloud), LabelVerb: string(r.Verb), LabelToken: strconv.FormatInt(r.Lease.Token, 10), LabelCall: call,
-		LabelChanges: strconv.FormatBool(r.Verb.changes()),
+		LabelChanges: strconv.FormatBool(r.Verb.hasSideEffects()),
 	}
 	if r.Reservation != nil {
 		l[LabelReservation] = r.Reservation.Name
@@ -72,21 +71,20 @@ func labelsOf(r Request, call string) map[string]string {
 	return l
 }
 
-// keptFor is how long the Job of a caller that died is kept after its end.
-const keptFor = int32(3600)
+// jobTTL is the TTL of a Job whose caller died.
+const jobTTL = int32(3600)
 
-// object makes a call's Job of the template. It has one pod that is tried once, and ends by
-// itself when the attempt has to.
+// object renders the Job of a call. It has one pod without retries and a deadline.
 func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
 	out := j.Template.DeepCopy()
 	out.ObjectMeta = metav1.ObjectMeta{
 		Name: "firstlight-" + string(r.Verb) + "-" + call, Namespace: j.Namespace,
-		Labels: merged(j.Template.Labels, labelsOf(r, call)), Annotations: j.Template.Annotations,
+		Labels: mergeLabels(j.Template.Labels, labelsOf(r, call)), Annotations: j.Template.Annotations,
 	}
-	never, seconds, kept := int32(0), int64(max(left, time.Second).Seconds()), keptFor
+	never, seconds, kept := int32(0), int64(max(left, time.Second).Seconds()), jobTTL
 	out.Spec.BackoffLimit, out.Spec.ActiveDeadlineSeconds, out.Spec.TTLSecondsAfterFinished = &never, &seconds, &kept
 	pod := &out.Spec.Template
-	pod.Labels = merged(pod.Labels, labelsOf(r, call))
+	pod.Labels = mergeLabels(pod.Labels, labelsOf(r, call))
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: out.Name}},
@@ -97,7 +95,7 @@ func (j *Job) object(r Request, call string, left time.Duration) *batchv1.Job {
 	return out
 }
 
-// request is the ConfigMap that the Job's pod mounts; it goes with the Job.
+// request returns the ConfigMap that the pod mounts; the Job owns it.
 func (j *Job) request(owner *batchv1.Job, body []byte) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
@@ -108,7 +106,7 @@ func (j *Job) request(owner *batchv1.Job, body []byte) *corev1.ConfigMap {
 	}
 }
 
-func merged(a, b map[string]string) map[string]string {
+func mergeLabels(a, b map[string]string) map[string]string {
 	out := make(map[string]string, len(a)+len(b))
 	maps.Copy(out, a)
 	maps.Copy(out, b)

@@ -10,11 +10,10 @@ import (
 
 const execVersion = "client.authentication.k8s.io/v1"
 
-// Kubeconfig is a file that reaches a deployment by the identity of whoever uses it.
-// It holds no credential.
+// Kubeconfig returns a kubeconfig that uses the identity of its user. It has no credential.
 func (d Deployment) Kubeconfig() ([]byte, error) {
 	if d.Access == nil {
-		return nil, fmt.Errorf("make a kubeconfig for %s: it can't be reached (yet)", d.Name)
+		return nil, fmt.Errorf("write a kubeconfig for %s: it is not reachable (yet)", d.Name)
 	}
 	c := api.NewConfig()
 	c.Clusters[d.Name] = &api.Cluster{Server: d.Access.Server, CertificateAuthorityData: []byte(d.Access.CA)}
@@ -28,7 +27,7 @@ func (d Deployment) Kubeconfig() ([]byte, error) {
 	c.CurrentContext = d.Name
 	data, err := clientcmd.Write(*c)
 	if err != nil {
-		return nil, fmt.Errorf("make a kubeconfig for %s: %w", d.Name, err)
+		return nil, fmt.Errorf("write a kubeconfig for %s: %w", d.Name, err)
 	}
 	return data, nil
 }

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
@@ -38,7 +37,7 @@ type fileJob struct {
 type fileLimits struct {
 	Provision *fileLimit `yaml:"provision"`
 	Teardown  *fileLimit `yaml:"teardown"`
-	Census    *fileLimit `yaml:"census"`
+	Nodes     *fileLimit `yaml:"nodes"`
 	Discover  *fileLimit `yaml:"discover"`
 	Test      *fileLimit `yaml:"test"`
 }
@@ -56,32 +55,32 @@ const (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Load is Parse of a file. Relative paths in it are relative to its directory.
+// Load reads and parses a file. Relative paths in it are relative to its directory.
 func Load(path string) (*Config, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return Parse(path, data)
 }
 
-// Parse reads a configuration and validates it; name is its path. Its error is a
-// diag.List: everything that is wrong, each with its place and what to do.
+// Parse parses and validates hooks.yaml; name is its path. The error is a diag.List with all
+// problems, each with position and remedy.
 func Parse(name string, data []byte) (*Config, error) {
 	var f fileConfig
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc, dir: filepath.Dir(name)}
 	c := l.config(&f)
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// loader makes a configuration of a file, and collects what is wrong with it.
+// loader builds a Config and collects problems.
 type loader struct {
 	doc      *yamlstrict.Doc
 	dir      string
@@ -94,23 +93,23 @@ func (l *loader) add(r diag.Rule, path []string, format string, args ...any) {
 
 func (l *loader) config(f *fileConfig) *Config {
 	if f.APIVersion != "" && f.APIVersion != APIVersion {
-		l.add(ruleVersion, []string{"apiVersion"}, "apiVersion is %q", f.APIVersion)
+		l.add(ruleVersion, []string{"apiVersion"}, "unsupported apiVersion %q", f.APIVersion)
 	}
 	if f.Owner != "" && !owners.MatchString(f.Owner) {
-		l.add(ruleOwner, []string{"owner"}, "%q can't be an owner", f.Owner)
+		l.add(ruleOwner, []string{"owner"}, "invalid owner %q", f.Owner)
 	}
 	if l.doc.Has("hooks") && len(f.Hooks) == 0 {
-		l.add(ruleNoHook, []string{"hooks"}, "there are no hooks")
+		l.add(ruleNoHook, []string{"hooks"}, "no hooks")
 	}
-	c := &Config{Owner: f.Owner, Hooks: map[registry.Cloud]Hook{}}
+	c := &Config{Owner: f.Owner, Hooks: map[config.Cloud]Hook{}}
 	for i, h := range f.Hooks {
 		at := func(keys ...string) []string { return append([]string{"hooks", strconv.Itoa(i)}, keys...) }
-		cloud := registry.Cloud(h.Cloud)
+		cloud := config.Cloud(h.Cloud)
 		if _, twice := c.Hooks[cloud]; twice {
-			l.add(ruleTwice, at("cloud"), "%s has a hook already", cloud)
+			l.add(ruleTwice, at("cloud"), "duplicate hook of %s", cloud)
 		}
-		if h.Cloud != "" && !slices.Contains(registry.Clouds(), cloud) {
-			l.add(ruleCloud, at("cloud"), "the cloud %q is unknown", h.Cloud)
+		if h.Cloud != "" && !slices.Contains(config.Clouds(), cloud) {
+			l.add(ruleCloud, at("cloud"), "unknown cloud %q", h.Cloud)
 		}
 		c.Hooks[cloud] = l.hook(h, at)
 	}
@@ -118,9 +117,9 @@ func (l *loader) config(f *fileConfig) *Config {
 }
 
 func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
-	h := Hook{Cloud: registry.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
+	h := Hook{Cloud: config.Cloud(f.Cloud), Environment: f.Environment, Secrets: f.Secrets, Limits: DefaultLimits()}
 	if (len(f.Command) > 0) == (f.Job != nil) {
-		l.add(ruleOneOf, at("cloud"), "the hook of %s has neither or both of command and job", f.Cloud)
+		l.add(ruleOneOf, at("cloud"), "the hook of %s must have either command or job", f.Cloud)
 	}
 	if len(f.Command) > 0 {
 		h.Command = slices.Clone(f.Command)
@@ -128,7 +127,7 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 			h.Command[0] = filepath.Join(l.dir, p)
 		}
 		if f.Command[0] == "" {
-			l.add(ruleOneOf, at("command"), "the program has no name")
+			l.add(ruleOneOf, at("command"), "invalid command: it has no program")
 		}
 	}
 	if f.Job != nil {
@@ -143,12 +142,12 @@ func (l *loader) hook(f fileHook, at func(...string) []string) Hook {
 	}{{"environment", f.Environment}, {"secrets", f.Secrets}} {
 		for j, name := range list.names {
 			if !variable.MatchString(name) {
-				l.add(ruleVariable, at(list.key, strconv.Itoa(j)), "%q is no name of a variable", name)
+				l.add(ruleVariable, at(list.key, strconv.Itoa(j)), "invalid name of a variable %q", name)
 			}
 		}
 	}
 	for verb, f := range map[Verb]*fileLimit{
-		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, Census: f.Limits.Census, Discover: f.Limits.Discover, Test: f.Limits.Test,
+		Provision: f.Limits.Provision, Teardown: f.Limits.Teardown, GetNodes: f.Limits.Nodes, Discover: f.Limits.Discover, Test: f.Limits.Test,
 	} {
 		if f != nil {
 			h.Limits[verb] = l.limit(f, h.Limits[verb], func(key string) []string { return at("limits", string(verb), key) })
@@ -168,25 +167,25 @@ func (l *loader) limit(f *fileLimit, out Limit, at func(string) []string) Limit 
 		}
 		v, err := time.ParseDuration(d.text)
 		if err != nil || v < d.least || v > maxTime {
-			l.add(ruleLimit, at(d.key), "%q: want a duration from %s to %s", d.text, d.least, maxTime)
+			l.add(ruleLimit, at(d.key), "invalid duration %q: must be from %s to %s", d.text, d.least, maxTime)
 		}
 		*d.to = v
 	}
 	if f.Attempts != nil {
 		if out.Attempts = *f.Attempts; out.Attempts < 1 || out.Attempts > maxAttempts {
-			l.add(ruleLimit, at("attempts"), "%d: want 1 to %d attempts", out.Attempts, maxAttempts)
+			l.add(ruleLimit, at("attempts"), "invalid attempts %d: must be from 1 to %d", out.Attempts, maxAttempts)
 		}
 	}
 	return out
 }
 
-// job reads the template that a hook names.
+// job reads the template of a hook.
 func (l *loader) job(f *fileJob, at func(...string) []string) *Job {
 	path := f.Template
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)
 	}
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err == nil {
 		var j *Job
 		if j, err = parseJob(data, f.Namespace); err == nil {

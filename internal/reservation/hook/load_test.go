@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
 const example = "../../../examples/hooks/hooks.yaml"
@@ -18,14 +18,14 @@ func TestTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aws := c.Hooks[registry.AWS]
+	aws := c.Hooks[config.AWS]
 	if len(aws.Command) == 0 || !strings.HasSuffix(aws.Command[0], "examples/hooks/eks") {
 		t.Errorf("the hook of aws is %v", aws.Command)
 	}
 	if _, err := os.Stat(aws.Command[0]); err != nil {
 		t.Error(err)
 	}
-	if azure := c.Hooks[registry.Azure]; azure.Job == nil || azure.Job.Namespace == "" {
+	if azure := c.Hooks[config.Azure]; azure.Job == nil || azure.Job.Namespace == "" {
 		t.Errorf("the hook of azure is %+v", azure)
 	}
 	if l := aws.Limits[Discover]; l.Time <= 0 || l.Attempts < 1 {
@@ -35,13 +35,13 @@ func TestTheExample(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	c, err := Parse("hooks.yaml", []byte(good+"    limits:\n      provision: {time: 90m}\n      census: {attempts: 1, backoff: 0s}\n      test: {time: 30m}\n"))
+	c, err := Parse("hooks.yaml", []byte(good+"    limits:\n      provision: {time: 90m}\n      nodes: {attempts: 1, backoff: 0s}\n      test: {time: 30m}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := c.Hooks[registry.AWS].Limits
+	l := c.Hooks[config.AWS].Limits
 	if d := DefaultLimits(); l[Provision] != (Limit{90 * time.Minute, d[Provision].Attempts, d[Provision].Backoff}) ||
-		l[Census] != (Limit{d[Census].Time, 1, 0}) || l[Teardown] != d[Teardown] ||
+		l[GetNodes] != (Limit{d[GetNodes].Time, 1, 0}) || l[Teardown] != d[Teardown] ||
 		l[Test] != (Limit{30 * time.Minute, 1, d[Test].Backoff}) {
 		t.Errorf("limits %+v", l)
 	}
@@ -86,14 +86,14 @@ func TestFilesThatAreWrong(t *testing.T) {
 		{"variable", good + "    environment: [A=b]\n", "hook-variable"},
 		{"secret", good + "    secrets: [\"a b\"]\n", "hook-variable"},
 		{"variables of a Job", job("job.yaml") + "    environment: [A]\n", "gets no variables"},
-		{"time", good + "    limits: {census: {time: soon}}\n", "hook-limit"},
-		{"no time", good + "    limits: {census: {time: 0s}}\n", "hook-limit"},
-		{"days", good + "    limits: {census: {time: 25h}}\n", "hook-limit"},
-		{"no attempt", good + "    limits: {census: {attempts: 0}}\n", "hook-limit"},
-		{"attempts", good + "    limits: {census: {attempts: 21}}\n", "hook-limit"},
+		{"time", good + "    limits: {nodes: {time: soon}}\n", "hook-limit"},
+		{"no time", good + "    limits: {nodes: {time: 0s}}\n", "hook-limit"},
+		{"days", good + "    limits: {nodes: {time: 25h}}\n", "hook-limit"},
+		{"no attempt", good + "    limits: {nodes: {attempts: 0}}\n", "hook-limit"},
+		{"attempts", good + "    limits: {nodes: {attempts: 21}}\n", "hook-limit"},
 		{"no template", job("none.yaml"), "none.yaml"},
-		{"a pod", job("pod.yaml"), "want a Job of batch/v1"},
-		{"retries of its own", job("retries.yaml"), "it has a backoffLimit"},
+		{"a pod", job("pod.yaml"), "must be a Job of batch/v1"},
+		{"retries of its own", job("retries.yaml"), "invalid backoffLimit"},
 		{"unknown field", job("unknown.yaml"), `unknown field "backofLimit"`},
 		{"many", job("many.yaml"), "more than one pod"},
 	} {
@@ -108,7 +108,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 
 func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
-	_, err := Parse("hooks.yaml", []byte("apiVersion: x\nowner: X\nhooks:\n  - cloud: mars\n    limits: {census: {attempts: 0}}\n    typo: 1\n"))
+	_, err := Parse("hooks.yaml", []byte("apiVersion: x\nowner: X\nhooks:\n  - cloud: mars\n    limits: {nodes: {attempts: 0}}\n    typo: 1\n"))
 	for _, want := range []string{"hooks-version", "hooks-owner", "hook-cloud", "hook-one-of", "hook-limit", "unknown-key", "hooks.yaml:6"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %s in:\n%v", want, err)
@@ -118,7 +118,7 @@ func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add(good)
-	f.Add(good + "    limits: {census: {time: 1m, attempts: 2, backoff: 1s}}\n")
+	f.Add(good + "    limits: {nodes: {time: 1m, attempts: 2, backoff: 1s}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Parse("/nonexistent/hooks.yaml", []byte(text))
 		if err != nil {

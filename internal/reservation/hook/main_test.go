@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // shared is the store that the tests of this package share.
@@ -27,25 +27,25 @@ func leakless(t *testing.T) {
 
 const token = int64(1_800_000_000_000)
 
-func row() registry.Reservation {
-	return registry.Reservation{Name: "aws-h100", Slug: "ah1", Cloud: registry.AWS, Accelerator: "h100", GPUCount: 8, NodeCount: 2}
+func row() config.Reservation {
+	return config.Reservation{Name: "aws-h100", Slug: "ah1", Cloud: config.AWS, Accelerator: "h100", GPUCount: 8, NodeCount: 2}
 }
 
 // asked is a request that is right.
 func asked(verb Verb) Request {
 	r := row()
 	out := Request{
-		APIVersion: APIVersion, Verb: verb, Owner: "team-a", Cloud: registry.AWS, Reservation: &r,
+		APIVersion: APIVersion, Verb: verb, Owner: "team-a", Cloud: config.AWS, Reservation: &r,
 		Deployment: "fl-day-ah1-x", Lease: Lease{Token: token, Holder: "rotation"},
 		Deadline: time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC), Attempt: 1,
 	}
 	switch verb {
 	case Provision:
-		out.Intent = registry.Training
+		out.Intent = config.Training
 	case Discover:
 		out.Deployment = ""
 	case Test:
-		out.Intent, out.Version = registry.Training, "v1.2.0"
+		out.Intent, out.Version = config.Training, "v1.2.0"
 	default:
 	}
 	return out
@@ -54,7 +54,7 @@ func asked(verb Verb) Request {
 // stood is the deployment that asked(Provision) asks for.
 func stood() Deployment {
 	return Deployment{
-		Name: "fl-day-ah1-x", Owner: "team-a", Reservation: "aws-h100", Intent: registry.Training, Token: token,
+		Name: "fl-day-ah1-x", Owner: "team-a", Reservation: "aws-h100", Intent: config.Training, Token: token,
 		Created: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC),
 		Access:  &Access{Server: "https://10.0.0.1:443", Exec: Exec{Command: "aws", Args: []string{"eks", "get-token"}}},
 	}
@@ -68,8 +68,8 @@ func answered(verb Verb) Response {
 		d := stood()
 		r.Deployment = &d
 	case Teardown:
-		r.Gone = true
-	case Census:
+		r.Deleted = true
+	case GetNodes:
 		r.Nodes = &[]Node{{Name: "gpu-1", UID: "u1", Ready: true, GPUs: 8}}
 	case Discover:
 		r.Deployments = &[]Deployment{stood()}

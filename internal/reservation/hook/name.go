@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// NameOf is the name of a deployment: what it is for (day, n1), the slug of its
-// reservation, and the token of the lease that it is stood up under. A token is never
-// granted twice, so no name is used twice: a cloud may still know what was deleted.
+// NameOf returns the name of a deployment: its purpose (day, night), the slug of its reservation,
+// and the token of its lease. Tokens are unique, and so are names: a cloud may still know a
+// deleted one.
 func NameOf(purpose, slug string, token int64) string {
 	return fmt.Sprintf("fl-%s-%s-%s", purpose, slug, strconv.FormatInt(token, 36))
 }

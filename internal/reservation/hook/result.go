@@ -11,39 +11,38 @@ import (
 // Verdict of a test.
 type Verdict string
 
-// The verdicts. What could not be seen is not a pass.
+// Verdicts. Unobserved is not a pass.
 const (
 	Passed     Verdict = "passed"
 	Failed     Verdict = "failed"
 	Unobserved Verdict = "unobserved"
 )
 
-// Result is what a test of a deployment came to.
+// Result of a test of a deployment.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
-	// Checks is how many there were; a pass has at least one.
+	// Checks is the number of checks; a pass has at least one.
 	Checks int `json:"checks"`
-	// Evidence says where it is kept: a path, a URL, a digest. One line of at most
-	// MaxEvidence bytes; it is shown to everybody, so a URL has no password in it.
+	// Evidence is the location of the evidence: a path, a URL or a digest. One line of at most
+	// MaxEvidence bytes. It is public, so a URL must not contain a password.
 	Evidence string `json:"evidence,omitempty"`
-	// Why says what failed, or could not be seen: at most MaxWhy bytes. A pass has none.
-	Why string `json:"why,omitempty"`
+	// Reason of a verdict other than passed, at most MaxReason bytes.
+	Reason string `json:"reason,omitempty"`
 }
 
-// Bounds of a result's texts, in bytes: they are kept with the night's results, and the
-// whole response of a Job has at most 4096.
+// Bounds of the texts of a result, in bytes: they are stored with the results of the night, and a
+// Job's response has at most 4096 bytes.
 const (
 	MaxEvidence = 1024
-	MaxWhy      = 2048
+	MaxReason   = 2048
 )
 
-// versions that a test is of.
 var versions = regexp.MustCompile(`^(main|v(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2})$`)
 
-// CheckVersion says whether a test may be of that.
+// CheckVersion validates the version of a test.
 func CheckVersion(version string) error {
 	if !versions.MatchString(version) {
-		return fmt.Errorf("%.40q is neither main nor vX.Y.Z", version)
+		return fmt.Errorf("invalid version %.40q: must be main or vX.Y.Z", version)
 	}
 	return nil
 }
@@ -51,25 +50,25 @@ func CheckVersion(version string) error {
 func (p *problems) result(r Result) {
 	switch r.Verdict {
 	case Passed:
-		p.add(r.Checks < 1, "result: it passed, and %d checks say so: a pass has at least one", r.Checks)
-		p.add(r.Why != "", "result: it passed, and why says what did not: %.80q", r.Why)
+		p.add(r.Checks < 1, "invalid result: passed with %d checks: a pass has at least one", r.Checks)
+		p.add(r.Reason != "", "invalid result: passed with a reason: %.80q", r.Reason)
 	case Failed, Unobserved:
-		p.add(strings.TrimSpace(r.Why) == "", "result: it is %s: why is missing", r.Verdict)
+		p.add(strings.TrimSpace(r.Reason) == "", "invalid result: %s without a reason", r.Verdict)
 	default:
-		p.add(true, "result: the verdict %.40q is unknown: want passed, failed or unobserved", string(r.Verdict))
+		p.add(true, "invalid result: unknown verdict %.40q: want one of passed, failed, unobserved", string(r.Verdict))
 	}
-	p.add(r.Checks < 0, "result: %d checks", r.Checks)
-	p.add(len(r.Evidence) > MaxEvidence, "result: evidence has %d bytes, it may have %d", len(r.Evidence), MaxEvidence)
-	p.add(strings.ContainsFunc(r.Evidence, unicode.IsControl), "result: evidence is more than one line, or has control characters")
+	p.add(r.Checks < 0, "invalid result: %d checks", r.Checks)
+	p.add(len(r.Evidence) > MaxEvidence, "invalid result: evidence has %d bytes, at most %d are allowed", len(r.Evidence), MaxEvidence)
+	p.add(strings.ContainsFunc(r.Evidence, unicode.IsControl), "invalid result: evidence must be one line without control characters")
 	if u, err := url.Parse(r.Evidence); err == nil {
-		p.add(u.User != nil, "result: evidence is a URL with a user in it: it is shown to everybody")
+		p.add(u.User != nil, "invalid result: evidence is a URL with a user: it is public")
 	}
-	p.add(len(r.Why) > MaxWhy, "result: why has %d bytes, it may have %d", len(r.Why), MaxWhy)
-	p.add(strings.ContainsFunc(r.Why, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "result: why has control characters")
+	p.add(len(r.Reason) > MaxReason, "invalid result: reason has %d bytes, at most %d are allowed", len(r.Reason), MaxReason)
+	p.add(strings.ContainsFunc(r.Reason, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }), "invalid result: reason has control characters")
 }
 
-// Brief makes a why of a text: without control characters, cut at MaxWhy.
-func Brief(text string) string {
+// TrimReason makes a valid reason: without control characters, cut at MaxReason.
+func TrimReason(text string) string {
 	const cut = " (cut)"
 	text = strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
@@ -77,8 +76,8 @@ func Brief(text string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(text, "?")))
-	if len(text) <= MaxWhy {
+	if len(text) <= MaxReason {
 		return text
 	}
-	return strings.ToValidUTF8(text[:MaxWhy-len(cut)], "") + cut
+	return strings.ToValidUTF8(text[:MaxReason-len(cut)], "") + cut
 }

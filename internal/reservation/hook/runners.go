@@ -11,15 +11,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Runners makes the runner of each hook: of a command a Program, of a Job one that runs in the
-// cluster of client, which may be nil where no hook is a Job.
+// Runners returns the runner of each hook: a Program for a command, and Jobs in the cluster of
+// client, which may be nil if no hook is a Job.
 func Runners(client kubernetes.Interface, log *slog.Logger) func(Hook) (Runner, error) {
 	return func(h Hook) (Runner, error) {
 		switch {
 		case h.Job == nil:
 			return &Program{Hook: h, Log: log}, nil
 		case client == nil:
-			return nil, fmt.Errorf("the hook of %s is a Job, and no cluster runs Jobs: give the kubeconfig of one; firstlight's own store runs none", h.Cloud)
+			return nil, fmt.Errorf("the hook of %s is a Job, but no cluster runs Jobs: pass a kubeconfig; the local store runs none", h.Cloud)
 		default:
 			return &Jobs{Job: h.Job, Client: client, ID: randomID}, nil
 		}
@@ -28,11 +28,11 @@ func Runners(client kubernetes.Interface, log *slog.Logger) func(Hook) (Runner, 
 
 func randomID() string {
 	raw := make([]byte, 6)
-	_, _ = rand.Read(raw) // it never fails
+	_, _ = rand.Read(raw) // Read never fails
 	return hex.EncodeToString(raw)
 }
 
-// InProcess runs a provider in this process, by the same JSON.
+// InProcess runs a provider in this process, with the same JSON.
 type InProcess struct{ Provider Provider }
 
 var _ Runner = InProcess{}

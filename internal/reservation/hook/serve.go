@@ -12,25 +12,24 @@ import (
 const (
 	ExitDone      = 0
 	ExitFailed    = 1
-	ExitTemporary = 75 // EX_TEMPFAIL: it may go better later
+	ExitTemporary = 75 // EX_TEMPFAIL
 )
 
-// ErrTemporary marks what may go better later.
-var ErrTemporary = errors.New("it may go better later")
+// ErrTemporary: a retry may succeed.
+var ErrTemporary = errors.New("temporary failure")
 
-// Provider does the cloud's part in Go. What it is given is held against the contract
-// already.
+// Provider is a hook in Go. Its requests are validated.
 type Provider interface {
 	Provision(ctx context.Context, r Request) (Deployment, error)
 	Teardown(ctx context.Context, r Request) error
-	Census(ctx context.Context, r Request) ([]Node, error)
+	GetNodes(ctx context.Context, r Request) ([]Node, error)
 	Discover(ctx context.Context, r Request) ([]Deployment, error)
 	Test(ctx context.Context, r Request) (Result, error)
 }
 
-// Serve is the hook of a provider: one request from in, one response to out, and the
-// exit status. Whoever runs it ends it at the limit: the deadline of the request is by
-// another machine's clock.
+// Serve runs a provider as a hook: one request from in, one response to out, and the exit status.
+// The caller enforces the timeout, because the deadline of the request is on another machine's
+// clock.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status int, err error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
 	if err != nil {
@@ -39,7 +38,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status
 	r, err := ParseRequest(data)
 	response := Response{APIVersion: APIVersion}
 	if err == nil {
-		err = answer(ctx, p, r, &response)
+		err = dispatch(ctx, p, r, &response)
 	}
 	status = ExitDone
 	switch {
@@ -61,35 +60,35 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) (status
 	return status, err
 }
 
-func answer(ctx context.Context, p Provider, r Request, to *Response) error {
+func dispatch(ctx context.Context, p Provider, r Request, to *Response) error {
 	switch r.Verb {
 	case Provision:
 		d, err := p.Provision(ctx, r)
 		to.Deployment = &d
-		return err //nolint:wrapcheck // the hook's own words
+		return err
 	case Teardown:
 		err := p.Teardown(ctx, r)
-		to.Gone = err == nil
-		return err //nolint:wrapcheck // the hook's own words
-	case Census:
-		nodes, err := p.Census(ctx, r)
+		to.Deleted = err == nil
+		return err
+	case GetNodes:
+		nodes, err := p.GetNodes(ctx, r)
 		if nodes == nil {
 			nodes = []Node{}
 		}
 		to.Nodes = &nodes
-		return err //nolint:wrapcheck // the hook's own words
+		return err
 	case Discover:
 		all, err := p.Discover(ctx, r)
 		if all == nil {
 			all = []Deployment{}
 		}
 		to.Deployments = &all
-		return err //nolint:wrapcheck // the hook's own words
+		return err
 	case Test:
 		result, err := p.Test(ctx, r)
 		to.Result = &result
-		return err //nolint:wrapcheck // the hook's own words
+		return err
 	default:
-		return fmt.Errorf("verb %q is unknown", r.Verb)
+		return fmt.Errorf("unknown verb %q", r.Verb)
 	}
 }

@@ -11,41 +11,39 @@ import (
 )
 
 const (
-	// logLines are kept of a log, each of at most logLine bytes.
-	logLines = 20
-	logLine  = 4 << 10
+	// Bounds of a log tail: lines, and bytes per line.
+	maxLines     = 20
+	maxLineBytes = 4 << 10
 )
 
-// tail keeps the last lines that are written to it, and tells each to others. The values of
-// secrets are cut out of a line before anybody sees it.
-type tail struct {
+// logTail keeps the last lines and passes each to tell. Secrets are redacted before.
+type logTail struct {
 	secrets *strings.Replacer
-	tell    func(line string) // nil: nobody
+	tell    func(line string) // optional
 
 	mu    sync.Mutex
-	part  []byte // a line that has not ended
+	part  []byte // an incomplete line
 	lines []string
 }
 
-// newTail takes the secrets by name.
-func newTail(secrets map[string]string, tell func(string)) *tail {
+func newTail(secrets map[string]string, tell func(string)) *logTail {
 	var pairs []string
 	for name, value := range secrets {
 		pairs = append(pairs, encodings(value, "["+name+"]")...)
-		for line := range strings.Lines(value) { // a line of it is as secret as all of it
+		for line := range strings.Lines(value) { // each line of a secret is secret
 			if line = strings.TrimSpace(line); line != "" {
 				pairs = append(pairs, line, "["+name+"]")
 			}
 		}
 	}
-	return &tail{secrets: strings.NewReplacer(pairs...), tell: tell}
+	return &logTail{secrets: strings.NewReplacer(pairs...), tell: tell}
 }
 
-// encodings are what else a value is printed as: base64, and within JSON.
+// encodings returns the other forms in which a value is printed: base64, and in JSON.
 func encodings(value, mark string) []string {
 	var pairs []string
 	for _, v := range []string{value, strings.TrimSpace(value)} {
-		if len(v) < 6 { // its base64 is part of many a word
+		if len(v) < 6 { // too short: its base64 matches ordinary words
 			continue
 		}
 		pairs = append(pairs, base64.StdEncoding.EncodeToString([]byte(v)), mark, base64.RawURLEncoding.EncodeToString([]byte(v)), mark)
@@ -57,7 +55,7 @@ func encodings(value, mark string) []string {
 }
 
 // Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *logTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for rest := p; len(rest) > 0; {
@@ -73,17 +71,17 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) hold(p []byte) {
-	t.part = append(t.part, p[:min(len(p), logLine-len(t.part))]...)
+func (t *logTail) hold(p []byte) {
+	t.part = append(t.part, p[:min(len(p), maxLineBytes-len(t.part))]...)
 }
 
-func (t *tail) end() {
+func (t *logTail) end() {
 	line := redact.String(t.secrets.Replace(strings.ToValidUTF8(strings.TrimRight(string(t.part), "\r"), "?")))
 	t.part = t.part[:0]
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	if t.lines = append(t.lines, line); len(t.lines) > logLines {
+	if t.lines = append(t.lines, line); len(t.lines) > maxLines {
 		t.lines = t.lines[1:]
 	}
 	if t.tell != nil {
@@ -91,8 +89,8 @@ func (t *tail) end() {
 	}
 }
 
-// last are the last lines, with one that has not ended.
-func (t *tail) last() []string {
+// last returns the last lines, an incomplete one included.
+func (t *logTail) last() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.part) > 0 {
@@ -101,14 +99,14 @@ func (t *tail) last() []string {
 	return append([]string(nil), t.lines...)
 }
 
-// bounded keeps what is written to it, up to a size; more is an error of whoever reads it.
-type bounded struct {
+// boundedBuffer keeps the first MaxSize bytes; over is set if there were more.
+type boundedBuffer struct {
 	buf  bytes.Buffer
 	over bool
 }
 
-// Write takes everything, so that whoever writes is not stopped by it.
-func (b *bounded) Write(p []byte) (int, error) {
+// Write accepts everything, so that the writer does not block.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
 	room := MaxSize - b.buf.Len()
 	if len(p) > room {
 		b.over = true

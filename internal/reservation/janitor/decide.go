@@ -5,126 +5,126 @@ import (
 	"slices"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
-// Verdict is what becomes of something that was found.
+// Verdict on a deployment or a cloud.
 type Verdict string
 
-// The verdicts.
+// Verdicts.
 const (
 	Kept    Verdict = "kept"
 	Remove  Verdict = "to remove"
 	Removed Verdict = "removed"
-	// Blocked: it can't be known, or it can't be removed as things are.
+	// Blocked: unknown, or it cannot be removed at present.
 	Blocked Verdict = "blocked"
 	Failed  Verdict = "failed"
 )
 
-// Decision says what becomes of a deployment, or, without one, of a cloud.
+// Decision is the verdict on a deployment, or, without one, on a cloud.
 type Decision struct {
-	Cloud      registry.Cloud   `json:"cloud"`
+	Cloud      config.Cloud     `json:"cloud"`
 	Deployment *hook.Deployment `json:"deployment,omitempty"`
 	Verdict    Verdict          `json:"verdict"`
-	Why        string           `json:"why"`
+	Reason     string           `json:"reason"`
 }
 
-// View is all that a decision is made from.
+// View is the complete input of a decision.
 type View struct {
 	Now time.Time
-	// OlderThan is the age below which nothing is removed.
+	// OlderThan is the minimum age for a removal.
 	OlderThan  time.Duration
 	Owner      string
 	Deployment hook.Deployment
-	// Record is that of the deployment's reservation; nil: the store has none.
+	// Record of the deployment's reservation; nil: not in the store.
 	Record *lease.Record
 	// Known: the registry has the reservation.
 	Known bool
-	// Ended is when the deployment's lease ended, and how; nil: the history does not say.
-	Ended *lease.Transition
-	// Cleaning is the token of the cleaning lease that is held by who decides; 0: none.
+	// Ended is the event that ended the deployment's lease; nil: not in the history.
+	Ended *lease.Event
+	// Cleaning is the token of the caller's cleaning lease; 0: none.
 	Cleaning int64
 }
 
-// Decide is pure.
+// Decide is a pure function of the view.
 func Decide(v View) (Verdict, string) {
 	d := v.Deployment
 	switch {
 	case d.Owner == "":
-		return Kept, "it has no owner label: it is not ours"
+		return Kept, "it has no owner label, so another tool owns it"
 	case d.Owner != v.Owner:
-		return Kept, fmt.Sprintf("its owner is %s: it is not ours", d.Owner)
+		return Kept, fmt.Sprintf("its owner is %s", d.Owner)
 	case d.Reservation == "" || d.Token == 0:
-		return Kept, "it is not labelled with its reservation and its lease: what it belongs to can't be known"
+		return Kept, "it has no label of a reservation or a lease, so its use is unknown"
 	case v.Record == nil || !v.Known:
-		return Kept, fmt.Sprintf("reservation %s is not in the store and the registry: whether it is used can't be known", d.Reservation)
+		return Kept, fmt.Sprintf("reservation %s is not in the store and the registry, so its use is unknown", d.Reservation)
 	}
-	if verdict, why := v.held(); verdict != "" {
-		return verdict, why
+	if verdict, reason := v.leaseVerdict(); verdict != "" {
+		return verdict, reason
 	}
 	switch age := v.Now.Sub(d.Created); {
 	case d.Created.IsZero():
-		return Kept, "it is not labelled with when it was created: its age can't be known"
+		return Kept, "it has no label of its creation time, so its age is unknown"
 	case age < v.OlderThan:
 		return Kept, fmt.Sprintf("it is younger than %s: created %s ago", v.OlderThan, age.Round(time.Second))
 	}
-	return v.free()
+	return v.unleasedVerdict()
 }
 
-// held keeps what a lease is live for.
-func (v View) held() (Verdict, string) {
+// leaseVerdict keeps a deployment of a live lease.
+func (v View) leaseVerdict() (Verdict, string) {
 	d, l := v.Deployment, v.Record.Lease
 	switch {
-	case l == nil || v.Record.Now() == lease.Leased && l.Offered():
+	case l == nil || v.Record.CurrentState() == lease.Leased && l.Offered():
 		return "", ""
-	case l.Token == d.Token && v.Record.Now() == lease.Leased:
+	case l.Token == d.Token && v.Record.CurrentState() == lease.Leased:
 		return Kept, fmt.Sprintf("lease %d of %s is live", l.Token, l.Holder)
-	case l.Stands == d.Token && v.Record.Now() == lease.Leased:
-		return Kept, fmt.Sprintf("it stands for people, under lease %d of %s", l.Token, l.Holder)
-	case v.Record.Now() == lease.Cleaning && l.Token == v.Cleaning:
+	case l.ProvisionedBy == d.Token && v.Record.CurrentState() == lease.Leased:
+		return Kept, fmt.Sprintf("it is published, under lease %d of %s", l.Token, l.Holder)
+	case v.Record.CurrentState() == lease.Cleaning && l.Token == v.Cleaning:
 		return "", ""
-	case v.Record.Now() == lease.Cleaning:
+	case v.Record.CurrentState() == lease.Cleaning:
 		return Kept, fmt.Sprintf("%s is cleaning the reservation, under lease %d", l.Holder, l.Token)
 	default:
-		return Blocked, fmt.Sprintf("its lease %d %s, and %s has the reservation under lease %d: two may be using one reservation. It can be removed when that lease has ended",
-			d.Token, v.ended(), l.Holder, l.Token)
+		return Blocked, fmt.Sprintf("its lease %d %s, and %s has the reservation under lease %d: both may be in use. It can be removed after that lease has ended",
+			d.Token, v.endText(), l.Holder, l.Token)
 	}
 }
 
-// free decides of what no lease is live for.
-func (v View) free() (Verdict, string) {
+// unleasedVerdict decides about a deployment without a live lease.
+func (v View) unleasedVerdict() (Verdict, string) {
 	d, r := v.Deployment, v.Record
 	switch {
 	case v.Cleaning == 0 && d.Token > r.Token:
-		return Blocked, fmt.Sprintf("its lease %d is newer than any that the store knows, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation renew %s --grant %d makes it so",
+		return Blocked, fmt.Sprintf("its lease %d is newer than the highest known, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation renew %s --grant %d makes it so",
 			d.Token, r.Token, d.Reservation, d.Token)
-	case v.Cleaning == 0 && r.Now() == lease.Dirty && r.Dirt != nil && r.Dirt.ByHand:
-		return Blocked, fmt.Sprintf("its lease %d %s; the reservation waits for somebody: firstlight reservation rotation down --reservation %s", d.Token, v.ended(), d.Reservation)
+	case v.Cleaning == 0 && r.CurrentState() == lease.Dirty && r.DirtyInfo != nil && r.DirtyInfo.ManualOnly:
+		return Blocked, fmt.Sprintf("its lease %d %s; the reservation needs an operator: firstlight reservation rotation down --reservation %s", d.Token, v.endText(), d.Reservation)
 	default:
-		return Remove, fmt.Sprintf("its lease %d %s", d.Token, v.ended())
+		return Remove, fmt.Sprintf("its lease %d %s", d.Token, v.endText())
 	}
 }
 
-func (v View) ended() string {
+func (v View) endText() string {
 	if v.Ended == nil {
-		return "is over, since before what the history has"
+		return "ended before the start of the history"
 	}
-	text := fmt.Sprintf("ended at %s: %s", v.Ended.At.UTC().Format(time.RFC3339), v.Ended.What)
-	if v.Ended.Why != "" {
-		text += ", " + v.Ended.Why
+	text := fmt.Sprintf("ended at %s: %s", v.Ended.At.UTC().Format(time.RFC3339), v.Ended.Type)
+	if v.Ended.Reason != "" {
+		text += ", " + v.Ended.Reason
 	}
 	return text
 }
 
-// goesOn are transitions of a lease that do not end it.
-var goesOn = []lease.What{lease.Offered, lease.Claimed, lease.Noticed, lease.Extended, lease.Opened, lease.Taken, lease.HandedBack}
+// nonEnding are the events that do not end a lease.
+var nonEnding = []lease.EventType{lease.Offered, lease.Claimed, lease.Notified, lease.Extended, lease.Published, lease.CheckedOut, lease.CheckedIn}
 
-// endOf finds the end of a lease in a history.
-func endOf(history []lease.Transition, token int64) *lease.Transition {
+// endOf returns the event that ended a lease.
+func endOf(history []lease.Event, token int64) *lease.Event {
 	for _, t := range slices.Backward(history) {
-		if t.Token == token && !slices.Contains(goesOn, t.What) {
+		if t.Token == token && !slices.Contains(nonEnding, t.Type) {
 			return &t
 		}
 	}

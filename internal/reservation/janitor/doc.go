@@ -1,12 +1,10 @@
-// Package janitor finds deployments that belong to no live lease, by their labels and their
-// age, and says of each why it is kept or is to be removed. It changes nothing unless it is
-// told to.
+// Package janitor finds deployments without a live lease, by their labels and age, and says for
+// each why it is kept or can be removed. It changes nothing unless Enforce is called.
 //
 // Invariants:
-//   - What has not this owner's label is not ours, and is kept. So is what has no age.
-//   - Where a cloud can't be looked at, nothing of it is removed.
-//   - Nothing is removed but under a cleaning lease of its reservation, for which the
-//     decision is taken again on what is there then: a lease that was granted meanwhile
-//     is in its way.
-//   - A reservation is freed only when nothing stands in it any more.
+//   - A deployment without this owner's label, or without an age, is kept.
+//   - If a cloud cannot be listed, nothing in it is removed.
+//   - A deployment is removed only under a cleaning lease of its reservation, and the
+//     decision is repeated under it: a lease granted in the meantime prevents the removal.
+//   - A reservation is freed only when it has no deployment left.
 package janitor

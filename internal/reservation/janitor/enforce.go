@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
-// Enforce removes what a report says is to be removed, reservation by reservation, and answers
-// the report with what became of it.
+// Enforce removes the deployments that a report marks for removal and returns the updated report.
 func (j *Janitor) Enforce(ctx context.Context, report Report) (Report, error) {
 	report.Enforced = true
 	work := map[string][]*Decision{}
@@ -39,26 +38,26 @@ func (j *Janitor) Enforce(ctx context.Context, report Report) (Report, error) {
 	return report, errors.Join(errs...)
 }
 
-// refusing gives what is still to be removed a verdict.
-func refusing(all []*Decision, v Verdict, format string, args ...any) {
+// setVerdict sets the verdict of all decisions that are still to remove.
+func setVerdict(all []*Decision, v Verdict, format string, args ...any) {
 	for _, d := range all {
 		if d.Verdict == Remove {
-			d.Verdict, d.Why = v, fmt.Sprintf(format, args...)
+			d.Verdict, d.Reason = v, fmt.Sprintf(format, args...)
 		}
 	}
 }
 
-// ending bounds how long a lease is ended when nobody waits any more.
-const ending = 30 * time.Second
+// endTimeout bounds the end of a lease after ctx has ended.
+const endTimeout = 30 * time.Second
 
-// clean removes deployments of one reservation under a cleaning lease of it.
+// clean removes deployments of one reservation under a cleaning lease.
 func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error {
-	row, _ := j.opts.Registry.Find(name) // what is not in it is never to be removed
-	l, err := j.take(ctx, name, all)
+	row, _ := j.opts.Registry.Find(name) // only known reservations have deployments to remove
+	l, err := j.cleaningLease(ctx, name, all)
 	if err != nil {
-		refusing(all, Blocked, "it can't be removed now: %v", err)
+		setVerdict(all, Blocked, "it cannot be removed now: %v", err)
 		if errors.Is(err, lease.ErrNotDirty) {
-			return nil // somebody has it
+			return nil // the reservation has a holder
 		}
 		return err
 	}
@@ -69,54 +68,54 @@ func (j *Janitor) clean(ctx context.Context, name string, all []*Decision) error
 	kept := make(chan struct{})
 	go func() { // until the work has returned
 		defer close(kept)
-		if err := j.opts.Broker.Keep(keeping, []broker.Grant{grant}, nil); err != nil {
+		if err := j.opts.Broker.KeepAlive(keeping, []broker.Grant{grant}, nil); err != nil {
 			stop(fmt.Errorf("the cleaning lease was lost: %w", err))
 		}
 	}()
 	stands, err := j.remove(working, row, hook.Lease{Token: l.Token, Holder: l.Holder}, all)
 	letGo()
 	<-kept
-	refusing(all, Failed, "it was not removed: %v", err)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	setVerdict(all, Failed, "it was not removed: %v", err)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
 	if err != nil || len(stands) > 0 {
-		why := "still standing: " + strings.Join(stands, ", ")
+		reason := "remaining: " + strings.Join(stands, ", ")
 		if err != nil {
-			why = err.Error()
+			reason = err.Error()
 		}
-		return errors.Join(err, j.opts.Broker.FailClean(last, name, l.Token, why))
+		return errors.Join(err, j.opts.Broker.FailClean(last, name, l.Token, reason))
 	}
-	return j.opts.Broker.FinishClean(last, name, l.Token, "the janitor removed what was left, and nothing stands") //nolint:wrapcheck // says what it was doing
+	return j.opts.Broker.FinishClean(last, name, l.Token, "the janitor removed all leftover deployments")
 }
 
-// take gets the cleaning lease. What is free is made dirty first: it is in use without a lease.
-func (j *Janitor) take(ctx context.Context, name string, all []*Decision) (lease.Lease, error) {
-	r, err := j.opts.Store.Fresh(ctx, name)
+// cleaningLease starts cleaning. A free reservation is made dirty first: it is in use without a
+// lease.
+func (j *Janitor) cleaningLease(ctx context.Context, name string, all []*Decision) (lease.Lease, error) {
+	r, err := j.opts.Store.GetUncached(ctx, name)
 	if err != nil {
-		return lease.Lease{}, err //nolint:wrapcheck // says what it was doing
+		return lease.Lease{}, err
 	}
-	if r.Status.Now() == lease.Free {
-		if err := j.opts.Broker.Block(ctx, name, j.opts.Holder, "deployment "+all[0].Deployment.Name+" stands, and no lease is live"); err != nil {
-			return lease.Lease{}, err //nolint:wrapcheck // says what it was doing
+	if r.Status.CurrentState() == lease.Free {
+		if err := j.opts.Broker.QuarantineFree(ctx, name, j.opts.Holder, "deployment "+all[0].Deployment.Name+" exists without a live lease"); err != nil {
+			return lease.Lease{}, err
 		}
 	}
-	return j.opts.Broker.Clean(ctx, name, lease.Ticket{Holder: j.opts.Holder, Purpose: "janitor", Period: lease.Spans(j.opts.Period)}) //nolint:wrapcheck // says what it was doing
+	return j.opts.Broker.Clean(ctx, name, lease.Ticket{Holder: j.opts.Holder, Purpose: "janitor", RenewInterval: lease.Duration(j.opts.RenewInterval)})
 }
 
-// remove decides again, on what is there under the lease, and removes; it answers what of the
-// reservation stands after that.
-func (j *Janitor) remove(ctx context.Context, row registry.Reservation, l hook.Lease, all []*Decision) (stands []string, err error) {
+// remove decides again under the lease, removes, and returns the remaining deployments.
+func (j *Janitor) remove(ctx context.Context, row config.Reservation, l hook.Lease, all []*Decision) (stands []string, err error) {
 	now, err := j.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
 	if err != nil {
-		return nil, fmt.Errorf("see what stands: %w", err)
+		return nil, fmt.Errorf("list deployments: %w", err)
 	}
-	there := map[string]hook.Deployment{}
+	found := map[string]hook.Deployment{}
 	for _, d := range now {
-		there[d.Name] = d
+		found[d.Name] = d
 	}
 	var errs []error
 	for _, d := range all {
-		if err := j.removeOne(ctx, row, l, d, there); err != nil {
+		if err := j.removeOne(ctx, row, l, d, found); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -125,7 +124,7 @@ func (j *Janitor) remove(ctx context.Context, row registry.Reservation, l hook.L
 	}
 	left, err := j.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
 	if err != nil {
-		return nil, fmt.Errorf("see that nothing stands: %w", err)
+		return nil, fmt.Errorf("list remaining deployments: %w", err)
 	}
 	for _, d := range left {
 		stands = append(stands, d.Name)
@@ -133,15 +132,15 @@ func (j *Janitor) remove(ctx context.Context, row registry.Reservation, l hook.L
 	return stands, nil
 }
 
-func (j *Janitor) removeOne(ctx context.Context, row registry.Reservation, l hook.Lease, d *Decision, there map[string]hook.Deployment) error {
+func (j *Janitor) removeOne(ctx context.Context, row config.Reservation, l hook.Lease, d *Decision, found map[string]hook.Deployment) error {
 	was := d.Deployment
-	now, ok := there[was.Name]
+	now, ok := found[was.Name]
 	switch {
 	case !ok:
-		d.Verdict, d.Why = Removed, d.Why+"; it was gone already"
+		d.Verdict, d.Reason = Removed, d.Reason+"; it was removed already"
 		return nil
 	case now.Token != was.Token || now.Owner != was.Owner || !now.Created.Equal(was.Created):
-		d.Verdict, d.Why = Blocked, "it is not any more what was decided of: its labels have changed"
+		d.Verdict, d.Reason = Blocked, "its labels have changed since the decision"
 		return nil
 	}
 	again, err := j.decide(ctx, d.Cloud, now, l.Token)
@@ -153,9 +152,9 @@ func (j *Janitor) removeOne(ctx context.Context, row registry.Reservation, l hoo
 		return nil
 	}
 	if err := j.opts.Hooks.Teardown(ctx, row, was.Name, l); err != nil {
-		d.Verdict, d.Why = Failed, err.Error()
-		return err //nolint:wrapcheck // says what it was doing
+		d.Verdict, d.Reason = Failed, err.Error()
+		return err
 	}
-	d.Verdict, d.Why = Removed, again.Why
+	d.Verdict, d.Reason = Removed, again.Reason
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 var (
@@ -35,7 +35,7 @@ type clouds struct {
 	t      *testing.T
 	stands []hook.Deployment
 	// looked and torn are called before the answer; each may change what stands.
-	looked func(cloud registry.Cloud, l hook.Lease) error
+	looked func(cloud config.Cloud, l hook.Lease) error
 	torn   func(name string) error
 	gone   []string
 	broker *broker.Broker
@@ -43,13 +43,13 @@ type clouds struct {
 
 func (*clouds) Owner() string { return "team-a" }
 
-func (c *clouds) Discover(_ context.Context, cloud registry.Cloud, row *registry.Reservation, l hook.Lease) ([]hook.Deployment, error) {
+func (c *clouds) Discover(_ context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error) {
 	if c.looked != nil {
 		if err := c.looked(cloud, l); err != nil {
 			return nil, err
 		}
 	}
-	if cloud != registry.AWS {
+	if cloud != config.AWS {
 		return nil, nil
 	}
 	var out []hook.Deployment
@@ -61,7 +61,7 @@ func (c *clouds) Discover(_ context.Context, cloud registry.Cloud, row *registry
 	return out, nil
 }
 
-func (c *clouds) Teardown(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error {
+func (c *clouds) Teardown(ctx context.Context, row config.Reservation, name string, l hook.Lease) error {
 	if err := c.broker.Check(ctx, row.Name, l.Token); err != nil {
 		c.t.Errorf("torn down under a lease that is not live: %v", err)
 	}
@@ -91,7 +91,7 @@ func newBench(t *testing.T, name string) *bench {
 	}
 	b := broker.New(broker.Options{Store: k})
 	c := &clouds{t: t, broker: b}
-	reg := &registry.Registry{Reservations: []registry.Reservation{{Name: name, Slug: "ah1", Cloud: registry.AWS}, {Name: "gcp-h100", Slug: "gh1", Cloud: registry.GCP}}}
+	reg := &config.Registry{Reservations: []config.Reservation{{Name: name, Slug: "ah1", Cloud: config.AWS}, {Name: "gcp-h100", Slug: "gh1", Cloud: config.GCP}}}
 	j := New(Options{Registry: reg, Store: k, Broker: b, Hooks: c, Holder: "janitor", OlderThan: time.Hour, Now: time.Now})
 	return &bench{j, c, k, name}
 }
@@ -122,7 +122,7 @@ func (b *bench) free(t *testing.T) {
 
 func (b *bench) acquire(t *testing.T, holder string) lease.Lease {
 	t.Helper()
-	got, err := b.broker.Acquire(t.Context(), broker.Request{Reservations: []string{b.name}, Ticket: lease.Ticket{Holder: holder, Period: lease.Spans(time.Hour)}})
+	got, err := b.broker.Acquire(t.Context(), broker.Request{Reservations: []string{b.name}, Ticket: lease.Ticket{Holder: holder, RenewInterval: lease.Duration(time.Hour)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (b *bench) acquire(t *testing.T, holder string) lease.Lease {
 
 func (b *bench) look(t *testing.T) Report {
 	t.Helper()
-	r, err := b.Look(t.Context())
+	r, err := b.Inspect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,31 +140,31 @@ func (b *bench) look(t *testing.T) Report {
 
 func (b *bench) state(t *testing.T) lease.State {
 	t.Helper()
-	r, err := b.kube.Fresh(t.Context(), b.name)
+	r, err := b.kube.GetUncached(t.Context(), b.name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Status.Now()
+	return r.Status.CurrentState()
 }
 
 func TestLooking(t *testing.T) {
 	b := newBench(t, "look")
 	b.leave(t, true)
 	r := b.look(t)
-	if len(r.Decisions) != 1 || r.Decisions[0].Verdict != Remove || !strings.Contains(r.Decisions[0].Why, "released, done") || r.Enforced {
+	if len(r.Decisions) != 1 || r.Decisions[0].Verdict != Remove || !strings.Contains(r.Decisions[0].Reason, "released, done") || r.Enforced {
 		t.Errorf("%+v", r)
 	}
 	if len(b.gone) > 0 || b.state(t) != lease.Dirty {
 		t.Errorf("looking removed %v, and the reservation is %s", b.gone, b.state(t))
 	}
-	b.looked = func(cloud registry.Cloud, _ hook.Lease) error {
-		if cloud == registry.AWS {
+	b.looked = func(cloud config.Cloud, _ hook.Lease) error {
+		if cloud == config.AWS {
 			return errors.New("no rights")
 		}
 		return nil
 	}
 	r, err := b.Enforce(t.Context(), b.look(t))
-	if err != nil || r.Count(Blocked) != 1 || r.Count(Removed) != 0 || !strings.Contains(r.Decisions[0].Why, "no rights") || len(b.gone) > 0 {
+	if err != nil || r.Count(Blocked) != 1 || r.Count(Removed) != 0 || !strings.Contains(r.Decisions[0].Reason, "no rights") || len(b.gone) > 0 {
 		t.Errorf("a cloud that can't be seen: %v %+v, removed %v", err, r, b.gone)
 	}
 }
@@ -214,7 +214,7 @@ func TestEnforcing(t *testing.T) {
 			if tt.before != nil {
 				tt.before(t, b)
 			}
-			b.looked = func(_ registry.Cloud, l hook.Lease) error {
+			b.looked = func(_ config.Cloud, l hook.Lease) error {
 				if l.Token == 0 {
 					t.Error("it looks without its lease")
 				}
@@ -227,8 +227,8 @@ func TestEnforcing(t *testing.T) {
 			if (err != nil) != tt.fails {
 				t.Errorf("the error is %v", err)
 			}
-			if d := after.Decisions[0]; d.Verdict != tt.want || !strings.Contains(d.Why, tt.why) {
-				t.Errorf("%s: %s\nwant %s: %s", d.Verdict, d.Why, tt.want, tt.why)
+			if d := after.Decisions[0]; d.Verdict != tt.want || !strings.Contains(d.Reason, tt.why) {
+				t.Errorf("%s: %s\nwant %s: %s", d.Verdict, d.Reason, tt.want, tt.why)
 			}
 			if got := b.state(t); got != tt.state || len(b.gone) != tt.gone {
 				t.Errorf("the reservation is %s, removed %v; want %s, %d", got, b.gone, tt.state, tt.gone)

@@ -9,60 +9,60 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// Hooks do the clouds' part. A hook.Client is one.
+// Hooks is implemented by hook.Client.
 type Hooks interface {
 	Owner() string
-	Discover(ctx context.Context, cloud registry.Cloud, row *registry.Reservation, l hook.Lease) ([]hook.Deployment, error)
-	Teardown(ctx context.Context, row registry.Reservation, name string, l hook.Lease) error
+	Discover(ctx context.Context, cloud config.Cloud, row *config.Reservation, l hook.Lease) ([]hook.Deployment, error)
+	Teardown(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
 }
 
-// Store reads reservations as they are. A store.Kube is one.
+// Store is implemented by store.Kube.
 type Store interface {
-	Fresh(ctx context.Context, name string) (*store.Reservation, error)
-	History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error)
+	GetUncached(ctx context.Context, name string) (*store.Reservation, error)
+	History(ctx context.Context, name string, since time.Time) ([]lease.Event, error)
 }
 
-// Broker gives cleaning leases. A broker.Broker is one.
+// Broker is implemented by broker.Broker.
 type Broker interface {
-	Block(ctx context.Context, name, by, why string) error
+	QuarantineFree(ctx context.Context, name, by, reason string) error
 	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
-	Keep(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
-	FinishClean(ctx context.Context, name string, token int64, why string) error
-	FailClean(ctx context.Context, name string, token int64, why string) error
+	KeepAlive(ctx context.Context, grants []broker.Grant, heard func(broker.Grant)) error
+	FinishClean(ctx context.Context, name string, token int64, reason string) error
+	FailClean(ctx context.Context, name string, token int64, reason string) error
 }
 
 // Options of a Janitor.
 type Options struct {
-	Registry *registry.Registry
+	Registry *config.Registry
 	Store    Store
 	Broker   Broker
 	Hooks    Hooks
-	// Holder is who cleans; OlderThan the age below which nothing is removed; Period within
-	// what time a cleaning lease has to be renewed, 0: 1 minute.
-	Holder    string
-	OlderThan time.Duration
-	Period    time.Duration
-	Now       func() time.Time
+	// Holder of the cleaning leases; OlderThan is the minimum age for a removal; RenewInterval of
+	// a cleaning lease defaults to 1 minute.
+	Holder        string
+	OlderThan     time.Duration
+	RenewInterval time.Duration
+	Now           func() time.Time
 }
 
-// Janitor looks, and cleans.
+// Janitor finds and removes leftover deployments.
 type Janitor struct{ opts Options }
 
-// New makes one.
+// New returns a janitor.
 func New(opts Options) *Janitor {
-	if opts.Period == 0 {
-		opts.Period = time.Minute
+	if opts.RenewInterval == 0 {
+		opts.RenewInterval = time.Minute
 	}
 	return &Janitor{opts: opts}
 }
 
-// Report is what was found.
+// Report has a decision for each deployment.
 type Report struct {
 	At        time.Time  `json:"at"`
 	Enforced  bool       `json:"enforced"`
@@ -70,7 +70,7 @@ type Report struct {
 	Decisions []Decision `json:"decisions"`
 }
 
-// Count is how many have a verdict.
+// Count returns the number of decisions with a verdict.
 func (r Report) Count(v Verdict) int {
 	n := 0
 	for _, d := range r.Decisions {
@@ -81,22 +81,22 @@ func (r Report) Count(v Verdict) int {
 	return n
 }
 
-// Look decides of everything that is found, and changes nothing. A cloud that can't be looked
-// at is a decision, too: blocked.
-func (j *Janitor) Look(ctx context.Context) (Report, error) {
+// Inspect decides about every deployment and changes nothing. A cloud that cannot be listed is
+// blocked.
+func (j *Janitor) Inspect(ctx context.Context) (Report, error) {
 	report := Report{At: j.opts.Now().UTC(), OlderThan: j.opts.OlderThan.String(), Decisions: []Decision{}}
 	for _, cloud := range j.clouds() {
 		all, err := j.opts.Hooks.Discover(ctx, cloud, nil, hook.Lease{})
 		if ctx.Err() != nil {
-			return report, fmt.Errorf("look at %s: %w", cloud, context.Cause(ctx))
+			return report, fmt.Errorf("list deployments in %s: %w", cloud, context.Cause(ctx))
 		}
 		if err != nil {
-			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Why: fmt.Sprintf("what stands there can't be seen, so nothing of it is removed: %v", err)})
+			report.Decisions = append(report.Decisions, Decision{Cloud: cloud, Verdict: Blocked, Reason: fmt.Sprintf("its deployments cannot be listed, so nothing is removed: %v", err)})
 			continue
 		}
 		slices.SortFunc(all, func(a, b hook.Deployment) int { return strings.Compare(a.Name, b.Name) })
 		for _, d := range all {
-			d.Access = nil // how it is reached is of no use here
+			d.Access = nil // not needed here
 			decision, err := j.decide(ctx, cloud, d, 0)
 			if err != nil {
 				return report, err
@@ -107,9 +107,9 @@ func (j *Janitor) Look(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
-// clouds of the registry, each once, in order.
-func (j *Janitor) clouds() []registry.Cloud {
-	var out []registry.Cloud
+// clouds returns the clouds of the registry, sorted, without duplicates.
+func (j *Janitor) clouds() []config.Cloud {
+	var out []config.Cloud
 	for _, row := range j.opts.Registry.Reservations {
 		out = append(out, row.Cloud)
 	}
@@ -117,17 +117,17 @@ func (j *Janitor) clouds() []registry.Cloud {
 	return slices.Compact(out)
 }
 
-// decide reads how the deployment's reservation is now.
-func (j *Janitor) decide(ctx context.Context, cloud registry.Cloud, d hook.Deployment, cleaning int64) (Decision, error) {
+// decide reads the current record of the deployment's reservation.
+func (j *Janitor) decide(ctx context.Context, cloud config.Cloud, d hook.Deployment, cleaning int64) (Decision, error) {
 	v := View{Now: j.opts.Now(), OlderThan: j.opts.OlderThan, Owner: j.opts.Hooks.Owner(), Deployment: d, Cleaning: cleaning}
 	out := Decision{Cloud: cloud, Deployment: &d}
 	if row, known := j.opts.Registry.Find(d.Reservation); known && row.Cloud == cloud && d.Owner == v.Owner {
 		v.Known = true
-		r, err := j.opts.Store.Fresh(ctx, d.Reservation)
+		r, err := j.opts.Store.GetUncached(ctx, d.Reservation)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
-			return out, fmt.Errorf("decide of %s: %w", d.Name, err)
+			return out, fmt.Errorf("decide about %s: %w", d.Name, err)
 		default:
 			v.Record = &r.Status.Record
 			if v.Ended, err = j.end(ctx, d, r); err != nil {
@@ -135,21 +135,21 @@ func (j *Janitor) decide(ctx context.Context, cloud registry.Cloud, d hook.Deplo
 			}
 		}
 	}
-	out.Verdict, out.Why = Decide(v)
+	out.Verdict, out.Reason = Decide(v)
 	return out, nil
 }
 
-// end finds when a deployment's lease ended.
-func (j *Janitor) end(ctx context.Context, d hook.Deployment, r *store.Reservation) (*lease.Transition, error) {
+// end returns the event that ended a deployment's lease.
+func (j *Janitor) end(ctx context.Context, d hook.Deployment, r *store.Reservation) (*lease.Event, error) {
 	if l := r.Status.Lease; l != nil && l.Token == d.Token {
-		return nil, nil //nolint:nilnil // it is live
+		return nil, nil
 	}
 	if t := endOf(r.Status.Recent, d.Token); t != nil {
 		return t, nil
 	}
 	all, err := j.opts.Store.History(ctx, d.Reservation, time.Time{})
 	if err != nil {
-		return nil, fmt.Errorf("decide of %s: %w", d.Name, err)
+		return nil, fmt.Errorf("decide about %s: %w", d.Name, err)
 	}
 	return endOf(all, d.Token), nil
 }

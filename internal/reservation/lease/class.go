@@ -1,13 +1,13 @@
 package lease
 
-// The priority classes: who comes first in a queue.
+// Priority classes, highest first.
 const (
 	People  = "people"
 	Nightly = "nightly"
 )
 
-// PriorityOf is that of a class, the higher served first; false where there is no such
-// class.
+// PriorityOf returns the priority of a class; the highest is served first. ok is false for an
+// unknown class.
 func PriorityOf(class string) (int, bool) {
 	switch class {
 	case People:

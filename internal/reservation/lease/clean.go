@@ -6,69 +6,70 @@ import (
 	"time"
 )
 
-// Clean begins to clean what is dirty: cleaning is a lease of its own, of the
-// cleaner. The same ticket again is the same lease.
+// Clean starts cleaning a dirty reservation. Cleaning is a lease of its own, held by the cleaner.
+// Clean is idempotent for one ticket.
 func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
-	if r.Now() == Cleaning && r.Lease.ID == t.ID {
+	if r.CurrentState() == Cleaning && r.Lease.ID == t.ID {
 		return *r.Lease, nil
 	}
-	if r.Now() != Dirty {
-		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.Now())
+	if r.CurrentState() != Dirty {
+		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.CurrentState())
 	}
 	r.State = Cleaning
-	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), Granted: micro(now), Claimed: at(now)}
-	r.Lease.prolong(now)
-	r.note(now, CleanBegun, t.Holder, r.Token, r.Dirt.Why)
+	r.Lease = &Lease{Ticket: t, Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
+	r.Lease.setExpiry(now)
+	r.addEvent(now, CleanStarted, t.Holder, r.Token, r.DirtyInfo.Reason)
 	return *r.Lease, nil
 }
 
-func (r *Record) cleans(token int64) (*Lease, error) {
-	if r.Now() == Cleaning && r.Lease.Token == token {
+func (r *Record) cleaningLease(token int64) (*Lease, error) {
+	if r.CurrentState() == Cleaning && r.Lease.Token == token {
 		return r.Lease, nil
 	}
 	return nil, r.staleError(token)
 }
 
-// RenewClean says that the cleaner is still at it.
+// RenewClean extends the cleaning lease.
 func (r *Record) RenewClean(token int64, now time.Time) (Lease, error) {
-	l, err := r.cleans(token)
+	l, err := r.cleaningLease(token)
 	if err != nil {
 		return Lease{}, err
 	}
-	l.Heard++
-	l.prolong(now)
+	l.Heartbeats++
+	l.setExpiry(now)
 	return *l, nil
 }
 
-// FinishClean frees what was cleaned, and offers it to who waits.
-func (r *Record) FinishClean(token int64, why string, now time.Time) error {
-	if r.happened(Cleaned, token) {
+// FinishClean frees a cleaned reservation and offers it to the head of the queue. It is
+// idempotent.
+func (r *Record) FinishClean(token int64, reason string, now time.Time) error {
+	if r.hasRecent(Cleaned, token) {
 		return nil
 	}
-	l, err := r.cleans(token)
+	l, err := r.cleaningLease(token)
 	if err != nil {
 		return err
 	}
 	holder := l.Holder
-	r.State, r.Lease, r.Dirt = Free, nil, nil
-	r.note(now, Cleaned, holder, token, why)
-	r.settle(now)
+	r.State, r.Lease, r.DirtyInfo = Free, nil, nil
+	r.addEvent(now, Cleaned, holder, token, reason)
+	r.offerNext(now)
 	return nil
 }
 
-// FailClean leaves the reservation dirty. Failed again, it has failed once.
-func (r *Record) FailClean(token int64, why string, now time.Time) error {
-	if slices.ContainsFunc(r.Recent, func(t Transition) bool { return t.What == CleanFailed && t.Token == token && t.Why == why }) {
-		return nil // not where it failed for its cleaner's silence
+// FailClean leaves the reservation dirty and counts the attempt. It is idempotent for one reason.
+func (r *Record) FailClean(token int64, reason string, now time.Time) error {
+	if slices.ContainsFunc(r.Recent, func(t Event) bool { return t.Type == CleanFailed && t.Token == token && t.Reason == reason }) {
+		return nil // a cleaning lease that expired has failed already
 	}
-	l, err := r.cleans(token)
+	l, err := r.cleaningLease(token)
 	if err != nil {
 		return err
 	}
 	holder := l.Holder
 	r.State, r.Lease = Dirty, nil
-	r.Dirt.Attempts++
-	r.Dirt.Failure = why
-	r.note(now, CleanFailed, holder, token, why)
+	r.DirtyInfo.Attempts++
+	r.DirtyInfo.Failure = reason
+	r.addEvent(now, CleanFailed, holder, token, reason)
 	return nil
 }

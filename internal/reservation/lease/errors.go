@@ -7,48 +7,48 @@ import (
 
 // Errors that callers decide on.
 var (
-	// ErrNoTicket: there is no such ticket, and no lease of it.
-	ErrNoTicket = errors.New("no such ticket")
-	// ErrNotOffered: the ticket still waits.
+	// ErrTicketNotFound: the record has neither a ticket nor a lease with this ID.
+	ErrTicketNotFound = errors.New("ticket not found")
+	// ErrNotOffered: the ticket is still in the queue.
 	ErrNotOffered = errors.New("not offered yet")
-	// ErrOver: the lease has come to its end and can not be renewed.
-	ErrOver = errors.New("the lease is over")
-	// ErrLimit: the lease can not be extended that far.
-	ErrLimit = errors.New("past the limit of the lease")
-	// ErrNotDirty: there is nothing to clean.
-	ErrNotDirty = errors.New("nothing to clean")
-	// ErrNotExpired: the lease is still good.
+	// ErrTermOver: the term of the lease has ended and the lease cannot be renewed.
+	ErrTermOver = errors.New("the term of the lease is over")
+	// ErrPastMaxTerm: the extension would exceed the maximum term.
+	ErrPastMaxTerm = errors.New("past the maximum term of the lease")
+	// ErrNotDirty: only a dirty reservation can be cleaned.
+	ErrNotDirty = errors.New("the reservation is not dirty")
+	// ErrNotExpired: the lease is still valid.
 	ErrNotExpired = errors.New("not expired")
 )
 
 // NotHolderError refuses a change to the lease of another user.
 type NotHolderError struct {
-	Holder, User string // who has the lease
-	Caller       string // who wants to change it
+	Holder, User string // of the lease
+	Caller       string // the user that requested the change
 }
 
 func (e *NotHolderError) Error() string {
-	return fmt.Sprintf("%s holds it as user %s, and you are user %s: only the holder or an operator may change the lease", e.Holder, e.User, e.Caller)
+	return fmt.Sprintf("%s holds the lease as user %s, and you are user %s: only the holder or an operator may change the lease", e.Holder, e.User, e.Caller)
 }
 
-// StaleError refuses a token that is not the one of the lease there is.
+// StaleError refuses a token that is not the token of the current lease.
 type StaleError struct {
 	Token, Highest int64
 	State          State
-	Holder         string // who has it now; empty: nobody
+	Holder         string // of the current lease; empty if there is none
 }
 
-// Unknown tells that this store never granted the token.
+// Unknown reports whether this store never granted the token.
 func (e *StaleError) Unknown() bool { return e.Token > e.Highest }
 
 func (e *StaleError) Error() string {
-	who := "nobody holds it"
+	who := "it has no holder"
 	if e.Holder != "" {
 		who = e.Holder + " holds it"
 	}
 	if e.Unknown() {
 		return fmt.Sprintf("token %d was not granted by this store: the highest granted is %d, the reservation is %s, %s; "+
-			"the token is mistyped, of another store, or the store was restored from a backup, which an operator confirms with reservation confirm-restore", e.Token, e.Highest, e.State, who)
+			"the token is mistyped, belongs to another store, or the store was restored from a backup, which an operator confirms with reservation confirm-restore", e.Token, e.Highest, e.State, who)
 	}
 	return fmt.Sprintf("token %d is stale: the highest granted is %d, the reservation is %s, %s", e.Token, e.Highest, e.State, who)
 }

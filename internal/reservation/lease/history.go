@@ -10,18 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// History is a list of transitions, oldest first. In JSON each is one line of text:
+// History is a list of events, oldest first. In JSON each event is one line of text:
 //
-//	N AT WHAT TO TOKEN WHO by=BY WHY
+//	N TIME TYPE STATE TOKEN ACTOR by=USER REASON
 //
-// Lines of earlier versions have no by=BY.
+// The field by=USER is absent if the user is unknown.
 //
-// An API server walks every field of an object several times in each write, and a
-// status has up to 64 transitions: as objects they were most of the cost of a write.
-type History []Transition
+// An API server visits every field of an object several times in each write, and a status has up
+// to 64 events: as objects they were most of the cost of a write.
+type History []Event
 
-// absent stands for an empty field.
-const absent = "-"
+const emptyField = "-"
 
 var (
 	escaper   = strings.NewReplacer("%", "%25", " ", "%20")
@@ -31,20 +30,20 @@ var (
 // byPrefix marks the field of the user that wrote a line.
 const byPrefix = "by="
 
-// byField is that field, with the space after it. A line that is read and written again is
-// the same, so one without the field stays without it, unless its reason would be taken for it.
-func byField(t Transition) string {
-	if t.By == "" && (!strings.HasPrefix(t.Why, byPrefix) || !strings.Contains(t.Why, " ")) {
+// byField returns that field and a space. A line must survive a round trip unchanged, so an empty
+// user writes no field, unless the reason would then be read as one.
+func byField(t Event) string {
+	if t.User == "" && (!strings.HasPrefix(t.Reason, byPrefix) || !strings.Contains(t.Reason, " ")) {
 		return ""
 	}
-	return byPrefix + escaper.Replace(t.By) + " "
+	return byPrefix + escaper.Replace(t.User) + " "
 }
 
 func escape(field string) string {
 	switch field {
 	case "":
-		return absent
-	case absent:
+		return emptyField
+	case emptyField:
 		return "%2D"
 	default:
 		return escaper.Replace(field)
@@ -52,33 +51,32 @@ func escape(field string) string {
 }
 
 func unescape(field string) string {
-	if field == absent {
+	if field == emptyField {
 		return ""
 	}
 	return unescaper.Replace(field)
 }
 
-// MarshalJSON writes a line of text for each transition.
+// MarshalJSON writes each event as a line of text.
 func (h History) MarshalJSON() ([]byte, error) {
 	lines := make([]string, len(h))
 	for i, t := range h {
-		when := absent
+		when := emptyField
 		if !t.At.IsZero() {
 			when = t.At.UTC().Format(metav1.RFC3339Micro)
 		}
 		lines[i] = strings.Join([]string{
-			strconv.FormatInt(t.N, 10), when, escape(string(t.What)), escape(string(t.To)), strconv.FormatInt(t.Token, 10), escape(t.Who), byField(t) + t.Why,
+			strconv.FormatInt(t.N, 10), when, escape(string(t.Type)), escape(string(t.State)), strconv.FormatInt(t.Token, 10), escape(t.Actor), byField(t) + t.Reason,
 		}, " ")
 	}
-	return json.Marshal(lines) //nolint:wrapcheck // strings always marshal
+	return json.Marshal(lines)
 }
 
-// UnmarshalJSON reads lines of text, or the objects that were written before there were
-// lines.
+// UnmarshalJSON reads lines of text.
 func (h *History) UnmarshalJSON(raw []byte) error {
 	var lines []string
 	if err := json.Unmarshal(raw, &lines); err != nil {
-		var objects []Transition
+		var objects []Event
 		if json.Unmarshal(raw, &objects) != nil {
 			return fmt.Errorf("invalid history: must be a list of lines: %w", err)
 		}
@@ -88,8 +86,8 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	out := make(History, len(lines))
 	for i, line := range lines {
 		var err error
-		if out[i], err = parseTransition(line); err != nil {
-			return fmt.Errorf("invalid line %q of a history: %w", line, err)
+		if out[i], err = parseEvent(line); err != nil {
+			return fmt.Errorf("invalid line of history %q: %w", line, err)
 		}
 	}
 	if *h = out; lines == nil {
@@ -98,29 +96,29 @@ func (h *History) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// fields of a line without its user; the last, why, may have spaces.
+// fields of a line without its user; the last one, the reason, may contain spaces.
 const fields = 7
 
-func parseTransition(line string) (Transition, error) {
+func parseEvent(line string) (Event, error) {
 	f := strings.SplitN(line, " ", fields)
 	if len(f) != fields {
-		return Transition{}, fmt.Errorf("must have %d fields: N AT WHAT TO TOKEN WHO [by=BY] WHY", fields)
+		return Event{}, fmt.Errorf("must have %d fields: N TIME TYPE STATE TOKEN ACTOR [by=USER] REASON", fields)
 	}
 	n, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil {
-		return Transition{}, err //nolint:wrapcheck // the caller names the line
+		return Event{}, err
 	}
-	t := Transition{N: n, What: What(unescape(f[2])), To: State(unescape(f[3])), Who: unescape(f[5]), Why: f[6]}
-	if by, why, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
-		t.By, t.Why = unescaper.Replace(strings.TrimPrefix(by, byPrefix)), why
+	t := Event{N: n, Type: EventType(unescape(f[2])), State: State(unescape(f[3])), Actor: unescape(f[5]), Reason: f[6]}
+	if by, reason, ok := strings.Cut(f[6], " "); ok && strings.HasPrefix(by, byPrefix) {
+		t.User, t.Reason = unescaper.Replace(strings.TrimPrefix(by, byPrefix)), reason
 	}
-	if f[1] != absent {
+	if f[1] != emptyField {
 		when, err := time.Parse(metav1.RFC3339Micro, f[1])
 		if err != nil {
-			return Transition{}, err //nolint:wrapcheck // the caller names the line
+			return Event{}, err
 		}
-		t.At = metav1.NewMicroTime(when.Local()) // as other times of a record are read
+		t.At = metav1.NewMicroTime(when.Local()) // local time, like the other times of a record
 	}
 	t.Token, err = strconv.ParseInt(f[4], 10, 64)
-	return t, err //nolint:wrapcheck // the caller names the line
+	return t, err
 }

@@ -13,19 +13,19 @@ import (
 // What is written as lines of text is read as it was, whatever people write in it.
 func TestHistoryRoundTrip(t *testing.T) {
 	when := metav1.NewMicroTime(time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.Local)) //nolint:gosmopolitan // as it is read
-	for name, tr := range map[string]Transition{
-		"usual":            {N: 7, At: when, What: Claimed, To: Leased, Who: "ada@host", Token: 1767225600000, Why: "debugging NCCL"},
+	for name, tr := range map[string]Event{
+		"usual":            {N: 7, At: when, Type: Claimed, State: Leased, Actor: "ada@host", Token: 1767225600000, Reason: "debugging NCCL"},
 		"nothing":          {},
-		"no reason":        {N: 1, At: when, What: Released, To: Dirty, Who: "ada"},
-		"with its user":    {N: 8, At: when, What: Released, To: Dirty, Who: "ada@host", By: "eve@example.com", Token: 5, Why: "done with it"},
-		"a user in groups": {N: 8, At: when, What: Released, To: Dirty, Who: "ada", By: "CN=eve 50%20 ,O=x", Token: 5},
-		"like a user":      {N: 9, At: when, What: Released, To: Dirty, Who: "ada", Token: 5, Why: "by=eve is not"},
-		"as short":         {N: 9, At: when, What: Released, To: Dirty, Who: "ada", Token: 5, Why: "by=eve"},
-		"both":             {N: 9, At: when, What: Released, To: Dirty, Who: "ada", By: "-", Token: 5, Why: "by=eve is not"},
-		"spaces":           {N: 1, At: when, What: Queued, To: Free, Who: " ada  lovelace ", Why: " two  spaces "},
-		"like the escapes": {N: 1, At: when, What: Queued, To: Free, Who: "50%20 %2D %25 -", Why: "% -"},
-		"absent":           {N: 1, At: when, What: Queued, To: Free, Who: "-", Why: "-"},
-		"lines":            {N: 1, At: when, What: Evicted, To: Dirty, Who: "a\nb\tc", Why: "one\ntwo \"three\" \u00fc"},
+		"no reason":        {N: 1, At: when, Type: Released, State: Dirty, Actor: "ada"},
+		"with its user":    {N: 8, At: when, Type: Released, State: Dirty, Actor: "ada@host", User: "eve@example.com", Token: 5, Reason: "done with it"},
+		"a user in groups": {N: 8, At: when, Type: Released, State: Dirty, Actor: "ada", User: "CN=eve 50%20 ,O=x", Token: 5},
+		"like a user":      {N: 9, At: when, Type: Released, State: Dirty, Actor: "ada", Token: 5, Reason: "by=eve is not"},
+		"as short":         {N: 9, At: when, Type: Released, State: Dirty, Actor: "ada", Token: 5, Reason: "by=eve"},
+		"both":             {N: 9, At: when, Type: Released, State: Dirty, Actor: "ada", User: "-", Token: 5, Reason: "by=eve is not"},
+		"spaces":           {N: 1, At: when, Type: Queued, State: Free, Actor: " ada  lovelace ", Reason: " two  spaces "},
+		"like the escapes": {N: 1, At: when, Type: Queued, State: Free, Actor: "50%20 %2D %25 -", Reason: "% -"},
+		"absent":           {N: 1, At: when, Type: Queued, State: Free, Actor: "-", Reason: "-"},
+		"lines":            {N: 1, At: when, Type: Evicted, State: Dirty, Actor: "a\nb\tc", Reason: "one\ntwo \"three\" \u00fc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := json.Marshal(Record{Recent: History{tr, tr}})
@@ -70,8 +70,8 @@ func TestLinesOfEarlierVersionsStay(t *testing.T) {
 
 // A status that was written before there were lines is read, too.
 func TestHistoryOfObjectsIsRead(t *testing.T) {
-	want := History{{N: 3, At: metav1.NewMicroTime(time.Unix(1767225600, 0)), What: Claimed, To: Leased, Who: "ada", Token: 5, Why: "training"}}
-	raw, err := json.Marshal([]Transition(want))
+	want := History{{N: 3, At: metav1.NewMicroTime(time.Unix(1767225600, 0)), Type: Claimed, State: Leased, Actor: "ada", Token: 5, Reason: "training"}}
+	raw, err := json.Marshal([]Event(want))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 		return r
 	}
 	claimed := func(r *Record) { _, _ = r.Claim("ada", noon) }
-	open := func(r *Record) { claimed(r); _, _ = r.Stand(r.Token, noon, noon, "up", noon) }
+	open := func(r *Record) { claimed(r); _, _ = r.Publish(r.Token, noon, noon, "up", noon) }
 	cleaning := func(r *Record) {
 		claimed(r)
 		_ = r.Release(r.Token, false, "", noon)
@@ -34,11 +34,11 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 		"release":             {claimed, func(r *Record) error { return r.Release(r.Token, false, "", later) }, false, Dirty},
 		"release clean":       {claimed, func(r *Record) error { return r.Release(r.Token, true, "", later) }, false, Free},
 		"evict":               {claimed, func(r *Record) error { return r.Evict(r.Token, "eve", "", later) }, false, Dirty},
-		"impound":             {claimed, func(r *Record) error { return r.Impound(r.Token, "", later) }, false, Dirty},
+		"impound":             {claimed, func(r *Record) error { return r.Quarantine(r.Token, "", later) }, false, Dirty},
 		"notify":              {claimed, func(r *Record) error { return r.Notify(r.Token, Notice{By: "eve"}, later) }, false, Leased},
-		"stand":               {claimed, func(r *Record) error { _, err := r.Stand(r.Token, later, later, "", later); return err }, false, Leased},
+		"stand":               {claimed, func(r *Record) error { _, err := r.Publish(r.Token, later, later, "", later); return err }, false, Leased},
 		"claim":               {func(*Record) {}, func(r *Record) error { _, err := r.Claim("ada", later); return err }, false, Leased},
-		"leave":               {func(*Record) {}, func(r *Record) error { return r.Leave("ada", "", later) }, false, Free},
+		"leave":               {func(*Record) {}, func(r *Record) error { return r.Cancel("ada", "", later) }, false, Free},
 		"clean on":            {cleaning, func(r *Record) error { _, err := r.RenewClean(r.Token, later); return err }, false, Cleaning},
 		"finish":              {cleaning, func(r *Record) error { return r.FinishClean(r.Token, "", later) }, false, Free},
 		"confirm a restore":   {claimed, func(r *Record) error { return r.ConfirmRestore(r.Token+1, "", later) }, false, Dirty},
@@ -46,11 +46,11 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 		"expire, silent":      {claimed, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Dirty},
 		"expire, not claimed": {func(*Record) {}, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Free},
 		"expire, cleaning":    {cleaning, func(r *Record) error { return r.Expire(r.Token, "silent", later) }, true, Dirty},
-		"take what is open":   {open, func(r *Record) error { _, err := r.Take(owned("eve"), later); return err }, true, Leased},
+		"take what is open":   {open, func(r *Record) error { _, err := r.Checkout(owned("eve"), later); return err }, true, Leased},
 		"hand back for ada": {open, func(r *Record) error {
-			l, err := r.Take(owned("bob"), later)
+			l, err := r.Checkout(owned("bob"), later)
 			if err == nil {
-				err = r.HandBack(l.Token, "", later)
+				err = r.Checkin(l.Token, "", later)
 			}
 			return err
 		}, false, Leased},
@@ -58,13 +58,13 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := holds(c.in)
 			next := r.Clone()
-			if err := c.do(next); err != nil || next.Now() != c.state {
-				t.Fatalf("%v, it is %s", err, next.Now())
+			if err := c.do(next); err != nil || next.CurrentState() != c.state {
+				t.Fatalf("%v, it is %s", err, next.CurrentState())
 			}
-			if !r.AllowsAny(next, "ada@example.com") {
+			if !r.AllowedForAnyUser(next, "ada@example.com") {
 				t.Error("the holder may not do it")
 			}
-			if got := r.AllowsAny(next, "eve@example.com"); got != c.any {
+			if got := r.AllowedForAnyUser(next, "eve@example.com"); got != c.any {
 				t.Errorf("another user may do it: %t", got)
 			}
 		})
@@ -75,7 +75,7 @@ func TestOnlyTheHolderOrAnOperatorChangesALease(t *testing.T) {
 func TestALeaseWithoutAUserIsAnybodys(t *testing.T) {
 	r := held()
 	next := r.Clone()
-	if err := next.Release(next.Token, false, "", noon); err != nil || !r.AllowsAny(next, "eve@example.com") {
+	if err := next.Release(next.Token, false, "", noon); err != nil || !r.AllowedForAnyUser(next, "eve@example.com") {
 		t.Errorf("it may not be released: %v", err)
 	}
 }
@@ -84,18 +84,18 @@ func TestALeaseWithoutAUserIsAnybodys(t *testing.T) {
 func TestSign(t *testing.T) {
 	r := held()
 	r.Sign(0, "ada@example.com")
-	before := r.Transitions
+	before := r.Events
 	if err := r.Release(r.Token, false, "", noon); err != nil {
 		t.Fatal(err)
 	}
 	r.Sign(before, "eve@example.com")
 	for _, line := range r.Recent {
 		want := "ada@example.com"
-		if line.What == Released {
+		if line.Type == Released {
 			want = "eve@example.com"
 		}
-		if line.By != want || line.Who != "ada" {
-			t.Errorf("%s: by %q of %q, want by %q of ada", line.What, line.By, line.Who, want)
+		if line.User != want || line.Actor != "ada" {
+			t.Errorf("%s: by %q of %q, want by %q of ada", line.Type, line.User, line.Actor, want)
 		}
 	}
 }
@@ -107,13 +107,13 @@ func TestHandedBackIsItsOpeners(t *testing.T) {
 	if _, err := r.Claim("rotation", noon); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Stand(r.Token, noon, noon, "up", noon); err != nil {
+	if _, err := r.Publish(r.Token, noon, noon, "up", noon); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := r.Take(owned("ada"), noon); err != nil || l.User != "ada@example.com" {
+	if l, err := r.Checkout(owned("ada"), noon); err != nil || l.User != "ada@example.com" {
 		t.Errorf("taken: %v, by user %q", err, l.User)
 	}
-	if err := r.HandBack(r.Token, "", noon); err != nil || r.Lease.User != "rotation@example.com" {
+	if err := r.Checkin(r.Token, "", noon); err != nil || r.Lease.User != "rotation@example.com" {
 		t.Errorf("handed back: %v, to user %q", err, r.Lease.User)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// State is where a reservation is in its circle.
+// State of a reservation.
 type State string
 
-// The states.
+// States, in the order of a lease's life.
 const (
 	Free     State = "free"
 	Leased   State = "leased" // offered or held
@@ -18,161 +18,161 @@ const (
 	Cleaning State = "cleaning"
 )
 
-// Record is all that is known of a reservation's leases. Its zero value is free.
+// Record is the complete state of the leases of a reservation. Its zero value is free.
 type Record struct {
 	State State `json:"state,omitempty"`
-	// Token is the highest that was ever granted.
+	// Token is the highest token ever granted.
 	Token int64 `json:"token,omitempty"`
-	// Lease is the one that is offered, held or cleaned under.
+	// Lease is the lease that is offered or held, or the cleaning lease.
 	Lease *Lease `json:"lease,omitempty"`
-	// Dirt says why the reservation is dirty, also while it is cleaned.
-	Dirt *Dirt `json:"dirt,omitempty"`
-	// Queue are those who wait, first come first.
+	// DirtyInfo says why the reservation is dirty; it is also set during cleaning.
+	DirtyInfo *DirtyInfo `json:"dirtyInfo,omitempty"`
+	// Queue has the waiting tickets, in the order in which they are served.
 	Queue []Ticket `json:"queue,omitempty"`
-	// Transitions is how many there were ever; Recent are the newest, oldest first.
-	Transitions int64   `json:"transitions,omitempty"`
-	Recent      History `json:"recent,omitempty"`
+	// Events counts all events ever; Recent has the newest ones, oldest first.
+	Events int64   `json:"events,omitempty"`
+	Recent History `json:"recent,omitempty"`
 }
 
-// Ticket is somebody's place in a queue.
+// Ticket is a place in a queue.
 type Ticket struct {
-	// ID is made by who asks, so that a request that is sent twice is one ticket.
+	// ID is chosen by the client, so that a repeated request makes one ticket.
 	ID     string `json:"id"`
 	Holder string `json:"holder"`
-	// User is the user that asked, as the API server authenticated them; empty: written by
-	// a version that did not record it.
+	// User is the authenticated user that created the ticket; empty if unknown.
 	User string `json:"user,omitempty"`
-	// Purpose is what the lease is for, in the holder's words: training, v1.4.0/inference.
+	// Purpose describes the use of the lease, such as training or v1.4.0/inference.
 	Purpose string `json:"purpose,omitempty"`
-	// Class names a priority; the higher Priority is served first.
+	// Class names a priority; the highest Priority is served first.
 	Class    string `json:"class,omitempty"`
 	Priority int    `json:"priority,omitempty"`
-	// Since is when it was asked for; with Group, the same in each reservation.
-	Since metav1.MicroTime `json:"since"`
-	// Period is within what time a waiter, and then a holder, has to be heard of again;
-	// 0: a holder is not heard of until Term is over.
-	Period metav1.Duration `json:"period,omitzero"`
-	// Patience is the Period of those who wait where it is another.
-	Patience metav1.Duration `json:"patience,omitzero"`
-	// Term is how long the lease lasts from its claim; 0: as long as it is renewed.
+	// QueuedAt is the time of the request; a group has the same time in each reservation.
+	QueuedAt metav1.MicroTime `json:"queuedAt"`
+	// RenewInterval is the interval within which a waiter, and then the holder, must renew; 0: the
+	// holder need not renew until the end of Term.
+	RenewInterval metav1.Duration `json:"renewInterval,omitzero"`
+	// WaitTimeout replaces RenewInterval while the ticket waits.
+	WaitTimeout metav1.Duration `json:"waitTimeout,omitzero"`
+	// Term is the duration of the lease from its claim; 0: as long as it is renewed.
 	Term metav1.Duration `json:"term,omitzero"`
-	// Limit is how long it may last with extensions.
-	Limit metav1.Duration `json:"limit,omitzero"`
-	// Group are the reservations that are taken together, this one too; empty: this one alone.
+	// MaxTerm is the maximum duration with extensions.
+	MaxTerm metav1.Duration `json:"maxTerm,omitzero"`
+	// Group has the names of all reservations of the request, this one included; empty for a
+	// single reservation.
 	Group []string `json:"group,omitempty"`
-	// Heard counts how often the waiter was heard of.
-	Heard int64 `json:"heard,omitempty"`
+	// Heartbeats counts renewals and heartbeats.
+	Heartbeats int64 `json:"heartbeats,omitempty"`
 }
 
-// Lease is exclusive use of a reservation.
+// Lease is the exclusive use of a reservation.
 type Lease struct {
 	Ticket
-	Token   int64            `json:"token"`
-	Granted metav1.MicroTime `json:"granted"`
-	// Claimed is when the holder took what was offered; nil while it is offered.
-	Claimed *metav1.MicroTime `json:"claimed,omitempty"`
-	// Until is when it ends unless it is renewed or extended; nil: offered.
-	Until *metav1.MicroTime `json:"until,omitempty"`
-	// Ends is the end that renewals can not pass; nil: there is none.
-	Ends *metav1.MicroTime `json:"ends,omitempty"`
-	// Last is the end that extensions can not pass; nil: there is none.
-	Last *metav1.MicroTime `json:"last,omitempty"`
-	// Opener stood something up under the lease for others to use; Open while nobody has
-	// taken it.
-	Opener string `json:"opener,omitempty"`
-	Open   bool   `json:"open,omitempty"`
-	// OpenerUser is the User of the opener, who has the lease again when it is handed back.
-	OpenerUser string `json:"openerUser,omitempty"`
-	// Stands is the token under which it was stood up: who takes it over has another.
-	Stands int64 `json:"stands,omitempty"`
-	// Notice asks the holder to end earlier.
+	Token     int64            `json:"token"`
+	GrantedAt metav1.MicroTime `json:"grantedAt"`
+	// ClaimedAt is nil while the lease is offered.
+	ClaimedAt *metav1.MicroTime `json:"claimedAt,omitempty"`
+	// ExpiresAt is the end of the lease unless it is renewed or extended; nil while offered.
+	ExpiresAt *metav1.MicroTime `json:"expiresAt,omitempty"`
+	// TermEndsAt is the end that renewals cannot exceed; nil: no limit.
+	TermEndsAt *metav1.MicroTime `json:"termEndsAt,omitempty"`
+	// MaxEndsAt is the end that extensions cannot exceed; nil: no limit.
+	MaxEndsAt *metav1.MicroTime `json:"maxEndsAt,omitempty"`
+	// Publisher provisioned a deployment under the lease for others to check out; Available is set
+	// while it is not checked out.
+	Publisher string `json:"publisher,omitempty"`
+	Available bool   `json:"available,omitempty"`
+	// PublisherUser is the User of the publisher, who gets the lease back at checkin.
+	PublisherUser string `json:"publisherUser,omitempty"`
+	// ProvisionedBy is the token under which the deployment was provisioned; a checkout has a
+	// newer token.
+	ProvisionedBy int64 `json:"provisionedBy,omitempty"`
+	// Notice asks the holder to release the lease early.
 	Notice *Notice `json:"notice,omitempty"`
 }
 
-// Offered tells that the holder has not yet taken the lease.
-func (l *Lease) Offered() bool { return l != nil && l.Claimed == nil }
+// Offered reports whether the lease is not claimed yet.
+func (l *Lease) Offered() bool { return l != nil && l.ClaimedAt == nil }
 
-// Notice asks a holder to be gone by a time.
+// Notice asks a holder to release a lease by a time.
 type Notice struct {
-	By  string           `json:"by"`
-	At  metav1.MicroTime `json:"at"`
-	Why string           `json:"why,omitempty"`
+	By     string           `json:"by"`
+	At     metav1.MicroTime `json:"at"`
+	Reason string           `json:"reason,omitempty"`
 }
 
-// Dirt is why a reservation has to be cleaned.
-type Dirt struct {
+// DirtyInfo says why a reservation must be cleaned.
+type DirtyInfo struct {
 	Since metav1.MicroTime `json:"since"`
-	// Holder and Token are of the lease that left it.
+	// Holder and Token of the lease that left it dirty.
 	Holder string `json:"holder,omitempty"`
 	Token  int64  `json:"token,omitempty"`
-	Why    string `json:"why"`
-	// Attempts to clean it failed, the last for Failure.
+	Reason string `json:"reason"`
+	// Attempts counts failed cleanings; Failure is the reason of the last one.
 	Attempts int    `json:"attempts,omitempty"`
 	Failure  string `json:"failure,omitempty"`
-	// ByHand: nobody but who was told to may clean it. It was found in use, and nobody
-	// knows by whom.
-	ByHand bool `json:"byHand,omitempty"`
+	// ManualOnly: only an operator may clean it, because it was in use without a known holder.
+	ManualOnly bool `json:"manualOnly,omitempty"`
 }
 
-// Transition is one line of a reservation's history.
-type Transition struct {
-	N    int64            `json:"n"`
-	At   metav1.MicroTime `json:"at"`
-	What What             `json:"what"`
-	To   State            `json:"to"`
-	Who  string           `json:"who,omitempty"`
-	// By is the user that wrote the line, as the API server authenticated them; Who is the
-	// holder that it happened to. Empty: unknown.
-	By string `json:"by,omitempty"`
-	// Token is that of the lease it happened to; 0 where there was none.
-	Token int64  `json:"token,omitempty"`
-	Why   string `json:"why,omitempty"`
+// Event is one line of the history of a reservation.
+type Event struct {
+	N     int64            `json:"n"`
+	At    metav1.MicroTime `json:"at"`
+	Type  EventType        `json:"type"`
+	State State            `json:"state"`
+	Actor string           `json:"actor,omitempty"`
+	// User is the authenticated user that wrote the line; Actor is the holder whose lease or
+	// ticket it concerns. Empty: unknown.
+	User string `json:"user,omitempty"`
+	// Token of the lease concerned; 0 if there was none.
+	Token  int64  `json:"token,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
-// What happened.
-type What string
+// EventType says what happened.
+type EventType string
 
-// What can happen.
+// Event types.
 const (
-	Queued      What = "queued"
-	Offered     What = "offered"
-	Claimed     What = "claimed"
-	Extended    What = "extended"
-	Noticed     What = "noticed"
-	Released    What = "released"
-	Expired     What = "expired"
-	Evicted     What = "evicted"
-	Opened      What = "opened" // what stands under it may be used by who takes it
-	Taken       What = "taken"
-	HandedBack  What = "handed-back"
-	Left        What = "left"     // a waiter cancelled its ticket
-	Lost        What = "lost"     // a waiter was not heard of, or did not claim what it was offered
-	Yielded     What = "yielded"  // what was offered to a group went to somebody before it
-	Returned    What = "returned" // a group that did not get all gave it back unused
-	CleanBegun  What = "cleaning"
-	Cleaned     What = "cleaned"
-	CleanFailed What = "clean-failed"
-	Restored    What = "restored" // an operator confirmed that the store was restored from a backup
-	Blocked     What = "blocked"  // somebody found it in use without a lease
+	Queued       EventType = "queued"
+	Offered      EventType = "offered"
+	Claimed      EventType = "claimed"
+	Extended     EventType = "extended"
+	Notified     EventType = "notified"
+	Released     EventType = "released"
+	Expired      EventType = "expired"
+	Evicted      EventType = "evicted"
+	Published    EventType = "published" // the deployment may be checked out
+	CheckedOut   EventType = "checked-out"
+	CheckedIn    EventType = "checked-in"
+	Cancelled    EventType = "cancelled"      // the waiter cancelled its ticket
+	WaitTimedOut EventType = "wait-timed-out" // no heartbeat, or the offer was not claimed
+	Yielded      EventType = "yielded"        // the offer to a group went to a ticket ahead of it
+	Returned     EventType = "returned"       // an incomplete group returned it unused
+	CleanStarted EventType = "clean-started"
+	Cleaned      EventType = "cleaned"
+	CleanFailed  EventType = "clean-failed"
+	Restored     EventType = "restored"    // an operator confirmed that the store was restored from a backup
+	Quarantined  EventType = "quarantined" // it was in use without a lease
 )
 
-// Now is the state, free where none was written yet.
-func (r *Record) Now() State {
+// CurrentState returns the state; an empty record is free.
+func (r *Record) CurrentState() State {
 	if r.State == "" {
 		return Free
 	}
 	return r.State
 }
 
-// Clone is a deep copy.
+// Clone returns a deep copy.
 func (r *Record) Clone() *Record {
 	c := *r
 	if c.Lease = clone(r.Lease); c.Lease != nil {
 		l := c.Lease
 		l.Group, l.Notice = slices.Clone(l.Group), clone(l.Notice)
-		l.Claimed, l.Until, l.Ends, l.Last = clone(l.Claimed), clone(l.Until), clone(l.Ends), clone(l.Last)
+		l.ClaimedAt, l.ExpiresAt, l.TermEndsAt, l.MaxEndsAt = clone(l.ClaimedAt), clone(l.ExpiresAt), clone(l.TermEndsAt), clone(l.MaxEndsAt)
 	}
-	c.Dirt = clone(r.Dirt)
+	c.DirtyInfo = clone(r.DirtyInfo)
 	c.Queue = slices.Clone(r.Queue)
 	for i := range c.Queue {
 		c.Queue[i].Group = slices.Clone(c.Queue[i].Group)
@@ -191,13 +191,12 @@ func clone[T any](p *T) *T {
 
 func micro(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t.Truncate(time.Microsecond)) }
 
-func at(t time.Time) *metav1.MicroTime {
+func timePtr(t time.Time) *metav1.MicroTime {
 	m := micro(t)
 	return &m
 }
 
-// note adds a line to the history.
-func (r *Record) note(now time.Time, what What, who string, token int64, why string) {
-	r.Transitions++
-	r.Recent = append(r.Recent, Transition{N: r.Transitions, At: micro(now), What: what, To: r.Now(), Who: who, Token: token, Why: why})
+func (r *Record) addEvent(now time.Time, what EventType, who string, token int64, reason string) {
+	r.Events++
+	r.Recent = append(r.Recent, Event{N: r.Events, At: micro(now), Type: what, State: r.CurrentState(), Actor: who, Token: token, Reason: reason})
 }

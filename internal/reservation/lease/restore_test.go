@@ -24,12 +24,12 @@ func TestATokenThatWasNotGrantedChangesNothing(t *testing.T) {
 		"renew":     func(r *Record, token int64) error { _, err := r.Renew(token, noon); return err },
 		"extend":    func(r *Record, token int64) error { _, err := r.Extend(token, noon, "", noon); return err },
 		"release":   func(r *Record, token int64) error { return r.Release(token, false, "", noon) },
-		"hand back": func(r *Record, token int64) error { return r.HandBack(token, "", noon) },
+		"hand back": func(r *Record, token int64) error { return r.Checkin(token, "", noon) },
 		"evict":     func(r *Record, token int64) error { return r.Evict(token, "cyd", "", noon) },
-		"impound":   func(r *Record, token int64) error { return r.Impound(token, "", noon) },
+		"impound":   func(r *Record, token int64) error { return r.Quarantine(token, "", noon) },
 		"return":    func(r *Record, token int64) error { return r.Return(token, noon) },
 		"notify":    func(r *Record, token int64) error { return r.Notify(token, Notice{}, noon) },
-		"stand":     func(r *Record, token int64) error { _, err := r.Stand(token, noon, noon, "", noon); return err },
+		"stand":     func(r *Record, token int64) error { _, err := r.Publish(token, noon, noon, "", noon); return err },
 		"go on":     func(r *Record, token int64) error { _, err := r.RenewClean(token, noon); return err },
 		"finish":    func(r *Record, token int64) error { return r.FinishClean(token, "", noon) },
 		"fail":      func(r *Record, token int64) error { return r.FailClean(token, "", noon) },
@@ -73,7 +73,7 @@ func TestConfirmRestore(t *testing.T) {
 					return
 				}
 				last := r.Recent[len(r.Recent)-1]
-				if err != nil || r.State != Dirty || r.Token != token || last.What != Restored || !strings.Contains(last.Why, "restored from monday") {
+				if err != nil || r.State != Dirty || r.Token != token || last.Type != Restored || !strings.Contains(last.Reason, "restored from monday") {
 					t.Errorf("%v; it is %+v", err, r)
 				}
 				confirmed := r.Clone()

@@ -11,7 +11,7 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ticket(id string) Ticket {
-	return Ticket{ID: id, Holder: id, Period: Spans(time.Minute), Since: metav1.NewMicroTime(noon)}
+	return Ticket{ID: id, Holder: id, RenewInterval: Duration(time.Minute), QueuedAt: metav1.NewMicroTime(noon)}
 }
 
 // in are reservations in each of their states; the lease, where there is one, is ada's.
@@ -30,12 +30,12 @@ var in = map[string]func() *Record{
 	},
 	"dirty": func() *Record {
 		r := held()
-		r.soil(noon, Expired, "silent")
+		r.markDirty(noon, Expired, "silent")
 		return r
 	},
 	"cleaning": func() *Record {
 		r := held()
-		r.soil(noon, Expired, "silent")
+		r.markDirty(noon, Expired, "silent")
 		if _, err := r.Clean(ticket("ada"), noon); err != nil {
 			panic(err)
 		}
@@ -60,7 +60,7 @@ func kindOf(err error) error {
 	if errors.As(err, &stale) {
 		return errStale
 	}
-	for _, known := range []error{ErrNoTicket, ErrNotOffered, ErrOver, ErrLimit, ErrNotDirty, ErrNotOpen} {
+	for _, known := range []error{ErrTicketNotFound, ErrNotOffered, ErrTermOver, ErrPastMaxTerm, ErrNotDirty, ErrNotAvailable} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -88,8 +88,8 @@ func TestSteps(t *testing.T) {
 		do   func(r *Record) error
 		want map[string]error
 	}{
-		{"claim what is mine", func(r *Record) error { _, err := r.Claim("ada", later); return err }, but(ErrNoTicket, "offered", "held", "held, bob waits")},
-		{"claim what I wait for", func(r *Record) error { _, err := r.Claim("bob", later); return err }, with(all(ErrNoTicket), "held, bob waits", ErrNotOffered)},
+		{"claim what is mine", func(r *Record) error { _, err := r.Claim("ada", later); return err }, but(ErrTicketNotFound, "offered", "held", "held, bob waits")},
+		{"claim what I wait for", func(r *Record) error { _, err := r.Claim("bob", later); return err }, with(all(ErrTicketNotFound), "held, bob waits", ErrNotOffered)},
 		{"renew", func(r *Record) error { _, err := r.Renew(token(r), later); return err }, but(errStale, "held", "held, bob waits")},
 		{"renew with an old token", func(r *Record) error { _, err := r.Renew(token(r)-1, later); return err }, all(errStale)},
 		{"renew with no token", func(r *Record) error { _, err := r.Renew(0, later); return err }, all(errStale)},
@@ -103,20 +103,20 @@ func TestSteps(t *testing.T) {
 		{"evict", func(r *Record) error { return r.Evict(token(r), "cyd", "wanted", later) }, but(errStale, "held", "held, bob waits")},
 		{"expire", func(r *Record) error { return r.Expire(token(r), "silent", later) }, but(errStale, "offered", "held", "held, bob waits", "cleaning")},
 		{"expire an old token", func(r *Record) error { return r.Expire(token(r)-1, "silent", later) }, all(errStale)},
-		{"leave", func(r *Record) error { return r.Leave("ada", "bored", later) }, but(ErrNoTicket, "offered")},
-		{"leave the queue", func(r *Record) error { return r.Leave("bob", "bored", later) }, but(ErrNoTicket, "held, bob waits")},
-		{"be lost", func(r *Record) error { return r.Lose("bob", later) }, but(ErrNoTicket, "held, bob waits")},
-		{"be heard of, offered", func(r *Record) error { return r.Heard("ada") }, but(ErrNoTicket, "offered")},
-		{"be heard of, waiting", func(r *Record) error { return r.Heard("bob") }, but(ErrNoTicket, "held, bob waits")},
+		{"leave", func(r *Record) error { return r.Cancel("ada", "bored", later) }, but(ErrTicketNotFound, "offered")},
+		{"leave the queue", func(r *Record) error { return r.Cancel("bob", "bored", later) }, but(ErrTicketNotFound, "held, bob waits")},
+		{"be lost", func(r *Record) error { return r.TimeOutTicket("bob", later) }, but(ErrTicketNotFound, "held, bob waits")},
+		{"be heard of, offered", func(r *Record) error { return r.Heartbeat("ada") }, but(ErrTicketNotFound, "offered")},
+		{"be heard of, waiting", func(r *Record) error { return r.Heartbeat("bob") }, but(ErrTicketNotFound, "held, bob waits")},
 		{"clean", func(r *Record) error { _, err := r.Clean(ticket("cyd"), later); return err }, but(ErrNotDirty, "dirty")},
 		{"clean on", func(r *Record) error { _, err := r.RenewClean(token(r), later); return err }, but(errStale, "cleaning")},
 		{"clean on with an old token", func(r *Record) error { _, err := r.RenewClean(token(r)-1, later); return err }, all(errStale)},
 		{"finish", func(r *Record) error { return r.FinishClean(token(r), "clean", later) }, but(errStale, "cleaning")},
 		{"finish with the holder's token", func(r *Record) error { return r.FinishClean(token(r)-1, "clean", later) }, all(errStale)},
 		{"fail", func(r *Record) error { return r.FailClean(token(r), "broken", later) }, but(errStale, "cleaning")},
-		{"stand", func(r *Record) error { _, err := r.Stand(token(r), later, later, "up", later); return err }, but(errStale, "held", "held, bob waits")},
-		{"take", func(r *Record) error { _, err := r.Take(ticket("cyd"), later); return err }, all(ErrNotOpen)},
-		{"hand back", func(r *Record) error { return r.HandBack(token(r), "", later) }, with(with(all(errStale), "held", ErrNotOpen), "held, bob waits", ErrNotOpen)},
+		{"stand", func(r *Record) error { _, err := r.Publish(token(r), later, later, "up", later); return err }, but(errStale, "held", "held, bob waits")},
+		{"take", func(r *Record) error { _, err := r.Checkout(ticket("cyd"), later); return err }, all(ErrNotAvailable)},
+		{"hand back", func(r *Record) error { return r.Checkin(token(r), "", later) }, with(with(all(errStale), "held", ErrNotAvailable), "held, bob waits", ErrNotAvailable)},
 	} {
 		for state, make := range in {
 			t.Run(c.step+", "+state, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestTwiceIsOnce(t *testing.T) {
 		"clean":   {"dirty", func(r *Record, _ int64) error { _, err := r.Clean(ticket("cyd"), noon); return err }},
 		"finish":  {"cleaning", func(r *Record, token int64) error { return r.FinishClean(token, "clean", noon) }},
 		"fail":    {"cleaning", func(r *Record, token int64) error { return r.FailClean(token, "broken", noon) }},
-		"block":   {"free", func(r *Record, _ int64) error { r.Block("cyd", "in use", noon); return nil }},
+		"block":   {"free", func(r *Record, _ int64) error { r.QuarantineFree("cyd", "in use", noon); return nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := in[c.from]()
@@ -190,22 +190,22 @@ func TestCleanerThatWasSilent(t *testing.T) {
 func TestOverAndLimit(t *testing.T) {
 	r := &Record{}
 	tk := ticket("ada")
-	tk.Term, tk.Limit = Spans(time.Hour), Spans(2*time.Hour)
+	tk.Term, tk.MaxTerm = Duration(time.Hour), Duration(2*time.Hour)
 	r.Enqueue(tk, noon)
 	l, err := r.Claim("ada", noon)
-	if err != nil || !l.Ends.Equal(at(noon.Add(time.Hour))) || !l.Last.Equal(at(noon.Add(2*time.Hour))) || !l.Until.Equal(at(noon.Add(time.Minute))) {
+	if err != nil || !l.TermEndsAt.Equal(timePtr(noon.Add(time.Hour))) || !l.MaxEndsAt.Equal(timePtr(noon.Add(2*time.Hour))) || !l.ExpiresAt.Equal(timePtr(noon.Add(time.Minute))) {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if _, err := r.Extend(l.Token, noon.Add(3*time.Hour), "", noon); !errors.Is(kindOf(err), ErrLimit) {
+	if _, err := r.Extend(l.Token, noon.Add(3*time.Hour), "", noon); !errors.Is(kindOf(err), ErrPastMaxTerm) {
 		t.Errorf("past its limit: %v", err)
 	}
-	if _, err := r.Extend(l.Token, noon.Add(time.Minute), "", noon); !errors.Is(kindOf(err), ErrLimit) {
+	if _, err := r.Extend(l.Token, noon.Add(time.Minute), "", noon); !errors.Is(kindOf(err), ErrPastMaxTerm) {
 		t.Errorf("to end earlier: %v", err)
 	}
-	if _, err := r.Renew(l.Token, noon.Add(time.Hour)); !errors.Is(kindOf(err), ErrOver) {
+	if _, err := r.Renew(l.Token, noon.Add(time.Hour)); !errors.Is(kindOf(err), ErrTermOver) {
 		t.Errorf("after its end: %v", err)
 	}
-	if l, err := r.Renew(l.Token, noon.Add(time.Hour-time.Second)); err != nil || !l.Until.Equal(l.Ends) {
-		t.Errorf("a renewal passes the end: %v, %v", l.Until, err)
+	if l, err := r.Renew(l.Token, noon.Add(time.Hour-time.Second)); err != nil || !l.ExpiresAt.Equal(l.TermEndsAt) {
+		t.Errorf("a renewal passes the end: %v, %v", l.ExpiresAt, err)
 	}
 }

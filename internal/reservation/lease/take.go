@@ -6,65 +6,65 @@ import (
 	"time"
 )
 
-// ErrNotOpen says that the lease is not one that others may take over.
-var ErrNotOpen = errors.New("the lease can not be taken over")
+// ErrNotAvailable: the lease cannot be checked out or in.
+var ErrNotAvailable = errors.New("the reservation is not available for checkout")
 
-// Stand turns a lease under which something was stood up into one that lasts until a
-// time without being renewed, and that others may take over: people by day.
-func (r *Record) Stand(token int64, ends, last time.Time, why string, now time.Time) (Lease, error) {
-	l, err := r.held(token)
+// Publish turns a lease with a provisioned deployment into one with a fixed term and no renewals,
+// which others may check out.
+func (r *Record) Publish(token int64, ends, last time.Time, reason string, now time.Time) (Lease, error) {
+	l, err := r.heldLease(token)
 	if err != nil {
 		return Lease{}, err
 	}
-	if l.Opener != "" {
+	if l.Publisher != "" {
 		return *l, nil
 	}
-	l.Period.Duration, l.Ends, l.Last = 0, at(ends), at(last)
-	l.Opener, l.OpenerUser, l.Open, l.Stands = l.Holder, l.User, true, l.Token
-	l.Heard++
-	l.prolong(now)
-	r.note(now, Opened, l.Holder, l.Token, why)
+	l.RenewInterval.Duration, l.TermEndsAt, l.MaxEndsAt = 0, timePtr(ends), timePtr(last)
+	l.Publisher, l.PublisherUser, l.Available, l.ProvisionedBy = l.Holder, l.User, true, l.Token
+	l.Heartbeats++
+	l.setExpiry(now)
+	r.addEvent(now, Published, l.Holder, l.Token, reason)
 	return *l, nil
 }
 
-// Take makes somebody the holder of a lease that is open. Its end and limit stay; its
-// token is a new one. The same ticket again is the same lease.
-func (r *Record) Take(t Ticket, now time.Time) (Lease, error) {
+// Checkout makes the ticket's owner the holder of a published lease. The term stays; the token is
+// a new one. Checkout is idempotent for one ticket.
+func (r *Record) Checkout(t Ticket, now time.Time) (Lease, error) {
 	l := r.Lease
-	if r.Now() != Leased || l.Offered() || l.Opener == "" {
-		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotOpen, r.Now())
+	if r.CurrentState() != Leased || l.Offered() || l.Publisher == "" {
+		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotAvailable, r.CurrentState())
 	}
 	if l.ID == t.ID {
 		return *l, nil
 	}
-	if !l.Open {
-		return Lease{}, fmt.Errorf("%w: %s has taken it", ErrNotOpen, l.Holder)
+	if !l.Available {
+		return Lease{}, fmt.Errorf("%w: %s has checked it out", ErrNotAvailable, l.Holder)
 	}
 	taken := *l
-	t.Term, t.Limit, t.Period, t.Group = l.Term, l.Limit, l.Period, nil
-	taken.Ticket, taken.Open, taken.Notice = t, false, nil
-	taken.Token, taken.Granted, taken.Claimed = r.grant(t.ID, now), micro(now), at(now)
+	t.Term, t.MaxTerm, t.RenewInterval, t.Group = l.Term, l.MaxTerm, l.RenewInterval, nil
+	taken.Ticket, taken.Available, taken.Notice = t, false, nil
+	taken.Token, taken.GrantedAt, taken.ClaimedAt = r.grant(t.ID, now), micro(now), timePtr(now)
 	r.Lease = &taken
-	r.note(now, Taken, t.Holder, r.Token, t.Purpose)
+	r.addEvent(now, CheckedOut, t.Holder, r.Token, t.Purpose)
 	return taken, nil
 }
 
-// HandBack opens a lease again that was taken: what stands there stays.
-func (r *Record) HandBack(token int64, why string, now time.Time) error {
-	if r.happened(HandedBack, token) {
+// Checkin makes a lease that was checked out available again. The deployment stays.
+func (r *Record) Checkin(token int64, reason string, now time.Time) error {
+	if r.hasRecent(CheckedIn, token) {
 		return nil
 	}
-	l, err := r.held(token)
+	l, err := r.heldLease(token)
 	if err != nil {
 		return err
 	}
-	if l.Opener == "" || l.Open {
-		return fmt.Errorf("%w back: it was not taken", ErrNotOpen)
+	if l.Publisher == "" || l.Available {
+		return fmt.Errorf("%w: it is not checked out", ErrNotAvailable)
 	}
 	who := l.Holder
-	l.Holder, l.User, l.Purpose, l.Open, l.Notice = l.Opener, l.OpenerUser, "", true, nil
-	l.ID += "-back" // the ticket that took it may not find it again
-	l.Token, l.Granted, l.Claimed = r.grant(l.ID, now), micro(now), at(now)
-	r.note(now, HandedBack, who, token, why)
+	l.Holder, l.User, l.Purpose, l.Available, l.Notice = l.Publisher, l.PublisherUser, "", true, nil
+	l.ID += "-back" // the ticket of the checkout must not find the lease again
+	l.Token, l.GrantedAt, l.ClaimedAt = r.grant(l.ID, now), micro(now), timePtr(now)
+	r.addEvent(now, CheckedIn, who, token, reason)
 	return nil
 }

@@ -30,11 +30,11 @@ func same(t *testing.T, a, b *Record) bool {
 // invariants hold after any step from was to r.
 func invariants(t *testing.T, was, r *Record) {
 	t.Helper()
-	if (r.Lease != nil) != (r.Now() == Leased || r.Now() == Cleaning) {
-		t.Fatalf("%s with lease %+v", r.Now(), r.Lease)
+	if (r.Lease != nil) != (r.CurrentState() == Leased || r.CurrentState() == Cleaning) {
+		t.Fatalf("%s with lease %+v", r.CurrentState(), r.Lease)
 	}
-	if (r.Dirt != nil) != (r.Now() == Dirty || r.Now() == Cleaning) {
-		t.Fatalf("%s with dirt %+v", r.Now(), r.Dirt)
+	if (r.DirtyInfo != nil) != (r.CurrentState() == Dirty || r.CurrentState() == Cleaning) {
+		t.Fatalf("%s with dirt %+v", r.CurrentState(), r.DirtyInfo)
 	}
 	if r.Token < was.Token || r.Lease != nil && r.Lease.Token > r.Token {
 		t.Fatalf("token %d after %d, lease %+v", r.Token, was.Token, r.Lease)
@@ -42,8 +42,8 @@ func invariants(t *testing.T, was, r *Record) {
 	if r.Lease != nil && (was.Lease == nil || was.Lease.ID != r.Lease.ID) && r.Lease.Token <= was.Token {
 		t.Fatalf("%s is granted %d after %d", r.Lease.ID, r.Lease.Token, was.Token)
 	}
-	if n := int64(len(r.Recent)); n > 0 && r.Recent[n-1].N != r.Transitions {
-		t.Fatalf("%d transitions, the last is %+v", r.Transitions, r.Recent[n-1])
+	if n := int64(len(r.Recent)); n > 0 && r.Recent[n-1].N != r.Events {
+		t.Fatalf("%d transitions, the last is %+v", r.Events, r.Recent[n-1])
 	}
 	for i := 1; i < len(r.Recent); i++ {
 		if r.Recent[i].N != r.Recent[i-1].N+1 {
@@ -53,7 +53,7 @@ func invariants(t *testing.T, was, r *Record) {
 	if !slices.IsSortedFunc(r.Queue, compare) {
 		t.Fatalf("queue %+v", r.Queue)
 	}
-	if r.Now() == Free && len(r.Queue) > 0 {
+	if r.CurrentState() == Free && len(r.Queue) > 0 {
 		t.Fatalf("free, and %d wait", len(r.Queue))
 	}
 	for i, q := range r.Queue {
@@ -61,8 +61,8 @@ func invariants(t *testing.T, was, r *Record) {
 			t.Fatalf("%s is there twice: %+v", q.ID, r)
 		}
 	}
-	if wasHeld := was.Now() == Leased && !was.Lease.Offered(); wasHeld && r.Lease != nil && r.Lease.Token != was.Lease.Token && r.Now() == Leased && !r.Lease.Offered() {
-		if last := r.Recent[len(r.Recent)-1].What; last != Taken && last != HandedBack {
+	if wasHeld := was.CurrentState() == Leased && !was.Lease.Offered(); wasHeld && r.Lease != nil && r.Lease.Token != was.Lease.Token && r.CurrentState() == Leased && !r.Lease.Offered() {
+		if last := r.Recent[len(r.Recent)-1].Type; last != CheckedOut && last != CheckedIn {
 			t.Fatalf("from %+v to %+v by %s", was.Lease, r.Lease, last)
 		}
 	}
@@ -81,27 +81,27 @@ func TestRandomWalk(t *testing.T) {
 			for i := range 1000 {
 				now = now.Add(time.Duration(rng.Int64N(int64(4*time.Hour))) - 2*time.Hour)
 				was := r.Clone()
-				before := r.Transitions
+				before := r.Events
 				err := randomStep(r, rng, i, old, now)
 				invariants(t, was, r)
 				if r.Token != was.Token {
 					old = append(old, r.Token)
 				}
-				news := r.Recent[len(r.Recent)-int(r.Transitions-before):]
+				news := r.Recent[len(r.Recent)-int(r.Events-before):]
 				if err != nil && !same(t, was, r) {
 					t.Fatalf("refused with %v, and changed to %+v", err, r)
 				}
 				for _, n := range news {
-					switch n.What {
+					switch n.Type {
 					case Queued:
-						here[n.Who] = true
-					case Released, Expired, Evicted, Left, Lost:
-						delete(here, n.Who)
+						here[n.Actor] = true
+					case Released, Expired, Evicted, Cancelled, WaitTimedOut:
+						delete(here, n.Actor)
 					case Restored: // only who held it is gone
 						if was.Lease.Offered() {
 							continue
 						}
-						delete(here, n.Who)
+						delete(here, n.Actor)
 					default: // nobody goes
 					}
 				}
@@ -131,7 +131,7 @@ func randomStep(r *Record, rng *rand.Rand, i int, old []int64, now time.Time) er
 	id := fmt.Sprint("t", max(0, i-rng.IntN(12)))
 	steps := []func() error{
 		func() error {
-			tk := Ticket{ID: fmt.Sprint("t", i), Holder: fmt.Sprint("t", i), Priority: rng.IntN(3), Since: metav1.NewMicroTime(now), Period: Spans(time.Minute)}
+			tk := Ticket{ID: fmt.Sprint("t", i), Holder: fmt.Sprint("t", i), Priority: rng.IntN(3), QueuedAt: metav1.NewMicroTime(now), RenewInterval: Duration(time.Minute)}
 			if rng.IntN(3) == 0 {
 				tk.Group = []string{"a", "b"}
 			}
@@ -150,13 +150,13 @@ func randomStep(r *Record, rng *rand.Rand, i int, old []int64, now time.Time) er
 		func() error { return r.Return(token, now) },
 		func() error { return r.Expire(token, "silent", now) },
 		func() error { return r.Evict(token, "cyd", "wanted", now) },
-		func() error { return r.Leave(id, "bored", now) },
-		func() error { return r.Lose(id, now) },
-		func() error { return r.Heard(id) },
+		func() error { return r.Cancel(id, "bored", now) },
+		func() error { return r.TimeOutTicket(id, now) },
+		func() error { return r.Heartbeat(id) },
 		func() error { _, err := r.Clean(Ticket{ID: fmt.Sprint("c", i), Holder: "janitor"}, now); return err },
 		func() error { return r.FinishClean(token, "clean", now) },
 		func() error { return r.FailClean(token, fmt.Sprint("broken ", i), now) },
-		func() error { r.Block("cyd", "in use", now); return nil },
+		func() error { r.QuarantineFree("cyd", "in use", now); return nil },
 		func() error { return r.ConfirmRestore(token, fmt.Sprint("restored ", i), now) },
 	}
 	return steps[rng.IntN(len(steps))]()
@@ -164,13 +164,13 @@ func randomStep(r *Record, rng *rand.Rand, i int, old []int64, now time.Time) er
 
 // Whatever is changed in a clone is not changed in what it is of.
 func TestCloneIsDeep(t *testing.T) {
-	l := &Lease{Ticket: ticket("ada"), Token: 7, Claimed: at(noon), Until: at(noon), Ends: at(noon), Last: at(noon), Notice: &Notice{By: "cyd"}}
+	l := &Lease{Ticket: ticket("ada"), Token: 7, ClaimedAt: timePtr(noon), ExpiresAt: timePtr(noon), TermEndsAt: timePtr(noon), MaxEndsAt: timePtr(noon), Notice: &Notice{By: "cyd"}}
 	l.Group = []string{"a", "b"}
 	waiting := ticket("bob")
 	waiting.Group = []string{"a", "b"}
 	r := &Record{
-		State: Leased, Token: 7, Lease: l, Dirt: &Dirt{Why: "x"}, Queue: []Ticket{waiting},
-		Transitions: 1, Recent: []Transition{{N: 1, What: Claimed}},
+		State: Leased, Token: 7, Lease: l, DirtyInfo: &DirtyInfo{Reason: "x"}, Queue: []Ticket{waiting},
+		Events: 1, Recent: []Event{{N: 1, Type: Claimed}},
 	}
 	was, err := json.Marshal(r)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/reservation/config/configtest"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile/yamlfiletest"
 )
 
 func TestWrongFiles(t *testing.T) {
 	t.Parallel()
-	yamlfiletest.Wrong(t, 20, matrix.Parse, matrix.Rules())
+	configtest.Invalid(t, "testdata/bad", 20, matrix.Parse, matrix.Rules())
 }
 
 // FuzzParse: nothing makes it panic, and of what it takes a night can be made.
@@ -33,7 +33,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Work() <= 0 || c.Teardown <= 0 {
+		if c.WorkTimeout() <= 0 || c.Teardown <= 0 {
 			t.Fatalf("nothing is left of %s when %s are kept", c.CellLimit, c.Teardown)
 		}
 		versions, err := matrix.Versions(c, strings.Split(tags, "\n"))

@@ -1,54 +1,54 @@
-// Package matrix says what a nightly batch runs, where and until when: versions by intents,
-// one leg a reservation. It only computes; package batch does.
+// Package matrix computes what a nightly batch runs, where and until when: versions by intents, a
+// leg per reservation. It is pure.
 package matrix
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/firstlight/firstlight/internal/reservation/registry"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// Outcome is how a cell ended.
+// Outcome of a cell.
 type Outcome string
 
-// The outcomes. Only Passed is a pass.
+// Outcomes. Only Passed is a pass.
 const (
-	// Pending: it has not begun; the night is not over.
+	// Pending: not started; the night is not over.
 	Pending Outcome = "pending"
-	// Running: it has begun, and nothing is known of its end.
+	// Running: started, end unknown.
 	Running Outcome = "running"
 	Passed  Outcome = "passed"
 	Failed  Outcome = "failed"
-	// TimedOut: it took longer than a cell may.
+	// TimedOut: it exceeded the limit of a cell.
 	TimedOut Outcome = "timed-out"
-	// Blocked: the reservation was not to be had, or something stood on it.
+	// Blocked: the reservation was not available, or had a leftover deployment.
 	Blocked Outcome = "blocked"
-	// NotStarted: there was no time left for it before the cutoff.
+	// NotStarted: no time was left before the cutoff.
 	NotStarted Outcome = "not-started"
-	// Superseded: a newer batch of the lane began before it did.
+	// Superseded: a newer batch of the lane started first.
 	Superseded Outcome = "superseded"
-	// Interrupted: who ran it was gone before it ended, and it could not be run again.
+	// Interrupted: its runner stopped before it ended, and it could not be run again.
 	Interrupted Outcome = "interrupted"
 )
 
-// Ended tells that nothing more will become of a cell.
+// Ended reports whether the outcome is final.
 func (o Outcome) Ended() bool { return o != Pending && o != Running && o != "" }
 
-// Cell is one version with one intent on one reservation, in one night.
+// Cell is one version with one intent on one reservation in one night.
 type Cell struct {
-	// Version is main, or a stable release, vX.Y.Z.
-	Version string          `json:"version"`
-	Intent  registry.Intent `json:"intent"`
-	Outcome Outcome         `json:"outcome"`
-	// Attempts counts how often it was begun.
+	// Version is main or a stable release, vX.Y.Z.
+	Version string        `json:"version"`
+	Intent  config.Intent `json:"intent"`
+	Outcome Outcome       `json:"outcome"`
+	// Attempts counts how often it was started.
 	Attempts int `json:"attempts,omitempty"`
-	// Token and Deployment are of the last attempt.
+	// Token and Deployment of the last attempt.
 	Token      int64        `json:"token,omitempty"`
 	Deployment string       `json:"deployment,omitempty"`
 	Started    *metav1.Time `json:"started,omitempty"`
 	Ended      *metav1.Time `json:"ended,omitempty"`
-	// Checks is how many there were; a pass has some. Evidence says where they are kept.
+	// Checks is the number of checks; a pass has at least one. Evidence is their location.
 	Checks   int    `json:"checks,omitempty"`
 	Evidence string `json:"evidence,omitempty"`
-	Why      string `json:"why,omitempty"`
+	Reason   string `json:"reason,omitempty"`
 }

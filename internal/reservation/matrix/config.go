@@ -7,37 +7,35 @@ import (
 	"unicode"
 
 	"github.com/firstlight/firstlight/internal/diag"
-	"github.com/firstlight/firstlight/internal/reservation/yamlfile"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
-// Config is what one batch.yaml holds. It comes from Parse or Load.
+// Config is the content of batch.yaml.
 type Config struct {
-	// Previous is how many stable releases are run, the newest.
+	// Previous is the number of stable releases to run, newest first.
 	Previous int `json:"previous"`
-	// Main says that the main branch is run.
+	// Main: the main branch runs too.
 	Main bool `json:"main"`
-	// CellLimit is the longest that a cell may take; Teardown is the part of it that is
-	// kept for taking down what it stood up.
+	// CellLimit is the longest duration of a cell; Teardown is the part of it that is reserved for
+	// the teardown.
 	CellLimit time.Duration `json:"cellLimit"`
 	Teardown  time.Duration `json:"teardownLimit"`
-	// Releases says where the tags come from.
-	Releases Releases `json:"releases,omitzero"`
-	// Compat is the file of the floors, relative to this one; empty: nothing is held back.
+	Releases  Releases      `json:"releases,omitzero"`
+	// Compat is the path of compat.yaml, relative to this file; empty: nothing is held back.
 	Compat string `json:"compat,omitempty"`
 }
 
-// Releases is where tags come from, one a line: a command's standard output, or a file.
-// At most one of them is set.
+// Releases is the source of the tags, one per line: the standard output of a command, or a file.
+// At most one is set.
 type Releases struct {
 	Command []string `json:"command,omitempty"`
 	File    string   `json:"file,omitempty"`
 }
 
-// Work is how long a cell may take before it is taken down.
-func (c *Config) Work() time.Duration { return c.CellLimit - c.Teardown }
+// WorkTimeout is the longest duration of a cell before its teardown.
+func (c *Config) WorkTimeout() time.Duration { return c.CellLimit - c.Teardown }
 
-// file is batch.yaml.
 type file struct {
 	Previous  *int          `yaml:"previous"`
 	Main      *bool         `yaml:"main"`
@@ -53,39 +51,39 @@ type fileReleases struct {
 }
 
 const (
-	// mostPrevious is more than a night has room for.
+	// mostPrevious is more than a night has time for.
 	mostPrevious = 10
 	leastLimit   = time.Second
 	mostLimit    = 24 * time.Hour
 	mostText     = 4096
 )
 
-// Load is Parse of a file.
+// Load reads and parses a file.
 func Load(path string) (*Config, error) {
-	data, err := yamlfile.Read(path)
+	data, err := config.ReadFile(path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the file
+		return nil, err
 	}
 	return Parse(path, data)
 }
 
-// Parse reads what a batch runs and validates it; name is for messages. Its error is a
-// diag.List: everything that is wrong, each with its place and what to do.
+// Parse parses and validates batch.yaml; name is used in messages. The error is a diag.List with
+// all problems, each with position and remedy.
 func Parse(name string, data []byte) (*Config, error) {
 	var f file
-	doc, problems := yamlfile.Decode(name, data, &f)
+	doc, problems := config.DecodeYAML(name, data, &f)
 	if doc == nil {
 		return nil, problems.Sort().Err()
 	}
 	l := loader{doc: doc}
 	c := l.config(&f)
-	if err := yamlfile.Also(problems, l.problems).Err(); err != nil {
+	if err := config.MergeProblems(problems, l.problems).Err(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// loader makes a Config of a file, and collects what is wrong with it.
+// loader builds a Config and collects problems.
 type loader struct {
 	doc      *yamlstrict.Doc
 	problems diag.List
@@ -115,7 +113,7 @@ func (l *loader) config(f *file) *Config {
 	c.CellLimit = l.duration("cell-limit", f.CellLimit)
 	c.Teardown = l.duration("teardown-limit", f.Teardown)
 	if c.CellLimit > 0 && c.Teardown >= c.CellLimit {
-		l.add(ruleLimit, []string{"teardown-limit"}, "teardown-limit %s leaves nothing of cell-limit %s for the cell", f.Teardown, f.CellLimit)
+		l.add(ruleLimit, []string{"teardown-limit"}, "teardown-limit %s leaves no time of cell-limit %s for the cell", f.Teardown, f.CellLimit)
 	}
 	if f.Compat != nil {
 		c.Compat = *f.Compat
@@ -134,25 +132,25 @@ func (l *loader) previous(f *file, c *Config) {
 	c.Previous = *f.Previous
 	switch {
 	case c.Previous < 0 || c.Previous > mostPrevious:
-		l.add(rulePrevious, []string{"previous"}, "previous is %d: it has to be from 0 to %d", c.Previous, mostPrevious)
+		l.add(rulePrevious, []string{"previous"}, "invalid previous %d: must be from 0 to %d", c.Previous, mostPrevious)
 	case c.Previous == 0 && f.Main != nil && !c.Main:
-		l.add(ruleNothing, []string{"main"}, "neither the main branch nor a release is run")
+		l.add(ruleNothing, []string{"main"}, "neither the main branch nor a release is selected")
 	case c.Previous > 0 && f.Releases == nil:
-		l.add(ruleReleases, []string{"releases"}, "previous is %d, and releases does not say where they come from", c.Previous)
+		l.add(ruleReleases, []string{"releases"}, "previous is %d, but releases is not set", c.Previous)
 	}
 }
 
 func (l *loader) releases(f *fileReleases, c *Config) {
 	switch command, isFile := len(f.Command) > 0, f.File != nil; {
 	case command && isFile:
-		l.add(ruleReleases, []string{"releases"}, "releases come from a command and from a file")
+		l.add(ruleReleases, []string{"releases"}, "releases has both a command and a file")
 	case !command && !isFile:
 		l.add(ruleReleases, []string{"releases"}, "releases has neither a command nor a file")
 	}
 	c.Releases.Command = slices.Clone(f.Command)
 	for i, word := range f.Command {
 		if word == "" && i == 0 || !plain(word) {
-			l.add(ruleText, []string{"releases", "command", strconv.Itoa(i)}, "%.80q is no word of a command", word)
+			l.add(ruleText, []string{"releases", "command", strconv.Itoa(i)}, "invalid word of a command %.80q", word)
 		}
 	}
 	if f.File != nil {
@@ -163,11 +161,11 @@ func (l *loader) releases(f *fileReleases, c *Config) {
 
 func (l *loader) path(at []string, path string) {
 	if path == "" || !plain(path) {
-		l.add(ruleText, at, "%.80q is no path of a file", path)
+		l.add(ruleText, at, "invalid path %.80q", path)
 	}
 }
 
-// plain is text without control characters, of a length that makes sense.
+// plain reports text without control characters and of a reasonable length.
 func plain(text string) bool {
 	return len(text) <= mostText && !slices.ContainsFunc([]rune(text), unicode.IsControl)
 }
@@ -179,9 +177,9 @@ func (l *loader) duration(key, text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		l.add(ruleLimit, []string{key}, "%s: %q is no duration", key, text)
+		l.add(ruleLimit, []string{key}, "invalid %s %q: must be a duration", key, text)
 	case d < leastLimit || d > mostLimit:
-		l.add(ruleLimit, []string{key}, "%s: %s can't be: it has to be from %s to %s", key, text, "1s", "24h")
+		l.add(ruleLimit, []string{key}, "invalid %s %s: must be from %s to %s", key, text, "1s", "24h")
 	}
 	return d
 }

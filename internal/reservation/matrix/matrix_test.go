@@ -10,9 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
-	"github.com/firstlight/firstlight/internal/reservation/registry"
 )
 
 const example = "../../../examples/batch.yaml"
@@ -30,8 +29,8 @@ func TestLoadTheExample(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got.Work() != 2*time.Hour {
-		t.Errorf("a cell has %s", got.Work())
+	if got.WorkTimeout() != 2*time.Hour {
+		t.Errorf("a cell has %s", got.WorkTimeout())
 	}
 	if _, err := matrix.Load("none.yaml"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
@@ -72,22 +71,22 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func floorsOf(list ...floors.Floor) *floors.Floors { return &floors.Floors{Floors: list} }
+func floorsOf(list ...config.Floor) *config.Compat { return &config.Compat{Floors: list} }
 
-func floor(lane registry.Cloud, release string, intents ...registry.Intent) floors.Floor {
-	return floors.Floor{Lane: lane, Intents: intents, MinRelease: release, Reason: "a reason"}
+func floor(lane config.Cloud, release string, intents ...config.Intent) config.Floor {
+	return config.Floor{Lane: lane, Intents: intents, MinRelease: release, Reason: "a reason"}
 }
 
 func TestCells(t *testing.T) {
 	t.Parallel()
-	both := registry.Reservation{Name: "gcp-h100", Cloud: registry.GCP, NightlyIntents: registry.Intents()}
+	both := config.Reservation{Name: "gcp-h100", Cloud: config.GCP, NightlyIntents: config.Intents()}
 	tags := []string{"v0.22.0", "v0.21.4", "v0.18.0"}
 	versions := []string{"main", "v0.22.0", "v0.21.4"}
 	for _, tt := range []struct {
 		name             string
-		row              registry.Reservation
+		row              config.Reservation
 		versions         []string
-		floors           *floors.Floors
+		floors           *config.Compat
 		want, held, fail string
 	}{
 		{
@@ -95,40 +94,40 @@ func TestCells(t *testing.T) {
 			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "", "",
 		},
 		{
-			"below a floor", both, versions, floorsOf(floor(registry.GCP, "v0.22.0", registry.Training)),
+			"below a floor", both, versions, floorsOf(floor(config.GCP, "v0.22.0", config.Training)),
 			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/inference", "v0.21.4/training", "",
 		},
 		{
-			"a floor of another lane", both, versions, floorsOf(floor(registry.AWS, "v0.22.0", registry.Training)),
+			"a floor of another lane", both, versions, floorsOf(floor(config.AWS, "v0.22.0", config.Training)),
 			"main/training main/inference v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "", "",
 		},
 		{
-			"the next release is awaited", both, versions, floorsOf(floor(registry.GCP, "v0.23.0", registry.Intents()...)),
+			"the next release is awaited", both, versions, floorsOf(floor(config.GCP, "v0.23.0", config.Intents()...)),
 			"main/training main/inference", "v0.22.0/training v0.22.0/inference v0.21.4/training v0.21.4/inference", "",
 		},
 		{
-			"an over-high floor stops the whole lane", both, versions, floorsOf(floor(registry.GCP, "v0.24.0", registry.Training)),
-			"", "", "over-high: there is no release v0.24.0",
+			"an over-high floor stops the whole lane", both, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
+			"", "", "too-high: release v0.24.0 does not exist",
 		},
 		{
-			"but no other lane", registry.Reservation{Name: "a", Cloud: registry.AWS}, versions, floorsOf(floor(registry.GCP, "v0.24.0", registry.Training)),
+			"but no other lane", config.Reservation{Name: "a", Cloud: config.AWS}, versions, floorsOf(floor(config.GCP, "v0.24.0", config.Training)),
 			"main/training v0.22.0/training v0.21.4/training", "", "",
 		},
 		{
-			"a floor that was skipped in the tags", both, versions, floorsOf(floor(registry.GCP, "v0.21.0", registry.Training)),
-			"", "", "over-high",
+			"a floor that was skipped in the tags", both, versions, floorsOf(floor(config.GCP, "v0.21.0", config.Training)),
+			"", "", "too-high",
 		},
-		{"floors that were not read", both, versions, nil, "", "", "no floors were read"},
-		{"a floor that is no release", both, versions, floorsOf(floor(registry.GCP, "v1.x", registry.Training)), "", "", "inconclusive"},
-		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(registry.GCP, "v1.x", registry.Training)), "", "", "no stable release"},
-		{"main alone has no floor", both, []string{"main"}, floorsOf(floor(registry.GCP, "v9.0.0", registry.Training)), "main/training main/inference", "", ""},
-		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `"master" is no release`},
+		{"floors that were not read", both, versions, nil, "", "", "no compat file was read"},
+		{"a floor that is no release", both, versions, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "unknown"},
+		{"a floor that is no release, and main alone", both, []string{"main"}, floorsOf(floor(config.GCP, "v1.x", config.Training)), "", "", "must be a stable release"},
+		{"main alone has no floor", both, []string{"main"}, floorsOf(floor(config.GCP, "v9.0.0", config.Training)), "main/training main/inference", "", ""},
+		{"a version that is none", both, []string{"main", "master"}, floorsOf(), "", "", `invalid release "master"`},
 		{"no versions", both, nil, floorsOf(), "", "", "no versions"},
-		{"an intent that is none", registry.Reservation{Name: "a", Cloud: registry.AWS, NightlyIntents: []registry.Intent{"serving"}}, versions, floorsOf(), "", "", `no intent "serving"`},
+		{"an intent that is none", config.Reservation{Name: "a", Cloud: config.AWS, NightlyIntents: []config.Intent{"serving"}}, versions, floorsOf(), "", "", `unknown intent "serving"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lane, err := matrix.Cells(tt.row, tt.versions, matrix.Floors{Floors: tt.floors, Tags: tags})
+			lane, err := matrix.Cells(tt.row, tt.versions, matrix.Compat{Compat: tt.floors, Tags: tags})
 			var cells, held []string
 			for _, c := range lane.Cells {
 				cells = append(cells, c.Name())
@@ -138,7 +137,7 @@ func TestCells(t *testing.T) {
 			}
 			for _, h := range lane.HeldBack {
 				held = append(held, h.Version+"/"+string(h.Intent))
-				if h.Why == "" {
+				if h.Reason == "" {
 					t.Errorf("%s is held back without a reason", held)
 				}
 			}
@@ -157,14 +156,14 @@ func TestCells(t *testing.T) {
 
 func TestARowWithoutCells(t *testing.T) {
 	t.Parallel()
-	off := registry.Reservation{Name: "aws-h100", Cloud: registry.AWS, NightlyIntents: []registry.Intent{}}
-	lane, err := matrix.Cells(off, []string{"main"}, matrix.Floors{Floors: floorsOf()})
-	if err != nil || len(lane.Cells) > 0 || !strings.Contains(lane.Why, "kept off") {
+	off := config.Reservation{Name: "aws-h100", Cloud: config.AWS, NightlyIntents: []config.Intent{}}
+	lane, err := matrix.Cells(off, []string{"main"}, matrix.Compat{Compat: floorsOf()})
+	if err != nil || len(lane.Cells) > 0 || !strings.Contains(lane.Reason, "the batch skips it") {
 		t.Errorf("%+v, %v", lane, err)
 	}
-	held := registry.Reservation{Name: "gcp-h100", Cloud: registry.GCP}
-	lane, err = matrix.Cells(held, []string{"v0.1.0"}, matrix.Floors{Floors: floorsOf(floor(registry.GCP, "v0.2.0", registry.Training)), Tags: []string{"v0.1.0"}})
-	if err != nil || len(lane.Cells) > 0 || len(lane.HeldBack) != 1 || !strings.Contains(lane.Why, "all of it") {
+	held := config.Reservation{Name: "gcp-h100", Cloud: config.GCP}
+	lane, err = matrix.Cells(held, []string{"v0.1.0"}, matrix.Compat{Compat: floorsOf(floor(config.GCP, "v0.2.0", config.Training)), Tags: []string{"v0.1.0"}})
+	if err != nil || len(lane.Cells) > 0 || len(lane.HeldBack) != 1 || !strings.Contains(lane.Reason, "all cells") {
 		t.Errorf("%+v, %v", lane, err)
 	}
 }
@@ -180,7 +179,7 @@ func TestCutoff(t *testing.T) {
 func TestSum(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                               "pending there are no cells",
+		"":                               "pending no cells",
 		"passed passed":                  "passed 2 passed",
 		"passed pending":                 "pending 1 passed, 1 pending",
 		"failed running":                 "pending 1 running, 1 failed",
@@ -198,14 +197,14 @@ func TestSum(t *testing.T) {
 	} {
 		var cells []matrix.Cell
 		for i, o := range strings.Fields(text) {
-			c := matrix.Cell{Version: fmt.Sprintf("v%d", i), Intent: registry.Training, Outcome: matrix.Outcome(o)}
+			c := matrix.Cell{Version: fmt.Sprintf("v%d", i), Intent: config.Training, Outcome: matrix.Outcome(o)}
 			if c.Outcome != matrix.Passed {
-				c.Why = "why"
+				c.Reason = "why"
 			}
 			cells = append(cells, c)
 		}
-		result, why := matrix.Sum(cells)
-		if got := string(result) + " " + why; got != want {
+		result, reason := matrix.Summarize(cells)
+		if got := string(result) + " " + reason; got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -216,12 +215,12 @@ func TestBrief(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "a": "a", " a\n": "a", "a\n  | b": "a [...]", "\n\na\n\n": "a",
 	} {
-		if got := matrix.Brief(text); got != want {
+		if got := matrix.FirstLine(text); got != want {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}
-	if _, why := matrix.Sum([]matrix.Cell{{Version: "main", Intent: registry.Training, Outcome: matrix.Failed, Why: "no\n  | log"}}); strings.Contains(why, "log") {
-		t.Errorf("a log is in %q", why)
+	if _, reason := matrix.Summarize([]matrix.Cell{{Version: "main", Intent: config.Training, Outcome: matrix.Failed, Reason: "no\n  | log"}}); strings.Contains(reason, "log") {
+		t.Errorf("a log is in %q", reason)
 	}
 }
 

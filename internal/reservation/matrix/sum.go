@@ -6,36 +6,37 @@ import (
 	"strings"
 )
 
-// order is how bad an outcome is for a leg, the worst first.
+// order has the outcomes, the worst for a leg first.
 var order = []Outcome{Failed, TimedOut, Interrupted, Blocked, NotStarted, Superseded, Running, Pending, Passed}
 
-// Sum is what a leg comes to. It is passed when every cell is, and there are some; failed when one
-// is failed, timed-out, interrupted or not-started; else blocked, superseded, or pending, as its
-// worst cell is. Why counts the outcomes, and names the first of the worst.
-func Sum(cells []Cell) (result Outcome, why string) {
+// Summarize returns the outcome of a leg: passed if all cells passed and there is at least one;
+// failed if one is failed, timed-out, interrupted or not-started; otherwise the outcome of the
+// worst cell: blocked, superseded or pending. reason counts the outcomes and names the first of
+// the worst.
+func Summarize(cells []Cell) (result Outcome, reason string) {
 	if len(cells) == 0 {
-		return Pending, "there are no cells"
+		return Pending, "no cells"
 	}
 	if slices.ContainsFunc(cells, func(c Cell) bool { return !c.Outcome.Ended() }) {
 		return Pending, counts(cells)
 	}
 	worst := slices.MinFunc(cells, func(a, b Cell) int { return rank(a.Outcome) - rank(b.Outcome) })
-	why = counts(cells)
+	reason = counts(cells)
 	if worst.Outcome != Passed {
-		why += ": " + worst.Name()
-		if worst.Why != "" {
-			why += ": " + Brief(worst.Why)
+		reason += ": " + worst.Name()
+		if worst.Reason != "" {
+			reason += ": " + FirstLine(worst.Reason)
 		}
 	}
 	switch worst.Outcome {
 	case Failed, TimedOut, Interrupted, NotStarted:
-		return Failed, why
+		return Failed, reason
 	default:
-		return worst.Outcome, why
+		return worst.Outcome, reason
 	}
 }
 
-// rank is the place of an outcome in order; what is unknown is the worst.
+// rank returns the place of an outcome in order; an unknown outcome is the worst.
 func rank(o Outcome) int { return slices.Index(order, o) }
 
 func counts(cells []Cell) string {
@@ -52,17 +53,17 @@ func counts(cells []Cell) string {
 	return strings.Join(out, ", ")
 }
 
-// Name is what a cell is called: v1.2.0/training.
+// Name of a cell: v1.2.0/training.
 func (c Cell) Name() string { return c.Version + "/" + string(c.Intent) }
 
-// Brief is the first line of a reason: what follows is a hook's log.
-func Brief(why string) string {
-	line, rest, more := strings.Cut(strings.TrimSpace(why), "\n")
+// FirstLine returns the first line of a reason; the rest is the log of a hook.
+func FirstLine(reason string) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(reason), "\n")
 	if more && strings.TrimSpace(rest) != "" {
 		line += " [...]"
 	}
 	return line
 }
 
-// Outcomes are those that there are.
+// Outcomes returns the known outcomes.
 func Outcomes() []Outcome { return slices.Clone(order) }

@@ -5,34 +5,33 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/firstlight/firstlight/internal/reservation/floors"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// ErrNoReleases says that none of the tags is a stable release.
+// ErrNoReleases: none of the tags is a stable release.
 var ErrNoReleases = errors.New("no stable release is known")
 
-// Versions are those of a night: main first, then the newest stable releases, the newest
-// first. Tags that are pre-releases, no releases, or there twice are passed over. Fewer
-// releases than asked for are all that there are; none at all is ErrNoReleases, for then the
-// tags were not seen.
+// Versions returns the versions of a night: main, then the newest stable releases, newest first.
+// Other tags and duplicates are ignored. Fewer releases than requested are fine; none is
+// ErrNoReleases, because then the tags were not read.
 func Versions(c *Config, tags []string) ([]string, error) {
 	var out []string
 	if c.Main {
-		out = append(out, floors.Main)
+		out = append(out, config.MainBranch)
 	}
 	if c.Previous <= 0 {
 		return out, nil
 	}
-	var releases []floors.Release
+	var releases []config.Release
 	for _, tag := range tags {
-		if r, err := floors.ParseRelease(tag); err == nil {
+		if r, err := config.ParseRelease(tag); err == nil {
 			releases = append(releases, r)
 		}
 	}
 	if len(releases) == 0 {
-		return nil, fmt.Errorf("%w among %d tags, and %d are to be run: write previous: 0 until there is one", ErrNoReleases, len(tags), c.Previous)
+		return nil, fmt.Errorf("%w among %d tags, but previous is %d: set previous: 0 until there is one", ErrNoReleases, len(tags), c.Previous)
 	}
-	slices.SortFunc(releases, func(a, b floors.Release) int { return b.Compare(a) })
+	slices.SortFunc(releases, func(a, b config.Release) int { return b.Compare(a) })
 	releases = slices.Compact(releases)
 	for _, r := range releases[:min(c.Previous, len(releases))] {
 		out = append(out, r.String())

@@ -153,7 +153,7 @@ func (a *actor) note(o op) {
 
 func (a *actor) ask(ctx context.Context, o *op) error {
 	name := o.On[0]
-	ticket := lease.Ticket{Holder: o.Holder, Period: lease.Spans(time.Duration(o.Period)), Patience: lease.Spans(2 * time.Duration(o.Period))}
+	ticket := lease.Ticket{Holder: o.Holder, RenewInterval: lease.Duration(time.Duration(o.Period)), WaitTimeout: lease.Duration(2 * time.Duration(o.Period))}
 	switch o.Kind {
 	case acquire:
 		grants, err := a.broker.Acquire(ctx, broker.Request{Reservations: o.On, Ticket: ticket, Wait: o.Wait})
@@ -180,7 +180,7 @@ func (a *actor) ask(ctx context.Context, o *op) error {
 	case evict:
 		return a.broker.Evict(ctx, name, o.Token, o.Holder, "it is wanted")
 	case block:
-		return a.broker.Block(ctx, name, o.Holder, "it was found in use")
+		return a.broker.QuarantineFree(ctx, name, o.Holder, "it was found in use")
 	case finish:
 		return a.broker.FinishClean(ctx, name, o.Token, "clean")
 	case fail:

@@ -63,8 +63,8 @@ func (d defect) handler(kept broker.Store, seed uint64, prefix string, often tim
 func (d defect) store(kept broker.Store) broker.Store {
 	spoil := map[defect]func(*store.Reservation){
 		expiryToFree: func(r *store.Reservation) {
-			if n := len(r.Status.Recent); n > 0 && r.Status.Recent[n-1].What == lease.Expired && r.Status.State == lease.Dirty {
-				r.Status.State, r.Status.Dirt, r.Status.Recent[n-1].To = lease.Free, nil, lease.Free
+			if n := len(r.Status.Recent); n > 0 && r.Status.Recent[n-1].Type == lease.Expired && r.Status.State == lease.Dirty {
+				r.Status.State, r.Status.DirtyInfo, r.Status.Recent[n-1].State = lease.Free, nil, lease.Free
 			}
 		},
 		tokenReused: func(r *store.Reservation) { regrant(r, 0) },
@@ -75,7 +75,7 @@ func (d defect) store(kept broker.Store) broker.Store {
 			}
 		},
 		lostHistory: func(r *store.Reservation) {
-			if n := len(r.Status.Recent); n > 0 && r.Status.Recent[n-1].What == lease.Released {
+			if n := len(r.Status.Recent); n > 0 && r.Status.Recent[n-1].Type == lease.Released {
 				r.Status.Recent = r.Status.Recent[:n-1]
 			}
 		},
@@ -123,7 +123,7 @@ func (s *spoiled) Save(ctx context.Context, r *store.Reservation) (*store.Reserv
 		return s.Store.Save(ctx, r)
 	}
 	for {
-		now, err := s.Fresh(ctx, r.Name)
+		now, err := s.GetUncached(ctx, r.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -142,15 +142,15 @@ type unfenced struct {
 }
 
 func (u *unfenced) any(ctx context.Context, name string, token int64) int64 {
-	r, err := u.kept.Fresh(ctx, name)
+	r, err := u.kept.GetUncached(ctx, name)
 	if err != nil || r.Status.Lease == nil || r.Status.State != lease.Leased {
 		return token
 	}
 	return r.Status.Lease.Token
 }
 
-func (u *unfenced) Release(ctx context.Context, name string, token int64, why string) error {
-	return u.Broker.Release(ctx, name, u.any(ctx, name, token), why)
+func (u *unfenced) Release(ctx context.Context, name string, token int64, reason string) error {
+	return u.Broker.Release(ctx, name, u.any(ctx, name, token), reason)
 }
 
 func (u *unfenced) Renew(ctx context.Context, name string, token int64) (lease.Lease, error) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -127,7 +127,7 @@ func withoutRules(t *testing.T) *storetest.Store {
 		t.Fatal(err)
 	}
 	storetest.Until(t, "the rules to be gone", func() bool {
-		return lowersToken(t.Context(), kube, probe.Name) && !storetest.Policed(t.Context(), kube, probe.Name)
+		return lowersToken(t.Context(), kube, probe.Name) && !storetest.PolicyActive(t.Context(), kube, probe.Name)
 	})
 	return st
 }

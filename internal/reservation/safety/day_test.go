@@ -87,24 +87,24 @@ func (a *actor) askByDay(ctx context.Context, o *op, ticket lease.Ticket) error 
 	}
 	switch o.Kind {
 	case stand:
-		return answered(a.broker.Stand(ctx, name, o.Token, time.UnixMicro(o.Ends), time.UnixMicro(o.Last), "it stands"))
+		return answered(a.broker.Publish(ctx, name, o.Token, time.UnixMicro(o.Ends), time.UnixMicro(o.Last), "it stands"))
 	case take:
-		l, err := a.broker.Take(ctx, name, ticket)
+		l, err := a.broker.Checkout(ctx, name, ticket)
 		if err == nil {
 			o.Got, o.Tokens = o.On, []int64{l.Token}
 		}
 		return answered(l, err)
 	case handBack:
-		return a.broker.HandBack(ctx, name, o.Token, "done")
+		return a.broker.Checkin(ctx, name, o.Token, "done")
 	case impound:
-		return a.broker.Impound(ctx, name, o.Token, "something else was found")
+		return a.broker.Quarantine(ctx, name, o.Token, "something else was found")
 	case extend:
 		return answered(a.broker.Extend(ctx, name, o.Token, time.Duration(o.By), "not done"))
 	case notify:
 		return a.broker.Notify(ctx, name, o.Token, o.Holder, "it is wanted", time.Now())
 	case look:
-		r, err := a.kept.Fresh(ctx, name)
-		if err == nil && r.Status.Now() == lease.Leased && !r.Status.Lease.Offered() {
+		r, err := a.kept.GetUncached(ctx, name)
+		if err == nil && r.Status.CurrentState() == lease.Leased && !r.Status.Lease.Offered() {
 			o.Saw = termsOf(*r.Status.Lease)
 		}
 		return err

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // plan is one run of workers.
@@ -126,14 +126,14 @@ func (d *driver) start() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	said, err := os.Create(path + ".err")
+	logged, err := os.Create(path + ".err")
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	defer said.Close()
+	defer logged.Close()
 	p := &process{id: d.started, cmd: exec.Command(os.Args[0]), exit: make(chan error, 1), journal: reader{file: file}}
 	p.cmd.Env = append(os.Environ(), asWorker+"="+path+".json")
-	p.cmd.Stdout, p.cmd.Stderr = said, said
+	p.cmd.Stdout, p.cmd.Stderr = logged, logged
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // stopped and left alone, it is hung up
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		d.t.Fatal(err)
@@ -230,8 +230,8 @@ func (d *driver) alive() {
 		select {
 		case err := <-p.exit:
 			p.exit <- err
-			said, _ := os.ReadFile(filepath.Join(d.dir, fmt.Sprintf("worker-%d.err", p.id)))
-			d.t.Fatalf("worker %d ended: %v\n%s", p.id, err, said)
+			logged, _ := os.ReadFile(filepath.Join(d.dir, fmt.Sprintf("worker-%d.err", p.id)))
+			d.t.Fatalf("worker %d ended: %v\n%s", p.id, err, logged)
 		default:
 		}
 	}
@@ -279,8 +279,8 @@ func (d *driver) finish() {
 		select {
 		case err := <-p.exit:
 			if err != nil {
-				said, _ := os.ReadFile(filepath.Join(d.dir, fmt.Sprintf("worker-%d.err", p.id)))
-				d.t.Errorf("worker %d: %v\n%s", p.id, err, said)
+				logged, _ := os.ReadFile(filepath.Join(d.dir, fmt.Sprintf("worker-%d.err", p.id)))
+				d.t.Errorf("worker %d: %v\n%s", p.id, err, logged)
 			}
 			p.killed = monotonic()
 			d.running = slices.DeleteFunc(d.running, func(q *process) bool { return q == p })

@@ -24,16 +24,16 @@ type told struct {
 	waits  map[string]bool
 	lost   map[string]bool
 	claims map[string][]int64 // by who: what was granted for good, or to clean
-	fates  map[int64]lease.What
+	fates  map[int64]lease.EventType
 }
 
 // left is the fate of a lease that was given back before anybody was told of it.
-const left lease.What = "left untold"
+const left lease.EventType = "left untold"
 
 // history reads the store's whole history of a reservation and holds it against what
 // the reservation is now.
 func (d *driver) history(name string) (*told, []finding) {
-	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.What{}}
+	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.EventType{}}
 	all, err := d.kube.History(d.t.Context(), name, time.Time{})
 	if err != nil {
 		return h, []finding{{Check: "history", Text: err.Error()}}
@@ -56,7 +56,7 @@ func (h *told) object(check, format string, args ...any) {
 }
 
 // read takes one line.
-func (h *told) read(t lease.Transition) {
+func (h *told) read(t lease.Event) {
 	if t.N != h.n+1 {
 		h.object("history", "number %d comes after %d", t.N, h.n)
 	}
@@ -66,99 +66,99 @@ func (h *told) read(t lease.Transition) {
 	if !h.step(t) {
 		h.object("history", "%+v when it was %s of %q (%d, claimed %t)", t, from, h.holder, h.mine, h.taken)
 	}
-	if t.To != h.state {
+	if t.State != h.state {
 		h.object("history", "%+v when it should be %s, from %s", t, h.state, from)
-		h.state = t.To
+		h.state = t.State
 	}
 }
 
 // learn takes the token of a lease that was handed back from the first line about it.
-func (h *told) learn(t lease.Transition) {
-	if h.untold && t.Token > h.token && t.Who == h.holder && t.What != lease.Taken {
+func (h *told) learn(t lease.Event) {
+	if h.untold && t.Token > h.token && t.Actor == h.holder && t.Type != lease.CheckedOut {
 		h.mine, h.token, h.untold = t.Token, t.Token, false
 	}
 }
 
 // step makes the step that a line tells; false: it can not be made.
-func (h *told) step(t lease.Transition) bool {
-	own := h.mine == t.Token && t.Token != 0 && h.holder == t.Who
+func (h *told) step(t lease.Event) bool {
+	own := h.mine == t.Token && t.Token != 0 && h.holder == t.Actor
 	offered, claimed := h.state == lease.Leased && !h.taken && own, h.state == lease.Leased && h.taken && own
 	cleaned := h.state == lease.Cleaning && own
-	switch t.What {
+	switch t.Type {
 	case lease.Queued:
-		ok := !h.waits[t.Who]
-		h.waits[t.Who] = true
+		ok := !h.waits[t.Actor]
+		h.waits[t.Actor] = true
 		return ok
 	case lease.Offered:
-		ok := h.state == lease.Free && h.waits[t.Who] && h.grant(t, lease.Leased)
-		delete(h.waits, t.Who)
+		ok := h.state == lease.Free && h.waits[t.Actor] && h.grant(t, lease.Leased)
+		delete(h.waits, t.Actor)
 		return ok
 	case lease.Claimed:
 		h.taken = true
-		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		h.claims[t.Actor] = append(h.claims[t.Actor], t.Token)
 		return offered
-	case lease.Extended, lease.Noticed:
+	case lease.Extended, lease.Notified:
 		return claimed
-	case lease.Opened:
+	case lease.Published:
 		ok := claimed && h.opener == ""
-		h.opener, h.open = t.Who, true
+		h.opener, h.open = t.Actor, true
 		return ok
-	case lease.Taken:
+	case lease.CheckedOut:
 		ok := h.state == lease.Leased && h.taken && h.open && t.Token > h.token
-		h.holder, h.mine, h.token, h.open, h.untold = t.Who, t.Token, max(h.token, t.Token), false, false
-		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		h.holder, h.mine, h.token, h.open, h.untold = t.Actor, t.Token, max(h.token, t.Token), false, false
+		h.claims[t.Actor] = append(h.claims[t.Actor], t.Token)
 		return ok
-	case lease.HandedBack:
+	case lease.CheckedIn:
 		ok := claimed && h.opener != "" && !h.open
 		h.holder, h.mine, h.open, h.untold = h.opener, 0, true, true
 		return ok
 	case lease.Released:
 		to := lease.Dirty
-		if noClean(h.name) || t.To == lease.Free && t.Why != "done" { // or taken back before anybody was told
+		if noClean(h.name) || t.State == lease.Free && t.Reason != "done" { // or taken back before anybody was told
 			to = lease.Free
 		}
-		if h.fates[t.Token] = t.What; t.Why != "done" {
+		if h.fates[t.Token] = t.Type; t.Reason != "done" {
 			h.fates[t.Token] = left
 		}
 		return h.over(claimed, to)
 	case lease.Expired, lease.Evicted:
 		return h.over(claimed, lease.Dirty)
-	case lease.Left, lease.Lost:
-		h.lost[t.Who] = t.What == lease.Lost
+	case lease.Cancelled, lease.WaitTimedOut:
+		h.lost[t.Actor] = t.Type == lease.WaitTimedOut
 		if offered {
 			return h.over(true, lease.Free)
 		}
-		ok := h.waits[t.Who]
-		delete(h.waits, t.Who)
+		ok := h.waits[t.Actor]
+		delete(h.waits, t.Actor)
 		return ok
 	case lease.Yielded:
-		h.waits[t.Who] = true
+		h.waits[t.Actor] = true
 		return h.over(offered, lease.Free)
 	case lease.Returned:
-		h.waits[t.Who], h.fates[t.Token] = true, t.What
+		h.waits[t.Actor], h.fates[t.Token] = true, t.Type
 		return h.over(claimed, lease.Free)
-	case lease.CleanBegun:
+	case lease.CleanStarted:
 		ok := h.state == lease.Dirty && h.grant(t, lease.Cleaning)
 		h.taken = true
-		h.claims[t.Who] = append(h.claims[t.Who], t.Token)
+		h.claims[t.Actor] = append(h.claims[t.Actor], t.Token)
 		return ok
 	case lease.Cleaned:
 		return h.over(cleaned, lease.Free)
 	case lease.CleanFailed:
 		return h.over(cleaned, lease.Dirty)
-	case lease.Blocked: // or impounded
+	case lease.Quarantined: // or impounded
 		return h.over(claimed || h.state == lease.Free && t.Token == 0, lease.Dirty)
 	default: // nothing is restored here
 		return false
 	}
 }
 
-func (h *told) grant(t lease.Transition, to lease.State) bool {
+func (h *told) grant(t lease.Event, to lease.State) bool {
 	ok := t.Token > h.token
 	if !ok {
 		h.object("tokens", "%d is granted after %d", t.Token, h.token)
 	}
-	h.state, h.holder, h.mine, h.token, h.taken = to, t.Who, t.Token, t.Token, false
+	h.state, h.holder, h.mine, h.token, h.taken = to, t.Actor, t.Token, t.Token, false
 	h.opener, h.open, h.untold = "", false, false
 	return ok
 }
@@ -174,10 +174,10 @@ func (h *told) compare(r *lease.Record) {
 	if l := r.Lease; l != nil && h.untold && r.Token > h.token && l.Token == r.Token {
 		h.mine, h.token = l.Token, l.Token
 	}
-	if r.Now() != h.state || r.Token != h.token || r.Transitions != h.n {
-		h.object("history", "it tells %s, token %d, %d lines; there is %s, token %d, %d lines", h.state, h.token, h.n, r.Now(), r.Token, r.Transitions)
+	if r.CurrentState() != h.state || r.Token != h.token || r.Events != h.n {
+		h.object("history", "it tells %s, token %d, %d lines; there is %s, token %d, %d lines", h.state, h.token, h.n, r.CurrentState(), r.Token, r.Events)
 	}
-	if r.Lease != nil && (r.Lease.Holder != h.holder || r.Lease.Token != h.mine || r.Lease.Offered() == h.taken || r.Lease.Opener != h.opener || r.Lease.Open != h.open) {
+	if r.Lease != nil && (r.Lease.Holder != h.holder || r.Lease.Token != h.mine || r.Lease.Offered() == h.taken || r.Lease.Publisher != h.opener || r.Lease.Available != h.open) {
 		h.object("history", "it tells of %s with %d, claimed %t; there is %s with %d", h.holder, h.mine, h.taken, r.Lease.Holder, r.Lease.Token)
 	}
 	var waiting []string

@@ -46,14 +46,14 @@ func (d *driver) judge() []finding {
 // all are the operations in the order in which they were asked; those that nobody was
 // there to be answered any more end some time after.
 func (d *driver) all() []op {
-	gone := map[int]int64{}
+	removed := map[int]int64{}
 	for _, p := range d.ended {
-		gone[p.id] = p.killed
+		removed[p.id] = p.killed
 	}
 	var out []op
 	for _, o := range d.ops {
 		if o.Ret == 0 {
-			o.Ret = gone[o.Worker] + int64(afterlife)
+			o.Ret = removed[o.Worker] + int64(afterlife)
 		} else if o.Outcome == gaveUp || o.Outcome == unreached {
 			o.Ret += int64(afterlife)
 		}

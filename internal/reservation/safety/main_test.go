@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // shared is the store that the tests of this package share.

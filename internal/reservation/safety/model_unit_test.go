@@ -48,30 +48,30 @@ func TestModel(t *testing.T) {
 		steps []step
 		want  bool
 	}{
-		"a whole round":                    {false, []step{hold(1), did(renew, 1), did(check, 1), did(release, 1), sweep(2), did(renewClean, 2), did(finish, 2), hold(3)}, true},
-		"two holders":                      {false, []step{hold(1), hold(2)}, false},
-		"two holders, the first renews":    {true, []step{hold(1), did(release, 1), hold(2), did(renew, 1)}, false},
-		"released is dirty":                {false, []step{hold(1), did(release, 1), hold(2)}, false},
-		"released needs no cleaning":       {true, []step{hold(1), did(release, 1), hold(2)}, true},
-		"expired is dirty":                 {true, []step{hold(1), refused(renew, 1), hold(2)}, false},
-		"expired and cleaned":              {true, []step{hold(1), sweep(2), did(finish, 2), hold(3)}, true},
-		"released twice":                   {true, []step{hold(1), did(release, 1), did(release, 1), hold(2)}, true},
-		"released twice, frees another's":  {true, []step{hold(1), did(release, 1), hold(2), did(release, 1), hold(3)}, false},
-		"a stale release is told done":     {false, []step{hold(1), sweep(2), did(release, 1)}, false},
-		"a token again":                    {true, []step{hold(5), did(release, 5), hold(5)}, false},
-		"a token that goes back":           {true, []step{hold(5), did(release, 5), hold(4)}, false},
-		"cleaning what is held":            {false, []step{hold(1), sweep(2), did(renew, 1)}, false},
-		"cleaning twice at once":           {false, []step{hold(1), sweep(2), sweep(3), did(finish, 2)}, false},
-		"a cleaner that was silent":        {false, []step{hold(1), sweep(2), sweep(3), did(finish, 3), hold(4)}, true},
-		"finished, and still dirty":        {false, []step{hold(1), sweep(2), did(finish, 2), found("dirty")}, false},
-		"busy while it is free":            {false, []step{found("free")}, false},
-		"dirty though nobody was there":    {false, []step{found("dirty")}, false},
-		"blocked":                          {false, []step{did(block, 0), found("dirty"), sweep(1), did(finish, 1), hold(2)}, true},
-		"good, then refused, then good":    {false, []step{hold(1), refused(renew, 1), did(renew, 1)}, false},
-		"failed to clean, and given away":  {false, []step{hold(1), sweep(2), did(fail, 2), hold(3)}, false},
-		"evicted, and cleaned":             {false, []step{hold(1), did(evict, 1), refused(check, 1), sweep(2), did(finish, 2), hold(3)}, true},
-		"nothing to clean, and it was":     {false, []step{hold(1), did(release, 1), {kind: clean, outcome: notDirty}}, false},
-		"an unanswered release, then free": {true, []step{hold(1), {kind: release, token: 1}, hold(2)}, true},
+		"a whole round":                            {false, []step{hold(1), did(renew, 1), did(check, 1), did(release, 1), sweep(2), did(renewClean, 2), did(finish, 2), hold(3)}, true},
+		"two holders":                              {false, []step{hold(1), hold(2)}, false},
+		"two holders, the first renews":            {true, []step{hold(1), did(release, 1), hold(2), did(renew, 1)}, false},
+		"released is dirty":                        {false, []step{hold(1), did(release, 1), hold(2)}, false},
+		"released needs no cleaning":               {true, []step{hold(1), did(release, 1), hold(2)}, true},
+		"expired is dirty":                         {true, []step{hold(1), refused(renew, 1), hold(2)}, false},
+		"expired and cleaned":                      {true, []step{hold(1), sweep(2), did(finish, 2), hold(3)}, true},
+		"released twice":                           {true, []step{hold(1), did(release, 1), did(release, 1), hold(2)}, true},
+		"released twice, frees another's":          {true, []step{hold(1), did(release, 1), hold(2), did(release, 1), hold(3)}, false},
+		"a stale release is told done":             {false, []step{hold(1), sweep(2), did(release, 1)}, false},
+		"a token again":                            {true, []step{hold(5), did(release, 5), hold(5)}, false},
+		"a token that goes back":                   {true, []step{hold(5), did(release, 5), hold(4)}, false},
+		"cleaning what is held":                    {false, []step{hold(1), sweep(2), did(renew, 1)}, false},
+		"cleaning twice at once":                   {false, []step{hold(1), sweep(2), sweep(3), did(finish, 2)}, false},
+		"a cleaner that was silent":                {false, []step{hold(1), sweep(2), sweep(3), did(finish, 3), hold(4)}, true},
+		"finished, and still dirty":                {false, []step{hold(1), sweep(2), did(finish, 2), found("dirty")}, false},
+		"busy while it is free":                    {false, []step{found("free")}, false},
+		"dirty though nobody was there":            {false, []step{found("dirty")}, false},
+		"blocked":                                  {false, []step{did(block, 0), found("dirty"), sweep(1), did(finish, 1), hold(2)}, true},
+		"good, then refused, then good":            {false, []step{hold(1), refused(renew, 1), did(renew, 1)}, false},
+		"failed to clean, and given away":          {false, []step{hold(1), sweep(2), did(fail, 2), hold(3)}, false},
+		"evicted, and cleaned":                     {false, []step{hold(1), did(evict, 1), refused(check, 1), sweep(2), did(finish, 2), hold(3)}, true},
+		"the reservation is not dirty, and it was": {false, []step{hold(1), did(release, 1), {kind: clean, outcome: notDirty}}, false},
+		"an unanswered release, then free":         {true, []step{hold(1), {kind: release, token: 1}, hold(2)}, true},
 
 		"a whole day":                       {false, []step{hold(1), open(1), did(check, 1), takes(2), refused(renew, 1), did(renew, 2), longer(2, 15), did(notify, 2), did(handBack, 2), takes(5), did(release, 5), sweep(6)}, true},
 		"taken without a new token":         {false, []step{hold(1), open(1), takes(1)}, false},
@@ -135,8 +135,8 @@ func TestModel(t *testing.T) {
 // What was granted and given back, or ended, before who asked was told, is in the history alone.
 func TestWhatNobodyWasTold(t *testing.T) {
 	const name = "r-0-0-free"
-	claims := func(fate lease.What, tokens ...int64) *told {
-		h := &told{claims: map[string][]int64{"ada": tokens}, fates: map[int64]lease.What{}}
+	claims := func(fate lease.EventType, tokens ...int64) *told {
+		h := &told{claims: map[string][]int64{"ada": tokens}, fates: map[int64]lease.EventType{}}
 		h.fates[tokens[0]] = fate
 		return h
 	}

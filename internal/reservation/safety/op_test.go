@@ -89,11 +89,11 @@ type terms struct {
 
 func termsOf(l lease.Lease) terms {
 	t := terms{Token: l.Token}
-	if l.Ends != nil {
-		t.Ends = l.Ends.UnixMicro()
+	if l.TermEndsAt != nil {
+		t.Ends = l.TermEndsAt.UnixMicro()
 	}
-	if l.Last != nil {
-		t.Last = l.Last.UnixMicro()
+	if l.MaxEndsAt != nil {
+		t.Last = l.MaxEndsAt.UnixMicro()
 	}
 	return t
 }
@@ -130,15 +130,15 @@ func outcomeOf(err error) (outcome, lease.State) {
 		return stale, ""
 	case errors.Is(err, lease.ErrNotDirty):
 		return notDirty, ""
-	case errors.Is(err, lease.ErrNotOpen):
+	case errors.Is(err, lease.ErrNotAvailable):
 		return notOpen, ""
-	case errors.Is(err, lease.ErrLimit):
+	case errors.Is(err, lease.ErrPastMaxTerm):
 		return limit, ""
-	case errors.Is(err, lease.ErrOver):
+	case errors.Is(err, lease.ErrTermOver):
 		return over, ""
-	case errors.Is(err, broker.ErrLost), errors.Is(err, lease.ErrNoTicket):
+	case errors.Is(err, broker.ErrTicketLost), errors.Is(err, lease.ErrTicketNotFound):
 		return lost, ""
-	case broker.Passing(err):
+	case broker.IsTransient(err):
 		return unreached, ""
 	default:
 		return unexpected, ""

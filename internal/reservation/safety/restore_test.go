@@ -11,7 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -56,7 +56,7 @@ func (g *granting) broker(ahead time.Duration) *broker.Broker {
 func (g *granting) hold(name string, ahead time.Duration) int64 {
 	g.t.Helper()
 	got, err := g.broker(ahead).Acquire(g.t.Context(), broker.Request{
-		Reservations: []string{name}, Ticket: lease.Ticket{Holder: "ada", Period: lease.Spans(time.Minute)},
+		Reservations: []string{name}, Ticket: lease.Ticket{Holder: "ada", RenewInterval: lease.Duration(time.Minute)},
 	})
 	if err != nil {
 		g.t.Fatal(err)
@@ -86,7 +86,7 @@ func (g *granting) round(name string, ahead time.Duration) {
 func (g *granting) tidy(name string, ahead time.Duration) {
 	g.t.Helper()
 	b := g.broker(ahead)
-	c, err := b.Clean(g.t.Context(), name, lease.Ticket{Holder: "janitor", Period: lease.Spans(time.Minute)})
+	c, err := b.Clean(g.t.Context(), name, lease.Ticket{Holder: "janitor", RenewInterval: lease.Duration(time.Minute)})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -147,21 +147,21 @@ func TestNoTokenIsGrantedAgain(t *testing.T) {
 	g.start(dir)
 	defer g.stop()
 	r, err := g.kube.Get(t.Context(), "held")
-	if err != nil || r.Status.Now() != lease.Free || r.Status.Token >= forgotten {
+	if err != nil || r.Status.CurrentState() != lease.Free || r.Status.Token >= forgotten {
 		t.Fatalf("what was restored is %+v, %v", r, err)
 	}
 	var stale *lease.StaleError
 	if _, err := g.broker(0).Renew(t.Context(), "held", forgotten); !errors.As(err, &stale) {
 		t.Errorf("a token that the store has forgotten: %v", err)
 	}
-	if r, err = g.kube.Get(t.Context(), "held"); err != nil || r.Status.Now() != lease.Free || !stale.Unknown() {
+	if r, err = g.kube.Get(t.Context(), "held"); err != nil || r.Status.CurrentState() != lease.Free || !stale.Unknown() {
 		t.Errorf("a token alone has changed the reservation to %+v, %v", r.Status, err)
 	}
 	if err := g.broker(0).ConfirmRestore(t.Context(), "held", forgotten, "the copy was restored"); err != nil {
 		t.Error(err)
 	}
 	r, err = g.kube.Get(t.Context(), "held")
-	if err != nil || r.Status.Now() != lease.Dirty || r.Status.Token != forgotten || r.Status.Recent[len(r.Status.Recent)-1].What != lease.Restored {
+	if err != nil || r.Status.CurrentState() != lease.Dirty || r.Status.Token != forgotten || r.Status.Recent[len(r.Status.Recent)-1].Type != lease.Restored {
 		t.Errorf("its holder may be at it, and the reservation is %+v, %v", r.Status, err)
 	}
 	g.tidy("held", 0)

@@ -63,20 +63,20 @@ type handler interface {
 	Acquire(ctx context.Context, req broker.Request) ([]broker.Grant, error)
 	Renew(ctx context.Context, name string, token int64) (lease.Lease, error)
 	Check(ctx context.Context, name string, token int64) error
-	Release(ctx context.Context, name string, token int64, why string) error
-	Evict(ctx context.Context, name string, token int64, by, why string) error
-	Block(ctx context.Context, name, by, why string) error
+	Release(ctx context.Context, name string, token int64, reason string) error
+	Evict(ctx context.Context, name string, token int64, by, reason string) error
+	QuarantineFree(ctx context.Context, name, by, reason string) error
 	Clean(ctx context.Context, name string, cleaner lease.Ticket) (lease.Lease, error)
 	RenewClean(ctx context.Context, name string, token int64) (lease.Lease, error)
-	FinishClean(ctx context.Context, name string, token int64, why string) error
-	FailClean(ctx context.Context, name string, token int64, why string) error
-	Stand(ctx context.Context, name string, token int64, ends, last time.Time, why string) (lease.Lease, error)
-	Take(ctx context.Context, name string, t lease.Ticket) (lease.Lease, error)
-	HandBack(ctx context.Context, name string, token int64, why string) error
-	Impound(ctx context.Context, name string, token int64, why string) error
-	Extend(ctx context.Context, name string, token int64, by time.Duration, why string) (lease.Lease, error)
-	Notify(ctx context.Context, name string, token int64, by, why string, at time.Time) error
-	Tick(ctx context.Context, names ...string) error
+	FinishClean(ctx context.Context, name string, token int64, reason string) error
+	FailClean(ctx context.Context, name string, token int64, reason string) error
+	Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error)
+	Checkout(ctx context.Context, name string, t lease.Ticket) (lease.Lease, error)
+	Checkin(ctx context.Context, name string, token int64, reason string) error
+	Quarantine(ctx context.Context, name string, token int64, reason string) error
+	Extend(ctx context.Context, name string, token int64, by time.Duration, reason string) (lease.Lease, error)
+	Notify(ctx context.Context, name string, token int64, by, reason string, at time.Time) error
+	ExpireOverdue(ctx context.Context, names ...string) error
 }
 
 // shownOnce is a token that was good once, and will be shown again.
@@ -152,7 +152,7 @@ func (w *worker) obey() error {
 
 func (w *worker) tick(ctx context.Context) {
 	for pause(ctx, w.often) {
-		_ = w.broker.Tick(ctx, w.active()...) // the store may be away: the next tick
+		_ = w.broker.ExpireOverdue(ctx, w.active()...) // the store may be away: the next tick
 	}
 }
 

@@ -12,19 +12,19 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// managed labels what Apply made, and may delete.
-const managed = "firstlight.dev/registry"
+// registryLabel marks the reservations that Apply created and may delete.
+const registryLabel = "firstlight.dev/registry"
 
-// Applied is what became of one reservation: created, changed, unchanged, deleted, kept.
+// Applied is the result for one reservation: created, changed, unchanged, deleted, kept.
 type Applied struct {
-	Name string `json:"name"`
-	What string `json:"what"`
-	// Why a reservation that is in the registry no more is kept.
-	Why string `json:"why,omitempty"`
+	Name   string `json:"name"`
+	Result string `json:"result"`
+	// Reason why a reservation that left the registry is kept.
+	Reason string `json:"reason,omitempty"`
 }
 
-// Apply makes the reservations those of a registry, in order of their names. One that
-// the registry does not have is deleted when it is free and nobody waits for it.
+// Apply makes the reservations match a registry and returns the results sorted by name. A
+// reservation that the registry no longer has is deleted when it is free and its queue is empty.
 func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, error) {
 	have, err := k.List(ctx)
 	if err != nil {
@@ -37,9 +37,9 @@ func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, erro
 		spec, wanted := rows[r.Name]
 		var a Applied
 		if wanted {
-			a, err = k.bring(ctx, r, spec)
+			a, err = k.updateSpec(ctx, r, spec)
 		} else {
-			a, err = k.retire(ctx, r)
+			a, err = k.deleteUnused(ctx, r)
 		}
 		if err != nil {
 			return out, err
@@ -50,40 +50,40 @@ func (k *Kube) Apply(ctx context.Context, rows map[string]Spec) ([]Applied, erro
 		if known[name] {
 			continue
 		}
-		r := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{managed: "true"}}, Spec: rows[name]}
+		r := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{registryLabel: "true"}}, Spec: rows[name]}
 		made, err := k.Create(ctx, r)
 		if err != nil {
 			return out, err
 		}
-		if _, err := k.bring(ctx, made, rows[name]); err != nil {
+		if _, err := k.updateSpec(ctx, made, rows[name]); err != nil {
 			return out, err
 		}
-		out = append(out, Applied{Name: name, What: "created"})
+		out = append(out, Applied{Name: name, Result: "created"})
 	}
 	slices.SortFunc(out, func(a, b Applied) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-// bring writes a spec until nobody else wrote in between.
-func (k *Kube) bring(ctx context.Context, r *Reservation, spec Spec) (Applied, error) {
+// updateSpec writes a spec, and retries conflicts.
+func (k *Kube) updateSpec(ctx context.Context, r *Reservation, spec Spec) (Applied, error) {
 	what := "unchanged"
 	for {
-		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not the registry's to say
-		same := r.Spec == spec && r.Labels[managed] != ""
+		spec.NeedsNoCleaning = r.Spec.NeedsNoCleaning // not part of the registry
+		same := r.Spec == spec && r.Labels[registryLabel] != ""
 		if same && len(r.ManagedFields) == 0 {
-			return Applied{Name: r.Name, What: what}, nil
+			return Applied{Name: r.Name, Result: what}, nil
 		}
 		next := *r
 		next.Spec = spec
-		next.ManagedFields = untracked()
-		next.Labels = map[string]string{managed: "true"}
+		next.ManagedFields = noManagedFields()
+		next.Labels = map[string]string{registryLabel: "true"}
 		maps.Copy(next.Labels, r.Labels)
 		_, err := k.Update(ctx, &next)
 		if err == nil && !same {
 			what = "changed"
 		}
 		if err == nil {
-			return Applied{Name: r.Name, What: what}, nil
+			return Applied{Name: r.Name, Result: what}, nil
 		}
 		if !errors.Is(err, ErrConflict) {
 			return Applied{}, err
@@ -94,27 +94,28 @@ func (k *Kube) bring(ctx context.Context, r *Reservation, spec Spec) (Applied, e
 	}
 }
 
-// untracked makes the API server forget who wrote which field, and not begin again until
-// somebody uses server-side apply. To track that is a fifth of the cost of a write of a
-// status, and brokers have no use for it.
-func untracked() []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }
+// noManagedFields makes the API server stop tracking field managers until the next server-side
+// apply. Tracking costs a fifth of a status write, and brokers do not use it.
+func noManagedFields() []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{}} }
 
-// retire deletes what nobody uses: exactly the version that was looked at.
-func (k *Kube) retire(ctx context.Context, r *Reservation) (Applied, error) {
-	kept := func(why string) (Applied, error) { return Applied{Name: r.Name, What: "kept", Why: why}, nil }
+// deleteUnused deletes an unused reservation at exactly the version that was read.
+func (k *Kube) deleteUnused(ctx context.Context, r *Reservation) (Applied, error) {
+	kept := func(reason string) (Applied, error) {
+		return Applied{Name: r.Name, Result: "kept", Reason: reason}, nil
+	}
 	switch {
-	case r.Labels[managed] == "":
-		return kept("it was not made of a registry")
-	case r.Status.Now() != lease.Free:
-		return kept("it is " + string(r.Status.Now()))
+	case r.Labels[registryLabel] == "":
+		return kept("it was not created from a registry")
+	case r.Status.CurrentState() != lease.Free:
+		return kept("it is " + string(r.Status.CurrentState()))
 	case len(r.Status.Queue) > 0:
-		return kept("somebody waits for it")
+		return kept("its queue is not empty")
 	}
 	switch err := k.Delete(ctx, r); {
 	case errors.Is(err, ErrConflict):
-		return kept("somebody has just changed it")
+		return kept("it was changed concurrently")
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return Applied{}, err
 	}
-	return Applied{Name: r.Name, What: "deleted"}, nil
+	return Applied{Name: r.Name, Result: "deleted"}, nil
 }

@@ -17,51 +17,49 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Cached keeps a copy of reservations, which a watch keeps new, for those that ask
-// often. What it answers may be old: a change that is made from it is refused as
-// one, and made again from Fresh.
+// Cached is a watched copy of reservations, for frequent reads. A read may be stale: a change
+// based on it can conflict, and is then repeated on GetUncached.
 //
-// A copy is believed for silentFor without news; after that a read asks the API server.
-// So a watch that is cut is noticed, and so is an API server that does not answer.
+// The copy is trusted for silentFor after the last news of the API server; after that each read
+// goes to the API server. This detects a broken watch and an unreachable API server.
 type Cached struct {
 	*Kube
-	// all has every reservation; nil: each of one has the reservation of its name.
-	all cache.SharedIndexInformer
-	one map[string]cache.SharedIndexInformer
+	// all watches every reservation; if nil, byName has an informer per reservation.
+	all    cache.SharedIndexInformer
+	byName map[string]cache.SharedIndexInformer
 
 	mu sync.Mutex
-	// mine are the versions that were written or read here and that the watch may not
-	// have brought yet.
-	mine map[string]*Reservation
-	// news is when the API server was last heard of; of a reservation, or, with the empty
-	// name, of any.
-	news map[string]time.Time
-	// interrupted counts the times that a list, a watch or a read failed.
-	interrupted uint64
-	// newest is the highest version that was ever seen.
-	newest uint64
-	// restored: versions went back. The store was restored from a backup, and what is
-	// known here is of another history: nothing is answered from the copy any more.
+	// own has versions that were written or read here and that the watch may not have delivered
+	// yet.
+	own map[string]*Reservation
+	// lastNews is the time of the last news of a reservation, or, with the empty name, of any.
+	lastNews map[string]time.Time
+	// interruptions counts failed lists, watches and reads.
+	interruptions uint64
+	// newestVersion is the highest resource version seen.
+	newestVersion uint64
+	// restored: versions went back, so the store was restored from a backup. The copy belongs to
+	// another history, and every read goes to the API server from then on.
 	restored bool
 }
 
-// silentFor is how long a copy is believed without news of the API server.
+// silentFor is how long the copy is trusted without news of the API server.
 const silentFor = 5 * time.Second
 
-// NewCached makes a copy of the reservations with these names, or of all; Run fills it.
+// NewCached returns a copy of the named reservations, or of all; Run fills it.
 func NewCached(k *Kube, names ...string) *Cached {
-	c := &Cached{Kube: k, mine: map[string]*Reservation{}, news: map[string]time.Time{}, one: map[string]cache.SharedIndexInformer{}}
+	c := &Cached{Kube: k, own: map[string]*Reservation{}, lastNews: map[string]time.Time{}, byName: map[string]cache.SharedIndexInformer{}}
 	if len(names) == 0 {
 		c.all = c.informer("")
 		return c
 	}
 	for _, name := range names {
-		c.one[name] = c.informer(name)
+		c.byName[name] = c.informer(name)
 	}
 	return c
 }
 
-// informer lists and watches one reservation, or with the empty name all.
+// informer lists and watches one reservation, or, with the empty name, all.
 func (c *Cached) informer(name string) cache.SharedIndexInformer {
 	client := c.client
 	only := func(opts *metav1.ListOptions) {
@@ -70,47 +68,46 @@ func (c *Cached) informer(name string) cache.SharedIndexInformer {
 		}
 	}
 	var mu sync.Mutex
-	cut := false // the last watch could not be opened
+	cut := false // the last watch failed to open
 	from := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			only(&opts)
-			opts.ResourceVersion, opts.ResourceVersionMatch = "", "" // what there is now, not what a cache has
+			opts.ResourceVersion, opts.ResourceVersionMatch = "", "" // the current state, not a cached one
 			return c.list(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if cut { // the store may be another one now: list, and compare
+			if cut { // the store may have been replaced: list, and compare versions
 				cut = false
-				return nil, apierrors.NewResourceExpired("the API server was away")
+				return nil, apierrors.NewResourceExpired("the API server was unreachable")
 			}
 			only(&opts)
 			opts.Watch = true
 			w, err := client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Watch(ctx)
 			if err != nil {
 				cut = true
-				c.interrupt()
+				c.addInterruption()
 			}
 			return w, err
 		},
 	}
 	i := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(from, listsOnly{}), &Reservation{}, 0, nil)
-	_, _ = i.AddEventHandler(handler(func(r *Reservation) { c.heardOf(r) })) // it fails only for one that has ended
+	_, _ = i.AddEventHandler(handler(func(r *Reservation) { c.observe(r) })) // fails only after the informer has stopped
 	return i
 }
 
-// listsOnly has an informer list, not stream, what there is: a list has a version that
-// can be compared.
+// listsOnly makes an informer list instead of stream: a list has a version that can be compared.
 type listsOnly struct{}
 
-// IsWatchListSemanticsUnSupported is what client-go asks.
+// IsWatchListSemanticsUnSupported implements the interface of client-go.
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 
-// handler calls f with each reservation that a watch brings.
+// handler calls f with each reservation of a watch event.
 func handler(f func(r *Reservation)) cache.ResourceEventHandler {
 	tell := func(obj any) {
-		if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-			obj = gone.Obj
+		if removed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+			obj = removed.Obj
 		}
 		if r, ok := obj.(*Reservation); ok {
 			f(r)
@@ -119,10 +116,9 @@ func handler(f func(r *Reservation)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, obj any) { tell(obj) }, DeleteFunc: tell}
 }
 
-// errNoCopy says that the first list did not come.
-var errNoCopy = errors.New("the API server has not listed the reservations")
+var errNoCopy = errors.New("the API server has not listed the reservations yet")
 
-// Run keeps the copy until ctx ends. It returns when the copy is there.
+// Run starts the copy, which runs until ctx ends, and returns when it is complete.
 func (c *Cached) Run(ctx context.Context) (ended <-chan struct{}, err error) {
 	done := c.start(ctx)
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced) {
@@ -149,7 +145,7 @@ func (c *Cached) informers() []cache.SharedIndexInformer {
 		return []cache.SharedIndexInformer{c.all}
 	}
 	var out []cache.SharedIndexInformer
-	for _, i := range c.one {
+	for _, i := range c.byName {
 		out = append(out, i)
 	}
 	return out
@@ -159,75 +155,75 @@ func (c *Cached) synced() bool {
 	return !slices.ContainsFunc(c.informers(), func(i cache.SharedIndexInformer) bool { return !i.HasSynced() })
 }
 
-// of is the informer that has a reservation; nil: there is none.
-func (c *Cached) of(name string) cache.SharedIndexInformer {
+// informerOf returns the informer of a reservation, or nil.
+func (c *Cached) informerOf(name string) cache.SharedIndexInformer {
 	if c.all != nil {
 		return c.all
 	}
-	return c.one[name]
+	return c.byName[name]
 }
 
-// Copied is true: what Get and List answer may be old.
-func (c *Cached) Copied() bool { return true }
+// MayBeStale returns true.
+func (c *Cached) MayBeStale() bool { return true }
 
-// Interrupted counts the times that the API server could not be asked. Where it grows,
-// nobody could be heard of in between.
-func (c *Cached) Interrupted() uint64 {
+// Interruptions counts the failures to read from the API server. While they grow, heartbeats may
+// have been missed.
+func (c *Cached) Interruptions() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.interrupted
+	return c.interruptions
 }
 
-func (c *Cached) interrupt() {
+func (c *Cached) addInterruption() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.interrupted++
+	c.interruptions++
 }
 
-// heardOf notes news that a watch has brought.
-func (c *Cached) heardOf(r *Reservation) {
+// observe records a watch event.
+func (c *Cached) observe(r *Reservation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.newest = max(c.newest, version(r))
-	c.hear(r.Name)
+	c.newestVersion = max(c.newestVersion, version(r))
+	c.markHeard(r.Name)
 }
 
-func (c *Cached) hear(name string) {
+func (c *Cached) markHeard(name string) {
 	now := time.Now()
-	c.news[name], c.news[""] = now, now
+	c.lastNews[name], c.lastNews[""] = now, now
 }
 
-// list asks for reservations, and compares the version of the answer with those that
-// were seen before: it can not be older.
+// list lists reservations and checks that the version of the answer is not older than earlier
+// ones.
 func (c *Cached) list(ctx context.Context, opts metav1.ListOptions) (*ReservationList, error) {
 	c.mu.Lock()
-	before := c.newest
+	before := c.newestVersion
 	c.mu.Unlock()
 	list := &ReservationList{}
 	err := c.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
-		c.interrupted++
-		return nil, explain(err, "list reservations")
+		c.interruptions++
+		return nil, wrapError(err, "list reservations")
 	}
-	at := number(list.ResourceVersion)
+	at := parseVersion(list.ResourceVersion)
 	if at < before {
-		c.distrust()
+		c.markRestored()
 	}
-	c.newest = max(c.newest, at)
+	c.newestVersion = max(c.newestVersion, at)
 	for i := range list.Items {
-		c.hear(list.Items[i].Name)
+		c.markHeard(list.Items[i].Name)
 	}
-	c.hear("")
+	c.markHeard("")
 	return list, nil
 }
 
-// distrust ends the belief in the copy, for good.
-func (c *Cached) distrust() {
+// markRestored stops the use of the copy for good.
+func (c *Cached) markRestored() {
 	c.restored = true
-	c.interrupted++
-	clear(c.mine)
+	c.interruptions++
+	clear(c.own)
 }
 
 func (c *Cached) isRestored() bool {
@@ -236,47 +232,46 @@ func (c *Cached) isRestored() bool {
 	return c.restored
 }
 
-// silent tells that nothing was heard for so long that a copy is not believed.
-func (c *Cached) silent(name string) bool {
+// isSilent reports whether the copy is too old to be trusted.
+func (c *Cached) isSilent(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.restored || time.Since(c.news[name]) > silentFor
+	return c.restored || time.Since(c.lastNews[name]) > silentFor
 }
 
-// Get is the newest version known here. It must not be changed.
+// Get returns the newest known version. It must not be changed.
 func (c *Cached) Get(ctx context.Context, name string) (*Reservation, error) {
 	about := name
 	if c.all != nil {
-		about = "" // one watch brings them all: news of one is of all
+		about = "" // one watch delivers all: news of one is news of all
 	}
-	if r := c.known(name); r != nil && !c.silent(about) {
+	if r := c.known(name); r != nil && !c.isSilent(about) {
 		return r, nil
 	}
-	return c.Fresh(ctx, name)
+	return c.GetUncached(ctx, name)
 }
 
 func (c *Cached) known(name string) *Reservation {
 	var seen *Reservation
-	if i := c.of(name); i != nil {
+	if i := c.informerOf(name); i != nil {
 		if obj, ok, err := i.GetStore().GetByKey(name); ok && err == nil {
 			seen, _ = obj.(*Reservation)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	mine := c.mine[name]
+	mine := c.own[name]
 	if mine == nil || seen != nil && (mine.UID != seen.UID || version(seen) >= version(mine)) {
-		delete(c.mine, name)
+		delete(c.own, name)
 		return seen
 	}
 	return mine
 }
 
-// version is a resource version as the number that it is: KEP-5504 says that they can
-// be compared.
-func version(r *Reservation) uint64 { return number(r.ResourceVersion) }
+// version returns a resource version as a number; KEP-5504 makes them comparable.
+func version(r *Reservation) uint64 { return parseVersion(r.ResourceVersion) }
 
-func number(version string) uint64 {
+func parseVersion(version string) uint64 {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return 0
@@ -284,15 +279,15 @@ func number(version string) uint64 {
 	return n
 }
 
-// Fresh asks the API server.
-func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
-	before := c.known(name) // the answer can not be older
+// GetUncached reads from the API server.
+func (c *Cached) GetUncached(ctx context.Context, name string) (*Reservation, error) {
+	before := c.known(name) // the answer cannot be older
 	r, err := c.Kube.Get(ctx, name)
 	if errors.Is(err, ErrNotFound) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.mine, name)
-		c.hear("")
+		delete(c.own, name)
+		c.markHeard("")
 	}
 	if err != nil {
 		return nil, err
@@ -300,7 +295,7 @@ func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before != nil && before.UID == r.UID && version(r) < version(before) {
-		c.distrust()
+		c.markRestored()
 	}
 	c.remember(r)
 	return r, nil
@@ -308,14 +303,14 @@ func (c *Cached) Fresh(ctx context.Context, name string) (*Reservation, error) {
 
 // remember must be called with mu held.
 func (c *Cached) remember(r *Reservation) {
-	c.hear(r.Name)
-	c.newest = max(c.newest, version(r))
-	if old := c.mine[r.Name]; !c.restored && c.of(r.Name) != nil && (old == nil || old.UID != r.UID || version(old) < version(r)) {
-		c.mine[r.Name] = r
+	c.markHeard(r.Name)
+	c.newestVersion = max(c.newestVersion, version(r))
+	if old := c.own[r.Name]; !c.restored && c.informerOf(r.Name) != nil && (old == nil || old.UID != r.UID || version(old) < version(r)) {
+		c.own[r.Name] = r
 	}
 }
 
-// Save writes, and remembers what was written.
+// Save writes the status and updates the copy.
 func (c *Cached) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	out, err := c.Kube.Save(ctx, r)
 	if err == nil {
@@ -326,12 +321,12 @@ func (c *Cached) Save(ctx context.Context, r *Reservation) (*Reservation, error)
 	return out, err
 }
 
-// List is all of them as they are known here, in order of their names. They must not be changed.
+// List returns the known versions of all reservations, sorted by name. They must not be changed.
 func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
 	if c.all == nil || !c.all.HasSynced() {
 		return c.Kube.List(ctx)
 	}
-	if c.silent("") { // ask for as little as shows that the API server, and what it keeps, answers
+	if c.isSilent("") { // the cheapest request that proves that the API server and its storage answer
 		if _, err := c.list(ctx, metav1.ListOptions{Limit: 1}); err != nil {
 			return nil, err
 		}
@@ -350,8 +345,8 @@ func (c *Cached) List(ctx context.Context) ([]*Reservation, error) {
 	return out, nil
 }
 
-// Follow calls changed after each change to one of these reservations that the watch
-// brings, until stop is called. What it answers is the copy.
+// Follow calls changed after each watched change to one of these reservations, until stop is
+// called.
 func (c *Cached) Follow(_ context.Context, names []string, changed func()) (followed *Cached, stop func()) {
 	var undo []func()
 	for _, i := range c.informers() {
@@ -360,7 +355,7 @@ func (c *Cached) Follow(_ context.Context, names []string, changed func()) (foll
 				changed()
 			}
 		}))
-		if err == nil { // else the copy has ended, and each read asks
+		if err == nil { // otherwise the copy has stopped, and each read goes to the API server
 			undo = append(undo, func() { _ = i.RemoveEventHandler(reg) })
 		}
 	}
@@ -371,8 +366,8 @@ func (c *Cached) Follow(_ context.Context, names []string, changed func()) (foll
 	}
 }
 
-// Follow makes a copy of these reservations alone, and calls changed after each change
-// to one of them. It lasts until stop is called.
+// Follow watches only these reservations, until stop is called, and calls changed after each
+// change.
 func (k *Kube) Follow(ctx context.Context, names []string, changed func()) (followed *Cached, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := NewCached(k, names...)
@@ -380,6 +375,6 @@ func (k *Kube) Follow(ctx context.Context, names []string, changed func()) (foll
 	ended := c.start(ctx)
 	wait, enough := context.WithTimeout(ctx, silentFor)
 	defer enough()
-	cache.WaitForCacheSync(wait.Done(), c.synced) // until it is there each read asks
+	cache.WaitForCacheSync(wait.Done(), c.synced) // until it is synced, each read goes to the API server
 	return c, func() { unfollow(); cancel(); <-ended }
 }

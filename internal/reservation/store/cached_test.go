@@ -15,7 +15,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
-	"github.com/firstlight/firstlight/internal/reservation/storetest"
+	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
 
 // api is an API server with one reservation, of which a test sets the version.
@@ -129,8 +129,8 @@ func TestCopyDoesNotOutliveARestore(t *testing.T) {
 				t.Fatalf("a copy that is new asks %d times: nothing is tested here", reads)
 			}
 			a.set(900, "bob")
-			before := c.Interrupted()
-			if r, err := c.Fresh(t.Context(), "one"); err != nil || r.Status.Lease.Holder != "bob" {
+			before := c.Interruptions()
+			if r, err := c.GetUncached(t.Context(), "one"); err != nil || r.Status.Lease.Holder != "bob" {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			if got := holder(t, c); got != "bob" {
@@ -143,7 +143,7 @@ func TestCopyDoesNotOutliveARestore(t *testing.T) {
 			if list, err := c.List(t.Context()); err != nil || len(list) != 1 || list[0].Status.Lease.Holder != "cyd" {
 				t.Errorf("listed: %+v, %v", list, err)
 			}
-			if c.Interrupted() == before {
+			if c.Interruptions() == before {
 				t.Error("nobody is told that silence can not be counted")
 			}
 		})
@@ -162,7 +162,7 @@ func TestCopyListsAgainAfterTheAPIServerWasAway(t *testing.T) {
 	a.away = true
 	a.cut()
 	a.mu.Unlock()
-	storetest.Until(t, "the outage to be noticed", func() bool { return c.Interrupted() > 0 })
+	storetest.Until(t, "the outage to be noticed", func() bool { return c.Interruptions() > 0 })
 	a.mu.Lock()
 	a.away, a.version, a.holder = false, 900, "bob"
 	a.mu.Unlock()
@@ -205,7 +205,7 @@ func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	c.n++
 	c.mu.Unlock()
-	return c.next.RoundTrip(req) //nolint:wrapcheck // a round trip
+	return c.next.RoundTrip(req)
 }
 
 // Every command of firstlight's own store installs it: where it is, that is one read.
@@ -234,7 +234,7 @@ func TestAppliedIsNotTracked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range all {
-			if a.Name == name && a.What != want {
+			if a.Name == name && a.Result != want {
 				t.Errorf("%+v, want %s", a, want)
 			}
 		}

@@ -1,11 +1,11 @@
-// Package store keeps reservations as Kubernetes objects: one Reservation each, of which
-// the spec is the registry's and the status is the lease's. A change is
-// written only over the version that it was made from, so that any number of brokers
-// may write; the API server itself refuses a token that goes back.
+// Package store persists reservations as Kubernetes objects: one Reservation each, whose spec
+// comes from the registry and whose status is the lease record. A change is written only over the
+// version that it is based on, so that any number of brokers may write. The API server itself
+// refuses a token that goes back.
 //
-// A copy (Cached) is for those that read again and again. It does not outlive a restored
-// backup, whose versions begin anew where the backup ends: a copy that sees a version go
-// back asks the API server from then on.
+// A watched copy (Cached) serves frequent reads. A copy does not survive a restored backup, whose
+// versions start again at the backup: if a version goes back, every read goes to the API server
+// from then on.
 //
-// What a status has no room for of its history goes to ReservationHistory objects.
+// Older history moves from the status to ReservationHistory objects.
 package store

@@ -13,8 +13,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// HandOver is one occurrence of an entry of the schedule, and what came of it: written
-// before each step, so that whoever goes on with it knows what was begun.
+// HandOver is the record of one occurrence of a schedule entry. It is written before each step, so
+// that the next controller can resume it.
 type HandOver struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -22,51 +22,51 @@ type HandOver struct {
 	Status            HandOverStatus `json:"status,omitzero"`
 }
 
-// HandOverSpec is the occurrence.
+// HandOverSpec identifies the occurrence.
 type HandOverSpec struct {
 	Entry string `json:"entry"`
 	// Action is up, down or batch.
 	Action string `json:"action"`
-	// At is when it was due; Until is where its window ends.
+	// At is the due time; Until is the end of the window.
 	At    metav1.Time `json:"at"`
 	Until metav1.Time `json:"until"`
-	// By is who began it by hand; empty: the clock.
+	// By is the user that started it manually; empty: the schedule.
 	By string `json:"by,omitempty"`
 }
 
-// HandOverStatus is what came of it, a row a reservation.
+// HandOverStatus has a row per reservation.
 type HandOverStatus struct {
 	Rows []HandOverRow `json:"rows,omitempty"`
-	// Finished is when nothing more was to be done; Failed says what was not done then.
+	// Finished is the time at which no work was left; Failed lists the work that was not done.
 	Finished *metav1.Time `json:"finished,omitempty"`
 	Failed   string       `json:"failed,omitempty"`
 }
 
-// HandOverRow is what came of it at one reservation.
+// HandOverRow is the progress at one reservation.
 type HandOverRow struct {
 	Reservation string `json:"reservation"`
 	Cloud       string `json:"cloud,omitempty"`
-	// Result is that of the last attempt (rotation.Result), or of a leg of the batch:
-	// passed, failed, blocked.
+	// Result is the controller.Result of the last attempt, or the outcome of a batch leg: passed,
+	// failed, blocked.
 	Result     string       `json:"result,omitempty"`
-	Why        string       `json:"why,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
 	Deployment string       `json:"deployment,omitempty"`
 	Token      int64        `json:"token,omitempty"`
 	Attempts   int          `json:"attempts,omitempty"`
 	Ended      *metav1.Time `json:"ended,omitempty"`
-	// Cells are the batch's; HeldBack are those that floors keep from being run.
+	// Cells are the cells of the batch; HeldBack are those that compat floors exclude.
 	Cells    []matrix.Cell     `json:"cells,omitempty"`
 	HeldBack []matrix.HeldBack `json:"heldBack,omitempty"`
 }
 
-// HandOverList is a list of them.
+// HandOverList is a list of hand-overs.
 type HandOverList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []HandOver `json:"items"`
 }
 
-// Row finds the row of a reservation, and makes it where there is none.
+// Row returns the row of a reservation, and adds it if it is missing.
 func (s *HandOverStatus) Row(reservation string) *HandOverRow {
 	i := slices.IndexFunc(s.Rows, func(r HandOverRow) bool { return r.Reservation == reservation })
 	if i < 0 {
@@ -76,10 +76,10 @@ func (s *HandOverStatus) Row(reservation string) *HandOverRow {
 	return &s.Rows[i]
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (h *HandOver) DeepCopyObject() runtime.Object { return h.Clone() }
 
-// Clone is a deep copy.
+// Clone returns a deep copy.
 func (h *HandOver) Clone() *HandOver {
 	c := *h
 	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
@@ -96,7 +96,7 @@ func (h *HandOver) Clone() *HandOver {
 	return &c
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (l *HandOverList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.Items = make([]HandOver, len(l.Items))
@@ -108,23 +108,23 @@ func (l *HandOverList) DeepCopyObject() runtime.Object {
 
 const handOvers = "handovers"
 
-// begunByHand labels what the clock did not begin.
-const begunByHand = "firstlight.dev/by-hand"
+// manualLabel marks hand-overs that were started manually.
+const manualLabel = "firstlight.dev/by-hand"
 
-// HandOverName is the same for the same occurrence, whoever writes it.
+// HandOverName is deterministic: every controller gives an occurrence the same name.
 func HandOverName(entry string, at time.Time) string {
 	return strings.ToLower(fmt.Sprintf("%s-%s", entry, at.UTC().Format("20060102-150405z")))
 }
 
-// OpenHandOver creates one, or reads the one that is there already.
-func (k *Kube) OpenHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
+// EnsureHandOver creates a hand-over, or reads the existing one.
+func (k *Kube) EnsureHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, error) {
 	h := &HandOver{
 		TypeMeta:   metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"},
 		ObjectMeta: metav1.ObjectMeta{Name: HandOverName(spec.Entry, spec.At.Time)},
 		Spec:       spec,
 	}
 	if spec.By != "" {
-		h.Labels = map[string]string{begunByHand: "true"}
+		h.Labels = map[string]string{manualLabel: "true"}
 	}
 	out := &HandOver{}
 	err := k.client.Post().Resource(handOvers).Body(h).Do(ctx).Into(out)
@@ -132,36 +132,35 @@ func (k *Kube) OpenHandOver(ctx context.Context, spec HandOverSpec) (*HandOver, 
 		out = &HandOver{}
 		err = k.client.Get().Resource(handOvers).Name(h.Name).Do(ctx).Into(out)
 	}
-	return out, explain(err, "begin hand-over "+h.Name)
+	return out, wrapError(err, "start hand-over "+h.Name)
 }
 
-// SaveHandOver writes the status over the version that h was read at; ErrConflict when
-// there is a newer one.
+// SaveHandOver writes the status over the version of h; ErrConflict if a newer version exists.
 func (k *Kube) SaveHandOver(ctx context.Context, h *HandOver) (*HandOver, error) {
 	h.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "HandOver"}
 	out := &HandOver{}
 	err := k.client.Put().Resource(handOvers).Name(h.Name).SubResource("status").Body(h).Do(ctx).Into(out)
-	return out, explain(err, "write down hand-over "+h.Name)
+	return out, wrapError(err, "save hand-over "+h.Name)
 }
 
-// HandOvers are those that were due since a time, oldest first.
-func (k *Kube) HandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
-	all, err := k.handOvers(ctx, "")
+// ListHandOvers returns the hand-overs due since a time, oldest first.
+func (k *Kube) ListHandOvers(ctx context.Context, since time.Time) ([]*HandOver, error) {
+	all, err := k.listHandOvers(ctx, "")
 	return slices.DeleteFunc(all, func(h *HandOver) bool { return h.Spec.At.Time.Before(since) }), err
 }
 
-// HandOversByHand are those that somebody began, oldest first.
-func (k *Kube) HandOversByHand(ctx context.Context) ([]*HandOver, error) {
-	return k.handOvers(ctx, begunByHand+"=true")
+// ListManualHandOvers returns the hand-overs that were started manually, oldest first.
+func (k *Kube) ListManualHandOvers(ctx context.Context) ([]*HandOver, error) {
+	return k.listHandOvers(ctx, manualLabel+"=true")
 }
 
-func (k *Kube) handOvers(ctx context.Context, selector string) ([]*HandOver, error) {
+func (k *Kube) listHandOvers(ctx context.Context, selector string) ([]*HandOver, error) {
 	var out []*HandOver
 	opts := metav1.ListOptions{Limit: 500, LabelSelector: selector}
 	for {
 		list := &HandOverList{}
 		if err := k.client.Get().Resource(handOvers).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, explain(err, "list hand-overs")
+			return nil, wrapError(err, "list hand-overs")
 		}
 		for i := range list.Items {
 			out = append(out, &list.Items[i])
@@ -174,7 +173,7 @@ func (k *Kube) handOvers(ctx context.Context, selector string) ([]*HandOver, err
 	return out, nil
 }
 
-// DeleteHandOver removes one that nobody needs any more.
+// DeleteHandOver deletes a hand-over.
 func (k *Kube) DeleteHandOver(ctx context.Context, name string) error {
-	return explain(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
+	return wrapError(k.client.Delete().Resource(handOvers).Name(name).Do(ctx).Error(), "delete hand-over "+name)
 }

@@ -17,7 +17,7 @@ func TestHandOver(t *testing.T) {
 	ctx := t.Context()
 	at := time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC)
 	spec := store.HandOverSpec{Entry: "nightly-batch", Action: "batch", At: metav1.NewTime(at), Until: metav1.NewTime(at.Add(5 * time.Hour))}
-	h, err := k.OpenHandOver(ctx, spec)
+	h, err := k.EnsureHandOver(ctx, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestHandOver(t *testing.T) {
 	if _, err := k.SaveHandOver(ctx, old); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("an old version was written over a newer one: %v", err)
 	}
-	again, err := k.OpenHandOver(ctx, spec)
+	again, err := k.EnsureHandOver(ctx, spec)
 	if err != nil || again.UID != h.UID || again.Status.Row("gcp-h100").Cells[0].Token != 7 {
 		t.Errorf("the same occurrence is begun anew: %v %+v", err, again.Status)
 	}
@@ -43,7 +43,7 @@ func TestHandOver(t *testing.T) {
 		t.Errorf("what is finished was begun again: %v", err)
 	}
 	for since, want := range map[time.Time]int{at: 1, at.Add(time.Second): 0} {
-		if list, err := k.HandOvers(ctx, since); err != nil || len(list) != want {
+		if list, err := k.ListHandOvers(ctx, since); err != nil || len(list) != want {
 			t.Errorf("since %v: %d %v, want %d", since, len(list), err, want)
 		}
 	}

@@ -21,7 +21,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// crds are the kinds, policy says who may change a lease: it is applied when they are served.
+// crds are the kinds; policy restricts who may change a lease. It is applied once the kinds are
+// served.
 //
 //go:embed crds.yaml
 var crds []byte
@@ -29,31 +30,31 @@ var crds []byte
 //go:embed policy.yaml
 var policy []byte
 
-// Definitions are the CustomResourceDefinitions and the ValidatingAdmissionPolicy, as YAML.
+// Definitions returns the CustomResourceDefinitions and the ValidatingAdmissionPolicy as YAML.
 func Definitions() []byte { return slices.Concat(crds, []byte("---\n"), policy) }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// resources of the kinds in crds.yaml and policy.yaml.
+// resources maps the kinds in crds.yaml and policy.yaml.
 var resources = map[string]schema.GroupVersionResource{
 	"CustomResourceDefinition":         definitions,
 	"ValidatingAdmissionPolicy":        {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"},
 	"ValidatingAdmissionPolicyBinding": {Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"},
 }
 
-// established bounds the wait for the API server to serve the kinds.
-const established = 2 * time.Minute
+// servedTimeout bounds the wait for the API server to serve the kinds.
+const servedTimeout = 2 * time.Minute
 
-// served annotates the last definition with the digest of all and of the policy, after
-// the API server has served the kinds.
-const served = "firstlight.dev/served"
+// servedAnnotation is set on the last definition to the digest of all definitions and the policy,
+// once the API server serves the kinds.
+const servedAnnotation = "firstlight.dev/served"
 
-// Install makes a cluster a store: it applies the definitions and returns when they
-// are served. Where these are served already it is one read: commands call it each time.
+// Install applies the definitions to a cluster and waits until they are served. If they are served
+// already, it costs one read.
 func Install(ctx context.Context, config *rest.Config) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("install the store of reservations: %w", err)
+		return fmt.Errorf("install the reservation store: %w", err)
 	}
 	all, err := decode(crds)
 	if err != nil {
@@ -65,17 +66,17 @@ func Install(ctx context.Context, config *rest.Config) error {
 	}
 	last, digest := all[len(all)-1], fmt.Sprintf("%x", sha256.Sum256(Definitions()))
 	is, err := client.Resource(definitions).Get(ctx, last.GetName(), metav1.GetOptions{})
-	if err == nil && is.GetAnnotations()[served] == digest {
+	if err == nil && is.GetAnnotations()[servedAnnotation] == digest {
 		return nil
 	}
 	apply := func(u *unstructured.Unstructured) error {
 		opts := metav1.ApplyOptions{FieldManager: "firstlight", Force: true}
 		_, err := client.Resource(resources[u.GetKind()]).Apply(ctx, u.GetName(), u, opts)
-		if apierrors.IsNotFound(err) { // of the kind: an apply creates the object
-			return fmt.Errorf("install the store of reservations: the API server has no %s: Kubernetes 1.30 or later is needed: %w", u.GetKind(), err)
+		if apierrors.IsNotFound(err) { // the kind is missing: an apply creates the object
+			return fmt.Errorf("install the reservation store: the API server has no %s: Kubernetes 1.30 or later is required: %w", u.GetKind(), err)
 		}
 		if err != nil {
-			return fmt.Errorf("install the store of reservations: apply %s: %w", u.GetName(), err)
+			return fmt.Errorf("install the reservation store: apply %s: %w", u.GetName(), err)
 		}
 		return nil
 	}
@@ -86,7 +87,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 		}
 		names = append(names, u.GetName())
 	}
-	if err := awaitServed(ctx, config, client, names); err != nil {
+	if err := waitServed(ctx, config, client, names); err != nil {
 		return err
 	}
 	for _, u := range rules {
@@ -94,7 +95,7 @@ func Install(ctx context.Context, config *rest.Config) error {
 			return err
 		}
 	}
-	last.SetAnnotations(map[string]string{served: digest})
+	last.SetAnnotations(map[string]string{servedAnnotation: digest})
 	return apply(last)
 }
 
@@ -107,15 +108,15 @@ func decode(documents []byte) ([]*unstructured.Unstructured, error) {
 		case errors.Is(err, io.EOF):
 			return all, nil
 		case err != nil:
-			return nil, fmt.Errorf("install the store of reservations: %w", err)
+			return nil, fmt.Errorf("install the reservation store: %w", err)
 		}
 		all = append(all, u)
 	}
 }
 
-// awaitServed returns when the API server serves the kinds.
-func awaitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) {
+// waitServed waits until the API server serves the kinds.
+func waitServed(ctx context.Context, config *rest.Config, client dynamic.Interface, names []string) error {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) {
 		for _, name := range names {
 			u, err := client.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
 			if err != nil || !isEstablished(u) {
@@ -125,13 +126,13 @@ func awaitServed(ctx context.Context, config *rest.Config, client dynamic.Interf
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("install the store of reservations: the API server does not serve the kinds: %w", err)
+		return fmt.Errorf("install the reservation store: the API server does not serve the kinds: %w", err)
 	}
 	k, err := NewKube(config)
 	if err != nil {
 		return err
 	}
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, established, true, func(ctx context.Context) (bool, error) { //nolint:wrapcheck // below
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, servedTimeout, true, func(ctx context.Context) (bool, error) {
 		_, err := k.List(ctx)
 		return err == nil, nil
 	})

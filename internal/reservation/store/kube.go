@@ -19,28 +19,27 @@ import (
 
 // Errors that callers decide on.
 var (
-	// ErrConflict: somebody else wrote since it was read.
-	ErrConflict = errors.New("somebody else changed the reservation")
-	// ErrNotFound: there is no such reservation.
-	ErrNotFound = errors.New("no such reservation")
+	// ErrConflict: the object changed since it was read.
+	ErrConflict = errors.New("the reservation was changed concurrently")
+	// ErrNotFound: the object does not exist.
+	ErrNotFound = errors.New("reservation not found")
 )
 
 const (
 	reservations = "reservations"
 	histories    = "reservationhistories"
-	// ofReservation labels a piece of history with whose it is.
-	ofReservation = "firstlight.dev/reservation"
+	// reservationLabel has the name of the reservation that a piece of history belongs to.
+	reservationLabel = "firstlight.dev/reservation"
 )
 
-// Kube keeps reservations at an API server. Each read asks it.
+// Kube reads and writes reservations directly at an API server.
 type Kube struct {
 	client rest.Interface
 	scheme *runtime.Scheme
 	caller caller
 }
 
-// NewKube reaches the API server of a configuration, as fast as that answers: a broker
-// that holds itself back lets leases expire.
+// NewKube returns a client without a rate limit: a throttled broker lets leases expire.
 func NewKube(config *rest.Config) (*Kube, error) {
 	scheme := newScheme()
 	c := rest.CopyConfig(config)
@@ -50,26 +49,26 @@ func NewKube(config *rest.Config) (*Kube, error) {
 	c.QPS = -1
 	client, err := rest.RESTClientFor(c)
 	if err != nil {
-		return nil, fmt.Errorf("reach the store of reservations: %w", err)
+		return nil, fmt.Errorf("connect to the reservation store: %w", err)
 	}
 	return &Kube{client: client, scheme: scheme}, nil
 }
 
-// Get reads one.
+// Get reads a reservation.
 func (k *Kube) Get(ctx context.Context, name string) (*Reservation, error) {
 	r := &Reservation{}
 	err := k.client.Get().Resource(reservations).Name(name).Do(ctx).Into(r)
-	return r, explain(err, "read reservation "+name)
+	return r, wrapError(err, "read reservation "+name)
 }
 
-// List reads all, in order of their names.
+// List reads all reservations, sorted by name.
 func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	var out []*Reservation
 	opts := metav1.ListOptions{Limit: 500}
 	for {
 		list := &ReservationList{}
 		if err := k.client.Get().Resource(reservations).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-			return nil, explain(err, "list reservations")
+			return nil, wrapError(err, "list reservations")
 		}
 		for i := range list.Items {
 			out = append(out, &list.Items[i])
@@ -80,39 +79,38 @@ func (k *Kube) List(ctx context.Context) ([]*Reservation, error) {
 	}
 }
 
-// Create adds one.
+// Create creates a reservation.
 func (k *Kube) Create(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	out := &Reservation{}
 	err := k.client.Post().Resource(reservations).Body(r).Do(ctx).Into(out)
-	return out, explain(err, "create reservation "+r.Name)
+	return out, wrapError(err, "create reservation "+r.Name)
 }
 
 // Update writes the spec.
 func (k *Kube) Update(ctx context.Context, r *Reservation) (*Reservation, error) {
 	out := &Reservation{}
 	err := k.client.Put().Resource(reservations).Name(r.Name).Body(r).Do(ctx).Into(out)
-	return out, explain(err, "change reservation "+r.Name)
+	return out, wrapError(err, "change reservation "+r.Name)
 }
 
-// Delete removes that version of one.
+// Delete deletes exactly this version.
 func (k *Kube) Delete(ctx context.Context, r *Reservation) error {
 	opts := &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}}
-	return explain(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
+	return wrapError(k.client.Delete().Resource(reservations).Name(r.Name).Body(opts).Do(ctx).Error(), "delete reservation "+r.Name)
 }
 
-// keepRecent transitions stay in a status at least, and few, since each step reads and
-// writes all of them (32 cost a fifth more CPU time a step); when there are as many again, the
-// oldest of them, as many, go to a ReservationHistory. Where a piece begins and ends is
-// so the same for all who write at once, and a piece that is there already is the same.
+// keepRecent is the least number of events in a status. It is small because each step reads and
+// writes all of them (32 cost a fifth more CPU time per step). At twice as many, the oldest
+// keepRecent move to a ReservationHistory, so that all concurrent writers cut pieces at the same
+// place and an existing piece is identical.
 const keepRecent = 8
 
-// Save writes the status over the version that r was read at; ErrConflict when there
-// is a newer one.
+// Save writes the status over the version of r; ErrConflict if a newer version exists.
 func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 	r.TypeMeta = metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "Reservation"}
 	r.Status.Waiting = len(r.Status.Queue)
-	r.Status.State = r.Status.Now()
+	r.Status.State = r.Status.CurrentState()
 	for len(r.Status.Recent) >= 2*keepRecent {
 		if err := k.archive(ctx, r, r.Status.Recent[:keepRecent]); err != nil {
 			return nil, err
@@ -120,68 +118,68 @@ func (k *Kube) Save(ctx context.Context, r *Reservation) (*Reservation, error) {
 		r.Status.Recent = slices.Clone(r.Status.Recent[keepRecent:])
 	}
 	result := k.client.Put().Resource(reservations).Name(r.Name).SubResource("status").SetHeader("Accept", metadataOnly).Body(r).Do(ctx)
-	if err := result.Error(); err != nil { // in the API server's own words
-		return nil, explain(err, "change reservation "+r.Name)
+	if err := result.Error(); err != nil { // the API server's own message
+		return nil, wrapError(err, "change reservation "+r.Name)
 	}
 	raw, err := result.Raw()
 	if err != nil {
-		return nil, explain(err, "change reservation "+r.Name)
+		return nil, wrapError(err, "change reservation "+r.Name)
 	}
 	var answer struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, fmt.Errorf("change reservation %s: read the answer: %w", r.Name, err)
+		return nil, fmt.Errorf("change reservation %s: decode the answer: %w", r.Name, err)
 	}
 	out := *r
 	out.ObjectMeta = answer.Metadata
 	return &out, nil
 }
 
-// metadataOnly asks for the new version alone: the rest is what was sent.
+// metadataOnly requests only the new version: the rest equals what was sent.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// archive keeps transitions that were committed before: a step never adds as many as
-// stay. The name has the time of the first, which a restored store may have again.
-func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Transition) error {
+// archive stores events that were committed before: a step never adds as many as stay. The name
+// has the time of the first event, because a restored store may reuse its number.
+func (k *Kube) archive(ctx context.Context, r *Reservation, old []lease.Event) error {
 	h := &ReservationHistory{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ReservationHistory"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:   fmt.Sprintf("%s-%d-%d", r.Name, old[0].N, old[0].At.UnixMicro()),
-			Labels: map[string]string{ofReservation: r.Name},
+			Labels: map[string]string{reservationLabel: r.Name},
 		},
-		Transitions: old,
+		Events: old,
 	}
 	err := k.client.Post().Resource(histories).Body(h).Do(ctx).Error()
 	if exists(err) {
 		return nil
 	}
-	return explain(err, "keep the history of reservation "+r.Name)
+	return wrapError(err, "archive the history of reservation "+r.Name)
 }
 
-// History is everything that happened to a reservation since a time, oldest first.
-func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Transition, error) {
-	r, err := k.Get(ctx, name) // first: what it has no room for later is in a piece by then
+// History returns the events of a reservation since a time, oldest first.
+func (k *Kube) History(ctx context.Context, name string, since time.Time) ([]lease.Event, error) {
+	r, err := k.Get(ctx, name) // read first: what leaves the status later is archived by then
 	if err != nil {
 		return nil, err
 	}
 	list := &ReservationHistoryList{}
-	opts := metav1.ListOptions{LabelSelector: ofReservation + "=" + name}
+	opts := metav1.ListOptions{LabelSelector: reservationLabel + "=" + name}
 	if err := k.client.Get().Resource(histories).VersionedParams(&opts, metav1.ParameterCodec).Do(ctx).Into(list); err != nil {
-		return nil, explain(err, "read the history of reservation "+name)
+		return nil, wrapError(err, "read the history of reservation "+name)
 	}
 	all := slices.Clone(r.Status.Recent)
 	for _, h := range list.Items {
-		all = append(all, h.Transitions...)
+		all = append(all, h.Events...)
 	}
-	slices.SortStableFunc(all, func(a, b lease.Transition) int { return int(a.N - b.N) })
-	all = slices.CompactFunc(all, func(a, b lease.Transition) bool { return a.N == b.N && a.At.Equal(&b.At) })
-	return slices.DeleteFunc(all, func(t lease.Transition) bool { return t.At.Time.Before(since) }), nil
+	slices.SortStableFunc(all, func(a, b lease.Event) int { return int(a.N - b.N) })
+	all = slices.CompactFunc(all, func(a, b lease.Event) bool { return a.N == b.N && a.At.Equal(&b.At) })
+	return slices.DeleteFunc(all, func(t lease.Event) bool { return t.At.Time.Before(since) }), nil
 }
 
 func exists(err error) bool { return apierrors.IsAlreadyExists(err) }
 
-func explain(err error, doing string) error {
+func wrapError(err error, doing string) error {
 	switch {
 	case err == nil:
 		return nil
@@ -194,11 +192,13 @@ func explain(err error, doing string) error {
 	}
 }
 
-// Fresh is Get: each read asks the API server.
-func (k *Kube) Fresh(ctx context.Context, name string) (*Reservation, error) { return k.Get(ctx, name) }
+// GetUncached is Get.
+func (k *Kube) GetUncached(ctx context.Context, name string) (*Reservation, error) {
+	return k.Get(ctx, name)
+}
 
-// Copied is false: what Get and List answer is what the API server has now.
-func (k *Kube) Copied() bool { return false }
+// MayBeStale returns false.
+func (k *Kube) MayBeStale() bool { return false }
 
-// Interrupted is 0: where the API server can not be asked, the request says so.
-func (k *Kube) Interrupted() uint64 { return 0 }
+// Interruptions returns 0: an unreachable API server is an error of the request.
+func (k *Kube) Interruptions() uint64 { return 0 }

@@ -80,7 +80,7 @@ func TestTheStoreKnowsWhoWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := r.Status.Transitions
+		before := r.Status.Events
 		if err := f(&r.Status.Record); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestTheStoreKnowsWhoWrites(t *testing.T) {
 	}
 	now := time.Now()
 	acquire := func(r *lease.Record) error {
-		r.Enqueue(lease.Ticket{ID: "1", Holder: "ada@desk", User: "ada@example.com", Period: lease.Spans(time.Minute)}, now)
+		r.Enqueue(lease.Ticket{ID: "1", Holder: "ada@desk", User: "ada@example.com", RenewInterval: lease.Duration(time.Minute)}, now)
 		_, err := r.Claim("1", now)
 		return err
 	}
@@ -126,10 +126,10 @@ func TestTheStoreKnowsWhoWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := r.Status.Recent[len(r.Status.Recent)-1]; last.What != lease.Evicted || last.Who != "ada@desk" || last.By != "ops@example.com" {
+	if last := r.Status.Recent[len(r.Status.Recent)-1]; last.Type != lease.Evicted || last.Actor != "ada@desk" || last.User != "ops@example.com" {
 		t.Errorf("the history says %+v", last)
 	}
-	r.Status.Recent[0].Who = "eve"
+	r.Status.Recent[0].Actor = "eve"
 	if _, err := admins.Save(t.Context(), r); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "never changed") {
 		t.Errorf("a line is rewritten: %v", err)
 	}

@@ -134,7 +134,7 @@ func wire(tb testing.TB, r *lease.Record) map[string]any {
 	tb.Helper()
 	one := &Reservation{ObjectMeta: metav1.ObjectMeta{Name: "aws-h100"}}
 	one.Status.Record = *r.Clone()
-	one.Status.State = r.Now()
+	one.Status.State = r.CurrentState()
 	raw, err := json.Marshal(one)
 	if err != nil {
 		tb.Fatal(err)
@@ -153,7 +153,7 @@ func status(o map[string]any) map[string]any { return o["status"].(map[string]an
 func adas(tb testing.TB) *lease.Record {
 	tb.Helper()
 	r := &lease.Record{}
-	r.Enqueue(lease.Ticket{ID: "1", Holder: "ada@desk", User: ada, Period: lease.Spans(time.Minute)}, noonOfPolicy)
+	r.Enqueue(lease.Ticket{ID: "1", Holder: "ada@desk", User: ada, RenewInterval: lease.Duration(time.Minute)}, noonOfPolicy)
 	if _, err := r.Claim("1", noonOfPolicy); err != nil {
 		tb.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestThePolicyRefuses(t *testing.T) {
 		"notice by another": {by: eve, do: do(func(r *lease.Record) error {
 			return r.Notify(r.Token, lease.Notice{By: "eve", At: metav1.NewMicroTime(now)}, now)
 		}), says: notYours},
-		"expired, and free at once": {by: eve, do: expire, alter: func(s map[string]any) { s["state"] = "free"; delete(s, "dirt") }, says: notYours},
+		"expired, and free at once": {by: eve, do: expire, alter: func(s map[string]any) { s["state"] = "free"; delete(s, "dirtyInfo") }, says: notYours},
 		"the holder changed":        {by: eve, do: queue, alter: func(s map[string]any) { s["lease"].(map[string]any)["user"] = eve }, says: notYours},
 		"the lease ended by a line of another token": {by: eve, do: expire, alter: func(s map[string]any) {
 			lines := s["recent"].([]any)
@@ -233,7 +233,7 @@ func TestThePolicyRefuses(t *testing.T) {
 			lines := s["recent"].([]any)
 			lines[len(lines)-1] = "9" + lines[len(lines)-1].(string)[1:]
 		}, says: "with the next number"},
-		"more lines counted than written": {by: eve, do: queue, alter: func(s map[string]any) { s["transitions"] = int64(30) }, says: "has them"},
+		"more lines counted than written": {by: eve, do: queue, alter: func(s map[string]any) { s["events"] = int64(30) }, says: "has them"},
 		"a line that nobody can read": {by: eve, do: queue, alter: func(s map[string]any) {
 			lines := s["recent"].([]any)
 			lines[len(lines)-1] = "4 noon queued free 0 eve by=" + eve + " "
@@ -262,7 +262,7 @@ func TestThePolicyRefuses(t *testing.T) {
 			if c.signed != "" {
 				signed = c.signed
 			}
-			is.Sign(was.Transitions, signed)
+			is.Sign(was.Events, signed)
 			updated := wire(t, is)
 			if c.alter != nil {
 				c.alter(status(updated))
@@ -291,9 +291,9 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 	for name, recent := range map[string][]any{
 		"lines without a user": {"1 2026-03-01T12:00:00.123456Z claimed leased 7 ada@host debugging NCCL"},
 		"a reason like a user": {"1 2026-03-01T12:00:00.123456Z claimed leased 7 ada@host by=eve it is said"},
-		"objects":              {map[string]any{"n": int64(1), "at": "2026-03-01T12:00:00.123456Z", "what": "claimed", "to": "leased", "who": "ada"}},
+		"objects":              {map[string]any{"n": int64(1), "at": "2026-03-01T12:00:00.123456Z", "type": "claimed", "state": "leased", "actor": "ada"}},
 	} {
-		old := wire(t, &lease.Record{Transitions: 1})
+		old := wire(t, &lease.Record{Events: 1})
 		status(old)["recent"] = recent
 		raw, err := json.Marshal(old)
 		if err != nil {
@@ -304,7 +304,7 @@ func TestThePolicyReadsWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		is := r.Status.Clone()
-		is.Block("ada", "in use", now)
+		is.QuarantineFree("ada", "in use", now)
 		is.Sign(1, ada)
 		if says := g.refuses(t, ada, old, wire(t, is)); says != "" {
 			t.Errorf("%s: %s", name, says)
@@ -331,7 +331,7 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 		if r.Lease != nil {
 			token = r.Lease.Token
 		}
-		tk := lease.Ticket{ID: fmt.Sprint(n), Holder: by + "/desk", User: by, Period: lease.Spans(time.Minute), Priority: random.IntN(2)}
+		tk := lease.Ticket{ID: fmt.Sprint(n), Holder: by + "/desk", User: by, RenewInterval: lease.Duration(time.Minute), Priority: random.IntN(2)}
 		if random.IntN(4) == 0 {
 			tk.Group = []string{"aws-h100", "gcp-h100"}
 		}
@@ -343,28 +343,28 @@ func TestThePolicyAllowsWhatBrokersDo(t *testing.T) {
 		}
 		steps := []func(){
 			func() { next.Enqueue(tk, now) }, func() { next.Enqueue(tk, now) }, claim, claim, claim, claim,
-			func() { _ = next.Leave(fmt.Sprint(n-1-random.IntN(9)), "left", now) },
-			func() { _ = next.Lose(fmt.Sprint(n-1-random.IntN(9)), now) },
+			func() { _ = next.Cancel(fmt.Sprint(n-1-random.IntN(9)), "left", now) },
+			func() { _ = next.TimeOutTicket(fmt.Sprint(n-1-random.IntN(9)), now) },
 			func() { _, _ = next.Renew(token, now) },
 			func() { _, _ = next.RenewClean(token, now) },
-			func() { _, _ = next.Stand(token, now.Add(time.Hour), now.Add(2*time.Hour), "up", now) },
-			func() { _, _ = next.Take(tk, now) },
-			func() { _ = next.HandBack(token, "over", now) },
+			func() { _, _ = next.Publish(token, now.Add(time.Hour), now.Add(2*time.Hour), "up", now) },
+			func() { _, _ = next.Checkout(tk, now) },
+			func() { _ = next.Checkin(token, "over", now) },
 			func() { _ = next.Release(token, random.IntN(2) == 0, "done", now) },
 			func() { _ = next.Return(token, now) },
 			func() { _ = next.Expire(token, "silent", now) },
 			func() { _ = next.Evict(token, "cyd", "needed", now) },
-			func() { next.Block("janitor", "in use", now) },
+			func() { next.QuarantineFree("janitor", "in use", now) },
 			func() { _, _ = next.Clean(tk, now) },
 			func() { _ = next.FinishClean(token, "clean", now) },
 			func() { _ = next.FailClean(token, fmt.Sprint("not clean ", n), now) },
 			func() { _ = next.Notify(token, lease.Notice{By: by, At: metav1.NewMicroTime(now)}, now) },
 		}
 		steps[random.IntN(len(steps))]()
-		next.Sign(r.Transitions, by)
-		allowed := r.AllowsAny(next, by)
-		took := next.Lease != nil && next.Lease.Claimed != nil && next.Lease.User != by && (r.Lease == nil || r.Lease.Claimed == nil || r.Lease.Token != next.Lease.Token)
-		if took && !next.Lease.Open { // claimed for another: no broker does it
+		next.Sign(r.Events, by)
+		allowed := r.AllowedForAnyUser(next, by)
+		took := next.Lease != nil && next.Lease.ClaimedAt != nil && next.Lease.User != by && (r.Lease == nil || r.Lease.ClaimedAt == nil || r.Lease.Token != next.Lease.Token)
+		if took && !next.Lease.Available { // claimed for another: no broker does it
 			allowed = false
 		}
 		for len(next.Recent) >= 2*keepRecent {
@@ -394,7 +394,7 @@ func BenchmarkPolicy(b *testing.B) {
 	g := newGate(b)
 	r := adas(b)
 	for len(r.Recent) < 2*keepRecent-1 {
-		before := r.Transitions
+		before := r.Events
 		r.Enqueue(lease.Ticket{ID: fmt.Sprint(len(r.Recent)), Holder: "eve@desk", User: eve}, noonOfPolicy)
 		r.Sign(before, eve)
 	}
@@ -402,7 +402,7 @@ func BenchmarkPolicy(b *testing.B) {
 	if err := next.Release(next.Token, false, "done", noonOfPolicy); err != nil {
 		b.Fatal(err)
 	}
-	next.Sign(r.Transitions, ada)
+	next.Sign(r.Events, ada)
 	old, updated := wire(b, r), wire(b, next)
 	for b.Loop() {
 		if says := g.refuses(b, ada, old, updated); says != "" {

@@ -104,8 +104,8 @@ func whole(o map[string]any) {
 
 const (
 	metadata = `"apiVersion":"firstlight.dev/v1alpha1","metadata":{"name":"aws-h100"},"spec":{}`
-	held     = `"state":"leased","token":7,"transitions":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","token":7}`
-	owned    = `"state":"leased","token":7,"transitions":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","user":"ada@x","token":7}`
+	held     = `"state":"leased","token":7,"events":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","token":7}`
+	owned    = `"state":"leased","token":7,"events":3,"waiting":0,"recent":["1 a","2 b","3 c"],"lease":{"id":"1","holder":"ada","user":"ada@x","token":7}`
 )
 
 // A write without status took token, lease and history from a reservation that was held,
@@ -120,29 +120,29 @@ func TestWritesThatLoseSomethingAreRefused(t *testing.T) {
 		"token removed":                  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"token":7,`, "", 1) + `}`, "a token never goes back"},
 		"token lower":                    {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.ReplaceAll(held, `"token":7`, `"token":6`) + `}`, "a token never goes back"},
 		"state removed":                  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"state":"leased",`, "", 1) + `}`, "the state is never removed"},
-		"state removed with its lease":   {"Reservation", `"status":{` + held + `}`, `"status":{"token":7,"transitions":3,"recent":["1 a","2 b","3 c"]}`, "the state is never removed"},
-		"transitions lower":              {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"transitions":3`, `"transitions":2`, 1) + `}`, "history is never lost"},
-		"transitions removed":            {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"transitions":3,`, "", 1) + `}`, "history is never lost"},
+		"state removed with its lease":   {"Reservation", `"status":{` + held + `}`, `"status":{"token":7,"events":3,"recent":["1 a","2 b","3 c"]}`, "the state is never removed"},
+		"events lower":                   {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"events":3`, `"events":2`, 1) + `}`, "history is never lost"},
+		"events removed":                 {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"events":3,`, "", 1) + `}`, "history is never lost"},
 		"lines removed":                  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":[]`, 1) + `}`, "history is never lost"},
 		"lines gone":                     {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"recent":["1 a","2 b","3 c"],`, ``, 1) + `}`, "history is never lost"},
-		"lease ended without a line":     {"Reservation", `"status":{` + held + `}`, `"status":{"state":"free","token":7,"transitions":3,"recent":["1 a","2 b","3 c"]}`, "a lease ends with a line of history"},
+		"lease ended without a line":     {"Reservation", `"status":{` + held + `}`, `"status":{"state":"free","token":7,"events":3,"recent":["1 a","2 b","3 c"]}`, "a lease ends with a line of history"},
 		"lease given away":               {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"ada"`, `"eve"`, 1) + `}`, "a token is of one holder"},
 		"user swapped":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x"`, `"user":"eve@x"`, 1) + `}`, "a token is of one holder"},
 		"user removed":                   {"Reservation", `"status":{` + owned + `}`, `"status":{` + strings.Replace(owned, `"user":"ada@x",`, ``, 1) + `}`, "a token is of one holder"},
 		"ticket swapped":                 {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(held, `"id":"1"`, `"id":"2"`, 1) + `}`, "a token is of one holder"},
-		"lease without a state":          {"Reservation", ``, `"status":{"token":7,"transitions":0,"lease":{"id":"1","holder":"ada","token":7}}`, "there is a lease exactly when"},
+		"lease without a state":          {"Reservation", ``, `"status":{"token":7,"events":0,"lease":{"id":"1","holder":"ada","token":7}}`, "there is a lease exactly when"},
 		"hand-over: status removed":      {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, ``, "the status is never removed"},
 		"hand-over: rows, not finished":  {"HandOver", `"status":{"rows":[1]}`, ``, "the status is never removed"},
 		"hand-over: finished, removed":   {"HandOver", `"status":{"finished":"2026-11-21T05:00:00Z"}`, `"status":{}`, "what is finished is not begun again"},
-		"history: lines removed":         {"ReservationHistory", `"transitions":[{"n":1}]`, ``, "history is never changed"},
-		"history: lines emptied":         {"ReservationHistory", `"transitions":[{"n":1}]`, `"transitions":[]`, "history is never changed"},
+		"history: lines removed":         {"ReservationHistory", `"events":[{"n":1}]`, ``, "history is never changed"},
+		"history: lines emptied":         {"ReservationHistory", `"events":[{"n":1}]`, `"events":[]`, "history is never changed"},
 		"allowed: first status":          {"Reservation", ``, `"status":{` + held + `}`, ""},
 		"allowed: same again":            {"Reservation", `"status":{` + held + `}`, `"status":{` + held + `}`, ""},
 		"allowed: no status yet":         {"Reservation", ``, ``, ""},
 		"allowed: a user's lease again":  {"Reservation", `"status":{` + owned + `}`, `"status":{` + owned + `}`, ""},
-		"allowed: released":              {"Reservation", `"status":{` + held + `}`, `"status":{"state":"dirty","token":7,"transitions":4,"recent":["1 a","2 b","3 c","4 d"],"dirt":{}}`, ""},
-		"allowed: lines kept elsewhere":  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":["4 d"]`, 1), `"transitions":3`, `"transitions":4`, 1) + `}`, ""},
-		"allowed: next holder":           {"Reservation", `"status":{` + held + `}`, `"status":{"state":"leased","token":8,"transitions":5,"recent":["5 e"],"lease":{"id":"2","holder":"eve","token":8}}`, ""},
+		"allowed: released":              {"Reservation", `"status":{` + held + `}`, `"status":{"state":"dirty","token":7,"events":4,"recent":["1 a","2 b","3 c","4 d"],"dirtyInfo":{}}`, ""},
+		"allowed: lines kept elsewhere":  {"Reservation", `"status":{` + held + `}`, `"status":{` + strings.Replace(strings.Replace(held, `"recent":["1 a","2 b","3 c"]`, `"recent":["4 d"]`, 1), `"events":3`, `"events":4`, 1) + `}`, ""},
+		"allowed: next holder":           {"Reservation", `"status":{` + held + `}`, `"status":{"state":"leased","token":8,"events":5,"recent":["5 e"],"lease":{"id":"2","holder":"eve","token":8}}`, ""},
 		"allowed: hand-over goes on":     {"HandOver", `"status":{"rows":[1]}`, `"status":{"rows":[1,2]}`, ""},
 		"allowed: hand-over is finished": {"HandOver", ``, `"status":{"finished":"2026-11-21T05:00:00Z"}`, ""},
 	} {
@@ -180,7 +180,7 @@ func TestWhatLeasesWriteKeepsToTheRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	written := func(r *Reservation) map[string]any {
-		r.Status.State, r.Status.Waiting = r.Status.Now(), len(r.Status.Queue)
+		r.Status.State, r.Status.Waiting = r.Status.CurrentState(), len(r.Status.Queue)
 		data, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestWhatLeasesWriteKeepsToTheRules(t *testing.T) {
 		if r.Status.Lease != nil {
 			token = r.Status.Lease.Token
 		}
-		ticket := lease.Ticket{ID: fmt.Sprint(n), Holder: fmt.Sprint("user-", n%3), Period: lease.Spans(time.Minute)}
+		ticket := lease.Ticket{ID: fmt.Sprint(n), Holder: fmt.Sprint("user-", n%3), RenewInterval: lease.Duration(time.Minute)}
 		claim := func(s *lease.Record) {
 			if s.Lease != nil {
 				_, _ = s.Claim(s.Lease.ID, now)
@@ -203,7 +203,7 @@ func TestWhatLeasesWriteKeepsToTheRules(t *testing.T) {
 		}
 		steps := []func(s *lease.Record){
 			func(s *lease.Record) { s.Enqueue(ticket, now) }, claim, claim, claim,
-			func(s *lease.Record) { _ = s.Leave(fmt.Sprint(n-1-random.IntN(9)), "left", now) },
+			func(s *lease.Record) { _ = s.Cancel(fmt.Sprint(n-1-random.IntN(9)), "left", now) },
 			func(s *lease.Record) { _, _ = s.RenewClean(token, now) },
 			func(s *lease.Record) { _ = s.FinishClean(token, "clean", now) },
 			func(s *lease.Record) { _, _ = s.Renew(token, now) },
@@ -211,12 +211,12 @@ func TestWhatLeasesWriteKeepsToTheRules(t *testing.T) {
 			func(s *lease.Record) { _ = s.Return(token, now) },
 			func(s *lease.Record) { _ = s.Expire(token, "silent", now) },
 			func(s *lease.Record) { _ = s.Evict(token, "operator", "needed", now) },
-			func(s *lease.Record) { s.Block("janitor", "in use", now) },
+			func(s *lease.Record) { s.QuarantineFree("janitor", "in use", now) },
 			func(s *lease.Record) { _, _ = s.Clean(ticket, now) },
 			func(s *lease.Record) { _ = s.FinishClean(token, "clean", now) },
 			func(s *lease.Record) { _ = s.FailClean(token, "not clean", now) },
-			func(s *lease.Record) { _, _ = s.Take(ticket, now) },
-			func(s *lease.Record) { _ = s.HandBack(token, "over", now) },
+			func(s *lease.Record) { _, _ = s.Checkout(ticket, now) },
+			func(s *lease.Record) { _ = s.Checkin(token, "over", now) },
 		}
 		steps[random.IntN(len(steps))](&r.Status.Record)
 		if keep := 2 * keepRecent; len(r.Status.Recent) >= keep {

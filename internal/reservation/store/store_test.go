@@ -46,10 +46,10 @@ func full(t *testing.T, k *store.Kube, n int) *store.Reservation {
 func grown(r *store.Reservation, n int) *store.Reservation {
 	c := r.DeepCopyObject().(*store.Reservation)
 	for range n {
-		c.Status.Transitions++
-		c.Status.Recent = append(c.Status.Recent, lease.Transition{
-			N: c.Status.Transitions, At: metav1.NewMicroTime(noon.Add(time.Duration(c.Status.Transitions) * time.Second)), What: lease.Noticed, To: lease.Free,
-			By: admin,
+		c.Status.Events++
+		c.Status.Recent = append(c.Status.Recent, lease.Event{
+			N: c.Status.Events, At: metav1.NewMicroTime(noon.Add(time.Duration(c.Status.Events) * time.Second)), Type: lease.Notified, State: lease.Free,
+			User: admin,
 		})
 	}
 	return c
@@ -118,7 +118,7 @@ func TestHistoryIsKeptByTwoAtOnce(t *testing.T) {
 	k := shared.Kube(t)
 	r := full(t, k, 15)
 	other := r.DeepCopyObject().(*store.Reservation)
-	other.Status.Dirt = &lease.Dirt{Why: "changed meanwhile"}
+	other.Status.DirtyInfo = &lease.DirtyInfo{Reason: "changed meanwhile"}
 	now := save(t, k, other)
 	if _, err := k.Save(t.Context(), grown(r, 1)); !errors.Is(err, store.ErrConflict) {
 		t.Fatalf("an old version is written: %v", err)
@@ -180,7 +180,7 @@ func TestRules(t *testing.T) {
 	}{
 		"a token that goes back":  {func(r *store.Reservation) { r.Status.Token, r.Status.Lease.Token = 6, 6 }, "a token never goes back"},
 		"a token that is gone":    {func(r *store.Reservation) { r.Status.Token = 0 }, "a token never goes back"},
-		"history that is lost":    {func(r *store.Reservation) { r.Status.Transitions-- }, "history is never lost"},
+		"history that is lost":    {func(r *store.Reservation) { r.Status.Events-- }, "history is never lost"},
 		"leased, and no lease":    {func(r *store.Reservation) { r.Status.Lease = nil }, "there is a lease exactly when"},
 		"free, and a lease":       {func(r *store.Reservation) { r.Status.State = lease.Free }, "there is a lease exactly when"},
 		"a token not granted":     {func(r *store.Reservation) { r.Status.Lease.Token = 8 }, "a lease has a token that was granted"},
@@ -215,7 +215,7 @@ func TestPiecesOfHistoryAreNotChanged(t *testing.T) {
 		t.Fatalf("%d pieces, %v", len(list.Items), err)
 	}
 	u := &list.Items[0]
-	u.Object["transitions"] = []any{}
+	u.Object["events"] = []any{}
 	if _, err := pieces.Update(t.Context(), u, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("history is changed: %v", err)
 	}
@@ -259,7 +259,7 @@ func TestCopyOfWhatWasDeleted(t *testing.T) {
 	if err := k.Delete(ctx, saved); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Fresh(ctx, r.Name); !errors.Is(err, store.ErrNotFound) {
+	if _, err := c.GetUncached(ctx, r.Name); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("asked: %v", err)
 	}
 	end := time.After(3 * time.Minute)

@@ -10,10 +10,9 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// GroupVersion of the objects.
 var GroupVersion = schema.GroupVersion{Group: "firstlight.dev", Version: "v1alpha1"}
 
-// Reservation is scarce capacity that one holder at a time has for itself.
+// Reservation is scarce capacity with at most one holder.
 type Reservation struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -29,40 +28,38 @@ type Spec struct {
 	Accelerator   string `json:"accelerator,omitempty"`
 	GPUCount      int    `json:"gpuCount,omitempty"`
 	NodeCount     int    `json:"nodeCount,omitempty"`
-	// NeedsNoCleaning: what is released is free at once. What expires never is.
+	// NeedsNoCleaning: a released reservation is free at once. An expired one never is.
 	NeedsNoCleaning bool `json:"needsNoCleaning,omitempty"`
 }
 
-// Status is the lease's record, and what `kubectl get` shows of it.
+// Status is the lease record and the columns of kubectl get.
 type Status struct {
 	lease.Record `json:",inline"`
-	// Waiting is the length of the queue.
-	Waiting int `json:"waiting"`
+	Waiting      int `json:"waiting"`
 }
 
-// ReservationList is a list of them.
+// ReservationList is a list of reservations.
 type ReservationList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []Reservation `json:"items"`
 }
 
-// ReservationHistory are transitions of a reservation, oldest first, that its status
-// has no room for. It is never changed.
+// ReservationHistory has archived events of a reservation, oldest first. It never changes.
 type ReservationHistory struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	Transitions       []lease.Transition `json:"transitions"`
+	Events            []lease.Event `json:"events"`
 }
 
-// ReservationHistoryList is a list of them.
+// ReservationHistoryList is a list of archived events.
 type ReservationHistoryList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []ReservationHistory `json:"items"`
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (r *Reservation) DeepCopyObject() runtime.Object {
 	c := *r
 	c.ObjectMeta = *r.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
@@ -70,35 +67,34 @@ func (r *Reservation) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (l *ReservationList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.Items = make([]Reservation, len(l.Items))
 	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*Reservation) //nolint:forcetypeassert // the line above makes it
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*Reservation)
 	}
 	return &c
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (h *ReservationHistory) DeepCopyObject() runtime.Object {
 	c := *h
 	c.ObjectMeta = *h.ObjectMeta.DeepCopy() //nolint:staticcheck // says which DeepCopy
-	c.Transitions = slices.Clone(h.Transitions)
+	c.Events = slices.Clone(h.Events)
 	return &c
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject implements runtime.Object.
 func (l *ReservationHistoryList) DeepCopyObject() runtime.Object {
 	c := *l
 	c.Items = make([]ReservationHistory, len(l.Items))
 	for i := range l.Items {
-		c.Items[i] = *l.Items[i].DeepCopyObject().(*ReservationHistory) //nolint:forcetypeassert // the line above makes it
+		c.Items[i] = *l.Items[i].DeepCopyObject().(*ReservationHistory)
 	}
 	return &c
 }
 
-// newScheme knows the kinds.
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	s.AddKnownTypes(GroupVersion, &Reservation{}, &ReservationList{}, &ReservationHistory{}, &ReservationHistoryList{}, &HandOver{}, &HandOverList{})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/labtest"
-	"github.com/firstlight/firstlight/internal/reservation/keeper"
+	"github.com/firstlight/firstlight/internal/lab/localstore"
 )
 
 // pool is the pool of labs of this run (labtest.PoolEnv).
@@ -76,7 +76,7 @@ func (p *pool) endLabs(ctx context.Context) error {
 	for _, pattern := range []string{
 		filepath.Join(labtest.PoolHome, "labs", "*"),
 		filepath.Join(labtest.PoolEndToEnd, "*", "labs", "*"),
-		filepath.Join(labtest.PoolEndToEnd, "*", keeper.Name),
+		filepath.Join(labtest.PoolEndToEnd, "*", localstore.Name),
 	} {
 		dirs, err := filepath.Glob(filepath.Join(p.dir, pattern))
 		errs = append(errs, err)

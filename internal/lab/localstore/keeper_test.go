@@ -1,0 +1,50 @@
+package localstore
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firstlight/firstlight/internal/lab/pki"
+)
+
+// A store stays up, and its certificates hold for a year: an expired one was told as what the
+// TLS library says of it.
+func TestCertificatesThatExpired(t *testing.T) {
+	started := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	dir := pki.Dir(t.TempDir() + "/pki")
+	if err := dir.Write("reservations", "127.0.0.1", started); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		now  time.Time
+		says string
+	}{
+		"at its start":        {started, ""},
+		"after eleven months": {started.AddDate(0, 11, 0), ""},
+		"after a year":        {started.AddDate(1, 0, 1), "firstlight reservation store down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := checkCertificate(nil, dir.Cert(pki.Admin), c.now)
+			if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "expired at 2027-03-01")) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+	for name, data := range map[string]string{"not PEM": "x", "not a certificate": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"} {
+		if err := checkCertificate([]byte(data), "", started); err == nil {
+			t.Errorf("%s is in force", name)
+		}
+	}
+}
+
+// The history of the store on this machine named its administrator, whoever wrote.
+func TestTheStoreKnowsItsUser(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1:1"}
+	got := asUser(config)
+	if got.Impersonate.UserName == "" || got.Impersonate.Groups[0] != "system:masters" || config.Impersonate.UserName != "" {
+		t.Errorf("%+v", got.Impersonate)
+	}
+}

@@ -1,0 +1,108 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+)
+
+func (r *Rotation) discover(ctx context.Context, row config.Reservation) ([]hook.Deployment, error) {
+	return r.opts.Hooks.Discover(ctx, row.Cloud, &row, hook.Lease{})
+}
+
+// Clean removes all deployments that a lease left on a reservation, under a cleaning lease, and
+// frees it.
+func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error) {
+	out := Outcome{Reservation: row.Name}
+	now, err := r.opts.Store.GetUncached(ctx, row.Name)
+	if err != nil {
+		return out, fmt.Errorf("clean %s: %w", row.Name, err)
+	}
+	if d := now.Status.DirtyInfo; d != nil && d.ManualOnly && !byHand {
+		out.Result, out.Reason = ResultBlocked, fmt.Sprintf("%s: it needs an operator: firstlight reservation rotation down --reservation %s", d.Reason, row.Name)
+		return out, nil
+	}
+	l, err := r.opts.Broker.Clean(ctx, row.Name, r.ticket(by, "cleaning"))
+	if errors.Is(err, lease.ErrNotDirty) {
+		return r.notDirty(ctx, row)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Token = l.Token
+	err = r.withLease(ctx, broker.Grant{Reservation: row.Name, Lease: l}, func(ctx context.Context, l hook.Lease) error {
+		removed, err := r.teardownAll(ctx, row, l, byHand)
+		if len(removed) > 0 {
+			out.Deployment = removed[0]
+		}
+		if err != nil {
+			return err
+		}
+		return r.opts.Broker.FinishClean(ctx, row.Name, l.Token, fmt.Sprintf("%d deployments removed, none left", len(removed)))
+	})
+	if err == nil {
+		out.Result = ResultCleaned
+		return out, nil
+	}
+	out.Result, out.Reason = ResultFailed, err.Error()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.RenewInterval)
+	defer cancel()
+	if failed := r.opts.Broker.FailClean(ctx, row.Name, l.Token, err.Error()); failed != nil && !broker.IsLost(failed) {
+		return out, failed
+	}
+	return out, nil
+}
+
+// notDirty returns the outcome for a reservation that is not dirty. A reservation that another
+// holder is cleaning is not clean.
+func (r *Rotation) notDirty(ctx context.Context, row config.Reservation) (Outcome, error) {
+	out := Outcome{Reservation: row.Name, Result: ResultUnchanged, Reason: "it is clean"}
+	now, err := r.opts.Store.GetUncached(ctx, row.Name)
+	if err != nil {
+		return out, fmt.Errorf("clean %s: %w", row.Name, err)
+	}
+	if s := now.Status.CurrentState(); s != lease.Free {
+		out.Result, out.Reason = ResultBlocked, "it is "+string(s)
+		if l := now.Status.Lease; l != nil {
+			out.Reason += " by " + l.Holder
+		}
+	}
+	return out, nil
+}
+
+// teardownAll removes the deployments of a reservation and returns their names. Deployments of
+// other owners are removed only by hand.
+func (r *Rotation) teardownAll(ctx context.Context, row config.Reservation, l hook.Lease, byHand bool) (removed []string, err error) {
+	found, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
+	if err != nil {
+		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	var errs []error
+	for _, d := range found {
+		if d.Owner != r.opts.Hooks.Owner() && !byHand {
+			errs = append(errs, fmt.Errorf("deployment %s belongs to %q, not to %q: it is not removed automatically", d.Name, d.Owner, r.opts.Hooks.Owner()))
+			continue
+		}
+		if err := r.opts.Hooks.Teardown(ctx, row, d.Name, l); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, d.Name)
+	}
+	if len(errs) > 0 {
+		return removed, errors.Join(errs...)
+	}
+	left, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
+	if err != nil {
+		return removed, fmt.Errorf("list remaining deployments: %w", err)
+	}
+	if len(left) > 0 {
+		return removed, fmt.Errorf("deployment %s still exists", left[0].Name)
+	}
+	return removed, nil
+}

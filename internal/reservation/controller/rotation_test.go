@@ -1,0 +1,324 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firstlight/firstlight/internal/reservation/broker"
+	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+)
+
+// cloud is one in memory, which does as it is told and remembers it.
+type rotationCloud struct {
+	mu     sync.Mutex
+	stands []hook.Deployment
+	calls  []string
+	broken map[hook.Verb]error
+	ready  error
+	lies   bool                        // what is said to be torn down still stands
+	during func(context.Context) error // happens while something is provisioned
+}
+
+func (c *rotationCloud) Owner() string { return "team-x" }
+
+func (c *rotationCloud) call(v hook.Verb, what string) error {
+	c.calls = append(c.calls, fmt.Sprintf("%s %s", v, what))
+	return c.broken[v]
+}
+
+func (c *rotationCloud) Provision(ctx context.Context, row config.Reservation, intent config.Intent, name string, l hook.Lease) (hook.Deployment, error) {
+	if c.during != nil {
+		if err := c.during(ctx); err != nil {
+			return hook.Deployment{}, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := hook.Deployment{Name: name, Owner: c.Owner(), Reservation: row.Name, Intent: intent, Token: l.Token}
+	c.stands = append(c.stands, d) // also where it fails: half of it stands
+	return d, c.call(hook.Provision, name)
+}
+
+func (c *rotationCloud) Teardown(_ context.Context, _ config.Reservation, name string, _ hook.Lease) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.call(hook.Teardown, name); err != nil {
+		return err
+	}
+	if !c.lies {
+		c.stands = slices.DeleteFunc(c.stands, func(d hook.Deployment) bool { return d.Name == name })
+	}
+	return nil
+}
+
+func (c *rotationCloud) Discover(_ context.Context, _ config.Cloud, row *config.Reservation, _ hook.Lease) ([]hook.Deployment, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.call(hook.Discover, row.Name)
+	var out []hook.Deployment
+	for _, d := range c.stands {
+		if d.Reservation == row.Name {
+			out = append(out, d)
+		}
+	}
+	return out, err
+}
+
+type rotationDay struct {
+	*Rotation
+	cloud *rotationCloud
+	b     *broker.Broker
+	k     *store.Kube
+	row   config.Reservation
+	now   time.Time
+}
+
+func newRotationDay(t *testing.T) *rotationDay {
+	t.Helper()
+	k := shared.Kube(t)
+	name := "rsv-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	d := &rotationDay{
+		cloud: &rotationCloud{broken: map[hook.Verb]error{}}, k: k, b: broker.New(broker.Options{Store: k}), now: time.Now(),
+		row: config.Reservation{Name: name, Slug: "r1", Cloud: config.AWS, DaytimeIntent: config.Training},
+	}
+	if _, err := k.Create(t.Context(), &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		t.Fatal(err)
+	}
+	d.Rotation = NewRotation(RotationOptions{
+		Broker: d.b, Store: k, Hooks: d.cloud, Now: func() time.Time { return d.now },
+		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return d.cloud.ready },
+	})
+	return d
+}
+
+func (d *rotationDay) up(t *testing.T) Outcome {
+	t.Helper()
+	out, err := d.Up(t.Context(), d.row, d.now.Add(8*time.Hour), d.now.Add(10*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (d *rotationDay) down(t *testing.T, byHand bool) Outcome {
+	t.Helper()
+	out, err := d.Down(t.Context(), d.row, "evening", d.now.Add(time.Hour), byHand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (d *rotationDay) state(t *testing.T) *store.Status {
+	t.Helper()
+	r, err := d.k.Get(t.Context(), d.row.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &r.Status
+}
+
+func wantOutcome(t *testing.T, got Outcome, result Result, reason string) {
+	t.Helper()
+	if got.Result != result || !strings.Contains(got.Reason, reason) {
+		t.Errorf("got %v, want %s because of %q", got, result, reason)
+	}
+}
+
+func TestADay(t *testing.T) {
+	d := newRotationDay(t)
+	first := d.up(t)
+	wantOutcome(t, first, ResultUp, "")
+	if s := d.state(t); s.CurrentState() != lease.Leased || !s.Lease.Available || s.Lease.ExpiresAt == nil {
+		t.Errorf("nobody can take what stands: %+v", s.Lease)
+	}
+	wantOutcome(t, d.up(t), ResultUp, "it was up already")
+	ada, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "ada"})
+	if err != nil || ada.Token <= first.Token {
+		t.Fatalf("take: %v %+v", err, ada)
+	}
+	if _, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "bob"}); !errors.Is(err, lease.ErrNotAvailable) {
+		t.Errorf("two people have it: %v", err)
+	}
+	if err := d.b.Checkin(t.Context(), d.row.Name, ada.Token, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.b.Renew(t.Context(), d.row.Name, ada.Token); !broker.IsLost(err) {
+		t.Errorf("who handed it back still has it: %v", err)
+	}
+	bob, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "bob"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(8 * time.Hour)
+	wantOutcome(t, d.down(t, false), ResultNotified, "bob has it until")
+	if s := d.state(t); s.Lease.Notice == nil || s.Lease.Token != bob.Token {
+		t.Errorf("bob was not asked: %+v", s.Lease)
+	}
+	d.now = d.now.Add(2 * time.Hour)
+	out, err := d.Down(t.Context(), d.row, "evening", d.now.Add(-time.Hour), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, out, ResultDown, "")
+	if s := d.state(t); s.CurrentState() != lease.Free || len(d.cloud.stands) > 0 {
+		t.Errorf("after the evening it is %s, and %v stands", s.CurrentState(), d.cloud.stands)
+	}
+	wantOutcome(t, d.down(t, false), ResultUnchanged, "there is no deployment")
+}
+
+// Who extends keeps it until the end that he was given, whenever the evening is.
+func TestExtendedOverTheEvening(t *testing.T) {
+	d := newRotationDay(t)
+	d.up(t)
+	ada, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.b.Extend(t.Context(), d.row.Name, ada.Token, 90*time.Minute, "one more run"); err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(8*time.Hour + time.Minute)
+	out, err := d.Down(t.Context(), d.row, "evening", d.now, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, out, ResultNotified, "ada has it until")
+	if len(d.cloud.stands) != 1 {
+		t.Errorf("it was taken down under ada: %v", d.cloud.calls)
+	}
+}
+
+func TestUpWhereSomethingStands(t *testing.T) {
+	d := newRotationDay(t)
+	d.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: d.row.Name, Token: 7}}
+	wantOutcome(t, d.up(t), ResultBlocked, "deployment fl-day-r1-old stands, of the lease with token 7, of team-x: its teardown was missed")
+	if slices.ContainsFunc(d.cloud.calls, func(c string) bool { return strings.HasPrefix(c, "provision") }) {
+		t.Errorf("something was stood up beside it: %v", d.cloud.calls)
+	}
+	out, err := d.Clean(t.Context(), d.row, "cleaner", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, out, ResultBlocked, "rotation down")
+	wantOutcome(t, d.down(t, true), ResultCleaned, "")
+	wantOutcome(t, d.up(t), ResultUp, "")
+}
+
+func TestUpThatFails(t *testing.T) {
+	for name, breakIt := range map[string]func(*rotationCloud){
+		"provision": func(c *rotationCloud) { c.broken[hook.Provision] = errors.New("no capacity") },
+		"readiness": func(c *rotationCloud) { c.ready = errors.New("2 of 4 nodes") },
+		"discover":  func(c *rotationCloud) { c.broken[hook.Discover] = errors.New("no permission") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newRotationDay(t)
+			breakIt(d.cloud)
+			wantOutcome(t, d.up(t), ResultFailed, "")
+			if s := d.state(t); s.CurrentState() != lease.Dirty {
+				t.Fatalf("after a failure it is %s", s.CurrentState())
+			}
+			d.cloud.broken, d.cloud.ready = map[hook.Verb]error{}, nil
+			out, err := d.Clean(t.Context(), d.row, "cleaner", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOutcome(t, out, ResultCleaned, "")
+			if len(d.cloud.stands) > 0 || d.state(t).CurrentState() != lease.Free {
+				t.Errorf("%v stands, and it is %s", d.cloud.stands, d.state(t).CurrentState())
+			}
+		})
+	}
+}
+
+// A lease that is lost while something is stood up ends the work; nothing is opened in
+// its name.
+func TestUpThatLosesItsLease(t *testing.T) {
+	d := newRotationDay(t)
+	d.opts.RenewInterval = 500 * time.Millisecond
+	d.cloud.during = func(ctx context.Context) error {
+		if err := d.b.Evict(ctx, d.row.Name, d.state(t).Token, "somebody", "it is needed"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(2 * time.Minute):
+			return errors.New("the work went on without a lease")
+		}
+	}
+	wantOutcome(t, d.up(t), ResultFailed, "is stale")
+	if s := d.state(t); s.CurrentState() != lease.Dirty || s.Lease != nil {
+		t.Errorf("%s, %+v", s.CurrentState(), s.Lease)
+	}
+}
+
+// What can not be taken down, or is not ours, keeps the reservation dirty.
+func TestCleaningThatFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*rotationCloud)
+		why    string
+	}{
+		"teardown":     {func(c *rotationCloud) { c.broken[hook.Teardown] = errors.New("a load balancer is in the way") }, "load balancer"},
+		"discover":     {func(c *rotationCloud) { c.broken[hook.Discover] = errors.New("no permission") }, "no permission"},
+		"a lie":        {func(c *rotationCloud) { c.lies = true }, "still stands"},
+		"not our own":  {func(c *rotationCloud) { c.stands[0].Owner = "team-y" }, `of "team-y", not of "team-x"`},
+		"left by none": {func(c *rotationCloud) { c.stands[0].Owner = "" }, `of "", not`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newRotationDay(t)
+			out := d.up(t)
+			if err := d.b.Release(t.Context(), d.row.Name, out.Token, "done"); err != nil {
+				t.Fatal(err)
+			}
+			c.change(d.cloud)
+			got, err := d.Clean(t.Context(), d.row, "cleaner", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOutcome(t, got, ResultFailed, c.why)
+			if s := d.state(t); s.CurrentState() != lease.Dirty || s.DirtyInfo.Attempts != 1 || !strings.Contains(s.DirtyInfo.Failure, c.why) {
+				t.Errorf("%s, %+v", s.CurrentState(), s.DirtyInfo)
+			}
+		})
+	}
+}
+
+// The batch's lease is not the evening's to end.
+func TestDownWhileTheBatchHasIt(t *testing.T) {
+	d := newRotationDay(t)
+	if _, err := d.b.Acquire(t.Context(), broker.Request{Reservations: []string{d.row.Name}, Ticket: lease.Ticket{Holder: "night", Purpose: "v1.2.0/training", RenewInterval: lease.Duration(time.Hour)}}); err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, d.down(t, true), ResultBlocked, "night has it for v1.2.0/training")
+	wantOutcome(t, d.up(t), ResultBlocked, "leased by night")
+}
+
+// What somebody else cleans is not clean: an evening was called done while it was being
+// cleaned, which failed.
+func TestCleanWhatSomebodyElseCleans(t *testing.T) {
+	d := newRotationDay(t)
+	out := d.up(t)
+	if err := d.b.Release(t.Context(), d.row.Name, out.Token, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.b.Clean(t.Context(), d.row.Name, lease.Ticket{Holder: "another", RenewInterval: lease.Duration(time.Minute)}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Clean(t.Context(), d.row, "cleaner", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOutcome(t, got, ResultBlocked, "cleaning by another")
+}

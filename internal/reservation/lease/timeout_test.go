@@ -1,0 +1,25 @@
+package lease
+
+import (
+	"testing"
+	"time"
+)
+
+// A thousand waiters together send fewer than six heartbeats a second, and a ticket near the
+// head still times out after its own timeout.
+func TestTimeoutAt(t *testing.T) {
+	t.Parallel()
+	ticket := Ticket{RenewInterval: Duration(time.Minute)}
+	for position, want := range map[int]time.Duration{0: 1, 31: 1, 32: 2, 63: 2, 64: 4, 128: 8, 255: 8, 256: 16, 1999: 16} {
+		if got := ticket.TimeoutAt(position); got != want*time.Minute {
+			t.Errorf("position %d: %s, want %s", position, got, want*time.Minute)
+		}
+	}
+	perSecond := 0.0
+	for position := range 1000 {
+		perSecond += 2 / ticket.TimeoutAt(position).Seconds()
+	}
+	if perSecond > 6 {
+		t.Errorf("1,000 waiters send %.1f heartbeats a second", perSecond)
+	}
+}
