@@ -74,7 +74,7 @@ func ReadAll(r io.Reader) ([]byte, error) {
 func MergeProblems(problems, more diag.List) diag.List {
 	unread := make(map[diag.Pos]bool, len(problems))
 	for _, p := range problems {
-		if p.Rule == diag.Type.Name || p.Rule == diag.Missing.Name {
+		if p.Rule == diag.WrongType.Name || p.Rule == diag.Missing.Name {
 			unread[p.Pos] = true
 		}
 	}
