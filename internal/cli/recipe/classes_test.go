@@ -1,0 +1,90 @@
+package recipe
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every recipe of the tree that ships is in exactly one class.
+func TestRecipeClasses(t *testing.T) {
+	t.Parallel()
+	out, stderr, code := run(t, "recipe", "classes", "-o", "json")
+	if code != ExitPassed {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var list recipeClasses
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]int{}
+	for _, c := range list.Classes {
+		for _, m := range c.Members {
+			in[m]++
+		}
+	}
+	if len(in) != list.Recipes || len(list.Classes) == 0 || len(list.Classes) >= list.Recipes || len(list.Unmade) > 0 {
+		t.Errorf("%d of %d recipes in %d classes, %d in none", len(in), list.Recipes, len(list.Classes), len(list.Unmade))
+	}
+	for name, n := range in {
+		if n != 1 {
+			t.Errorf("%s is in %d classes", name, n)
+		}
+	}
+	if n := len(list.Tiers); n != 3 || list.Tiers[0].Tests+list.Tiers[1].Tests != len(list.Classes) || list.Tiers[2].Tests != list.Recipes {
+		t.Errorf("tiers %+v", list.Tiers)
+	}
+	text, _, _ := run(t, "recipe", "classes")
+	for _, want := range []string{`(?m)^CLASS +SIZE +REPRESENTATIVE +OTHERS$`, `(?m)^[0-9a-f]{12}  2 +eks +eks-ubuntu$`, `\d+ recipes of recipes in \d+ classes`, `tier 1: \d+ recipes, \d+ tests, \d+ saved`, `tier 3: \d+ recipes, \d+ tests\n`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+func TestRecipeClassesExplain(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"eks eks-ubuntu": "eks and eks-ubuntu are one class",
+		"h100-eks-ubuntu-training h100-eks-amazonlinux-training":         "gpu-operator/nvidia-driver-daemonset\n  a  there\n  b  none\n\n2 differences\n",
+		"h100-eks-ubuntu-training h100-eks-ubuntu-inference":             "probe kind\n  a  gang\n  b  replicas\n\ncontrol half-gang\n  a  applies\n  b  not applicable\n",
+		"h100-eks-ubuntu-training h100-eks-amazonlinux-training -o json": `"path": "gpu-operator/nvidia-driver-daemonset"`,
+		"eks eks-ubuntu -o json":                                         `"differences": []`,
+	} {
+		out, stderr, code := run(t, append([]string{"recipe", "classes", "--explain"}, strings.Fields(line)...)...)
+		if code != ExitPassed || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d %s\n%s", line, code, stderr, out)
+		}
+	}
+}
+
+func TestRecipeClassesMisused(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	for line, want := range map[string]string{
+		"classes eks":                       "classes takes no names; with --explain it takes two",
+		"classes --explain eks":             "--explain takes the names of two recipes, 1 are there",
+		"classes --explain eks nothing":     "there is no recipe nothing",
+		"classes --explain nothing eks":     "there is no recipe nothing",
+		"classes --recipes @/nothing":       "no such file",
+		"classes --recipes @/criteria.yaml": "is no directory",
+	} {
+		if _, stderr, code := recipeRun(t, dir, line); code != ExitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+}
+
+// A recipe that no nodes and pods can be made of is in no class, and that is no success.
+func TestRecipeClassesOfWhatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	out, stderr, code := recipeRun(t, dir, "classes"+smallTree)
+	if code != ExitFailed || !strings.Contains(out, "in no class: ") {
+		t.Errorf("exit %d: %s\n%s", code, stderr, out)
+	}
+	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

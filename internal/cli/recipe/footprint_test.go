@@ -1,0 +1,111 @@
+package recipe
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/recipe/chart"
+)
+
+// footprintDir is a tree of one chart, with the chart beside it.
+func footprintDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for from, to := range map[string]string{"tree": "recipes", "charts/shop": "charts/shop"} {
+		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join("../recipe/chart/testdata", from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRecipeFootprintGoldens(t *testing.T) {
+	t.Parallel()
+	locked := footprintDir(t)
+	if out, stderr, code := recipeRun(t, locked, "footprint update shop"+smallTree); code != ExitPassed {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	for name, tt := range map[string]struct {
+		line string
+		code int
+	}{
+		"footprint-list.txt":   {"footprint list" + smallTree, ExitPassed},
+		"footprint-list.json":  {"footprint list -o json" + smallTree, ExitPassed},
+		"footprint-show.txt":   {"footprint show gke" + smallTree, ExitPassed},
+		"footprint-check.txt":  {"footprint update --check" + smallTree, ExitPassed},
+		"footprint-check.json": {"footprint update --check shop -o json" + smallTree, ExitPassed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, stderr, code := recipeRun(t, locked, tt.line)
+			if code != tt.code {
+				t.Fatalf("exit %d: %s%s", code, out, stderr)
+			}
+			golden(t, "recipe/"+name, []byte(out))
+		})
+	}
+}
+
+// Drift is a failure, at its place; a chart that can't be had is unobserved.
+func TestRecipeFootprintExits(t *testing.T) {
+	t.Parallel()
+	dir := footprintDir(t)
+	out, _, code := recipeRun(t, dir, "footprint update --check shop"+smallTree)
+	if code != ExitFailed || !strings.Contains(out, "recipes/footprints/shop.yaml:14:7: values 939c79c65a36: Deployment shop-counter: pod.requests.cpu: the footprint has nothing, the chart \"150m\"") {
+		t.Errorf("rules: exit %d: %s", code, out)
+	}
+	if out, _, code := recipeRun(t, dir, "footprint update shop"+smallTree); code != ExitPassed || !strings.Contains(out, "locked: 2 sets of values, 9 workloads") {
+		t.Errorf("lock: exit %d: %s", code, out)
+	}
+	file := filepath.Join(dir, "recipes/footprints/shop.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "replicas: 3", "replicas: 30", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, code = recipeRun(t, dir, "footprint update --check shop -o json"+smallTree)
+	var results []chart.Result
+	if err := json.Unmarshal([]byte(out), &results); err != nil || code != ExitFailed || len(results) != 1 || len(results[0].Drift) != 1 || results[0].Drift[0].Line == 0 {
+		t.Errorf("drift: exit %d, %v: %s", code, err, out)
+	}
+	out, _, code = recipeRun(t, dir, "footprint update shop --check --chart @/nothing"+smallTree)
+	if code != ExitUnobserved || !strings.Contains(out, "nothing: there is nothing") || !strings.Contains(out, "not to be had: no source has the chart") {
+		t.Errorf("no chart: exit %d: %s", code, out)
+	}
+}
+
+func TestRecipeFootprintRefuses(t *testing.T) {
+	t.Parallel()
+	dir := footprintDir(t)
+	for line, want := range map[string]string{
+		"footprint update": "is not written to: give the one to update with --recipes",
+		"footprint update --chart @/charts/shop" + smallTree: "name it",
+		"footprint update shup" + smallTree:                  "did you mean shop?",
+		"footprint update --timeout 0s shop" + smallTree:     "have to be positive",
+		"footprint update shop --recipes @/nothing":          "no such file",
+		"footprint show" + smallTree:                         "accepts 1 arg(s)",
+		"footprint show gkee" + smallTree:                    "did you mean gke?",
+		"footprint list all" + smallTree:                     "unknown command",
+	} {
+		out, stderr, code := recipeRun(t, dir, line)
+		if code != ExitUsage || out != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
+		}
+	}
+}
+
+// The footprints that ship are read, and say of each workload where it may be.
+func TestFootprintsThatShip(t *testing.T) {
+	t.Parallel()
+	out, stderr, code := run(t, "recipe", "footprint", "show", "h100-eks-amazonlinux-training-kubeflow")
+	for _, want := range []string{"kai-operator", "nvidia-device-plugin-daemonset", "accelerated", "ClusterPolicy"} {
+		if code != ExitPassed || !strings.Contains(out, want) {
+			t.Errorf("exit %d: %s%s does not say %s", code, out, stderr, want)
+		}
+	}
+}

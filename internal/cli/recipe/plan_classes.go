@@ -1,0 +1,28 @@
+package recipe
+
+import (
+	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/schedule"
+)
+
+// classesOf groups recipes that the scheduler can't tell apart, the one with the
+// shortest name first. One that no cell can be made of is a class of its own.
+func classesOf(t *tree.Tree, recipes []string) ([][]string, error) {
+	source, problems := schedule.Open(t)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	cases, err := casesOf(source, recipes)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]string
+	for _, members := range schedule.GroupByClass(cases) {
+		var names []string
+		for _, c := range members {
+			names = append(names, c.Recipe)
+		}
+		out = append(out, names)
+	}
+	return out, nil
+}

@@ -1,0 +1,282 @@
+package recipe
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/recipe/recipetest"
+)
+
+const testSnapshot = `kind: Snapshot
+apiVersion: aicr.run/v1beta1
+measurements:
+  - {type: K8s, subtypes: [{subtype: server, data: {version: v1.33.5-eks-3025e55}}]}
+  - {type: OS, subtypes: [{subtype: release, data: {ID: ubuntu, VERSION_ID: 22.04}}]}
+`
+
+// recipeDir is the small tree on disk, with files of what else is needed beside it.
+func recipeDir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "recipes"), recipetest.Edit(recipetest.Small(), files)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"snapshot.yaml": testSnapshot, "criteria.yaml": "kind: RecipeCriteria\napiVersion: aicr.run/v1beta1\nmetadata: {name: mine}\nspec: {service: eks, intent: training}\n",
+		"bare.yaml": "service: eks\nintent: training\n", "typo.yaml": "service: eks\nintnet: training\n", "any.yaml": "service: any\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// recipeRun runs a command line in which @ is the directory, and takes the
+// directory out of what it prints.
+func recipeRun(t *testing.T, dir, line string) (stdout, stderr string, code int) {
+	t.Helper()
+	args := strings.Fields(line)
+	for i := range args {
+		if rest, ok := strings.CutPrefix(args[i], "@"); ok {
+			args[i] = dir + rest
+		}
+	}
+	stdout, stderr, code = run(t, append([]string{"recipe"}, args...)...)
+	clean := func(s string) string { return strings.ReplaceAll(s, dir+string(filepath.Separator), "") }
+	return clean(stdout), clean(stderr), code
+}
+
+const (
+	smallTree = " --recipes @/recipes"
+	smallLeaf = "h100-eks-ubuntu-training-kubeflow"
+)
+
+func TestRecipeGoldens(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	for name, tt := range map[string]struct {
+		line string
+		code int
+	}{
+		"list.txt":           {"list" + smallTree, ExitPassed},
+		"list-leaves.json":   {"list --leaves --service eks -o json" + smallTree, ExitPassed},
+		"resolve.txt":        {"resolve " + smallLeaf + smallTree, ExitPassed},
+		"resolve.yaml":       {"resolve --service eks --intent training -o yaml" + smallTree, ExitPassed},
+		"explain.txt":        {"resolve --service aks --profile gpuStack=operator-managed --set gpuoperator:driver.version=1 --explain" + smallTree, ExitPassed},
+		"explain.json":       {"resolve --service aks --explain -o json" + smallTree, ExitPassed},
+		"excluded.txt":       {"resolve --service eks --accelerator h100 --snapshot @/snapshot.yaml" + smallTree, ExitPassed},
+		"compat.txt":         {"resolve " + smallLeaf + " --compat aicr" + smallTree, ExitPassed},
+		"query-explain.txt":  {"query components.gpu-operator.values.driver " + smallLeaf + " --explain" + smallTree, ExitPassed},
+		"diff.txt":           {"diff eks-training h100-eks-training" + smallTree, ExitPassed},
+		"diff-compat.txt":    {"diff aicr:" + smallLeaf + " " + smallLeaf + smallTree, ExitPassed},
+		"diff.json":          {"diff eks-training h100-eks-training --exit-code -o json" + smallTree, ExitFailed},
+		"lint.txt":           {"lint @/recipes", ExitPassed},
+		"lint-rules.txt":     {"lint --rules", ExitPassed},
+		"constraints.txt":    {"constraints " + smallLeaf + " --snapshot @/snapshot.yaml" + smallTree, ExitFailed},
+		"constraints.json":   {"constraints eks --snapshot @/snapshot.yaml -o json" + smallTree, ExitPassed},
+		"constraints-no.txt": {"constraints aks --profile gpuStack=operator-managed --snapshot @/snapshot.yaml" + smallTree, ExitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, stderr, code := recipeRun(t, dir, tt.line)
+			if code != tt.code {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			golden(t, "recipe/"+name, []byte(out))
+		})
+	}
+}
+
+func TestRecipeQuery(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	for line, want := range map[string]string{
+		"components.gpu-operator.version eks":                                                        "v25.10.1\n",
+		"components.gpu-operator.version --service eks --intent training":                            "v25.10.1\n",
+		"components.gpu-operator.version --file @/criteria.yaml --accelerator h100":                  "v25.10.2\n",
+		"components.gpu-operator.version service=eks,intent=training,accelerator=h100":               "v25.10.2\n",
+		"components.gpu-operator.values.driver.enabled eks":                                          "true\n",
+		"components.gpu-operator.values.driver --file @/bare.yaml":                                   "enabled: true\nrdma:\n  enabled: true\nversion: 570.86.16\n",
+		"constraints.K8s.server.version.value eks":                                                   ">= 1.32\n",
+		"components.*.namespace eks -o json":                                                         "[\n  \"cert-manager\",\n  \"gpu-operator\",\n  \"monitoring\",\n  \"monitoring\"\n]\n",
+		"components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks": "null\n",
+		"components.gpu-operator.values.driver.version eks --set gpuoperator:driver.version=9":       "9\n",
+	} {
+		if out, stderr, code := recipeRun(t, dir, "query "+line+smallTree); code != ExitPassed || out != want {
+			t.Errorf("query %s: exit %d, %q, %s", line, code, out, stderr)
+		}
+	}
+}
+
+// A resolved recipe that was written to a file is the recipe that it was.
+func TestRecipeFileIsTheRecipe(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	out, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" -o yaml"+smallTree)
+	if code != ExitPassed {
+		t.Fatal(stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "recipe.yaml"), []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, stderr, code := recipeRun(t, dir, "diff "+smallLeaf+" @/recipe.yaml --exit-code"+smallTree); code != ExitPassed {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if out, stderr, code := recipeRun(t, dir, "constraints @/recipe.yaml --snapshot @/snapshot.yaml"+smallTree); code != ExitFailed || !strings.Contains(out, "22.04 is not 24.04") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// Before migrating one asks what would change: where both come to the same there is
+// no row, be there nulls, an intent of any, or dimensions that the query leaves open.
+func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, map[string]string{
+		"overlays/h100-any.yaml": "", "overlays/h100-eks-ubuntu-training-kubeflow.yaml": "", "overlays/h100-eks-training.yaml": "",
+		"overlays/aks/aks.yaml": "", "overlays/aks/a100-aks-inference.yaml": "", "overlays/eks-training.yaml": "",
+		"overlays/eks.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: eks}\nspec:\n  criteria: {service: eks, intent: any}\n  componentRefs:\n" +
+			"    - {name: kube-prometheus-stack, valuesFile: components/kps.yaml, overrides: {prometheus: {prometheusSpec: {retention: 24h, storageSpec: {emptyDir: null}}}}}\n",
+		"components/kps.yaml": "alertmanager: null\n",
+	})
+	line := " --exit-code" + smallTree
+	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != ExitPassed || !strings.Contains(out, "the same") || !strings.Contains(out, "aicr v0.11.1") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if out, _, code := recipeRun(t, dir, "query components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks --compat aicr@v0.11.1"+smallTree); code != ExitPassed || out != "null\n" {
+		t.Errorf("exit %d: %q", code, out)
+	}
+	written := "kind: RecipeResult\napiVersion: aicr.nvidia.com/v1alpha1\nmetadata: {version: v0.11.1, appliedOverlays: [base]}\n" +
+		"criteria: {service: eks, accelerator: any, intent: any, os: any, platform: any}\ncomponentRefs: []\ndeploymentOrder: []\n"
+	if err := os.WriteFile(filepath.Join(dir, "aicr.yaml"), []byte(written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := recipeRun(t, dir, "diff @/aicr.yaml eks"+line)
+	if code != ExitFailed || strings.Contains(out, "criteria.") {
+		t.Errorf("a dimension that is any differs from one that is left out: exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// What aicr passes over is said, and where: without the flag it is an error, or counts.
+func TestRecipeCompatSaysWhatIsPassedOver(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	_, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" --compat aicr"+smallTree)
+	if code != ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 does not know the key "mixins"`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// --to takes the second recipe from another tree.
+func TestRecipeDiffBetweenTrees(t *testing.T) {
+	t.Parallel()
+	before, after := recipeDir(t, nil), recipeDir(t, map[string]string{
+		"components/gpu-operator/values-eks.yaml": "driver: {version: 999.1.1}\n",
+	})
+	out, stderr, code := recipeRun(t, before, "diff "+smallLeaf+" "+smallLeaf+" --exit-code"+smallTree+" --to "+after)
+	if code != ExitFailed || !strings.Contains(out, `~ components.gpu-operator.values.driver.version = "999.1.1", was "580.95.05"  by values`) {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+func TestRecipeLint(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {bsae: eks}\n"})
+	for line, want := range map[string]string{
+		"":          "recipes/overlays/x.yaml:4:8: error: the key \"bsae\" is unknown [unknown-key]\n    did you mean \"base\"?",
+		"-o github": "::error file=recipes/overlays/x.yaml,line=4,col=8,title=unknown-key::the key",
+		"-o sarif":  `"ruleId": "unknown-key"`,
+		"-o json":   `"rule": "unknown-key"`,
+		"-o yaml":   "rule: unknown-key",
+	} {
+		out, stderr, code := recipeRun(t, dir, "lint @/recipes "+line)
+		if code != ExitFailed || !strings.Contains(out, want) {
+			t.Errorf("lint %s: exit %d: %s%s", line, code, out, stderr)
+		}
+	}
+	clean := recipeDir(t, nil)
+	for line, want := range map[string]int{"lint @": ExitPassed, "lint @ --strict": ExitFailed, "lint @/recipes/components": ExitUsage, "lint @ -o xml": ExitUsage, "lint --rules -o sarif": ExitUsage, "lint --rules -o json": ExitPassed} {
+		if out, stderr, code := recipeRun(t, clean, line); code != want {
+			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
+		}
+	}
+}
+
+// A health check that a validation can't use is an error of lint, and no role is made
+// of what is left of it.
+func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, map[string]string{"checks/gpu-operator/health-check.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-operator}\n"})
+	if out, stderr, code := recipeRun(t, dir, "lint @/recipes"); code != ExitFailed || !strings.Contains(out, "recipes/checks/gpu-operator/health-check.yaml:2:1: error: ") || !strings.Contains(out, "[health-check]") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	out, stderr, code := run(t, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
+	if code != ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// What is asked for wrongly is bad input, and the message says what there is.
+func TestRecipeRefuses(t *testing.T) {
+	t.Parallel()
+	dir := recipeDir(t, nil)
+	broken := recipeDir(t, map[string]string{"overlays/x.yaml": "kind: RecipeMetadata\napiVersion: aicr.run/v1\nmetadata: {name: x}\nspec: {base: esk}\n"})
+	for line, want := range map[string]string{
+		"resolve" + smallTree:                                                "nothing is asked for",
+		"resolve --service gke" + smallTree:                                  "service=gke has no effect",
+		"resolve h100-eks-trainning" + smallTree:                             "did you mean h100-eks-training?",
+		"resolve nothing" + smallTree:                                        "firstlight recipe list shows the 7",
+		"resolve monitoring-hpa" + smallTree:                                 "states no criteria",
+		"resolve eks --file @/criteria.yaml" + smallTree:                     "keep one",
+		"resolve @/criteria.yaml" + smallTree:                                "--file reads criteria",
+		"resolve --file @/typo.yaml" + smallTree:                             "did you mean \"intent\"?",
+		"resolve --file @/snapshot.yaml" + smallTree:                         "of kind \"Snapshot\", not RecipeCriteria",
+		"resolve --file @/nothing.yaml" + smallTree:                          "no such file",
+		"resolve eks --snapshot @/criteria.yaml" + smallTree:                 "not Snapshot",
+		"resolve eks --profile a=b" + smallTree:                              "the recipe has no profile",
+		"resolve eks --set a" + smallTree:                                    "component:path=value",
+		"resolve eks --compat other" + smallTree:                             `invalid --compat "other": want aicr or aicr@v0.11.1`,
+		"resolve eks --compat aicr@v0.12.0" + smallTree:                      `invalid --compat "aicr@v0.12.0": want aicr or aicr@v0.11.1`,
+		"resolve --service ekss --compat aicr" + smallTree:                   `unknown service "ekss": aicr v0.11.1 knows aks, eks, gke, kind, oke; did you mean eks?`,
+		"query . service=eks,intent=train --compat aicr" + smallTree:         `unknown intent "train"`,
+		"resolve --service self-managed --compat aicr" + smallTree:           "no criteria",
+		"resolve --file @/any.yaml" + smallTree:                              "nothing is asked for",
+		"resolve --snapshot @/snapshot.yaml" + smallTree:                     "a snapshot does not state criteria",
+		"resolve eks --recipes @/recipes/components":                         "cannot be laid over another",
+		"diff aicr:service=eks,accelerator=h200 eks" + smallTree:             `unknown accelerator "h200"`,
+		"resolve eks --nodes -1" + smallTree:                                 "no number of nodes",
+		"resolve eks --recipes @/nothing":                                    "no such file",
+		"resolve eks --recipes @/criteria.yaml":                              "is no directory",
+		"query components.gpu-operater eks" + smallTree:                      "did you mean \"gpu-operator\"?",
+		"query a..b eks" + smallTree:                                         "a key is empty",
+		"query deploymentOrder eks --explain" + smallTree:                    "is computed",
+		"diff eks gke" + smallTree:                                           "there is no recipe \"gke\"",
+		"diff eks" + smallTree:                                               "accepts 2 arg(s)",
+		"constraints eks" + smallTree:                                        "\"snapshot\" not set",
+		"constraints eks --snapshot @/nothing" + smallTree:                   "no such file",
+		"constraints @/criteria.yaml --snapshot @/snapshot.yaml" + smallTree: "not RecipeResult",
+		"lst": "unknown command",
+	} {
+		out, stderr, code := recipeRun(t, dir, line)
+		if code != ExitUsage || out != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
+		}
+	}
+	if _, stderr, code := recipeRun(t, broken, "list"+smallTree); code != ExitUsage || !strings.Contains(stderr, "missing-parent") || !strings.Contains(stderr, "1 problems keep recipes from being used") {
+		t.Errorf("a broken tree: exit %d: %s", code, stderr)
+	}
+}
+
+// The tree that ships is whole: it loads, every recipe resolves, lint has no errors.
+func TestTheTreeThatShips(t *testing.T) {
+	t.Parallel()
+	out, stderr, code := run(t, "recipe", "lint", "--strict")
+	if code != ExitPassed {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}

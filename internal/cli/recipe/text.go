@@ -1,0 +1,140 @@
+package recipe
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/firstlight/firstlight/internal/recipe/criteria"
+	"github.com/firstlight/firstlight/internal/recipe/model"
+	"github.com/firstlight/firstlight/internal/recipe/resolve"
+)
+
+// printRecipe is a recipe for people.
+func printRecipe(w io.Writer, r *resolve.Result, digest string) error {
+	if r.Compat() {
+		fmt.Fprintf(w, "compat    aicr %s\n", criteria.LegacyVersion)
+	}
+	fmt.Fprintf(w, "criteria  %s\n", r.Criteria)
+	fmt.Fprintf(w, "overlays  %s\n", strings.Join(r.Metadata.AppliedOverlays, " < "))
+	if m := r.Metadata.AppliedMixins; len(m) > 0 {
+		fmt.Fprintf(w, "mixins    %s\n", strings.Join(m, ", "))
+	}
+	if p := r.Metadata.SelectedProfile; p != nil {
+		fmt.Fprintf(w, "profile   %s=%s\n", p.Name, p.Value)
+	}
+	fmt.Fprintf(w, "digest    sha256:%s\n", digest)
+	for _, e := range r.Metadata.ExcludedOverlays {
+		fmt.Fprintf(w, "excluded  %s: %s\n", e.Name, e.Reason)
+	}
+	if err := printComponents(w, r); err != nil {
+		return err
+	}
+	if len(r.Constraints) > 0 {
+		fmt.Fprint(w, "\nCONSTRAINTS\n")
+		printConstraints(w, r.Constraints, "  ")
+	}
+	if r.Validation != nil {
+		fmt.Fprint(w, "\nVALIDATION\n")
+		for _, name := range model.PhaseNames() {
+			if phase := *r.Validation.Phase(name); phase != nil {
+				fmt.Fprintf(w, "  %s: %s\n", name, strings.Join(phase.Checks, ", "))
+				printConstraints(w, phase.Constraints, "    ")
+			}
+		}
+	}
+	return nil
+}
+
+func printConstraints(w io.Writer, list []model.Constraint, indent string) {
+	for _, c := range list {
+		note := ""
+		if c.Severity == "warning" {
+			note = " (warning)"
+		}
+		fmt.Fprintf(w, "%s%s %s%s\n", indent, c.Name, strings.TrimSpace(c.Value+" "+c.Unit), note)
+	}
+}
+
+// printComponents prints them in the order of deployment, those that are disabled last.
+func printComponents(w io.Writer, r *resolve.Result) error {
+	fmt.Fprint(w, "\n")
+	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	fmt.Fprintln(tw, "#\tCOMPONENT\tVERSION\tNAMESPACE\tSOURCE\tAFTER")
+	for i, name := range r.DeploymentOrder {
+		c, ok := r.Component(name)
+		if !ok {
+			continue
+		}
+		from, at := c.Source, c.Version
+		switch {
+		case c.Type == model.Kustomize:
+			from, at = c.Source+"//"+c.Path, c.Tag
+		case from == "":
+			from = "manifests"
+		case c.Chart != "":
+			from = strings.TrimSuffix(from, "/") + "/" + c.Chart
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, name, dash(at), dash(c.Namespace), from, dash(strings.Join(c.DependencyRefs, ", ")))
+	}
+	for i := range r.ComponentRefs {
+		if c := &r.ComponentRefs[i]; !r.Deploys(c) {
+			fmt.Fprintf(tw, "-\t%s\tdisabled\t\t\t\n", c.Name)
+		}
+	}
+	return tw.Flush() //nolint:wrapcheck // the caller names the stream
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// printExplained prints each value with the layers that set it, the one that
+// counts first.
+func printExplained(w io.Writer, values []resolve.Value, inputs []resolve.Input) error {
+	fmt.Fprint(w, "\nVALUES\n")
+	for _, v := range values {
+		printValue(w, v)
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	fmt.Fprint(w, "\nMADE OF\n")
+	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	for _, in := range inputs {
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%.12s\n", in.Path, dash(in.Part), in.Why, in.Digest)
+	}
+	return tw.Flush() //nolint:wrapcheck // the caller names the stream
+}
+
+func printValue(w io.Writer, v resolve.Value) {
+	fmt.Fprintf(w, "  %s = %s\n", v.Name, inline(v.Value))
+	for i, s := range slices.Backward(v.Set) {
+		fmt.Fprint(w, "      ")
+		if i < len(v.Set)-1 {
+			fmt.Fprintf(w, "over %s ", inline(s.Value))
+		}
+		fmt.Fprintf(w, "by %s", s.Layer)
+		if s.At != nil {
+			fmt.Fprintf(w, "  %s", s.At)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// inline writes a value on one line.
+func inline(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}

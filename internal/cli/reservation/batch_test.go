@@ -1,0 +1,88 @@
+package reservation
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	exampleBatch  = "../../examples/batch.yaml"
+	exampleCompat = "../../examples/compat.yaml"
+	exampleTags   = "../../examples/releases.txt"
+)
+
+func TestReservationBatchOutput(t *testing.T) {
+	plan := []string{"batch", "plan", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", exampleBatch, "--after", "2026-11-21T03:00:00Z"}
+	for name, args := range map[string][]string{
+		"batch-plan.txt":     plan,
+		"batch-plan.json":    append(plan[:len(plan):len(plan)], "-o", "json"),
+		"batch-plan-one.txt": append(plan[:len(plan):len(plan)], "--reservation", "gcp-h100"),
+		"floors-check.txt":   {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags},
+		"floors-check.json":  {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
+			if code != ExitPassed || stderr != "" {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
+				t.Errorf("it is no JSON: %s", out)
+			}
+			golden(t, filepath.Join("reservation", name), []byte(out))
+		})
+	}
+}
+
+// What could not run is said, with all that could.
+func TestReservationBatchThatCanNotRun(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("releases.txt", "v0.22.0\n")
+	few := write("few.yaml", "previous: 3\nmain: true\ncell-limit: 2h\nteardown-limit: 20m\nreleases: {file: releases.txt}")
+	write("high.yaml", "floors: [{lane: gcp, intents: [training], min-release: v9.0.0, reason: a}]")
+	const head = "previous: 1\nmain: true\ncell-limit: 2h\nteardown-limit: 20m\nreleases: "
+	high := write("floor.yaml", head+"{file: releases.txt}\ncompat: high.yaml")
+	long := write("long.yaml", "previous: 0\nmain: true\ncell-limit: 6h\nteardown-limit: 20m")
+	fails := write("fails.yaml", head+`{command: [sh, -c, "echo no route to host >&2; exit 1"]}`)
+	none := write("none.yaml", head+"{file: gone.txt}")
+	noBatch := write("schedule.yaml", "zone: UTC\nentries:\n- {name: d, action: down, cron: \"0 2 * * *\", window: 1h}\nmargins:\n- {from: d, to: d, at-least: 1h}\n")
+	plan := func(batch string, more ...string) []string {
+		return append([]string{"batch", "plan", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", batch}, more...)
+	}
+	for _, tt := range []struct {
+		args        []string
+		code        int
+		out, stderr string
+	}{
+		{plan(few), ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
+		{plan(high), ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
+		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is too-high", ""},
+		{plan(long), ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
+		{plan(fails), ExitUnobserved, "", "no route to host"},
+		{plan(none), ExitUsage, "", "gone.txt"},
+		{plan(exampleRegistry), ExitUsage, "", "is unknown"},
+		{plan(exampleBatch, "--after", "noon"), ExitUsage, "", "is no time"},
+		{plan(exampleBatch, "--reservation", "gcp"), ExitUsage, "", "it has aws-h100,"},
+		{plan(exampleBatch, "--schedule", noBatch), ExitUsage, "", "no entry whose action is batch"},
+		{[]string{"batch", "grid", "--nights", "0"}, ExitUsage, "", "want at least 1"},
+		{[]string{"batch", "grid", "-o", "yaml"}, ExitUsage, "", "is not one of table, json, html"},
+		{[]string{"floors", "check", "--compat", exampleCompat}, ExitFailed, "unknown", "--tags names a file"},
+		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, ExitFailed, "too-high", ""},
+		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, ExitUsage, "", "is unknown"},
+		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, ExitUsage, "", "can't both"},
+	} {
+		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
+		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(stderr, tt.stderr) || tt.out == "" && out != "" {
+			t.Errorf("%v exits %d: %s%s\nwant %d %q %q", tt.args, code, out, stderr, tt.code, tt.out, tt.stderr)
+		}
+	}
+}

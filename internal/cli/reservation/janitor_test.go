@@ -1,0 +1,87 @@
+package reservation
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/reservation/hook"
+	"github.com/firstlight/firstlight/internal/reservation/janitor"
+)
+
+func TestJanitorExit(t *testing.T) {
+	t.Parallel()
+	d := &hook.Deployment{Name: "fl-x", Reservation: "aws-h100"}
+	for _, tt := range []struct {
+		name string
+		of   []janitor.Decision
+		want int
+	}{
+		{"nothing", nil, ExitPassed},
+		{"kept and removed", []janitor.Decision{{Deployment: d, Verdict: janitor.Kept}, {Deployment: d, Verdict: janitor.Removed}}, ExitPassed},
+		{"to remove", []janitor.Decision{{Deployment: d, Verdict: janitor.Remove}}, ExitFailed},
+		{"blocked", []janitor.Decision{{Deployment: d, Verdict: janitor.Blocked}}, ExitFailed},
+		{"failed", []janitor.Decision{{Deployment: d, Verdict: janitor.Failed}}, ExitFailed},
+		{"not seen", []janitor.Decision{{Deployment: d, Verdict: janitor.Remove}, {Verdict: janitor.Blocked}}, ExitUnobserved},
+	} {
+		if got := exitCode(janitorExit(janitor.Report{Decisions: tt.of})); got != tt.want {
+			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPrintJanitor(t *testing.T) {
+	t.Parallel()
+	r := janitor.Report{Decisions: []janitor.Decision{
+		{Cloud: "aws", Deployment: &hook.Deployment{Name: "fl-x", Reservation: "aws-h100"}, Verdict: janitor.Remove, Reason: "its lease 7 ended"},
+		{Cloud: "gcp", Verdict: janitor.Blocked, Reason: "no rights"},
+	}}
+	for format, want := range map[string][]string{
+		"table": {"fl-x", "its lease 7 ended", "no rights", "nothing was changed; --enforce"},
+		"json":  {`"name": "fl-x"`, `"verdict": "to remove"`, `"enforced": false`},
+	} {
+		var b bytes.Buffer
+		if err := printJanitor(&b, format, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(b.String(), w) {
+				t.Errorf("%s: no %s in\n%s", format, w, b.String())
+			}
+		}
+	}
+}
+
+func TestHookLab(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	const discover = `{"apiVersion":"hooks.firstlight.dev/v1","verb":"discover","owner":"team-a","cloud":"aws","deadline":"2026-11-21T15:00:00Z","attempt":1}`
+	for _, tt := range []struct {
+		name, in string
+		code     int
+		out      string
+	}{
+		{"discover", discover, ExitPassed, `{"apiVersion":"hooks.firstlight.dev/v1","deployments":[]}`},
+		{"no request", "", hook.ExitFailed, `"error":"read the request`},
+		{"unknown key", strings.Replace(discover, "attempt", "atempt", 1), hook.ExitFailed, `unknown field \"atempt\"`},
+	} {
+		var out bytes.Buffer
+		cmd := newReservationHook(Streams{In: strings.NewReader(tt.in), Out: &out, Err: t.Output()})
+		cmd.SetArgs([]string{"lab"})
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		if got := exitCode(cmd.ExecuteContext(t.Context())); got != tt.code || !strings.Contains(out.String(), tt.out) {
+			t.Errorf("%s: exit code %d, %s", tt.name, got, out.String())
+		}
+	}
+	cmd := newReservationHook(Streams{In: strings.NewReader(discover), Out: closed{}, Err: t.Output()})
+	cmd.SetArgs([]string{"lab"})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if got := exitCode(cmd.ExecuteContext(t.Context())); got != hook.ExitFailed {
+		t.Errorf("nobody reads its response: exit code %d", got)
+	}
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, errors.New(os.ErrClosed.Error()) }

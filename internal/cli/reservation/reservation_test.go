@@ -1,0 +1,189 @@
+package reservation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	exampleRegistry = "../../examples/reservations.yaml"
+	exampleSchedule = "../../examples/schedule.yaml"
+)
+
+func TestReservationOutput(t *testing.T) {
+	const after = "2026-11-21T03:00:00Z"
+	for name, args := range map[string][]string{
+		"list.txt":         {"list", "--file", exampleRegistry},
+		"list.json":        {"list", "--file", exampleRegistry, "-o", "json"},
+		"list.github":      {"list", "--file", exampleRegistry, "-o", "github"},
+		"name.txt":         {"list", "--file", exampleRegistry, "--name", "aws-h100"},
+		"name.json":        {"list", "--file", exampleRegistry, "--name", "aws-h100", "-o", "json"},
+		"name.github":      {"list", "--file", exampleRegistry, "--name", "gcp-h100", "-o", "github"},
+		"name-none.github": {"list", "--file", exampleRegistry, "--name", "aws-h100", "-o", "github"},
+		"daytime.json":     {"list", "--file", exampleRegistry, "--daytime"},
+		"daytime.txt":      {"list", "--file", exampleRegistry, "--daytime", "-o", "table"},
+		"daytime.github":   {"list", "--file", exampleRegistry, "--daytime", "-o", "github"},
+		"schedule.txt":     {"schedule", "--file", exampleSchedule, "--after", after},
+		"schedule.json":    {"schedule", "--file", exampleSchedule, "--after", after, "-o", "json"},
+		"check.txt":        {"schedule", "check", "--file", exampleSchedule, "--year", "2026"},
+		"check.json":       {"schedule", "check", "--file", exampleSchedule, "--year", "2026", "-o", "json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
+			if code != ExitPassed || stderr != "" {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
+				t.Errorf("it is no JSON: %s", out)
+			}
+			golden(t, filepath.Join("reservation", name), []byte(out))
+		})
+	}
+}
+
+// collides is fine in winter: people in Berlin come an hour earlier in summer.
+const collides = `zone: UTC
+entries:
+  - {name: morning-up, action: up, zone: Europe/Berlin, cron: "0 8 * * *", window: 2h}
+  - {name: evening-down, action: down, zone: Europe/Berlin, cron: "30 2 * * *", window: 1h}
+  - {name: nightly-batch, action: batch, cron: "0 4 * * *", window: 2h30m}
+margins:
+  - {from: evening-down, to: nightly-batch, at-least: 1h}
+  - {from: nightly-batch, to: morning-up, at-least: 30m}
+`
+
+func TestReservationScheduleCheck(t *testing.T) {
+	t.Chdir(t.TempDir()) // the output names the file
+	if err := os.WriteFile("schedule.yaml", []byte(collides), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, code := run(t, "reservation", "schedule", "check", "--year", "2026")
+	if code != ExitFailed || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if !strings.Contains(out, "2026-03-29 to 2026-10-24 (210 times)") {
+		t.Errorf("the summer is not named:\n%s", out)
+	}
+}
+
+func TestReservationWarningsAreErrorsWhenAsked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "schedule.yaml")
+	const text = "zone: Europe/Berlin\nentries:\n  - {name: night, action: batch, cron: \"30 2 * * *\", window: 1h}\nmargins:\n  - {from: night, to: night, at-least: 20h}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[int][]string{ExitPassed: {}, ExitFailed: {"--strict"}} {
+		out, stderr, code := run(t, append([]string{"reservation", "schedule", "check", "--year", "2026", "--file", file}, args...)...)
+		if code != want || !strings.Contains(out, "time-jumped-over") || !strings.Contains(out, "dates: 2026-10-25") {
+			t.Errorf("%v exits %d: %s%s", args, code, out, stderr)
+		}
+	}
+}
+
+func TestReservationBadInput(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"list", "--file", "none.yaml"}, "--file names the file"},
+		{[]string{"list", "--file", "../reservation/registry/testdata/bad/many-at-once.yaml"}, "testdata/bad/many-at-once.yaml:18:22: error: \"/tests\" is no path inside the repository"},
+		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h1000"}, "did you mean gcp-h100?"},
+		{[]string{"list", "--file", exampleRegistry, "--name", ""}, "there are aws-h100,"},
+		{[]string{"list", "--file", exampleRegistry, "--name", "gcp-h100", "--daytime"}, "none of the others can be"},
+		{[]string{"list", "--file", exampleRegistry, "-o", "yaml"}, "is not one of table, json, github"},
+		{[]string{"list", exampleRegistry}, "unknown command"},
+		{[]string{"schedule", "--file", exampleSchedule, "--after", "noon"}, "is no time"},
+		{[]string{"schedule", "--file", exampleRegistry}, "is unknown"},
+		{[]string{"schedule", "check", "--file", exampleSchedule, "--year", "1"}, "from 2000 to 2100"},
+		{[]string{"schedule", "chekc"}, "unknown command"},
+		{[]string{"lst"}, "unknown command"},
+	} {
+		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
+		if code != ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
+		}
+	}
+}
+
+func TestReservationFromStandardInput(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(exampleRegistry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-", "--daytime"}, Streams{In: bytes.NewReader(data), Out: &out, Err: &errs}); code != ExitPassed {
+		t.Fatalf("exit %d: %s", code, &errs)
+	}
+	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-"}, Streams{In: strings.NewReader("x: 1"), Out: &out, Err: &errs}); code != ExitUsage || !strings.Contains(errs.String(), "standard input:1:1") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
+}
+
+// limited takes so many bytes, then fails; it counts how often it was written to.
+type limited struct {
+	left, calls int
+	err         error
+	bytes.Buffer
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.calls++
+	n := min(len(p), l.left)
+	l.left -= n
+	l.Buffer.Write(p[:n])
+	if n < len(p) {
+		return n, l.err
+	}
+	return n, nil
+}
+
+func TestReservationOutputThatCantBeWritten(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("no space left on device")
+	for _, args := range [][]string{
+		{"list", "--file", exampleRegistry},
+		{"list", "--file", exampleRegistry, "-o", "json"},
+		{"list", "--file", exampleRegistry, "-o", "github"},
+		{"list", "--file", exampleRegistry, "--daytime"},
+		{"list", "--file", exampleRegistry, "--name", "gcp-h100", "-o", "github"},
+		{"schedule", "--file", exampleSchedule},
+		{"schedule", "check", "--file", exampleSchedule},
+	} {
+		for _, w := range []*limited{{err: lost}, {left: 10, err: lost}, {left: 10, err: nil}, {left: 1 << 20}} {
+			whole, fail := w.left > 10, w.err
+			var errs bytes.Buffer
+			code := Main(t.Context(), append([]string{"reservation"}, args...), Streams{In: strings.NewReader(""), Out: w, Err: &errs})
+			switch {
+			case w.calls != 1:
+				t.Errorf("%v: written %d times, not once", args, w.calls)
+			case whole && code != ExitPassed:
+				t.Errorf("%v exits %d: %s", args, code, &errs)
+			case !whole && code != ExitUnobserved:
+				t.Errorf("%v exits %d when the output was cut (%v)", args, code, fail)
+			case !whole && !strings.Contains(errs.String(), "write output: "):
+				t.Errorf("%v does not say it: %s", args, &errs)
+			}
+		}
+	}
+}
+
+func TestOutputThatCantBeBuiltIsNotBegun(t *testing.T) {
+	t.Parallel()
+	var out limited
+	err := writeWhole(&out, func(w io.Writer) error {
+		if _, err := io.WriteString(w, "[{"); err != nil {
+			return err
+		}
+		return errors.New("no more")
+	})
+	if err == nil || out.calls != 0 || exitCode(err) != ExitUnobserved {
+		t.Errorf("%v; written %d times: %q", err, out.calls, out.String())
+	}
+}

@@ -1,0 +1,121 @@
+package reservation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/firstlight/firstlight/internal/reservation/controller"
+	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
+)
+
+// controllerServer shows a controller to Prometheus, to kubelets and to people.
+type controllerServer struct {
+	server  *http.Server
+	log     *slog.Logger
+	leading atomic.Bool
+}
+
+// controllerStatus is what /status answers.
+type controllerStatus struct {
+	Identity string    `json:"identity"`
+	Leads    bool      `json:"leads"`
+	Now      time.Time `json:"now"`
+	controller.Status
+}
+
+// closeWithin bounds the end of a server.
+const closeWithin = 5 * time.Second
+
+// serveController listens on an address; empty: nowhere.
+func serveController(ctx context.Context, address string, r *running) (*controllerServer, error) {
+	c := &controllerServer{log: r.log}
+	if address == "" {
+		return c, nil
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(rsvmetrics.NewCollector(rsvmetrics.CollectorOptions{Store: r.store, Now: r.clock.Now}), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 where this controller works, 0 where it waits for its turn."}, func() float64 {
+			if c.leading.Load() {
+				return 1
+			}
+			return 0
+		}))
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
+		if _, err := r.store.ListManualHandOvers(req.Context()); err != nil {
+			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		status := controllerStatus{Identity: r.identity, Leads: c.leading.Load(), Now: r.clock.Now().UTC(), Status: r.Status()}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(status) // whoever asked has gone away
+	})
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	c.server = controllerHTTP(mux)
+	go func() {
+		if err := c.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			r.log.Error("metrics are served no more", "why", err)
+		}
+	}()
+	r.log.Info("serves", "address", listener.Addr().String())
+	return c, nil
+}
+
+// inFlight requests are answered at a time: /metrics and /readyz ask the store.
+const inFlight = 16
+
+// controllerHTTP is a server with bounds on what a client may take of it. /healthz is answered
+// whatever others ask.
+func controllerHTTP(mux http.Handler) *http.Server {
+	free := make(chan struct{}, inFlight)
+	limited := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/healthz" {
+			select {
+			case free <- struct{}{}:
+				defer func() { <-free }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "too many requests in flight", http.StatusServiceUnavailable)
+				return
+			}
+		}
+		mux.ServeHTTP(w, req)
+	})
+	return &http.Server{
+		Handler: limited, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+}
+
+func (c *controllerServer) leads(yes bool) { c.leading.Store(yes) }
+
+func (c *controllerServer) close() {
+	if c.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin) //nolint:forbidigo // the caller's is over
+	defer cancel()
+	if err := c.server.Shutdown(ctx); err != nil {
+		c.log.Warn("whoever asked for metrics was cut off", "why", err)
+	}
+}

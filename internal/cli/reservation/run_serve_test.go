@@ -1,0 +1,47 @@
+package reservation
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// Clients could hold connections and requests of the controller without bound.
+func TestControllerBoundsItsClients(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	server := controllerHTTP(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/metrics" {
+			asked <- struct{}{}
+			<-answer
+		}
+	}))
+	if server.ReadHeaderTimeout == 0 || server.ReadTimeout == 0 || server.WriteTimeout == 0 || server.IdleTimeout == 0 {
+		t.Errorf("a client may take its time: %+v", server)
+	}
+	get := func(path string) int {
+		w := httptest.NewRecorder()
+		server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w.Code
+	}
+	done := make(chan int)
+	for range inFlight {
+		go func() { done <- get("/metrics") }()
+		<-asked
+	}
+	if code := get("/metrics"); code != http.StatusServiceUnavailable {
+		t.Errorf("with %d requests in flight another is answered %d", inFlight, code)
+	}
+	if code := get("/healthz"); code != http.StatusOK {
+		t.Errorf("with %d requests in flight the kubelet's probe is answered %d", inFlight, code)
+	}
+	close(answer)
+	for range inFlight {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("one in flight is answered %d", code)
+		}
+	}
+	go func() { <-asked }()
+	if code := get("/metrics"); code != http.StatusOK {
+		t.Errorf("afterwards one is answered %d", code)
+	}
+}
