@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
 const (

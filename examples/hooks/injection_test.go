@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/firstlight/firstlight/internal/reservation/hook"
 	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
 // A reservation-id that ended sed's command and began another ran a program with the
