@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
@@ -18,18 +19,18 @@ func TestUnknownHardwareIsBadInput(t *testing.T) {
 		{"lab", "supervise", "--hardware=a3-highgpu-9g"},
 	} {
 		_, stderr, code := run(t, args...)
-		if code != ExitUsage || !strings.Contains(stderr, `"a3-highgpu-9g"`) || !strings.Contains(stderr, strings.Join(world.HardwareKinds(), ", ")) {
+		if code != cmdutil.ExitUsage || !strings.Contains(stderr, `"a3-highgpu-9g"`) || !strings.Contains(stderr, strings.Join(world.HardwareKinds(), ", ")) {
 			t.Errorf("%v: exit %d, %q; want bad input that lists what there is", args, code, stderr)
 		}
 	}
-	if _, stderr, code := run(t, "lab", "up", "--hardware", world.DefaultHardware, "--site", "s.yaml"); code != ExitUsage || !strings.Contains(stderr, "hardware site") {
+	if _, stderr, code := run(t, "lab", "up", "--hardware", world.DefaultHardware, "--site", "s.yaml"); code != cmdutil.ExitUsage || !strings.Contains(stderr, "hardware site") {
 		t.Errorf("hardware beside a site: exit %d, %q", code, stderr)
 	}
 }
 
 // What is handed to the lab's own process is what it reads.
 func TestHardwareIsHandedOn(t *testing.T) {
-	cmd := newLabSupervise(Streams{})
+	cmd := newLabSupervise(cmdutil.Streams{})
 	given := &specFlags{nodes: 1, hardware: "a3-highgpu-1g", seed: 7}
 	if err := cmd.ParseFlags(given.args()); err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestHardwareIsHandedOn(t *testing.T) {
 // A recipe's accelerator is found by the name that the GPU has itself.
 func TestLabAccelerator(t *testing.T) {
 	t.Parallel()
-	tr, err := (&recipeFlags{}).open(Streams{Err: t.Output()})
+	tr, err := (&cmdutil.RecipeFlags{}).open(cmdutil.Streams{Err: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 // What a lab cannot have is bad input, said with what it can, before anything is started.
@@ -15,7 +17,7 @@ func TestUnknownExtraIsBadInput(t *testing.T) {
 		{"lab", "supervise", "--with=carpenter"},
 	} {
 		_, stderr, code := run(t, args...)
-		if code != ExitUsage || !strings.Contains(stderr, `"carpenter"`) || !strings.Contains(stderr, "karpenter, kai") {
+		if code != cmdutil.ExitUsage || !strings.Contains(stderr, `"carpenter"`) || !strings.Contains(stderr, "karpenter, kai") {
 			t.Errorf("%v: exit %d, %q; want bad input that lists what there is", args, code, stderr)
 		}
 	}
@@ -23,8 +25,8 @@ func TestUnknownExtraIsBadInput(t *testing.T) {
 
 // What is handed to the lab's own process is what it reads.
 func TestExtrasAreHandedOn(t *testing.T) {
-	cmd := newLabSupervise(Streams{})
-	if err := cmd.ParseFlags(withArgs([]string{"karpenter", "kai"})); err != nil {
+	cmd := newLabSupervise(cmdutil.Streams{})
+	if err := cmd.ParseFlags(cmdutil.WithArgs([]string{"karpenter", "kai"})); err != nil {
 		t.Fatal(err)
 	}
 	got, err := cmd.Flags().GetStringSlice("with")
@@ -34,7 +36,7 @@ func TestExtrasAreHandedOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"karpenter", "kai"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if args := withArgs(nil); len(args) != 0 {
+	if args := cmdutil.WithArgs(nil); len(args) != 0 {
 		t.Errorf("without extras: %v, want no flag", args)
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 // Every recipe of the tree that ships is in exactly one class.
 func TestRecipeClasses(t *testing.T) {
 	t.Parallel()
 	out, stderr, code := run(t, "recipe", "classes", "-o", "json")
-	if code != ExitPassed {
+	if code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var list recipeClasses
@@ -53,7 +55,7 @@ func TestRecipeClassesExplain(t *testing.T) {
 		"eks eks-ubuntu -o json":                                         `"differences": []`,
 	} {
 		out, stderr, code := run(t, append([]string{"recipe", "classes", "--explain"}, strings.Fields(line)...)...)
-		if code != ExitPassed || !strings.Contains(out, want) {
+		if code != cmdutil.ExitPassed || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d %s\n%s", line, code, stderr, out)
 		}
 	}
@@ -70,7 +72,7 @@ func TestRecipeClassesMisused(t *testing.T) {
 		"classes --recipes @/nothing":       "no such file",
 		"classes --recipes @/criteria.yaml": "is no directory",
 	} {
-		if _, stderr, code := recipeRun(t, dir, line); code != ExitUsage || !strings.Contains(stderr, want) {
+		if _, stderr, code := recipeRun(t, dir, line); code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)
 		}
 	}
@@ -81,10 +83,10 @@ func TestRecipeClassesOfWhatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	out, stderr, code := recipeRun(t, dir, "classes"+smallTree)
-	if code != ExitFailed || !strings.Contains(out, "in no class: ") {
+	if code != cmdutil.ExitFailed || !strings.Contains(out, "in no class: ") {
 		t.Errorf("exit %d: %s\n%s", code, stderr, out)
 	}
-	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
+	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/distribute"
@@ -46,7 +47,7 @@ func TestDistributeRefusesBadInput(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			_, stderr, code := recipeRun(t, dir, line)
-			if code != ExitUsage || !strings.Contains(stderr, want) {
+			if code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
 				t.Errorf("exit %d, %s; want bad input that says %q", code, stderr, want)
 			}
 		})
@@ -87,7 +88,7 @@ func TestSpecOf(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			cmd := newRecipeTest(Streams{})
+			cmd := newRecipeTest(cmdutil.Streams{})
 			f := &scheduleFlags{jobs: 4, perPlane: 100}
 			f.distribute.given = cmd.Flags().Changed
 			if err := cmd.ParseFlags(strings.Fields("--distribute kubernetes --image i " + line)); err != nil {
@@ -158,7 +159,7 @@ func TestPublishNeedsACluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "absent"))
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	p := &publishFlags{to: "ns/recipes-run-0", run: "run", owner: "recipes-run/uid"}
-	if err := p.publish(t.Context(), schedule.Report{}, 0, 1); exitCode(err) != ExitUnobserved {
+	if err := p.publish(t.Context(), schedule.Report{}, 0, 1); cmdutil.ExitCode(err) != cmdutil.ExitUnobserved {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 func TestReservationAccessBadInput(t *testing.T) {
@@ -20,7 +22,7 @@ func TestReservationAccessBadInput(t *testing.T) {
 		{[]string{}, "accepts 1 arg"},
 	} {
 		out, stderr, code := run(t, append([]string{"reservation", "access"}, tt.args...)...)
-		if code != ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
 		}
 	}
@@ -36,7 +38,7 @@ func TestReservationMetricsOfNoStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const told = "firstlight_reservation_store_up 0\n"
-	for kubeconfig, want := range map[string]int{nobody: ExitUnobserved, filepath.Join(dir, "none"): ExitUsage} {
+	for kubeconfig, want := range map[string]int{nobody: cmdutil.ExitUnobserved, filepath.Join(dir, "none"): cmdutil.ExitUsage} {
 		out, stderr, code := run(t, "reservation", "metrics", "--kubeconfig", kubeconfig)
 		if code != want || !strings.HasSuffix(out, told) || strings.Count(out, "\n") != 3 || stderr == "" {
 			t.Errorf("exit %d: %s%s", code, out, stderr)
@@ -51,7 +53,7 @@ func TestReservationMetricsOfNoStore(t *testing.T) {
 			t.Errorf("exit %d: %s, written %s, %v", code, out, raw, err)
 		}
 	}
-	if _, stderr, code := run(t, "reservation", "metrics", "--kubeconfig", nobody, "--write", filepath.Join(dir, "no", "where")); code != ExitUnobserved || !strings.Contains(stderr, "write "+dir) {
+	if _, stderr, code := run(t, "reservation", "metrics", "--kubeconfig", nobody, "--write", filepath.Join(dir, "no", "where")); code != cmdutil.ExitUnobserved || !strings.Contains(stderr, "write "+dir) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {

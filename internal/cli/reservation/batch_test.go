@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 const (
@@ -25,7 +27,7 @@ func TestReservationBatchOutput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
-			if code != ExitPassed || stderr != "" {
+			if code != cmdutil.ExitPassed || stderr != "" {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
@@ -63,22 +65,22 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		code        int
 		out, stderr string
 	}{
-		{plan(few), ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
-		{plan(high), ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
-		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
-		{plan(long), ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
-		{plan(fails), ExitUnobserved, "", "no route to host"},
-		{plan(none), ExitUsage, "", "gone.txt"},
-		{plan(exampleRegistry), ExitUsage, "", "is unknown"},
-		{plan(exampleBatch, "--after", "noon"), ExitUsage, "", "is no time"},
-		{plan(exampleBatch, "--reservation", "gcp"), ExitUsage, "", "it has aws-h100,"},
-		{plan(exampleBatch, "--schedule", noBatch), ExitUsage, "", "no entry whose action is batch"},
-		{[]string{"batch", "grid", "--nights", "0"}, ExitUsage, "", "want at least 1"},
-		{[]string{"batch", "grid", "-o", "yaml"}, ExitUsage, "", "is not one of table, json, html"},
-		{[]string{"floors", "check", "--compat", exampleCompat}, ExitFailed, "inconclusive", "--tags names a file"},
-		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, ExitFailed, "over-high", ""},
-		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, ExitUsage, "", "is unknown"},
-		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, ExitUsage, "", "can't both"},
+		{plan(few), cmdutil.ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
+		{plan(high), cmdutil.ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
+		{plan(high), cmdutil.ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
+		{plan(long), cmdutil.ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
+		{plan(fails), cmdutil.ExitUnobserved, "", "no route to host"},
+		{plan(none), cmdutil.ExitUsage, "", "gone.txt"},
+		{plan(exampleRegistry), cmdutil.ExitUsage, "", "is unknown"},
+		{plan(exampleBatch, "--after", "noon"), cmdutil.ExitUsage, "", "is no time"},
+		{plan(exampleBatch, "--reservation", "gcp"), cmdutil.ExitUsage, "", "it has aws-h100,"},
+		{plan(exampleBatch, "--schedule", noBatch), cmdutil.ExitUsage, "", "no entry whose action is batch"},
+		{[]string{"batch", "grid", "--nights", "0"}, cmdutil.ExitUsage, "", "want at least 1"},
+		{[]string{"batch", "grid", "-o", "yaml"}, cmdutil.ExitUsage, "", "is not one of table, json, html"},
+		{[]string{"floors", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "inconclusive", "--tags names a file"},
+		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "over-high", ""},
+		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
+		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "can't both"},
 	} {
 		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(stderr, tt.stderr) || tt.out == "" && out != "" {

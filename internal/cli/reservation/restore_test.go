@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
@@ -40,7 +41,7 @@ func TestHoldersShowsTheUser(t *testing.T) {
 
 // A refusal is an answer, and not a store that can not be asked.
 func TestNotTheHoldersIsRefused(t *testing.T) {
-	if err := refused(&lease.NotHolderError{Holder: "ada@desk", User: "ada", Caller: "eve"}); exitCode(err) != ExitFailed {
-		t.Errorf("exit code %d: %v", exitCode(err), err)
+	if err := refused(&lease.NotHolderError{Holder: "ada@desk", User: "ada", Caller: "eve"}); cmdutil.ExitCode(err) != cmdutil.ExitFailed {
+		t.Errorf("exit code %d: %v", cmdutil.ExitCode(err), err)
 	}
 }
