@@ -18,6 +18,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
@@ -125,7 +126,7 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 // ours runs a command line that must exit so.
 func ours(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	stdout, stderr, code := run(t, args...)
+	stdout, stderr, code := clitest.Run(t, New, args...)
 	if code != want {
 		t.Fatalf("%v exits %d, not %d:\n%s%s", args, code, want, stdout, stderr)
 	}
@@ -210,7 +211,7 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 	}
 	stable := regexp.MustCompile(`SHA256:\S+|[0-9a-f]{64}|\d{8}-\d{6}-[0-9a-f]{4}|/\S+/run\.tar\.gz|\d+ files`)
 	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public)
-	golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
+	clitest.Golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
 }
 
 func TestEvidenceThatWasChanged(t *testing.T) {

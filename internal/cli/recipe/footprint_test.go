@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
@@ -16,7 +17,7 @@ func footprintDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for from, to := range map[string]string{"tree": "recipes", "charts/shop": "charts/shop"} {
-		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join("../recipe/chart/testdata", from))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join("../../recipe/chart/testdata", from))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +46,7 @@ func TestRecipeFootprintGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s%s", code, out, stderr)
 			}
-			golden(t, "recipe/"+name, []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -103,7 +104,7 @@ func TestRecipeFootprintRefuses(t *testing.T) {
 // The footprints that ship are read, and say of each workload where it may be.
 func TestFootprintsThatShip(t *testing.T) {
 	t.Parallel()
-	out, stderr, code := run(t, "recipe", "footprint", "show", "h100-eks-amazonlinux-training-kubeflow")
+	out, stderr, code := clitest.Run(t, New, "recipe", "footprint", "show", "h100-eks-amazonlinux-training-kubeflow")
 	for _, want := range []string{"kai-operator", "nvidia-device-plugin-daemonset", "accelerated", "ClusterPolicy"} {
 		if code != cmdutil.ExitPassed || !strings.Contains(out, want) {
 			t.Errorf("exit %d: %s%s does not say %s", code, out, stderr, want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 )
@@ -45,7 +46,7 @@ func recipeRun(t *testing.T, dir, line string) (stdout, stderr string, code int)
 			args[i] = dir + rest
 		}
 	}
-	stdout, stderr, code = run(t, append([]string{"recipe"}, args...)...)
+	stdout, stderr, code = clitest.Run(t, New, append([]string{"recipe"}, args...)...)
 	clean := func(s string) string { return strings.ReplaceAll(s, dir+string(filepath.Separator), "") }
 	return clean(stdout), clean(stderr), code
 }
@@ -86,7 +87,7 @@ func TestRecipeGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
-			golden(t, "recipe/"+name, []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -216,7 +217,7 @@ func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
 	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != cmdutil.ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	out, stderr, code := run(t, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
+	out, stderr, code := clitest.Run(t, New, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
 	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
@@ -276,7 +277,7 @@ func TestRecipeRefuses(t *testing.T) {
 // The tree that ships is whole: it loads, every recipe resolves, lint has no errors.
 func TestTheTreeThatShips(t *testing.T) {
 	t.Parallel()
-	out, stderr, code := run(t, "recipe", "lint", "--strict")
+	out, stderr, code := clitest.Run(t, New, "recipe", "lint", "--strict")
 	if code != cmdutil.ExitPassed {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 const (
-	exampleBatch  = "../../examples/batch.yaml"
-	exampleCompat = "../../examples/compat.yaml"
-	exampleTags   = "../../examples/releases.txt"
+	exampleBatch  = "../../../examples/batch.yaml"
+	exampleCompat = "../../../examples/compat.yaml"
+	exampleTags   = "../../../examples/releases.txt"
 )
 
 func TestReservationBatchOutput(t *testing.T) {
@@ -26,14 +27,14 @@ func TestReservationBatchOutput(t *testing.T) {
 		"floors-check.json":  {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
+			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
 			if code != cmdutil.ExitPassed || stderr != "" {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("it is no JSON: %s", out)
 			}
-			golden(t, filepath.Join("reservation", name), []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -82,7 +83,7 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
 		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "can't both"},
 	} {
-		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(stderr, tt.stderr) || tt.out == "" && out != "" {
 			t.Errorf("%v exits %d: %s%s\nwant %d %q %q", tt.args, code, out, stderr, tt.code, tt.out, tt.stderr)
 		}

@@ -25,7 +25,7 @@ func TestAsProgram(t *testing.T) {
 	if !set {
 		t.Skip("it is the program of the tests in this file")
 	}
-	os.Exit(Main(t.Context(), strings.Split(args, " "), cmdutil.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(execute(t, strings.Split(args, " "), cmdutil.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 func program(t *testing.T, args ...string) *exec.Cmd {

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 const (
-	exampleRegistry = "../../examples/reservations.yaml"
-	exampleSchedule = "../../examples/schedule.yaml"
+	exampleRegistry = "../../../examples/reservations.yaml"
+	exampleSchedule = "../../../examples/schedule.yaml"
 )
 
 func TestReservationOutput(t *testing.T) {
@@ -37,14 +38,14 @@ func TestReservationOutput(t *testing.T) {
 		"check.json":       {"schedule", "check", "--file", exampleSchedule, "--year", "2026", "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
+			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
 			if code != cmdutil.ExitPassed || stderr != "" {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("it is no JSON: %s", out)
 			}
-			golden(t, filepath.Join("reservation", name), []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -65,7 +66,7 @@ func TestReservationScheduleCheck(t *testing.T) {
 	if err := os.WriteFile("schedule.yaml", []byte(collides), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, code := run(t, "reservation", "schedule", "check", "--year", "2026")
+	out, stderr, code := clitest.Run(t, New, "reservation", "schedule", "check", "--year", "2026")
 	if code != cmdutil.ExitFailed || stderr != "" {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -81,7 +82,7 @@ func TestReservationWarningsAreErrorsWhenAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[int][]string{cmdutil.ExitPassed: {}, cmdutil.ExitFailed: {"--strict"}} {
-		out, stderr, code := run(t, append([]string{"reservation", "schedule", "check", "--year", "2026", "--file", file}, args...)...)
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation", "schedule", "check", "--year", "2026", "--file", file}, args...)...)
 		if code != want || !strings.Contains(out, "time-jumped-over") || !strings.Contains(out, "dates: 2026-10-25") {
 			t.Errorf("%v exits %d: %s%s", args, code, out, stderr)
 		}
@@ -106,7 +107,7 @@ func TestReservationBadInput(t *testing.T) {
 		{[]string{"schedule", "chekc"}, "unknown command"},
 		{[]string{"lst"}, "unknown command"},
 	} {
-		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)
 		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
 		}
@@ -120,10 +121,10 @@ func TestReservationFromStandardInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-", "--daytime"}, cmdutil.Streams{In: bytes.NewReader(data), Out: &out, Err: &errs}); code != cmdutil.ExitPassed {
+	if code := execute(t, []string{"reservation", "list", "--file", "-", "--daytime"}, cmdutil.Streams{In: bytes.NewReader(data), Out: &out, Err: &errs}); code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, &errs)
 	}
-	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-"}, cmdutil.Streams{In: strings.NewReader("x: 1"), Out: &out, Err: &errs}); code != cmdutil.ExitUsage || !strings.Contains(errs.String(), "standard input:1:1") {
+	if code := execute(t, []string{"reservation", "list", "--file", "-"}, cmdutil.Streams{In: strings.NewReader("x: 1"), Out: &out, Err: &errs}); code != cmdutil.ExitUsage || !strings.Contains(errs.String(), "standard input:1:1") {
 		t.Errorf("exit %d: %s", code, &errs)
 	}
 }
@@ -161,7 +162,7 @@ func TestReservationOutputThatCantBeWritten(t *testing.T) {
 		for _, w := range []*limited{{err: lost}, {left: 10, err: lost}, {left: 10, err: nil}, {left: 1 << 20}} {
 			whole, fail := w.left > 10, w.err
 			var errs bytes.Buffer
-			code := Main(t.Context(), append([]string{"reservation"}, args...), cmdutil.Streams{In: strings.NewReader(""), Out: w, Err: &errs})
+			code := execute(t, append([]string{"reservation"}, args...), cmdutil.Streams{In: strings.NewReader(""), Out: w, Err: &errs})
 			switch {
 			case w.calls != 1:
 				t.Errorf("%v: written %d times, not once", args, w.calls)
@@ -188,4 +189,9 @@ func TestOutputThatCantBeBuiltIsNotBegun(t *testing.T) {
 	if err == nil || out.calls != 0 || cmdutil.ExitCode(err) != cmdutil.ExitUnobserved {
 		t.Errorf("%v; written %d times: %q", err, out.calls, out.String())
 	}
+}
+
+func execute(t *testing.T, args []string, s cmdutil.Streams) int {
+	t.Helper()
+	return cmdutil.Execute(t.Context(), clitest.Root(New(s)), args, s)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/clitest"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
 )
@@ -39,27 +40,14 @@ func (w web) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 }
 
-// submissionRun runs a command line in which @ is dir, and takes it out of what is printed.
+// submissionRun runs a command line in which @ is dir, and removes dir from the output.
 func submissionRun(t *testing.T, dir string, w web, line string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	s := cmdutil.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
-	cmd := newSubmission(s, w)
-	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	cmd.SetOut(&out)
-	cmd.SetErr(&errs)
-	cmd.SetArgs(strings.Fields(strings.ReplaceAll(line, "@", dir)))
-	started := false
-	strict(cmd, &started)
-	err := cmd.ExecuteContext(t.Context())
-	if err != nil && !started {
-		err = cmdutil.UsageErrorf("%w", err)
-	}
-	if err != nil {
-		errs.WriteString(err.Error())
-	}
+	code = cmdutil.Execute(t.Context(), newSubmissionWith(s, w), strings.Fields(strings.ReplaceAll(line, "@", dir)), s)
 	clean := func(b bytes.Buffer) string { return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), "") }
-	return clean(out), clean(errs), cmdutil.ExitCode(err)
+	return clean(out), clean(errs), code
 }
 
 // recordedRun puts a run and a product file into a directory.
@@ -109,7 +97,7 @@ func TestSubmission(t *testing.T) {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.Contains(name, ".") {
-				golden(t, "submission/"+name, []byte(stdout))
+				clitest.Golden(t, name, []byte(stdout))
 			}
 			if _, err := os.Stat(filepath.Join(dir, "out", "v1.36", "turbo", "PRODUCT.yaml")); (err == nil) != tt.written {
 				t.Errorf("written: %v", err)
