@@ -13,7 +13,7 @@ accept: build
 ## (internal/upstream), so that packages which they share are compiled once.
 build:
 	CGO_ENABLED=0 GOGC=400 $(GO) build -trimpath -buildvcs=false -gcflags=all=-dwarf=false \
-	  -ldflags "-s -w -X github.com/firstlight/firstlight/internal/cli.version=$(VERSION)" -o $(BIN) ./cmd/firstlight
+	  -ldflags "-s -w -X github.com/firstlight/firstlight/internal/cli/cmdutil.Version=$(VERSION)" -o $(BIN) ./cmd/firstlight
 
 ## test: the tests of every change (docs/testing.md): unit tests with the race detector,
 ## live tests on labs that they share, and last and alone those that measure latencies.

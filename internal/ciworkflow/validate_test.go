@@ -81,7 +81,7 @@ func TestValidationHasPipelineSteps(t *testing.T) {
 						if s.If != "${{ !cancelled() }}" || !strings.Contains(s.Run, "firstlight validate --intent "+string(intent)) {
 							t.Errorf("%+v", s)
 						}
-						if last := s.ID == "artifacts"; last == strings.Contains(s.Run, "--through "+s.ID) {
+						if last := s.ID == "artifacts"; last == strings.Contains(s.Run, "--until "+s.ID) {
 							t.Errorf("%s runs %s", s.ID, s.Run)
 						}
 						if cluster != strings.Contains(s.Run, "--site sites/prod.yaml --recipe h100-eks-ubuntu-training") {

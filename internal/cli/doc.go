@@ -1,4 +1,4 @@
-// Package cli is the command line: one file a subcommand; flags in, calls out,
-// no logic. Results go to standard output, progress and errors to standard
-// error, and the exit code says how it ended (see exit.go).
+// Package cli is the command line: a package a command group, which reads flags and calls
+// the packages below. Package cmdutil has what the groups share, package report prints
+// runs.
 package cli

@@ -5,37 +5,32 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/upstream"
 )
-
-// version is set when the binary is linked.
-var version = "devel"
 
 // versionInfo is the -o json form of version.
 type versionInfo struct {
 	Version  string         `json:"version"`
 	Go       string         `json:"go"`
 	Upstream []upstream.Pin `json:"upstream"`
-	// Modules are those that the binary is linked of, besides its own.
+	// Modules are the dependencies that are linked into the binary.
 	Modules []linkedModule `json:"modules"`
 }
 
-// linkedModule is a module in the binary, as go build wrote it there.
+// linkedModule is a dependency, from the build information of the binary.
 type linkedModule struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	// Sum is the digest of its files as go.sum and the Go checksum database have it: h1: and
-	// base64. Empty: ReplacedBy is in its place.
+	// Sum is the digest in go.sum: h1: and base64. Empty for a replaced module.
 	Sum string `json:"sum,omitempty"`
-	// ReplacedBy is the directory of firstlight's repository that is in its place.
+	// ReplacedBy is the directory of firstlight's repository that replaces the module.
 	ReplacedBy string `json:"replacedBy,omitempty"`
 }
 
-// linkedModules are those of a binary's build information; nil: it has none.
 func linkedModules(info *debug.BuildInfo) []linkedModule {
 	modules := []linkedModule{}
 	if info == nil {
@@ -52,22 +47,27 @@ func linkedModules(info *debug.BuildInfo) []linkedModule {
 }
 
 func newVersion(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Print the version, and every pinned upstream program with its version"}
-	out := addOutputFlag(cmd)
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of firstlight and of the pinned upstream programs",
+		Example: `  firstlight version
+  firstlight version -o json`,
+	}
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, _ []string) error {
 		pins, err := upstream.Pins()
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
-		info, _ := debug.ReadBuildInfo() // nil where the binary was not built from modules
-		v := versionInfo{Version: version, Go: runtime.Version(), Upstream: pins, Modules: linkedModules(info)}
-		return out.write(s.Out, v, func(w io.Writer) error {
+		info, _ := debug.ReadBuildInfo() // nil in a binary that was built without modules
+		v := versionInfo{Version: cmdutil.Version, Go: runtime.Version(), Upstream: pins, Modules: linkedModules(info)}
+		return out.Write(s.Out, v, func(w io.Writer) {
 			fmt.Fprintf(w, "firstlight %s (%s)\n\nupstream programs of the lab:\n", v.Version, v.Go)
-			tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+			table := cmdutil.NewTable(w)
 			for _, p := range v.Upstream {
-				fmt.Fprintf(tw, "  %s\t%s\t%s\n", p.Program, p.Version, p.Module)
+				table.Row("  "+p.Program, p.Version, p.Module)
 			}
-			return tw.Flush()
+			table.Flush()
 		})
 	}
 	return cmd

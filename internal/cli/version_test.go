@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
-// A binary's modules are named with the digests that go build wrote into it, and what is in the
-// place of a module is named with it.
+// A module has the digest of the build information, or the directory that replaces it.
 func TestModulesHaveTheirDigests(t *testing.T) {
 	t.Parallel()
 	info, err := debug.ParseBuildInfo("path\texample.com/m/cmd\nmod\texample.com/m\t(devel)\t\n" +
@@ -33,7 +34,7 @@ func TestVersionAsJSON(t *testing.T) {
 	t.Parallel()
 	out, errs, code := run(t, "version", "-o", "json")
 	var v versionInfo
-	if err := json.Unmarshal([]byte(out), &v); err != nil || code != ExitPassed || len(v.Upstream) == 0 || v.Modules == nil {
+	if err := json.Unmarshal([]byte(out), &v); err != nil || code != cmdutil.ExitPassed || len(v.Upstream) == 0 || v.Modules == nil {
 		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
 	}
 }

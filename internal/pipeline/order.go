@@ -63,6 +63,19 @@ func Derive(steps []Step, intent Intent, total int) (Order, error) {
 	return Order{Intent: intent, GPUs: total, Steps: order, Moved: Prove(own, total)}, nil
 }
 
+// OrderFor is the order with these names, proved possible, or the derived order if names
+// is empty.
+func OrderFor(intent Intent, gpus int, names []string) (Order, error) {
+	steps, err := Steps()
+	if err != nil {
+		return Order{}, err
+	}
+	if len(names) > 0 {
+		return Asked(steps, intent, gpus, names)
+	}
+	return Derive(steps, intent, gpus)
+}
+
 // Asked proves the order that somebody asked for; it has to have exactly the steps of
 // the intent.
 func Asked(steps []Step, intent Intent, total int, names []string) (Order, error) {

@@ -1,5 +1,10 @@
 package pipeline
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Intent is what a cluster is validated for.
 type Intent string
 
@@ -10,8 +15,20 @@ const (
 	Inference   Intent = "inference"
 )
 
-// Intents are all of them, in the order in which they are listed.
+// Intents returns all intents.
 func Intents() []Intent { return []Intent{Conformance, Training, Inference} }
+
+// ParseIntent reads the name of an intent.
+func ParseIntent(name string) (Intent, error) {
+	var all []string
+	for _, i := range Intents() {
+		if string(i) == name {
+			return i, nil
+		}
+		all = append(all, string(i))
+	}
+	return "", fmt.Errorf("unknown intent %q: want one of %s", name, strings.Join(all, ", "))
+}
 
 // The ways to a GPU: a claim of dynamic resource allocation, or a device plugin's
 // extended resource.

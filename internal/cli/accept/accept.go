@@ -1,3 +1,4 @@
+// Package accept has the commands accept and plan.
 package accept
 
 import (
@@ -7,161 +8,146 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/cli/report"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/gate"
-	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// acceptFlags are the flags of accept.
+// boardGates is the title of the board's group of gates.
+const boardGates = "gates"
+
 type acceptFlags struct {
-	target   targetFlags
-	evidence string
-	resume   string
-	fresh    bool
-	from     string
-	only     string
-	include  []string
-	// namespace is one that an administrator made.
+	target    cmdutil.TargetFlags
+	evidence  string
+	resume    string
+	fresh     bool
+	from      string
+	only      string
+	include   []string
 	namespace string
+	verbose   *bool
+	out       *cmdutil.Output
 }
 
-func newAccept(s Streams) *cobra.Command {
+// New is the command accept.
+func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept",
-		Short: "Walk the eight gates in order, stop at the first that is not passed, keep the evidence",
-		Long: `accept walks the bring-up playbook: facility, fabric, node, gpustack, telemetry,
-collective, training, inference. A gate is passed when its criterion was observed.
-A gate that is not passed blocks what needs it; its findings name the suspect and
-what to do next.
+		Short: "Walk the eight gates in order, stop at the first that does not pass, keep the evidence",
+		Long: `Walk the bring-up playbook: facility, fabric, node, gpustack, telemetry, collective,
+training, inference. A gate passes when its criterion was observed. A gate that does not
+pass blocks the gates that need it; its findings name the suspect and the remedy.
 
-Without --kubeconfig it works on the lab: on the one that is up, or on one that it
-starts, and stops at the end.
+Without --kubeconfig it uses the running lab, or starts a lab and stops it at the end.
 
-An unfinished run is resumed where cluster, hosts, site, profile and checks are the same
-as then and no verdict is older than a week; otherwise the differences are named and a
-new run begins. A run that another process still works on is left alone, and so is what
-it has in the cluster. The verdict alone is of the whole playbook on this cluster: what
-was kept from earlier, left out, excused or lowered is printed with it.
+An unfinished run is resumed if cluster, hosts, site, profile and checks are the same and
+no verdict is older than a week. Otherwise the differences are printed and a new run
+begins. A run that another process works on is left alone, with its objects in the
+cluster. The verdict covers the whole playbook on this cluster; what was kept from an
+earlier run, left out, excused or lowered is printed with it.
 
-Exit codes: 0 passed; 1 something failed; 2 bad input; 3 could not be observed;
-130 interrupted.`,
-		Example: `  firstlight accept
+Exit codes: 0 passed; 1 failed; 2 invalid input; 3 not observed; 130 interrupted.`,
+		Example: `  # Walk all gates on the lab
+  firstlight accept
+
+  # Walk all gates on a cluster
   firstlight accept --site prod.yaml --kubeconfig ~/.kube/prod --context admin
-  firstlight accept --from node              # after a driver roll: keep gates 1 and 2
-  firstlight accept --from collective        # after a repair of the fabric's settings: keep gates 1-5
+
+  # After a driver upgrade: keep the verdicts of gates 1 and 2
+  firstlight accept --from node
+
+  # After a change of fabric settings: keep the verdicts of gates 1 to 5
+  firstlight accept --from collective
+
+  # Walk one gate and print JSON
   firstlight accept --only fabric -o json
-  firstlight accept --include autoscale      # and prove the autoscaling chain
+
+  # Also prove the autoscaling chain
+  firstlight accept --include autoscale
+
+  # Resume the latest unfinished run
   firstlight accept --resume latest`,
 		Args: cobra.NoArgs,
 	}
 	f := &acceptFlags{}
-	f.target.add(cmd)
+	f.target.Add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.evidence, "evidence", "evidence", "directory that runs are kept in")
-	flags.StringVar(&f.resume, "resume", "", "go on with this run (its ID, or latest)")
-	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even when there is an unfinished one")
-	flags.StringVar(&f.from, "from", "", "re-run from this gate (name or number); earlier verdicts are kept with their dates")
-	flags.StringVar(&f.only, "only", "", "look at this gate alone (name or number)")
-	flags.StringSliceVar(&f.include, "include", nil, "prove this beside the gates: "+strings.Join(gate.Extras(), ", "))
-	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints what it needs)")
+	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
+	flags.StringVar(&f.resume, "resume", "", "resume this run (ID or latest)")
+	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even if an unfinished one exists")
+	flags.StringVar(&f.from, "from", "", "run from this gate on (name or number); earlier verdicts are kept with their dates")
+	flags.StringVar(&f.only, "only", "", "run this gate alone (name or number)")
+	flags.StringSliceVar(&f.include, "include", nil, "run these checks in addition to the gates: "+strings.Join(gate.Extras(), ", "))
+	flags.StringVar(&f.namespace, "namespace", "", "existing namespace to create everything in; it is not deleted (accept rbac prints the roles)")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "only")
 	cmd.MarkFlagsMutuallyExclusive("resume", "include")
-	if err := cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions(gate.Extras(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added above
-	}
-	for _, name := range []string{"from", "only"} {
-		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(site.Gates(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err) // the flags were added above
-		}
-	}
-	out := addOutputFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runAccept(cmd.Context(), s, f, out) }
-	cmd.AddCommand(newAcceptRBAC(s))
+	cmdutil.CompleteFlag(cmd, "include", gate.Extras())
+	cmdutil.CompleteFlag(cmd, "from", site.Gates())
+	cmdutil.CompleteFlag(cmd, "only", site.Gates())
+	f.verbose, f.out = report.AddVerboseFlag(cmd), cmdutil.AddOutputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
+	cmd.AddCommand(newRBAC(s))
 	return cmd
 }
 
-func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err error) {
-	if err := f.names(); err != nil {
+func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
+	if err := f.parse(); err != nil {
 		return err
 	}
-	if err := f.target.check(); err != nil {
+	if err := f.target.Validate(); err != nil {
 		return err
 	}
-	board := newBoard(s.Err)
-	closeBoard := onlyOnce(board.Close)
+	board := cmdutil.NewBoard(s.Err)
+	closeBoard := sync.OnceFunc(board.Close)
 	defer closeBoard()
-	for _, g := range site.Gates() {
-		board.Set(boardGates, g, display.Waiting, "")
-	}
-	for _, name := range f.include {
+	for _, name := range append(site.Gates(), f.include...) {
 		board.Set(boardGates, name, display.Waiting, "")
 	}
-	t, err := f.target.reach(ctx, board, labExtras(f.include)...)
+	t, err := f.target.Open(ctx, board, cmdutil.LabExtras(f.include)...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, infrastructure(t.close(ctx))) }()
+	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
 
-	opts := accept.Options{
-		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.controlPlane,
-		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			reach := gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, Monitored: t.monitored, Kubeconfig: t.kubeconfig, RunID: w.RunID}
-			return gate.Playbook(t.site, t.profile, reach, w.Include...)
-		},
-		Charts:      gate.Charts(t.site, t.profile),
-		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.only, Include: f.include,
-		Namespace: f.namespace, Hosts: t.hosts.Keys(),
-		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
-		ClusterEnds: t.owner != nil,
-		Events:      func(e plan.Event) { showGateEvent(board, e) },
-		Note:        func(text string) { board.Log("%s", text) },
+	o := t.RunOptions(board)
+	o.Cluster = t.ControlPlane
+	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
+		reach := gate.Reach{Hosts: t.Hosts, Cluster: w.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: w.RunID}
+		return gate.Playbook(t.Site, t.Profile, reach, w.Include...)
 	}
-	report, err := accept.Run(ctx, opts)
-	closeBoard()
-	if input, ok := errors.AsType[*accept.InputError](err); ok {
-		return usage("%w", input)
-	}
-	if report.Run == "" {
-		return infrastructure(err)
-	}
-	writeErr := out.write(s.Out, report, func(w io.Writer) error {
-		printReport(w, report, display.Style{Color: colourOf(s.Out)})
-		return nil
+	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Include = f.evidence, f.resume, f.fresh, f.from, f.only, f.include
+	o.Namespace, o.Command = f.namespace, f.command()
+	o.Events = func(e plan.Event) { cmdutil.ShowPlanEvent(board, boardGates, e) }
+	return cmdutil.Run(ctx, o, closeBoard, func(r accept.Report, _ error) (check.Verdict, error) {
+		return r.Verdict, f.out.Write(s.Out, r, func(w io.Writer) { report.Walk(w, r, report.OptionsFor(s.Out, f.verbose)) })
 	})
-	if err != nil || writeErr != nil {
-		return infrastructure(errors.Join(err, writeErr))
-	}
-	return verdictExit(report.Verdict)
 }
 
-// command is what the evidence says was asked for: the flags that matter, no paths.
+// command is the command line in the evidence: the flags that select checks, without paths.
 func (f *acceptFlags) command() []string {
-	command := []string{"firstlight", "accept"}
-	for _, flag := range []struct{ name, value string }{{"--from", f.from}, {"--only", f.only}, {"--namespace", f.namespace}} {
-		if flag.value != "" {
-			command = append(command, flag.name, flag.value)
-		}
-	}
-	if len(f.include) > 0 {
-		command = append(command, "--include", strings.Join(f.include, ","))
-	}
-	return command
+	return append([]string{"firstlight", "accept"}, cmdutil.FlagArgs(
+		[3]string{"--from", f.from}, [3]string{"--only", f.only}, [3]string{"--namespace", f.namespace},
+		[3]string{"--include", strings.Join(f.include, ",")},
+	)...)
 }
 
-// names reads the names of gates and of what is included.
-func (f *acceptFlags) names() error {
+// parse validates --include and replaces gate numbers by names.
+func (f *acceptFlags) parse() error {
 	for i, name := range f.include {
 		if !slices.Contains(gate.Extras(), name) {
-			return usage("there is no %q to include: there is %s", name, strings.Join(gate.Extras(), ", "))
+			return cmdutil.UsageErrorf("unknown check %q in --include: want %s", name, strings.Join(gate.Extras(), ", "))
 		}
 		if slices.Contains(f.include[:i], name) {
-			return usage("%s is included twice", name)
+			return cmdutil.UsageErrorf("duplicate %s in --include", name)
 		}
 	}
 	var err error
@@ -176,7 +162,7 @@ func (f *acceptFlags) names() error {
 	return nil
 }
 
-// gateName reads a gate's name or its number, 1 to 8.
+// gateName is the name of a gate that is given by name or number (from 1).
 func gateName(s string) (string, error) {
 	if s == "" {
 		return "", nil
@@ -186,23 +172,5 @@ func gateName(s string) (string, error) {
 			return g, nil
 		}
 	}
-	return "", usage("there is no gate %q: gates are %v, or 1 to %d", s, site.Gates(), len(site.Gates()))
-}
-
-func onlyOnce(f func()) func() {
-	done := false
-	return func() {
-		if !done {
-			done = true
-			f()
-		}
-	}
-}
-
-// labNeeded is the name of the lab that a target without a kubeconfig is.
-func labNeeded(name string) string {
-	if name == "" {
-		return lab.DefaultName
-	}
-	return name
+	return "", cmdutil.UsageErrorf("unknown gate %q: want one of %s, or 1 to %d", s, strings.Join(site.Gates(), ", "), len(site.Gates()))
 }

@@ -17,57 +17,61 @@ const (
 	ExitInterrupted = 130
 )
 
-// exitError carries an exit code with an error; a nil err exits mutely, for
-// commands that have already said everything.
-type exitError struct {
-	code int
-	err  error
+// ExitError carries an exit code. Without Err nothing is printed: the command has already
+// written its result.
+type ExitError struct {
+	Code int
+	Err  error
 }
 
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit %d", e.code)
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
 	}
-	return e.err.Error()
+	return e.Err.Error()
 }
 
-func (e *exitError) Unwrap() error { return e.err }
+// Unwrap returns Err.
+func (e *ExitError) Unwrap() error { return e.Err }
 
-// usage marks an error as bad input.
-func usage(format string, args ...any) error {
-	return &exitError{code: ExitUsage, err: fmt.Errorf(format, args...)}
+// UsageErrorf formats an error that exits with ExitUsage.
+func UsageErrorf(format string, args ...any) error {
+	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// infrastructure marks an error as "could not be observed".
-func infrastructure(err error) error {
+// Failed makes err exit with ExitFailed.
+func Failed(err error) error { return &ExitError{Code: ExitFailed, Err: err} }
+
+// Unobserved makes err exit with ExitUnobserved; nil stays nil.
+func Unobserved(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exitError{code: ExitUnobserved, err: err}
+	return &ExitError{Code: ExitUnobserved, Err: err}
 }
 
-// verdictExit is the mute exit of a verdict; nil for passed.
-func verdictExit(v check.Verdict) error {
+// VerdictError is the exit code of a verdict, without a message; nil for passed and
+// not applicable.
+func VerdictError(v check.Verdict) error {
 	switch v {
 	case check.Passed, check.NotApplicable:
 		return nil
 	case check.Failed:
-		return &exitError{code: ExitFailed}
-	case check.Unobserved, check.Blocked:
-		return &exitError{code: ExitUnobserved}
+		return &ExitError{Code: ExitFailed}
 	default:
-		return &exitError{code: ExitUnobserved}
+		return &ExitError{Code: ExitUnobserved}
 	}
 }
 
-// exitCode decides the process's exit code. What nobody classified is bad input
-// when it is a site problem, otherwise "could not be observed".
-func exitCode(err error) int {
+// ExitCode is the exit code of a command's error. An error without a code exits with
+// ExitUsage if it is an invalid site file, else with ExitUnobserved.
+func ExitCode(err error) int {
 	if err == nil {
 		return ExitPassed
 	}
-	if e, ok := errors.AsType[*exitError](err); ok {
-		return e.code
+	if e, ok := errors.AsType[*ExitError](err); ok {
+		return e.Code
 	}
 	if _, ok := errors.AsType[*site.InvalidError](err); ok {
 		return ExitUsage

@@ -1,84 +1,82 @@
 package cmdutil
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
+	"os"
+	"path/filepath"
 
-	"github.com/spf13/cobra"
-
+	"github.com/firstlight/firstlight/internal/impact/compare"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
 
-// writeWhole builds output and writes it at once: where it can't be built, nothing
-// of it is written, and where it can't be written, that is an error. What reads it
-// takes half a list for a list.
-func writeWhole(out io.Writer, build func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := build(&b); err != nil {
-		return infrastructure(fmt.Errorf("build output: %w", err))
-	}
-	n, err := out.Write(b.Bytes())
-	if err == nil && n < b.Len() {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		return infrastructure(fmt.Errorf("write output: %w", err))
-	}
-	return nil
-}
+// maxInput limits standard input, in bytes.
+const maxInput = 8 << 20
 
-// choice is a flag with a few values.
-type choice struct {
-	value  string
-	values []string
-}
-
-func (c *choice) String() string { return c.value }
-
-// Set refuses unknown values.
-func (c *choice) Set(text string) error {
-	if !slices.Contains(c.values, text) {
-		return fmt.Errorf("%q is not one of %s", text, strings.Join(c.values, ", "))
-	}
-	c.value = text
-	return nil
-}
-
-// Type names the value in help texts.
-func (c *choice) Type() string { return strings.Join(c.values, "|") }
-
-// addChoice adds -o with values, the first of which is the default.
-func addChoice(cmd *cobra.Command, values ...string) *choice {
-	c := &choice{values[0], values}
-	cmd.Flags().VarP(c, "output", "o", "output format: "+strings.Join(values, ", "))
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added one line above
-	}
-	return c
-}
-
-// reservationFile reads a file that the user named; - is standard input.
-func reservationFile[T any](s Streams, name string, parse func(string, []byte) (T, error)) (T, error) {
-	var none T
-	read := func() ([]byte, error) { return config.ReadFile(name) }
+// ReadFile reads a file that the user named; - is standard input.
+func ReadFile(s Streams, name string) ([]byte, error) {
 	if name == "-" {
-		name, read = "standard input", func() ([]byte, error) { return config.ReadAll(s.In) }
+		data, err := io.ReadAll(io.LimitReader(s.In, maxInput+1))
+		if err != nil {
+			return nil, UsageErrorf("cannot read standard input: %w", err)
+		}
+		return data, nil
 	}
-	data, err := read()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, UsageErrorf("cannot read file: %w", err)
+	}
+	return data, nil
+}
+
+// ParseFile reads and parses a YAML file that the user named; - is standard input.
+func ParseFile[T any](s Streams, name string, parse func(string, []byte) (T, error)) (v T, err error) {
+	var data []byte
+	if name == "-" {
+		name = "standard input"
+		data, err = config.ReadAll(s.In)
+	} else {
+		data, err = config.ReadFile(name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return none, usage("%w: --file names the file; examples/ has one of each kind", err)
+		return v, UsageErrorf("%w: --file names the file; examples/ has one of each kind", err)
 	}
 	if err != nil {
-		return none, usage("%w", err)
+		return v, UsageErrorf("%w", err)
 	}
-	v, err := parse(name, data)
-	if err != nil {
-		return none, usage("%w", err)
+	if v, err = parse(name, data); err != nil {
+		return v, UsageErrorf("%w", err)
 	}
 	return v, nil
+}
+
+// RunDir checks that path is the directory of a run and returns it.
+func RunDir(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", UsageErrorf("%w: want the directory of a run, such as evidence/20261121-014233-7f3a", err)
+	}
+	if !info.IsDir() {
+		return "", UsageErrorf("%s is not a directory: want the directory of a run", path)
+	}
+	for _, name := range []string{"journal.jsonl", "run.json", "manifest.json"} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", UsageErrorf("%s has no run: neither a journal nor a manifest found", path)
+}
+
+// IsOwnRepository reports whether dir is firstlight's own repository, whose workflows build
+// firstlight instead of installing a release.
+func IsOwnRepository(dir string) (bool, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, UsageErrorf("cannot read the repository: %w", err)
+	}
+	return compare.Own(data), nil
 }

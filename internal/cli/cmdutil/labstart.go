@@ -5,48 +5,48 @@ import (
 	"fmt"
 
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// wholeLab is the last stage of a lab's start: everything is up, extras too.
-const wholeLab = ""
+// stepAll is the last step of a lab's start: all components and extras are ready.
+const stepAll = ""
 
-// labStart follows a lab that is coming up, for those who need only a part of it.
+// labStart follows a lab's start for callers that need only a part of the lab.
 type labStart struct {
-	// reached has a channel for each step that can be waited for; done is closed at the end.
+	// reached has a channel for each step; done is closed at the end of the start.
 	reached map[string]chan struct{}
 	done    chan struct{}
-	err     error // once done is closed
+	err     error // valid once done is closed
 }
 
-// followStart follows the lab's start and makes it have the extras. Each event is
-// passed to tell.
-func followStart(ctx context.Context, h *lab.Handle, extras []string, tell func(lab.Event)) *labStart {
+// followStart follows the lab's start and adds the extras. It passes each event to report.
+func followStart(ctx context.Context, h *lab.Handle, extras []string, report func(lab.Event)) *labStart {
 	s := &labStart{
 		reached: map[string]chan struct{}{lab.StepHosts: make(chan struct{}), lab.StepCluster: make(chan struct{})},
 		done:    make(chan struct{}),
 	}
 	go func() {
 		defer close(s.done)
-		reached := map[string]bool{}
+		closed := map[string]bool{}
 		s.err = h.WaitReady(ctx, func(e lab.Event) {
-			tell(e)
-			if c := s.reached[e.Name]; e.Kind == lab.KindStep && c != nil && !reached[e.Name] {
-				reached[e.Name] = true
+			report(e)
+			if c := s.reached[e.Name]; e.Kind == lab.KindStep && c != nil && !closed[e.Name] {
+				closed[e.Name] = true
 				close(c)
 			}
 		})
 		if s.err == nil {
-			s.err = h.Ensure(ctx, extras, tell)
+			s.err = h.Ensure(ctx, extras, report)
 		}
 	}()
 	return s
 }
 
-// wait waits until the lab's start has reached the step, or all of it for wholeLab. A
-// start that failed later than that is no error.
+// wait waits until the lab's start has reached the step, or has ended for stepAll. A
+// failure after the step is not an error.
 func (s *labStart) wait(ctx context.Context, step string) error {
 	reached := s.done
-	if step != wholeLab {
+	if step != stepAll {
 		reached = s.reached[step]
 	}
 	select {
@@ -55,7 +55,7 @@ func (s *labStart) wait(ctx context.Context, step string) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the lab: %w", context.Cause(ctx))
 	}
-	if step != wholeLab {
+	if step != stepAll {
 		select {
 		case <-reached:
 			return nil
@@ -63,4 +63,12 @@ func (s *labStart) wait(ctx context.Context, step string) error {
 		}
 	}
 	return s.err
+}
+
+// BuildPrograms begins to build the missing programs and reports progress: a lab starts
+// each program as soon as it is built.
+func BuildPrograms(ctx context.Context, names []string, report func(lab.Event)) (upstream.Programs, error) {
+	return upstream.Builder{}.Begin(ctx, names, func(e upstream.Event) {
+		report(lab.Event{Kind: lab.KindBuild, Name: e.Program, Build: &e})
+	})
 }

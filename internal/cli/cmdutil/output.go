@@ -5,66 +5,107 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/display"
 )
 
-// format is the -o flag: text, json or yaml.
-type format string
+// Output is the -o flag: text, json, yaml, and formats of the command's own.
+type Output struct {
+	format  string
+	formats []string
+}
 
-func (f *format) String() string { return string(*f) }
+// AddOutputFlag adds -o with text (the default), json, yaml and more formats.
+func AddOutputFlag(cmd *cobra.Command, more ...string) *Output {
+	o := &Output{format: "text", formats: append([]string{"text", "json", "yaml"}, more...)}
+	cmd.Flags().VarP(o, "output", "o", "output format: "+strings.Join(o.formats, ", "))
+	CompleteFlag(cmd, "output", o.formats)
+	return o
+}
 
-// Set refuses unknown formats.
-func (f *format) Set(s string) error {
-	if !slices.Contains(formats, s) {
-		return fmt.Errorf("%q is not one of text, json, yaml", s)
+// String returns the format.
+func (o *Output) String() string { return o.format }
+
+// Set implements pflag.Value.
+func (o *Output) Set(s string) error {
+	if !slices.Contains(o.formats, s) {
+		return fmt.Errorf("unknown format %q: want one of %s", s, strings.Join(o.formats, ", "))
 	}
-	*f = format(s)
+	o.format = s
 	return nil
 }
 
-// Type names the value in help texts.
-func (f *format) Type() string { return "text|json|yaml" }
+// Type is the value's name in help texts.
+func (o *Output) Type() string { return strings.Join(o.formats, "|") }
 
-var formats = []string{"text", "json", "yaml"}
-
-func addOutputFlag(cmd *cobra.Command) *format {
-	f := format("text")
-	cmd.Flags().VarP(&f, "output", "o", "output format: text, json or yaml")
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added one line above
-	}
-	return &f
+// Write prints v as json or yaml, or else what text prints. The output is built before
+// the first byte of it is written: a reader must not take half a list for a list.
+func (o *Output) Write(out io.Writer, v any, text func(io.Writer)) error {
+	return WriteWhole(out, func(w io.Writer) error {
+		switch o.format {
+		case "json":
+			return WriteJSON(w, v)
+		case "yaml":
+			// JSON first: it escapes the control characters that are invalid in YAML.
+			var doc bytes.Buffer
+			if err := WriteJSON(&doc, v); err != nil {
+				return err
+			}
+			data, err := yaml.JSONToYAML(doc.Bytes())
+			if err != nil {
+				return err
+			}
+			_, err = display.Plain(w, false).Write(data)
+			return err
+		default:
+			text(display.Plain(w, IsColor(out)))
+			return nil
+		}
+	})
 }
 
-// write prints v in the format asked for; text renders it for people.
-func (f *format) write(out io.Writer, v any, text func(io.Writer) error) error {
-	var err error
-	switch *f {
-	case "json":
-		enc := json.NewEncoder(display.PlainJSON(out))
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(v)
-	case "yaml":
-		// By way of escaped JSON: control characters are no YAML.
-		var doc bytes.Buffer
-		var data []byte
-		if err = json.NewEncoder(display.PlainJSON(&doc)).Encode(v); err == nil {
-			data, err = yaml.JSONToYAML(doc.Bytes())
-		}
-		if err == nil {
-			_, err = display.Plain(out, false).Write(data)
-		}
-	default:
-		err = text(display.Plain(out, colourOf(out)))
+// WriteJSON prints v as indented JSON, with control characters escaped.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(display.PlainJSON(w))
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// WriteWhole builds the output in memory, then writes it with one call. It writes nothing
+// when build fails. All its errors exit with ExitUnobserved.
+func WriteWhole(out io.Writer, build func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := build(&b); err != nil {
+		return Unobserved(fmt.Errorf("build output: %w", err))
+	}
+	n, err := out.Write(b.Bytes())
+	if err == nil && n < b.Len() {
+		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return Unobserved(fmt.Errorf("write output: %w", err))
 	}
 	return nil
 }
+
+// IsColor reports whether out is a terminal that shows colors. NO_COLOR and TERM=dumb
+// turn them off.
+func IsColor(out io.Writer) bool {
+	return isTerminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// StyleOf is the style for text that is written to out.
+func StyleOf(out io.Writer) display.Style { return display.Style{Color: IsColor(out)} }

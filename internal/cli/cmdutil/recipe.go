@@ -1,82 +1,130 @@
 package cmdutil
 
 import (
-	"io"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/firstlight/firstlight/internal/diag"
+	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// maxInput bounds what is read from standard input.
-const maxInput = 8 << 20
+// RecipeFlags select the recipe tree and how it is read.
+type RecipeFlags struct {
+	Dir    string
+	Compat string
+}
 
-func readAll(in io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(in, maxInput+1))
-	if err != nil {
-		return nil, usage("read standard input: %w", err)
+// CompatAicr is the value of --compat.
+const CompatAicr = "aicr"
+
+// Add adds --recipes to a command.
+func (f *RecipeFlags) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Dir, "recipes", "", "directory of a recipe tree (default: the tree that ships with firstlight)")
+}
+
+// AddCompat adds --compat to a command.
+func (f *RecipeFlags) AddCompat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Compat, "compat", "", "aicr: resolve as aicr "+criteria.LegacyVersion+" does, to compare before a migration")
+}
+
+// Open loads the tree. An invalid tree is an error; warnings are counted on standard error.
+func (f *RecipeFlags) Open(s Streams) (*tree.Tree, error) {
+	if f.Compat != "" && f.Compat != CompatAicr && f.Compat != CompatAicr+"@"+criteria.LegacyVersion {
+		return nil, UsageErrorf("invalid --compat %q: must be %s or %[2]s@%[3]s, the version to compare with", f.Compat, CompatAicr, criteria.LegacyVersion)
 	}
-	return data, nil
+	t, problems, err := recipe.Open(f.Dir, tree.Options{Legacy: f.Compat != ""})
+	if err != nil {
+		return nil, UsageErrorf("%w", err)
+	}
+	if err := problems.Err(); err != nil {
+		return nil, UsageErrorf("%w\ncannot use %s: %s", err, t.Label, Count(problems.Count(diag.Error), "problem"))
+	}
+	if f.Compat != "" {
+		for _, p := range problems { // the strict lint does not show them
+			fmt.Fprintf(s.Err, "firstlight: %s\n", p)
+		}
+		return t, nil
+	}
+	if n := problems.Count(diag.Warning); n > 0 {
+		fmt.Fprintf(s.Err, "firstlight: %s has %s: firstlight recipe lint shows them\n", t.Label, Count(n, "warning"))
+	}
+	return t, nil
 }
 
-// named is what a RECIPE argument names: criteria, or a recipe in a file.
-type named struct {
-	criteria criteria.Criteria
-	file     string
+// RecipeRef is a parsed RECIPE argument: criteria, or the file of a resolved recipe.
+type RecipeRef struct {
+	Criteria criteria.Criteria
+	File     string
 }
 
-// parseRecipe reads a RECIPE argument: the name of an overlay, criteria, or a file.
-func parseRecipe(t *tree.Tree, ref string) (named, error) {
+// ParseRecipe reads a RECIPE argument: the name of an overlay, criteria, or a file.
+func ParseRecipe(t *tree.Tree, ref string) (RecipeRef, error) {
 	if o, ok := t.Overlay(ref); ok {
 		if !o.Applies || o.Criteria.Specificity() == 0 {
-			return named{}, usage("overlay %s states no criteria: it is part of recipes, and none by itself", ref)
+			return RecipeRef{}, UsageErrorf("overlay %s states no criteria: it is a part of recipes, not a recipe", ref)
 		}
-		return named{criteria: o.Criteria}, nil
+		return RecipeRef{Criteria: o.Criteria}, nil
 	}
 	if info, err := os.Stat(ref); err == nil && info.Mode().IsRegular() {
-		return named{file: ref}, nil
+		return RecipeRef{File: ref}, nil
 	}
 	if strings.Contains(ref, "=") {
 		q, err := criteria.Parse(ref)
 		if err != nil {
-			return named{}, usage("%w", err)
+			return RecipeRef{}, UsageErrorf("%w", err)
 		}
-		return named{criteria: q}, nil
+		return RecipeRef{Criteria: q}, nil
 	}
 	var names []string
 	for _, o := range t.Recipes() {
 		names = append(names, o.Name)
 	}
 	if near := diag.Nearest(ref, names); near != "" {
-		return named{}, usage("there is no recipe %q: did you mean %s?", ref, near)
+		return RecipeRef{}, UsageErrorf("recipe %q not found: did you mean %s?", ref, near)
 	}
-	return named{}, usage("there is no recipe %q: firstlight recipe list shows the %d that there are", ref, len(names))
+	return RecipeRef{}, UsageErrorf("recipe %q not found: firstlight recipe list shows all %d", ref, len(names))
 }
 
-// resolve makes the recipe that is named.
-func (n named) resolve(t *tree.Tree, o resolve.Options) (*resolve.Result, error) {
-	if n.file == "" {
-		return resolved(resolve.Resolve(t, n.criteria, o))
+// Resolve resolves the recipe.
+func (r RecipeRef) Resolve(t *tree.Tree, o resolve.Options) (*resolve.Result, error) {
+	if r.File == "" {
+		return Resolved(resolve.Resolve(t, r.Criteria, o))
 	}
-	data, err := os.ReadFile(n.file)
+	data, err := os.ReadFile(r.File)
 	if err != nil {
-		return nil, usage("read recipe: %w", err)
+		return nil, UsageErrorf("cannot read recipe: %w", err)
 	}
-	return resolved(resolve.Load(t, n.file, data))
+	return Resolved(resolve.Load(t, r.File, data))
 }
 
-// readCriteria reads a file of criteria.
-func readCriteria(s Streams, file string) (criteria.Criteria, error) {
-	data, err := readFile(s, file)
-	if err != nil {
-		return criteria.Criteria{}, err
+// Resolved makes an error of resolving a usage error.
+func Resolved(r *resolve.Result, err error) (*resolve.Result, error) {
+	if err == nil {
+		return r, nil
 	}
-	q, err := resolve.ParseCriteria(file, data)
-	if err != nil {
-		return q, usage("%w", err)
+	if list, ok := errors.AsType[diag.List](err); ok {
+		return nil, UsageErrorf("%w\ncannot resolve the recipe: %s", err, Count(list.Count(diag.Error), "problem"))
 	}
-	return q, nil
+	return nil, UsageErrorf("%w", err)
+}
+
+// OpenRecipe opens the tree and resolves the recipe that a RECIPE argument names.
+func (f *RecipeFlags) OpenRecipe(s Streams, ref string, o resolve.Options) (*tree.Tree, *resolve.Result, error) {
+	t, err := f.Open(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := ParseRecipe(t, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := n.Resolve(t, o)
+	return t, r, err
 }

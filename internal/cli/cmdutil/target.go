@@ -6,13 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/autoscale"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/display"
+	"github.com/firstlight/firstlight/internal/gate"
 	"github.com/firstlight/firstlight/internal/lab"
+	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -21,77 +27,85 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// targetFlags say what is looked at: a cluster with its site, or a lab.
-type targetFlags struct {
-	site       string
+// TargetFlags select the cluster to work on: one with a site file, or a lab.
+type TargetFlags struct {
+	Site       string
 	kubeconfig string
 	context    string
 	lab        string
 }
 
-func (f *targetFlags) add(cmd *cobra.Command) {
+// Add adds the flags to a command.
+func (f *TargetFlags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.site, "site", "", "site file of the cluster (firstlight site init writes one)")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster; without one, the lab is used")
+	flags.StringVar(&f.Site, "site", "", "site file of the cluster (firstlight site init writes an example)")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: the lab)")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig")
-	flags.StringVar(&f.lab, "lab", "", "name of the lab to use, when no cluster is given (default \"lab\")")
+	flags.StringVar(&f.lab, "lab", "", "name of the lab to use if no cluster is given (default \"lab\")")
 	cmd.MarkFlagsMutuallyExclusive("kubeconfig", "lab")
 	cmd.MarkFlagsMutuallyExclusive("site", "lab")
 }
 
-// check refuses combinations that make no sense, before anything is done.
-func (f *targetFlags) check() error {
-	if (f.kubeconfig != "" || f.context != "") && f.site == "" {
-		return usage("--kubeconfig needs --site: the site file says what the cluster has to be (firstlight site init writes an example)")
+// Validate refuses invalid combinations of flags.
+func (f *TargetFlags) Validate() error {
+	if (f.kubeconfig != "" || f.context != "") && f.Site == "" {
+		return UsageErrorf("--kubeconfig needs --site: the site file declares what the cluster must have (firstlight site init writes an example)")
 	}
 	return nil
 }
 
-// target is a cluster that can be reached, with the site it is held against.
-type target struct {
-	site                  *site.Site
-	siteFile, profileFile []byte
-	profile               *profile.Profile
-	hosts                 *ssh.Pool
-	// controlPlane gives the cluster as soon as its control plane works, cluster when
-	// all of it is up: what watches it, and extras.
-	controlPlane, cluster accept.Reach
-	kubeconfig            func(ctx context.Context) (path, context string, err error)
-	versions              map[string]string
-	digests               func(ctx context.Context) (map[string]string, error)
-	// labHandle is nil for a cluster.
-	labHandle *lab.Handle
-	// owner keeps up a lab that was started for this command and ends with it.
+// Target is a cluster with the site file that it is checked against.
+type Target struct {
+	Site                  *site.Site
+	SiteFile, ProfileFile []byte
+	Profile               *profile.Profile
+	Hosts                 *ssh.Pool
+	// ControlPlane waits for the control plane. Cluster also waits for monitoring and extras.
+	ControlPlane, Cluster accept.Reach
+	Kubeconfig            func(ctx context.Context) (path, context string, err error)
+	// Versions and Digests are of a lab's programs; nil for a cluster.
+	Versions map[string]string
+	Digests  func(ctx context.Context) (map[string]string, error)
+	// Lab is nil for a cluster.
+	Lab *lab.Handle
+	// owner is set if the lab was started by this command; the lab ends with it.
 	owner *lab.Owner
 }
 
-// reach finds the target, starting a lab when none is given and none is up. A lab
-// is made to have the extras that the command needs; of a cluster, nothing is
-// asked. The cluster may still be coming up when it returns; the hosts answer.
-func (f *targetFlags) reach(ctx context.Context, board *display.Board, extras ...string) (*target, error) {
-	t := &target{}
+// Open opens the target. Without a site file it attaches to the running lab, or starts a
+// lab, and adds the extras to it; a cluster must have them already. Open returns as soon
+// as the hosts answer: the cluster may still be starting.
+func (f *TargetFlags) Open(ctx context.Context, board *display.Board, extras ...string) (*Target, error) {
+	t := &Target{}
 	var err error
-	if f.site != "" {
-		err = t.given(f)
+	if f.Site != "" {
+		err = t.openCluster(f)
 	} else {
-		err = t.lab(ctx, labNeeded(f.lab), board, extras)
+		err = t.openLab(ctx, labName(f.lab), board, extras)
 	}
 	if err == nil {
-		t.hosts, err = ssh.NewPool(t.site)
-		err = infrastructure(err)
+		t.Hosts, err = ssh.NewPool(t.Site)
+		err = Unobserved(err)
 	}
 	if err != nil {
-		return nil, errors.Join(err, infrastructure(t.close(ctx)))
+		return nil, errors.Join(err, Unobserved(t.Close(ctx)))
 	}
 	return t, nil
 }
 
-// given takes a site file and the kubeconfig of flags or site.
-func (t *target) given(f *targetFlags) error {
-	if err := t.load(f.site); err != nil {
-		return usage("%w", err)
+func labName(name string) string {
+	if name == "" {
+		return lab.DefaultName
 	}
-	path, name := t.site.Reach.Kubernetes.Kubeconfig, t.site.Reach.Kubernetes.Context
+	return name
+}
+
+// openCluster prefers the flags to the kubeconfig of the site file.
+func (t *Target) openCluster(f *TargetFlags) error {
+	if err := t.load(f.Site); err != nil {
+		return UsageErrorf("%w", err)
+	}
+	path, name := t.Site.Reach.Kubernetes.Kubeconfig, t.Site.Reach.Kubernetes.Context
 	if f.kubeconfig != "" {
 		path, name = f.kubeconfig, ""
 	}
@@ -100,79 +114,85 @@ func (t *target) given(f *targetFlags) error {
 	}
 	cluster, err := kube.Open(path, name)
 	if err != nil {
-		return usage("%w", err)
+		return UsageErrorf("%w", err)
 	}
-	t.cluster = func(context.Context) (*kube.Cluster, error) { return cluster, nil }
-	t.controlPlane = t.cluster
-	t.kubeconfig = func(context.Context) (string, string, error) { return path, name, nil }
+	t.Cluster = func(context.Context) (*kube.Cluster, error) { return cluster, nil }
+	t.ControlPlane = t.Cluster
+	t.Kubeconfig = func(context.Context) (string, string, error) { return path, name, nil }
 	return nil
 }
 
-func (t *target) load(path string) error {
+func (t *Target) load(path string) error {
 	var err error
-	if t.siteFile, err = os.ReadFile(path); err != nil {
-		return fmt.Errorf("read site: %w", err)
+	if t.SiteFile, err = os.ReadFile(path); err != nil {
+		return fmt.Errorf("cannot read site: %w", err)
 	}
-	if t.site, err = site.Load(path); err != nil {
-		return err //nolint:wrapcheck // names the file and lines
+	if t.Site, err = site.Load(path); err != nil {
+		return err
 	}
-	if t.profileFile, err = profile.Raw(t.site.Profile); err != nil {
-		return err //nolint:wrapcheck // names the profile
+	if t.ProfileFile, err = profile.Raw(t.Site.Profile); err != nil {
+		return err
 	}
-	t.profile, err = profile.Load(t.site.Profile)
-	return err //nolint:wrapcheck // names the profile
-}
-
-// lab attaches to a lab that is up, which gains the extras that it lacks, or
-// starts one that has them and ends with this command.
-func (t *target) lab(ctx context.Context, name string, board *display.Board, extras []string) error {
-	h, err := attachLasting(ctx, name, board)
-	if errors.Is(err, lab.ErrNotRunning) {
-		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: withArgs(extras)})
-	}
-	if err != nil {
-		return infrastructure(err)
-	}
-	t.labHandle = h
-	start := followStart(ctx, h, extras, func(e lab.Event) {
-		if t.owner != nil || e.Kind == lab.KindBuild || e.Kind == lab.KindExtra {
-			showLabEvent(board, e)
-		}
-	})
-	if err := start.wait(ctx, lab.StepHosts); err != nil {
-		return infrastructure(err)
-	}
-	if err := t.load(filepath.Join(h.Dir, embedded.SiteFile)); err != nil {
-		return infrastructure(fmt.Errorf("read the site of lab %s: %w", name, err))
-	}
-	path := t.site.Reach.Kubernetes.Kubeconfig
-	after := func(stage string) accept.Reach {
-		return func(ctx context.Context) (*kube.Cluster, error) {
-			if err := start.wait(ctx, stage); err != nil {
-				return nil, err
-			}
-			return kube.Open(path, "") //nolint:wrapcheck // says what it was doing
-		}
-	}
-	t.controlPlane, t.cluster = after(lab.StepCluster), after(wholeLab)
-	t.kubeconfig = func(ctx context.Context) (string, string, error) { return path, "", start.wait(ctx, lab.StepCluster) }
-	t.versions, err = labVersions()
-	t.digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
+	t.Profile, err = profile.Load(t.Site.Profile)
 	return err
 }
 
-// labDigests are those of the programs that a lab's processes really run.
+func (t *Target) openLab(ctx context.Context, name string, board *display.Board, extras []string) error {
+	h, err := attachLab(ctx, name, board)
+	if errors.Is(err, lab.ErrNotRunning) {
+		h, t.owner, err = lab.Spawn(ctx, lab.SpawnOptions{Name: name, Owned: true, Args: WithArgs(extras)})
+	}
+	if err != nil {
+		return Unobserved(err)
+	}
+	t.Lab = h
+	start := followStart(ctx, h, extras, func(e lab.Event) {
+		if t.owner != nil || e.Kind == lab.KindBuild || e.Kind == lab.KindExtra {
+			ShowLabEvent(board, e)
+		}
+	})
+	if err := start.wait(ctx, lab.StepHosts); err != nil {
+		return Unobserved(err)
+	}
+	if err := t.load(filepath.Join(h.Dir, embedded.SiteFile)); err != nil {
+		return Unobserved(fmt.Errorf("cannot read the site of lab %s: %w", name, err))
+	}
+	path := t.Site.Reach.Kubernetes.Kubeconfig
+	after := func(step string) accept.Reach {
+		return func(ctx context.Context) (*kube.Cluster, error) {
+			if err := start.wait(ctx, step); err != nil {
+				return nil, err
+			}
+			return kube.Open(path, "")
+		}
+	}
+	t.ControlPlane, t.Cluster = after(lab.StepCluster), after(stepAll)
+	t.Kubeconfig = func(ctx context.Context) (string, string, error) { return path, "", start.wait(ctx, lab.StepCluster) }
+	t.Versions, err = labVersions()
+	t.Digests = func(ctx context.Context) (map[string]string, error) { return labDigests(ctx, h) }
+	return err
+}
+
+// WithArgs pass extras to the lab's own process.
+func WithArgs(extras []string) []string {
+	if len(extras) == 0 {
+		return nil
+	}
+	return []string{"--with=" + strings.Join(extras, ",")}
+}
+
+// labDigests hashes the programs that the lab's processes run.
 func labDigests(ctx context.Context, h *lab.Handle) (map[string]string, error) {
 	st, err := h.Status(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says which lab
+		return nil, err
 	}
 	out := map[string]string{}
 	for _, c := range st.Components {
 		if c.Identity.PID == 0 {
-			continue // a fault has ended it
+			continue // killed by a fault
 		}
-		// The file that the process runs, also where another has taken its place since.
+		// /proc gives the running file even if it was replaced on disk since.
 		if out[c.Name], err = upstream.Digest(fmt.Sprintf("/proc/%d/exe", c.Identity.PID)); err != nil {
 			return nil, fmt.Errorf("program of %s: %w", c.Name, err)
 		}
@@ -180,13 +200,15 @@ func labDigests(ctx context.Context, h *lab.Handle) (map[string]string, error) {
 	return out, nil
 }
 
-// attachLasting attaches to a lab that is up and stays up. One that belongs to
-// another walk ends with that walk, and one that is stopping, or no longer
-// answers, ends soon: their end is waited for, and then there is none.
-func attachLasting(ctx context.Context, name string, board *display.Board) (*lab.Handle, error) {
+// labEndTimeout limits the wait for the end of another command's lab.
+const labEndTimeout = 10 * time.Minute
+
+// attachLab attaches to a running lab. It waits for the end of a lab that is stopping,
+// does not answer, or belongs to another command, and returns lab.ErrNotRunning then.
+func attachLab(ctx context.Context, name string, board *display.Board) (*lab.Handle, error) {
 	h, err := lab.Attach(ctx, name)
 	if errors.Is(err, lab.ErrNotRunning) {
-		return nil, err //nolint:wrapcheck // names the lab
+		return nil, err
 	}
 	if err == nil {
 		var st lab.Status
@@ -195,23 +217,20 @@ func attachLasting(ctx context.Context, name string, board *display.Board) (*lab
 			return h, nil
 		}
 	}
-	board.Log("lab %s is ending, or belongs to another walk: waiting for its end (another lab: --lab NAME)", name)
-	waiting, cancel := context.WithTimeout(ctx, waitForLab)
+	board.Log("lab %s is stopping or used by another run: waiting for its end (--lab NAME uses another lab)", name)
+	waiting, cancel := context.WithTimeout(ctx, labEndTimeout)
 	defer cancel()
-	if gone := lab.WaitGone(waiting, name); gone != nil {
-		return nil, errors.Join(gone, err)
+	if waitErr := lab.WaitGone(waiting, name); waitErr != nil {
+		return nil, errors.Join(waitErr, err)
 	}
 	return nil, lab.ErrNotRunning
 }
 
-// waitForLab is how long another walk's lab may take to end.
-const waitForLab = 10 * time.Minute
-
-// labVersions are the pins, for the evidence.
+// labVersions are the pinned versions of a lab's programs.
 func labVersions() (map[string]string, error) {
 	pins, err := upstream.Pins()
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, Unobserved(err)
 	}
 	versions := map[string]string{}
 	for _, p := range pins {
@@ -220,20 +239,97 @@ func labVersions() (map[string]string, error) {
 	return versions, nil
 }
 
-// monitored waits until what watches the cluster is up.
-func (t *target) monitored(ctx context.Context) error {
-	_, err := t.cluster(ctx)
+// WaitMonitored waits until the cluster's monitoring is ready.
+func (t *Target) WaitMonitored(ctx context.Context) error {
+	_, err := t.Cluster(ctx)
 	return err
 }
 
-// close ends what reach began: connections, and a lab that was started for it.
-func (t *target) close(ctx context.Context) error {
+// Close closes connections and stops a lab that Open started.
+func (t *Target) Close(ctx context.Context) error {
 	var errs []error
-	if t.hosts != nil {
-		errs = append(errs, t.hosts.Close())
+	if t.Hosts != nil {
+		errs = append(errs, t.Hosts.Close())
 	}
 	if t.owner != nil {
-		errs = append(errs, t.labHandle.Stop(context.WithoutCancel(ctx)), t.owner.Close())
+		errs = append(errs, t.Lab.Stop(context.WithoutCancel(ctx)), t.owner.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// RunOptions are the options of a run on the target that every command sets alike.
+func (t *Target) RunOptions(board *display.Board) accept.Options {
+	return accept.Options{
+		Site: t.Site, Profile: t.Profile, SiteFile: t.SiteFile, ProfileFile: t.ProfileFile, Cluster: t.Cluster,
+		Charts: gate.Charts(t.Site, t.Profile), Hosts: t.Hosts.Keys(), ClusterEnds: t.owner != nil,
+		Tool: Version, Versions: t.Versions, Digests: t.Digests,
+		Note: func(text string) { board.Log("%s", text) },
+	}
+}
+
+// Run runs a plan, closes the board and writes the report. Its error has the exit code of
+// the verdict that write returns.
+func Run(ctx context.Context, o accept.Options, closeBoard func(), write func(r accept.Report, runErr error) (check.Verdict, error)) error {
+	report, err := accept.Run(ctx, o)
+	closeBoard()
+	if input, ok := errors.AsType[*accept.InputError](err); ok {
+		return UsageErrorf("%w", input)
+	}
+	if report.Run == "" {
+		return Unobserved(err)
+	}
+	verdict, writeErr := write(report, err)
+	if err := errors.Join(err, writeErr); err != nil {
+		return Unobserved(err)
+	}
+	return VerdictError(verdict)
+}
+
+// OpenSite loads the site file at path with its profile. Without a path it is the site of
+// the running lab, or else the lab's default.
+func OpenSite(ctx context.Context, path string) (*site.Site, *profile.Profile, error) {
+	if path == "" {
+		if h, err := lab.Attach(ctx, lab.DefaultName); err == nil {
+			path = filepath.Join(h.Dir, embedded.SiteFile)
+		}
+	}
+	var loaded *site.Site
+	var err error
+	if path == "" {
+		loaded, err = embedded.DefaultSite()
+	} else {
+		loaded, err = site.Load(path)
+	}
+	if err != nil {
+		return nil, nil, UsageErrorf("%w", err)
+	}
+	p, err := profile.Load(loaded.Profile)
+	if err != nil {
+		return nil, nil, UsageErrorf("%w", err)
+	}
+	return loaded, p, nil
+}
+
+// GPUs counts the GPUs of a site: those of its profile on each node of its inventory.
+func GPUs(s *site.Site, p *profile.Profile) int {
+	return int(p.Node.GPUs.Value) * len(s.Inventory.Nodes)
+}
+
+// LabExtras are the extras that a lab needs for the checks that are included.
+func LabExtras(include []string) []string {
+	if slices.Contains(include, autoscale.Name) {
+		return []string{component.ExtraAdapter, component.ExtraKarpenter}
+	}
+	return nil
+}
+
+// FlagArgs are the flags whose value is not their default, as evidence records them.
+func FlagArgs(flags ...[3]string) []string {
+	var args []string
+	for _, f := range flags {
+		if name, value, usual := f[0], f[1], f[2]; value != usual {
+			args = append(args, name, value)
+		}
+	}
+	return args
 }

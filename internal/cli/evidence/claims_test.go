@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 )
@@ -261,11 +262,11 @@ func TestForgedClaims(t *testing.T) {
 func TestVerifySaysWhatIsClaimed(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := simulatedRun(t)
-	out, _ := ours(t, ExitPassed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
 	if want := "3 observed; claimed, by who made the run: tool, command"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
-	out, _ = ours(t, ExitPassed, "evidence", "verify", dir, "-o", "json")
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", dir, "-o", "json")
 	var v verification
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/autoscale"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/schedule"
@@ -17,8 +19,8 @@ import (
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
-// checksOf makes what a run is held against from its inputs alone: the checks that judge
-// it again, the plan that its site, profile and command demand, and what it says of itself.
+// checksOf derives from a run's inputs alone what the run is compared with: the checks that
+// judge it again, the plan of its site, profile and command, and its claims.
 func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
 	d, err := planOf(b)
 	if err != nil {
@@ -26,43 +28,43 @@ func checksOf(b *evidence.Bundle) (evidence.Derived, error) {
 	}
 	claims, found, err := accept.Claims(b)
 	d.Claims, d.Contradictions = claims, append(d.Contradictions, found...)
-	return d, err //nolint:wrapcheck // says what it was doing
+	return d, err
 }
 
 func planOf(b *evidence.Bundle) (evidence.Derived, error) {
-	told := toldOf(b.Header.Command)
-	if told.name == "recipe" {
-		// A test of recipes has no site: which recipes it took is its command's claim.
+	c := parseCommand(b.Header.Command)
+	if c.name == "recipe" {
+		// A test of recipes has no site; its recipes follow from the command.
 		d := evidence.Derived{Checks: schedule.Replay(b)}
 		if b.Plan.Name != schedule.PlanName {
 			d.Problems = append(d.Problems, evidence.PlanProblem{Message: fmt.Sprintf("the plan is %q, the command makes %q", b.Plan.Name, schedule.PlanName)})
 		}
 		if !b.Header.Simulated {
-			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json says false, a test of recipes has no hardware"})
+			d.Contradictions = append(d.Contradictions, evidence.Contradiction{Field: "simulated", Message: "run.json has false, but a test of recipes has no hardware"})
 		}
 		return d, nil
 	}
 	s, p, err := accept.Used(b)
 	if err != nil {
-		return evidence.Derived{}, err //nolint:wrapcheck // says what it was doing
+		return evidence.Derived{}, err
 	}
-	d, err := told.derive(b, s, p)
+	d, err := c.derive(b, s, p)
 	if err != nil {
 		return evidence.Derived{}, err
 	}
-	d.Problems = append(d.Problems, told.compare(b.Header, s, p)...)
+	d.Problems = append(d.Problems, c.compare(b.Header, s, p)...)
 	return d, nil
 }
 
-// told is what a command line says of the plan that it walks.
-type told struct {
-	name, intent, version   string
-	from, only, namespace   string
-	include, order, exempts []string
+// commandLine has the flags of a run that select its plan.
+type commandLine struct {
+	name, intent, version         string
+	from, only, namespace         string
+	include, order, notApplicable []string
 }
 
-func toldOf(command []string) told {
-	var t told
+func parseCommand(command []string) commandLine {
+	var t commandLine
 	if len(command) > 1 {
 		t.name = command[1]
 	}
@@ -84,7 +86,7 @@ func toldOf(command []string) told {
 		case "--order":
 			t.order = strings.Split(value, ",")
 		case "--not-applicable":
-			t.exempts = append(t.exempts, value)
+			t.notApplicable = append(t.notApplicable, value)
 		default:
 			continue
 		}
@@ -93,8 +95,8 @@ func toldOf(command []string) told {
 	return t
 }
 
-// derive makes the plan that the command walks on a site.
-func (t told) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
+// derive makes the plan of the command for a site.
+func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
 	d := evidence.Derived{Checks: gate.Checks(s, p)}
 	var walked plan.Plan
 	var err error
@@ -113,33 +115,33 @@ func (t told) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evid
 		return d, fmt.Errorf("derive the plan of run %s: %w", b.Header.Run, err)
 	}
 	d.Plan, err = evidence.DescribePlan(walked)
-	return d, err //nolint:wrapcheck // says what it was doing
+	return d, err
 }
 
-// deriveCase also compares the case, which is data of the run, with the command.
-func (t told) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
+// deriveCase also compares the case in the run with the command.
+func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evidence.Derived, error) {
 	c, ok, err := validate.CaseOf(b)
 	if err != nil {
-		return evidence.Derived{}, err //nolint:wrapcheck // names the run
+		return evidence.Derived{}, err
 	}
 	if !ok {
 		return evidence.Derived{Checks: gate.Checks(s, p), Problems: []evidence.PlanProblem{
-			{Message: "the command is validate, and the run has no " + validate.InputFile},
+			{Message: "the command is validate, but the run has no " + validate.InputFile},
 		}}, nil
 	}
 	d := evidence.Derived{Problems: t.compareCase(c, s, p)}
 	if d.Checks, err = c.Judges(s, p); err != nil {
-		return evidence.Derived{}, err //nolint:wrapcheck // says what it was doing
+		return evidence.Derived{}, err
 	}
 	walked, err := c.Plan(s, p, validate.Reach{})
 	if err != nil {
-		return evidence.Derived{}, err //nolint:wrapcheck // says what it was doing
+		return evidence.Derived{}, err
 	}
 	d.Plan, err = evidence.DescribePlan(walked)
-	return d, err //nolint:wrapcheck // says what it was doing
+	return d, err
 }
 
-func (t told) compareCase(c validate.Case, s *site.Site, p *profile.Profile) []evidence.PlanProblem {
+func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profile) []evidence.PlanProblem {
 	var out []evidence.PlanProblem
 	differ := func(format string, args ...any) {
 		out = append(out, evidence.PlanProblem{Message: validate.InputFile + ": " + fmt.Sprintf(format, args...)})
@@ -148,32 +150,32 @@ func (t told) compareCase(c validate.Case, s *site.Site, p *profile.Profile) []e
 		differ("version is %q, the command says --conformance %q", c.Version, t.version)
 	}
 	for id, reason := range c.NotApplicable {
-		if !slices.Contains(t.exempts, id+"="+reason) {
-			differ("%s is not applicable (%s), the command does not say so", id, reason)
+		if !slices.Contains(t.notApplicable, id+"="+reason) {
+			differ("%s is not applicable (%s), but not by the command", id, reason)
 		}
 	}
-	intent, err := intentOf(t.intent)
+	intent, err := pipeline.ParseIntent(t.intent)
 	if err != nil {
 		differ("%v", err)
 		return out
 	}
-	want, err := orderOf(intent, gpusOf(s, p), t.order)
+	want, err := pipeline.OrderFor(intent, cmdutil.GPUs(s, p), t.order)
 	if err != nil {
 		differ("%v", err)
 		return out
 	}
-	have, errHave := json.Marshal(c.Order.Steps)
-	made, errMade := json.Marshal(want.Steps)
-	if errHave != nil || errMade != nil || string(have) != string(made) || c.Order.Intent != intent {
-		differ("the steps are not those of the pipeline for %s on %d GPUs", intent, want.GPUs)
+	got, errGot := json.Marshal(c.Order.Steps)
+	expected, errExpected := json.Marshal(want.Steps)
+	if errGot != nil || errExpected != nil || string(got) != string(expected) || c.Order.Intent != intent {
+		differ("the steps differ from the pipeline for %s on %d GPUs", intent, want.GPUs)
 	}
 	return out
 }
 
-// compare holds what run.json says of the walk against the command and the site.
-func (t told) compare(h evidence.Header, s *site.Site, p *profile.Profile) []evidence.PlanProblem {
+// compare compares run.json with the command and the site.
+func (t commandLine) compare(h evidence.Header, s *site.Site, p *profile.Profile) []evidence.PlanProblem {
 	var out []evidence.PlanProblem
-	for _, f := range []struct{ name, have, by, want string }{
+	for _, f := range []struct{ name, got, source, want string }{
 		{"only", h.Only, "the command", t.only},
 		{"from", h.From, "the command", t.from},
 		{"include", strings.Join(h.Include, ","), "the command", strings.Join(t.include, ",")},
@@ -181,14 +183,14 @@ func (t told) compare(h evidence.Header, s *site.Site, p *profile.Profile) []evi
 		{"site", h.Site, "site.yaml", s.Name},
 		{"profile", h.Profile, "profile.yaml", p.Name},
 	} {
-		if f.have == f.want {
+		if f.got == f.want {
 			continue
 		}
-		says := f.name
-		if f.by != "the command" {
-			says = "name"
+		key := f.name
+		if f.source != "the command" {
+			key = "name"
 		}
-		out = append(out, evidence.PlanProblem{Message: fmt.Sprintf("run.json says %s %q, %s says %s %q", f.name, f.have, f.by, says, f.want)})
+		out = append(out, evidence.PlanProblem{Message: fmt.Sprintf("run.json has %s %q, %s has %s %q", f.name, f.got, f.source, key, f.want)})
 	}
 	return out
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/gate"
@@ -39,9 +41,9 @@ func (b blind) Observe(ctx context.Context, rec check.Recorder) error {
 	_, err := rec.Record(check.Observation{Kind: "reach", Target: "gpu-01", Command: "connect", Err: "no route to host"})
 	if b.interrupt != nil {
 		b.interrupt()
-		return ctx.Err() //nolint:wrapcheck // the walk knows it
+		return ctx.Err()
 	}
-	return err //nolint:wrapcheck // says what it was doing
+	return err
 }
 
 // blindRun is the run of a playbook that saw nothing but which cluster it is; interrupted, it
@@ -124,7 +126,7 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 // ours runs a command line that must exit so.
 func ours(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	stdout, stderr, code := run(t, args...)
+	stdout, stderr, code := clitest.Run(t, New, args...)
 	if code != want {
 		t.Fatalf("%v exits %d, not %d:\n%s%s", args, code, want, stdout, stderr)
 	}
@@ -135,7 +137,7 @@ func ours(t *testing.T, want int, args ...string) (stdout, stderr string) {
 func keys(t *testing.T, name string) (private, public string) {
 	t.Helper()
 	base := filepath.Join(t.TempDir(), name)
-	ours(t, ExitPassed, "evidence", "keygen", base)
+	ours(t, cmdutil.ExitPassed, "evidence", "keygen", base)
 	return base + ".key", base + ".pub"
 }
 
@@ -147,78 +149,78 @@ func TestEvidenceFromKeyToRegistryAndBack(t *testing.T) {
 	_, other := keys(t, "b")
 
 	// Before it is signed.
-	out, _ := ours(t, ExitPassed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
 	if !strings.Contains(out, dir+" is intact") || !strings.Contains(out, "not signed") {
 		t.Errorf("unsigned: %s", out)
 	}
-	ours(t, ExitFailed, "evidence", "verify", dir, "--key", public)
-	_, stderr := ours(t, ExitUsage, "evidence", "pack", dir, "--to", filepath.Join(t.TempDir(), "x"))
+	ours(t, cmdutil.ExitFailed, "evidence", "verify", dir, "--key", public)
+	_, stderr := ours(t, cmdutil.ExitUsage, "evidence", "pack", dir, "--to", filepath.Join(t.TempDir(), "x"))
 	if !strings.Contains(stderr, "is not signed") {
 		t.Errorf("packed unsigned: %s", stderr)
 	}
-	ours(t, ExitUsage, "evidence", "sign", dir)
-	ours(t, ExitUsage, "evidence", "sign", dir, "--key", public)
+	ours(t, cmdutil.ExitUsage, "evidence", "sign", dir)
+	ours(t, cmdutil.ExitUsage, "evidence", "sign", dir, "--key", public)
 
-	out, _ = ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private)
 	if !strings.Contains(out, "unobserved, finished") {
 		t.Errorf("signed: %s", out)
 	}
-	ours(t, ExitUsage, "evidence", "sign", dir, "--key", private)
-	ours(t, ExitPassed, "evidence", "sign", dir, "--key", private, "--replace")
+	ours(t, cmdutil.ExitUsage, "evidence", "sign", dir, "--key", private)
+	ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private, "--replace")
 
 	bundle := filepath.Join(t.TempDir(), "run.tar.gz")
-	ours(t, ExitPassed, "evidence", "pack", dir, "--to", bundle)
-	ours(t, ExitUsage, "evidence", "pack", dir, "--to", bundle)
+	ours(t, cmdutil.ExitPassed, "evidence", "pack", dir, "--to", bundle)
+	ours(t, cmdutil.ExitUsage, "evidence", "pack", dir, "--to", bundle)
 
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	ref := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/acceptance:one"
-	ours(t, ExitPassed, "evidence", "push", bundle, ref)
-	one, _ := ours(t, ExitPassed, "evidence", "push", dir, ref, "-o", "json")
-	two, _ := ours(t, ExitPassed, "evidence", "push", bundle, ref, "-o", "json")
+	ours(t, cmdutil.ExitPassed, "evidence", "push", bundle, ref)
+	one, _ := ours(t, cmdutil.ExitPassed, "evidence", "push", dir, ref, "-o", "json")
+	two, _ := ours(t, cmdutil.ExitPassed, "evidence", "push", bundle, ref, "-o", "json")
 	if one != two {
 		t.Errorf("the directory is pushed as %s, its archive as %s", one, two)
 	}
 	into := t.TempDir()
-	ours(t, ExitPassed, "evidence", "pull", ref, "--to", into)
-	ours(t, ExitUsage, "evidence", "pull", ref, "--to", into)
+	ours(t, cmdutil.ExitPassed, "evidence", "pull", ref, "--to", into)
+	ours(t, cmdutil.ExitUsage, "evidence", "pull", ref, "--to", into)
 	pulled := filepath.Join(into, filepath.Base(dir))
 	if names, err := os.ReadDir(into); err != nil || len(names) != 1 {
 		t.Errorf("pull left %v, %v", names, err)
 	}
 
 	for _, given := range []string{dir, bundle, ref, pulled} {
-		out, _ := ours(t, ExitPassed, "evidence", "verify", given, "--key", public)
+		out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", given, "--key", public)
 		if !strings.Contains(out, "of key SHA256:") || !strings.Contains(out, "8 of 8 verdicts reached again") {
 			t.Errorf("verify %s: %s", given, out)
 		}
-		ours(t, ExitPassed, "evidence", "verify", given, "--key", other, "--key", public)
-		out, _ = ours(t, ExitUnobserved, "evidence", "verify", given)
+		ours(t, cmdutil.ExitPassed, "evidence", "verify", given, "--key", other, "--key", public)
+		out, _ = ours(t, cmdutil.ExitUnobserved, "evidence", "verify", given)
 		if !strings.Contains(out, "not everything was checked: signature") {
 			t.Errorf("verify %s without key: %s", given, out)
 		}
-		ours(t, ExitPassed, "evidence", "verify", given, "--unsigned")
-		ours(t, ExitFailed, "evidence", "verify", given, "--key", other)
-		ours(t, ExitUsage, "evidence", "verify", given, "--key", private)
-		ours(t, ExitUsage, "evidence", "verify", given, "--key", public, "--unsigned")
+		ours(t, cmdutil.ExitPassed, "evidence", "verify", given, "--unsigned")
+		ours(t, cmdutil.ExitFailed, "evidence", "verify", given, "--key", other)
+		ours(t, cmdutil.ExitUsage, "evidence", "verify", given, "--key", private)
+		ours(t, cmdutil.ExitUsage, "evidence", "verify", given, "--key", public, "--unsigned")
 	}
-	out, _ = ours(t, ExitPassed, "evidence", "verify", bundle, "--key", public, "-o", "json")
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public, "-o", "json")
 	var v verification
 	if err := json.Unmarshal([]byte(out), &v); err != nil || !v.Intact || v.Run != filepath.Base(dir) || len(v.Checks) < 10 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	stable := regexp.MustCompile(`SHA256:\S+|[0-9a-f]{64}|\d{8}-\d{6}-[0-9a-f]{4}|/\S+/run\.tar\.gz|\d+ files`)
-	out, _ = ours(t, ExitPassed, "evidence", "verify", bundle, "--key", public)
-	golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public)
+	clitest.Golden(t, "evidence-verify.txt", stable.ReplaceAll([]byte(out), []byte("X")))
 }
 
 func TestEvidenceThatWasChanged(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	private, public := keys(t, "a")
-	ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
+	ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private)
 	bundle := filepath.Join(t.TempDir(), "run.tar.gz")
-	ours(t, ExitPassed, "evidence", "pack", dir, "--to", bundle)
+	ours(t, cmdutil.ExitPassed, "evidence", "pack", dir, "--to", bundle)
 	data, err := os.ReadFile(bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -227,41 +229,41 @@ func TestEvidenceThatWasChanged(t *testing.T) {
 		if err := os.WriteFile(bundle, data[:at], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, _ := ours(t, ExitFailed, "evidence", "verify", bundle, "--key", public)
+		out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", bundle, "--key", public)
 		if !strings.Contains(out, "archive: it ") {
 			t.Errorf("%s: %s", name, out)
 		}
-		ours(t, ExitFailed, "evidence", "push", bundle, "127.0.0.1:1/x:y")
+		ours(t, cmdutil.ExitFailed, "evidence", "push", bundle, "127.0.0.1:1/x:y")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "site.yaml"), []byte("name: another\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ours(t, ExitFailed, "evidence", "verify", dir, "--key", public)
+	out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", dir, "--key", public)
 	if !strings.Contains(out, "is NOT intact:\n") || !strings.Contains(out, "files: site.yaml: changed") {
 		t.Errorf("changed: %s", out)
 	}
-	ours(t, ExitFailed, "evidence", "sign", dir, "--key", private, "--replace")
-	ours(t, ExitUsage, "evidence", "verify", filepath.Join(dir, "none"))
-	ours(t, ExitUsage, "evidence", "verify", t.TempDir())
-	ours(t, ExitUsage, "evidence", "verify", "oci://x")
-	ours(t, ExitUnobserved, "evidence", "verify", "oci://127.0.0.1:1/x:y")
+	ours(t, cmdutil.ExitFailed, "evidence", "sign", dir, "--key", private, "--replace")
+	ours(t, cmdutil.ExitUsage, "evidence", "verify", filepath.Join(dir, "none"))
+	ours(t, cmdutil.ExitUsage, "evidence", "verify", t.TempDir())
+	ours(t, cmdutil.ExitUsage, "evidence", "verify", "oci://x")
+	ours(t, cmdutil.ExitUnobserved, "evidence", "verify", "oci://127.0.0.1:1/x:y")
 }
 
 func TestEvidenceOfAnInterruptedRun(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, true)
 	private, public := keys(t, "a")
-	ours(t, ExitFailed, "evidence", "verify", dir)
-	out, _ := ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
+	ours(t, cmdutil.ExitFailed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private)
 	if !strings.Contains(out, "interrupted before its first verdict; missing: facility") {
 		t.Errorf("signed: %s", out)
 	}
 	bundle := filepath.Join(t.TempDir(), "run.tar.gz")
-	out, _ = ours(t, ExitPassed, "evidence", "pack", dir, "--to", bundle)
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "pack", dir, "--to", bundle)
 	if !strings.Contains(out, "the run was interrupted") {
 		t.Errorf("packed: %s", out)
 	}
-	out, _ = ours(t, ExitPassed, "evidence", "verify", bundle, "--key", public)
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "verify", bundle, "--key", public)
 	if !strings.Contains(out, "unobserved, interrupted before its first verdict; missing: facility") {
 		t.Errorf("verified: %s", out)
 	}
@@ -274,7 +276,7 @@ func TestKeygenWritesNothingOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours(t, ExitUsage, "evidence", "keygen", strings.TrimSuffix(private, ".key"))
+	ours(t, cmdutil.ExitUsage, "evidence", "keygen", strings.TrimSuffix(private, ".key"))
 	if is, err := os.ReadFile(private); err != nil || string(is) != string(was) {
 		t.Errorf("the key is another one, %v", err)
 	}
@@ -284,18 +286,18 @@ func TestEvidenceExport(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	dir := blindRun(t, false)
 	for format, want := range map[string]string{"ctrf": `"reportFormat": "CTRF"`, "junit": "<testsuites", "nvcre": `"result": "INCOMPLETE"`} {
-		out, _ := ours(t, ExitPassed, "evidence", "export", dir, "--format", format)
+		out, _ := ours(t, cmdutil.ExitPassed, "evidence", "export", dir, "--format", format)
 		if !strings.Contains(out, want) {
 			t.Errorf("%s: %s", format, out)
 		}
 	}
-	out, _ := ours(t, ExitPassed, "evidence", "export", dir, "--format", "nvcre", "--platform", "aws")
+	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "export", dir, "--format", "nvcre", "--platform", "aws")
 	if !strings.Contains(out, `"platform": "aws"`) || !strings.Contains(out, `"gpu": "h100"`) {
 		t.Errorf("nvcre: %s", out)
 	}
-	ours(t, ExitUsage, "evidence", "export", dir)
-	ours(t, ExitUsage, "evidence", "export", dir, "--format", "pdf")
-	ours(t, ExitUsage, "evidence", "export", blindRun(t, true), "--format", "ctrf")
+	ours(t, cmdutil.ExitUsage, "evidence", "export", dir)
+	ours(t, cmdutil.ExitUsage, "evidence", "export", dir, "--format", "pdf")
+	ours(t, cmdutil.ExitUsage, "evidence", "export", blindRun(t, true), "--format", "ctrf")
 }
 
 // A bundle of a stranger has no say over the terminal that it is verified on.
@@ -305,7 +307,7 @@ func TestEvidenceOfAStrangerIsPrintedPlain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x\x1b[2Jy"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := ours(t, ExitFailed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", dir)
 	if strings.Contains(out, "\x1b") || !strings.Contains(out, "[2Jy: extra") {
 		t.Errorf("printed %q", out)
 	}

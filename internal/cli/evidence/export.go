@@ -12,33 +12,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/nvcre"
 	"github.com/firstlight/firstlight/internal/profile"
 )
 
-// exportFormats are those that a run can be written in for others.
 var exportFormats = []string{"ctrf", "junit", "nvcre"}
 
-func newEvidenceExport(s Streams) *cobra.Command {
+func newExport(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write a run in a form that other tools read: CTRF, JUnit, NVIDIA's Cluster Readiness Engine",
-		Long: `export prints a run's verdicts as CTRF (https://ctrf.io), as JUnit XML, or as the
-results JSON of NVIDIA's Cluster Readiness Engine (nvcre). The first two are in
-every finished run already. The last has no place to say that hardware was
-simulated: the platform of such a run is "simulated", whatever --platform says.`,
+		Short: "Convert a run to CTRF, JUnit XML or NVIDIA Cluster Readiness Engine results",
+		Long: `Print a run's verdicts as CTRF (https://ctrf.io), as JUnit XML, or as the results JSON of
+NVIDIA's Cluster Readiness Engine (nvcre). Every finished run already has the first two.
+The nvcre format cannot mark simulated hardware: the platform of a run on simulated
+hardware is "simulated", regardless of --platform.`,
 		Example: `  firstlight evidence export evidence/20261121-014233-7f3a --format ctrf
   firstlight evidence export evidence/20261121-014233-7f3a --format nvcre --platform onprem`,
 		Args: cobra.ExactArgs(1),
 	}
-	format := cmd.Flags().String("format", "", "one of "+strings.Join(exportFormats, ", ")+" (required)")
-	platform := cmd.Flags().String("platform", "unknown", "for nvcre: the cluster's platform, as that engine calls it (aws, gcp, azure, oci, onprem, ...)")
+	format := cmd.Flags().String("format", "", "output format: "+strings.Join(exportFormats, ", ")+" (required)")
+	platform := cmd.Flags().String("platform", "unknown", "platform for nvcre: aws, gcp, azure, oci, onprem, ...")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if !slices.Contains(exportFormats, *format) {
-			return usage("--format %q is not one of %s", *format, strings.Join(exportFormats, ", "))
+			return cmdutil.UsageErrorf("unknown --format %q: want one of %s", *format, strings.Join(exportFormats, ", "))
 		}
-		dir, err := bundleDir(args[0])
+		dir, err := cmdutil.RunDir(args[0])
 		if err != nil {
 			return err
 		}
@@ -62,11 +62,11 @@ simulated: the platform of such a run is "simulated", whatever --platform says.`
 	return cmd
 }
 
-// reportFile is a report that a finished run has.
+// reportFile reads a report of a finished run.
 func reportFile(dir, name string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
-		return nil, usage("the run has no %s, which a run that was interrupted has not: %w", name, err)
+		return nil, cmdutil.UsageErrorf("the run has no %s, maybe because it was interrupted: %w", name, err)
 	}
 	return data, nil
 }
@@ -74,11 +74,11 @@ func reportFile(dir, name string) ([]byte, error) {
 func nvcreReport(dir, platform string) ([]byte, error) {
 	b, err := evidence.Load(dir)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	site, prof, err := accept.Used(b)
 	if err != nil {
-		return nil, usage("the run is of no cluster with an inventory: %w", err)
+		return nil, cmdutil.UsageErrorf("the run has no inventory: %w", err)
 	}
 	f := nvcre.Fleet{Name: site.Name, Platform: platform, GPU: architecture(prof)}
 	for _, n := range site.Inventory.Nodes {
@@ -86,7 +86,7 @@ func nvcreReport(dir, platform string) ([]byte, error) {
 	}
 	r, err := nvcre.Build(b, f)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -97,7 +97,7 @@ func nvcreReport(dir, platform string) ([]byte, error) {
 
 var architectures = regexp.MustCompile(`\b(GB300|GB200|B300|B200|H200|H100|H20|A100|L40S|L40)\b`)
 
-// architecture is what that engine calls the GPU: h100.
+// architecture is the GPU in the words of nvcre: h100.
 func architecture(p *profile.Profile) string {
 	for _, product := range p.GPU.Products {
 		if m := architectures.FindString(product); m != "" {

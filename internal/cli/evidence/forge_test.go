@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/evidencetest"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -227,18 +228,18 @@ func TestForgedPlans(t *testing.T) {
 // forgeryRefused says that a run is not verified, not signed and not replayed.
 func forgeryRefused(t *testing.T, dir, private, verify, replay string) {
 	t.Helper()
-	out, _ := ours(t, ExitFailed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", dir)
 	if !strings.Contains(out, verify) {
 		t.Errorf("verify does not say %q:\n%s", verify, out)
 	}
-	_, stderr := ours(t, ExitFailed, "evidence", "sign", dir, "--key", private)
+	_, stderr := ours(t, cmdutil.ExitFailed, "evidence", "sign", dir, "--key", private)
 	if !strings.Contains(stderr, verify) {
 		t.Errorf("sign does not say %q:\n%s", verify, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, evidence.AttestationFile)); err == nil {
 		t.Error("it is signed")
 	}
-	out, _ = ours(t, ExitFailed, "evidence", "replay", dir)
+	out, _ = ours(t, cmdutil.ExitFailed, "evidence", "replay", dir)
 	if !strings.Contains(out, replay) {
 		t.Errorf("replay does not say %q:\n%s", replay, out)
 	}
@@ -255,12 +256,12 @@ func TestVerifySaysWhatTheVerdictIsAbout(t *testing.T) {
 	})
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
-	out, _ := ours(t, ExitPassed, "evidence", "verify", dir)
+	out, _ := ours(t, cmdutil.ExitPassed, "evidence", "verify", dir)
 	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("verify does not say %q:\n%s", want, out)
 	}
 	private, _ := keys(t, "a")
-	out, _ = ours(t, ExitPassed, "evidence", "sign", dir, "--key", private)
+	out, _ = ours(t, cmdutil.ExitPassed, "evidence", "sign", dir, "--key", private)
 	if want := "facility alone was looked at: 1 of 8 checks"; !strings.Contains(out, want) {
 		t.Errorf("sign does not say %q:\n%s", want, out)
 	}
@@ -275,7 +276,7 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 	if err := os.WriteFile(other, []byte("name: another\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours(t, ExitPassed, "evidence", "verify", dir, "--site", mine, "--profile", filepath.Join(dir, "profile.yaml"), "--cluster", evidencetest.Cluster)
+	ours(t, cmdutil.ExitPassed, "evidence", "verify", dir, "--site", mine, "--profile", filepath.Join(dir, "profile.yaml"), "--cluster", evidencetest.Cluster)
 	for name, tt := range map[string]struct {
 		args []string
 		want string
@@ -284,18 +285,18 @@ func TestVerifyComparesWithWhatIsExpected(t *testing.T) {
 		"profile": {[]string{"--profile", "a3-highgpu-1g"}, "expected: profile.yaml: it is not the file that was given"},
 		"cluster": {[]string{"--cluster", "0000"}, `the cluster is "` + evidencetest.Cluster + `", expected "0000"`},
 	} {
-		out, _ := ours(t, ExitFailed, append([]string{"evidence", "verify", dir}, tt.args...)...)
+		out, _ := ours(t, cmdutil.ExitFailed, append([]string{"evidence", "verify", dir}, tt.args...)...)
 		if !strings.Contains(out, tt.want) {
 			t.Errorf("%s: verify does not say %q:\n%s", name, tt.want, out)
 		}
 	}
-	ours(t, ExitUsage, "evidence", "verify", dir, "--site", filepath.Join(t.TempDir(), "none"))
+	ours(t, cmdutil.ExitUsage, "evidence", "verify", dir, "--site", filepath.Join(t.TempDir(), "none"))
 	command(t, dir, func(h *evidence.Header) {
 		h.Only, h.Command = "facility", []string{"firstlight", "accept", "--only", "facility"}
 	})
 	editJournal(t, dir, func(e *evidence.Entry) bool { return e.Step != "" && e.Step != "facility" })
 	reseal(t, dir)
-	out, _ := ours(t, ExitFailed, "evidence", "verify", dir, "--site", mine)
+	out, _ := ours(t, cmdutil.ExitFailed, "evidence", "verify", dir, "--site", mine)
 	if !strings.Contains(out, "only facility was walked, the whole plan is expected") {
 		t.Errorf("a run of one gate: %s", out)
 	}
@@ -333,7 +334,7 @@ func TestFilesOfARunSayOneThing(t *testing.T) {
 					t.Fatal(err)
 				}
 				writeJSONFile(t, filepath.Join(dir, evidence.ManifestFileName), m)
-				ours(t, ExitFailed, "evidence", "verify", dir)
+				ours(t, cmdutil.ExitFailed, "evidence", "verify", dir)
 			})
 		}
 	}

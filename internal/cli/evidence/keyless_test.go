@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence/keyless/sigstoretest"
 )
 
@@ -26,32 +27,32 @@ func TestEvidenceSignedByAnIdentity(t *testing.T) {
 	bundle := filepath.Join(files, "run.sigstore.json")
 	sign := []string{"evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", sigstore.Fulcio, "--rekor-url", sigstore.Rekor}
 
-	ours(t, ExitUsage, sign[:len(sign)-2]...)
-	_, stderr := ours(t, ExitUnobserved, "evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor)
+	ours(t, cmdutil.ExitUsage, sign[:len(sign)-2]...)
+	_, stderr := ours(t, cmdutil.ExitUnobserved, "evidence", "sign", dir, "--identity-token-file", token, "--bundle", bundle, "--fulcio-url", "http://127.0.0.1:1", "--rekor-url", sigstore.Rekor)
 	if _, err := os.Stat(bundle); err == nil || strings.Contains(stderr, sigstore.Token) {
 		t.Errorf("without Fulcio a bundle is left, or the token is told: %s", stderr)
 	}
-	out, _ := ours(t, ExitPassed, sign...)
+	out, _ := ours(t, cmdutil.ExitPassed, sign...)
 	if !strings.Contains(out, bundle+", by the identity of the token") {
 		t.Errorf("signed: %s", out)
 	}
-	ours(t, ExitUsage, sign...) // a bundle is there
-	ours(t, ExitPassed, append(sign, "--replace")...)
+	ours(t, cmdutil.ExitUsage, sign...) // a bundle is there
+	ours(t, cmdutil.ExitPassed, append(sign, "--replace")...)
 
 	packed := filepath.Join(files, "run.tar.gz")
-	ours(t, ExitPassed, "evidence", "pack", dir, "--to", packed, "--unsigned")
+	ours(t, cmdutil.ExitPassed, "evidence", "pack", dir, "--to", packed, "--unsigned")
 	for _, given := range []string{dir, packed} {
 		verify := func(identity, root string) []string {
 			return []string{"evidence", "verify", given, "--bundle", bundle, "--trusted-root", root, "--certificate-identity", identity, "--certificate-oidc-issuer", sigstoretest.Issuer}
 		}
-		out, _ := ours(t, ExitPassed, verify(identity, root)...)
+		out, _ := ours(t, cmdutil.ExitPassed, verify(identity, root)...)
 		if !strings.Contains(out, "of "+identity+", as "+sigstoretest.Issuer+" says") || !strings.Contains(out, given+" is intact") {
 			t.Errorf("verify %s: %s", given, out)
 		}
-		ours(t, ExitFailed, verify("mallory@example.com", root)...)
-		ours(t, ExitFailed, verify(identity, file("other.json", sigstoretest.Start(t, identity).Root))...)
-		ours(t, ExitUsage, verify(identity, token)...)
-		ours(t, ExitUsage, append(verify(identity, root), "--unsigned")...)
-		ours(t, ExitUsage, "evidence", "verify", given, "--bundle", bundle)
+		ours(t, cmdutil.ExitFailed, verify("mallory@example.com", root)...)
+		ours(t, cmdutil.ExitFailed, verify(identity, file("other.json", sigstoretest.Start(t, identity).Root))...)
+		ours(t, cmdutil.ExitUsage, verify(identity, token)...)
+		ours(t, cmdutil.ExitUsage, append(verify(identity, root), "--unsigned")...)
+		ours(t, cmdutil.ExitUsage, "evidence", "verify", given, "--bundle", bundle)
 	}
 }

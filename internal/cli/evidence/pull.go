@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
 )
 
@@ -20,30 +21,29 @@ type pulled struct {
 	Dir string `json:"dir"`
 }
 
-func newEvidencePull(s Streams) *cobra.Command {
+func newPull(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pull REFERENCE",
 		Short: "Pull a run from an OCI registry and unpack it",
-		Long: `pull fetches the run that a reference names, holds what comes against its
-digests, and unpacks it into a directory of the run's name. An archive that is cut,
-or holds anything odd, is refused, and nothing is left of it. Who made the run is
-for evidence verify to say. A run that came from elsewhere is resumed only by its name, and
-no verdict of it is kept.`,
+		Long: `Pull a run from an OCI registry, check its digests, and unpack it into a directory with the
+run's name. A truncated archive, or one with unexpected entries, is refused and removed.
+The signature is not checked: run evidence verify. A pulled run is resumed only by its
+name, and its verdicts are not reused.`,
 		Example: `  firstlight evidence pull oci://registry.example.com/acceptance:20261121 --to evidence
   firstlight evidence verify evidence/20261121-014233-7f3a --key firstlight.pub`,
 		Args: cobra.ExactArgs(1),
 	}
-	out := addOutputFlag(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	plain := addPlainHTTP(cmd)
-	to := cmd.Flags().String("to", "evidence", "directory in which the run's own is made")
+	to := cmd.Flags().String("to", "evidence", "directory to create the run's directory in")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if err := os.MkdirAll(*to, 0o755); err != nil { //nolint:gosec // evidence is to be read by others
-			return usage("%w", err)
+		if err := os.MkdirAll(*to, 0o755); err != nil { //nolint:gosec // evidence is public
+			return cmdutil.UsageErrorf("%w", err)
 		}
-		// On the same file system, so that what was unpacked only has to be renamed.
+		// On the same file system: the unpacked run is renamed into place.
 		temp, err := os.MkdirTemp(*to, ".pull-")
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		defer func() { _ = os.RemoveAll(temp) }() // a temporary directory
 		show := newTransfer(s.Err, "pull")
@@ -58,18 +58,17 @@ no verdict of it is kept.`,
 			return err
 		}
 		if err := u.Err(); err != nil {
-			return &exitError{code: ExitFailed, err: err}
+			return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 		}
 		done := pulled{Pushed: from, Run: u.Run, Dir: filepath.Join(*to, u.Run)}
 		if _, err := os.Lstat(done.Dir); !errors.Is(err, fs.ErrNotExist) {
-			return usage("%s is there already: a run is never written over", done.Dir)
+			return cmdutil.UsageErrorf("%s already exists: a run is never overwritten", done.Dir)
 		}
 		if err := os.Rename(u.Dir, done.Dir); err != nil {
-			return infrastructure(fmt.Errorf("put the run in its place: %w", err))
+			return cmdutil.Unobserved(fmt.Errorf("rename the run: %w", err))
 		}
-		return out.write(s.Out, done, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "pulled %s (%s)\ndigest %s\nrun %s\n", done.Reference, size(done.Bytes), done.Digest, done.Dir)
-			return err
+		return out.Write(s.Out, done, func(w io.Writer) {
+			fmt.Fprintf(w, "pulled %s (%s)\ndigest %s\nrun %s\n", done.Reference, size(done.Bytes), done.Digest, done.Dir)
 		})
 	}
 	return cmd

@@ -8,14 +8,15 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 )
 
-// boardEvidence is the title of the board's group of what is done with evidence.
+// boardEvidence is the title of the board's group of operations.
 const boardEvidence = "evidence"
 
-// transfer shows how far one long doing is: live on a terminal; elsewhere with a
-// line now and then, and none when it is short.
+// transfer shows the progress of one long operation: live on a terminal, elsewhere with a
+// line every logInterval.
 type transfer struct {
 	board *display.Board
 	name  string
@@ -23,33 +24,31 @@ type transfer struct {
 	last  time.Time
 }
 
-// betweenLines is how long a log is spared.
-const betweenLines = 10 * time.Second
+const logInterval = 10 * time.Second
 
 func newTransfer(out io.Writer, name string) *transfer {
 	f, ok := out.(*os.File)
-	t := &transfer{board: newBoard(out), name: name, last: time.Now(), live: ok && term.IsTerminal(int(f.Fd()))}
+	t := &transfer{board: cmdutil.NewBoard(out), name: name, last: time.Now(), live: ok && term.IsTerminal(int(f.Fd()))}
 	if t.live {
 		t.board.Set(boardEvidence, name, display.Running, "")
 	}
 	return t
 }
 
-func (t *transfer) tell(format string, args ...any) {
+func (t *transfer) progress(format string, args ...any) {
 	if t.live {
 		t.board.Progress(boardEvidence, t.name, fmt.Sprintf(format, args...))
-	} else if now := time.Now(); now.Sub(t.last) >= betweenLines {
+	} else if now := time.Now(); now.Sub(t.last) >= logInterval {
 		t.last = now
 		t.board.Log("%s: %s", t.name, fmt.Sprintf(format, args...))
 	}
 }
 
-// bytes tells of a transfer.
 func (t *transfer) bytes(done, total int64) {
-	t.tell("%s of %s", size(done), size(total))
+	t.progress("%s of %s", size(done), size(total))
 }
 
-// close ends the showing with what became of it.
+// close ends the progress with the state of the operation.
 func (t *transfer) close(err error) {
 	state := display.Done
 	if err != nil {
@@ -61,7 +60,7 @@ func (t *transfer) close(err error) {
 	t.board.Close()
 }
 
-// size writes bytes for people.
+// size formats bytes.
 func size(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/attest"
@@ -21,52 +22,56 @@ import (
 
 // verification is the -o json form of verify.
 type verification struct {
-	// Bundle is what was verified, as it was given.
+	// Bundle is the argument of the command.
 	Bundle string `json:"bundle"`
-	// Intact: everything that was wanted was checked, and is as it should be.
+	// Intact: everything was checked and nothing is wrong.
 	Intact  bool           `json:"intact"`
 	Outcome attest.Outcome `json:"outcome"`
-	// Digest stands for the whole run.
+	// Digest is that of the manifest, which covers the whole run.
 	Digest string `json:"digest,omitempty"`
 	attest.Report
 }
 
-func newEvidenceVerify(s Streams) *cobra.Command {
+func newVerify(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify BUNDLE|DIR|oci://REFERENCE",
-		Short: "Check a run: who signed it, every file, every verdict",
-		Long: `verify checks what was signed about a run against the run: the signature, the
-statement, the manifest, every file, that every planned step is accounted for, and
-that every verdict follows from the observations. It reports all that it finds, and
-needs no network but for an oci:// reference.
+		Short: "Verify the signature, the files and the verdicts of a run",
+		Long: `Verify the signature, the statement, the manifest, every file, that every planned step
+has a result, and that every verdict follows from the observations. All problems are
+reported. No network is used except for an oci:// reference.
 
-A bundle says what it was judged against; it cannot say that this is your site. With
---site, --profile and --cluster it is compared with what you expect, and a run of one
-gate alone (accept --only) is refused.
+A bundle names the site that it was judged against, but cannot prove that it is yours.
+--site, --profile and --cluster compare it with what you expect, and refuse a run of one
+gate alone (accept --only).
 
-With --bundle it checks a run that an identity signed (sign --identity-token-file): offline,
-with the trusted root of that Sigstore, for the identity and the issuer that you name.
+With --bundle it verifies the signature of an identity (sign --identity-token-file)
+offline, with the trusted root of the Sigstore, for the given identity and issuer.
 
-Without --key or --bundle it does not know who signed, which is no pass (exit 3), unless
---unsigned says that it is not asked. The directory of a run that is not signed is
-checked all the same; whether it should have been signed only you know: with --key
-it fails.
+Without --key or --bundle the signer is unknown, which does not pass (exit 3) unless
+--unsigned is set. The directory of an unsigned run is still verified; with --key it
+fails.
 
-Exit codes: 0 all is as it should be (not that the run passed), 1 something is not,
-2 bad input, 3 something could not be checked.`,
-		Example: `  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub
+Exit codes: 0 nothing is wrong (the run itself may have failed); 1 something is wrong;
+2 invalid input; 3 something could not be checked.`,
+		Example: `  # Verify an archive
+  firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub
+
+  # Verify that it is of this site and cluster
   firstlight evidence verify 20261121-014233-7f3a.tar.gz --key firstlight.pub --site prod.yaml --cluster "$(kubectl get namespace kube-system -o jsonpath={.metadata.uid})"
+
+  # Verify a run in a registry
   firstlight evidence verify oci://registry.example.com/acceptance:20261121 --key firstlight.pub
-  firstlight evidence verify 20261121-014233-7f3a.tar.gz --bundle run.sigstore.json --trusted-root trusted_root.json --certificate-identity acceptance@example.com --certificate-oidc-issuer https://accounts.example.com
-  firstlight evidence verify evidence/20261121-014233-7f3a`,
+
+  # Verify the signature of an identity
+  firstlight evidence verify 20261121-014233-7f3a.tar.gz --bundle run.sigstore.json --trusted-root trusted_root.json --certificate-identity acceptance@example.com --certificate-oidc-issuer https://accounts.example.com`,
 		Args: cobra.ExactArgs(1),
 	}
-	out := addOutputFlag(cmd)
-	keyFiles := cmd.Flags().StringArray("key", nil, "public key of who may have signed; may be repeated, one is enough")
-	unsigned := cmd.Flags().Bool("unsigned", false, "do not ask who signed")
-	siteFile := cmd.Flags().String("site", "", "site file that the run has to be of")
-	profileFile := cmd.Flags().String("profile", "", "profile, by name or file, that the run has to be judged against")
-	cluster := cmd.Flags().String("cluster", "", "UID of the kube-system namespace of the cluster that the run has to be of")
+	out := cmdutil.AddOutputFlag(cmd)
+	keyFiles := cmd.Flags().StringArray("key", nil, "public key of an accepted signer (repeatable; one must match)")
+	unsigned := cmd.Flags().Bool("unsigned", false, "accept a run without a known signer")
+	siteFile := cmd.Flags().String("site", "", "expected site file")
+	profileFile := cmd.Flags().String("profile", "", "expected profile, by name or file")
+	cluster := cmd.Flags().String("cluster", "", "expected cluster, by the UID of its kube-system namespace")
 	plain := addPlainHTTP(cmd)
 	cmd.MarkFlagsMutuallyExclusive("key", "unsigned")
 	var keyless keylessVerify
@@ -83,25 +88,23 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 		for _, file := range *keyFiles {
 			key, err := attest.LoadPublic(file)
 			if err != nil {
-				return usage("%w", err)
+				return cmdutil.UsageErrorf("%w", err)
 			}
 			o.Keys = append(o.Keys, key)
 		}
 		temp, err := os.MkdirTemp("", "firstlight-verify-")
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		defer func() { _ = os.RemoveAll(temp) }() // a temporary directory
 		show := newTransfer(s.Err, "verify")
-		o.Tell = show.tell
+		o.Tell = show.progress
 		v, err := verifyAny(c.Context(), args[0], temp, *plain, show, o)
 		show.close(err)
 		if err != nil {
 			return err
 		}
-		err = out.write(s.Out, v, func(w io.Writer) error {
-			return printVerification(w, v, display.Style{Color: colourOf(s.Out)})
-		})
+		err = out.Write(s.Out, v, func(w io.Writer) { printVerification(w, v, cmdutil.StyleOf(s.Out)) })
 		if err != nil {
 			return err
 		}
@@ -109,32 +112,32 @@ Exit codes: 0 all is as it should be (not that the run passed), 1 something is n
 		case attest.OK:
 			return nil
 		case attest.Wrong:
-			return &exitError{code: ExitFailed}
+			return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 		default:
-			return &exitError{code: ExitUnobserved}
+			return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved}
 		}
 	}
 	return cmd
 }
 
-// expectedOf reads what the verifier holds the run against.
+// expectedOf reads what the run must match.
 func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) {
 	e := attest.Expected{Cluster: cluster}
 	var err error
 	if siteFile != "" {
 		if e.Site, err = os.ReadFile(siteFile); err != nil {
-			return e, usage("read --site: %w", err)
+			return e, cmdutil.UsageErrorf("cannot read --site: %w", err)
 		}
 	}
 	if profileFile != "" {
 		if e.Profile, err = profile.Raw(profileFile); err != nil {
-			return e, usage("read --profile: %w", err)
+			return e, cmdutil.UsageErrorf("cannot read --profile: %w", err)
 		}
 	}
 	return e, nil
 }
 
-// verifyAny brings what was given into a directory, and verifies that.
+// verifyAny verifies a directory, an archive or an OCI reference.
 func verifyAny(ctx context.Context, given, temp string, plain bool, show *transfer, o attest.Options) (verification, error) {
 	path := given
 	if strings.HasPrefix(given, oci.Scheme) {
@@ -145,7 +148,7 @@ func verifyAny(ctx context.Context, given, temp string, plain bool, show *transf
 	}
 	var dir string
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		show.tell("unpacking")
+		show.progress("unpacking")
 		u, err := unpackTo(ctx, path, temp)
 		if err != nil {
 			return verification{}, err
@@ -154,14 +157,14 @@ func verifyAny(ctx context.Context, given, temp string, plain bool, show *transf
 		if dir = u.Dir; dir == "" {
 			return newVerification(given, attest.Refused(*o.Archive)), nil
 		}
-	} else if dir, err = bundleDir(path); err != nil {
+	} else if dir, err = cmdutil.RunDir(path); err != nil {
 		return verification{}, err
 	} else if _, err := evidence.Attestation(dir); errors.Is(err, fs.ErrNotExist) && len(o.Keys) == 0 && o.Bundle == nil {
 		o.Unsigned = true
 	}
 	r, err := attest.Verify(ctx, dir, o)
 	if err != nil {
-		return verification{}, usage("%w", err)
+		return verification{}, cmdutil.UsageErrorf("%w", err)
 	}
 	return newVerification(given, r), nil
 }
@@ -170,7 +173,7 @@ func newVerification(given string, r attest.Report) verification {
 	return verification{Bundle: given, Intact: r.Outcome() == attest.OK, Outcome: r.Outcome(), Digest: r.Manifest, Report: r}
 }
 
-func printVerification(w io.Writer, v verification, style display.Style) error {
+func printVerification(w io.Writer, v verification, style display.Style) {
 	if v.Run != "" {
 		hardware := ""
 		if v.Simulated {
@@ -180,32 +183,27 @@ func printVerification(w io.Writer, v verification, style display.Style) error {
 		if len(v.NarrowedBy) > 0 && v.State != attest.Interrupted {
 			narrowed = ", narrowed"
 		}
-		fmt.Fprintf(w, "run %s: %s%s%s, %s\n", style.Bold(printable(v.Run)), printable(string(v.Verdict)), narrowed, hardware, printable(v.Progress()))
+		fmt.Fprintf(w, "run %s: %s%s%s, %s\n", style.Bold(display.Escape(v.Run)), display.Escape(string(v.Verdict)), narrowed, hardware, display.Escape(v.Progress()))
 		for _, reason := range v.NarrowedBy {
-			fmt.Fprintf(w, "  narrowed: %s\n", printable(reason))
+			fmt.Fprintf(w, "  narrowed: %s\n", display.Escape(reason))
 		}
 		fmt.Fprintln(w)
 	}
 	for _, c := range v.Checks {
-		fmt.Fprintf(w, "  %s  %s\n", style.State(stateOfCheck(c.Outcome), fmt.Sprintf("%-13s %-11s", c.Check, c.Outcome)), printable(c.Detail))
+		fmt.Fprintf(w, "  %s  %s\n", style.State(stateOfCheck(c.Outcome), fmt.Sprintf("%-13s %-11s", c.Check, c.Outcome)), display.Escape(c.Detail))
 	}
 	if v.Digest != "" {
 		fmt.Fprintf(w, "\nmanifest sha256 %s\n", v.Digest)
 	}
-	var err error
 	switch v.Outcome {
 	case attest.OK:
-		_, err = fmt.Fprintf(w, "%s is intact: every file is as its manifest says, every verdict follows from what was observed\n", v.Bundle)
+		fmt.Fprintf(w, "%s is intact: every file matches the manifest, every verdict follows from the observations\n", v.Bundle)
 	case attest.Wrong:
-		_, err = fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, printable(v.String()))
+		fmt.Fprintf(w, "%s is NOT intact:\n%s\n", v.Bundle, display.Escape(v.String()))
 	default:
-		_, err = fmt.Fprintf(w, "%s: nothing wrong was found, but not everything was checked: %s\n", v.Bundle, strings.Join(v.Unchecked(), ", "))
+		fmt.Fprintf(w, "%s: nothing is wrong, but not everything was checked: %s\n", v.Bundle, strings.Join(v.Unchecked(), ", "))
 	}
-	return err
 }
-
-// printable keeps what a stranger wrote from commanding the terminal.
-func printable(s string) string { return display.Escape(s) }
 
 func stateOfCheck(o attest.Outcome) display.State {
 	switch o {

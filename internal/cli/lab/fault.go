@@ -2,25 +2,26 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-func newLabFault(s Streams) *cobra.Command {
+func newFault(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fault",
-		Short: "Break the lab's hardware on purpose, and repair it",
+		Short: "Inject and repair hardware faults of a lab",
 		Example: `  firstlight lab fault list --kinds
   firstlight lab fault add link-degraded gpu-02/mlx5_3 --set how=width
   firstlight lab fault list
@@ -30,11 +31,13 @@ func newLabFault(s Streams) *cobra.Command {
 	return cmd
 }
 
-func newFaultAdd(s Streams) *cobra.Command {
+func newFaultAdd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add KIND [TARGET]",
-		Short: "Add a fault; without a target, to the kind's usual one",
-		Args:  cobra.RangeArgs(1, 2),
+		Short: "Add a fault; the default target depends on the kind",
+		Example: `  firstlight lab fault add gpu-off-bus gpu-03/gpu5
+  firstlight lab fault add link-degraded gpu-02/mlx5_3 --set how=width`,
+		Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var kinds []string
 			if len(args) == 0 {
@@ -46,8 +49,8 @@ func newFaultAdd(s Streams) *cobra.Command {
 		},
 	}
 	name := addLabName(cmd)
-	set := cmd.Flags().StringToString("set", nil, "options of the kind, as name=value")
-	out := addOutputFlag(cmd)
+	set := cmd.Flags().StringToString("set", nil, "options of the fault, as name=value")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f := world.Fault{Kind: args[0], Options: *set}
 		if len(args) == 2 {
@@ -58,73 +61,70 @@ func newFaultAdd(s Streams) *cobra.Command {
 			return fmt.Errorf("encode the fault: %w", err)
 		}
 		var added embedded.Fault
-		if err := askWorld(cmd.Context(), *name, http.MethodPost, "/faults", body, &added); err != nil {
+		if err := callWorld(cmd.Context(), *name, http.MethodPost, "/faults", body, &added); err != nil {
 			return err
 		}
-		return out.write(s.Out, added, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s: %s at %s; expect %s\n", added.ID, added.Kind, added.Target, expected(added.Kind, added.Gate))
-			return err
+		return out.Write(s.Out, added, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %s at %s; expect %s\n", added.ID, added.Kind, added.Target, expected(added.Kind, added.Gate))
 		})
 	}
 	return cmd
 }
 
-// expected says what has to fail because of a fault, and what shows it.
+// expected is what a fault makes fail, with the command that shows it.
 func expected(kind, gate string) string {
 	for _, k := range world.Catalogue() {
 		if k.Kind == kind && k.Requirement != "" {
 			return "requirement " + k.Requirement + " to fail: firstlight validate --step " + k.Requirement
 		}
 	}
-	return "gate " + orNone(gate) + " to fail"
+	return "gate " + cmp.Or(gate, "-") + " to fail"
 }
 
-func newFaultList(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the active faults, or the kinds there are"}
+func newFaultList(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the active faults, or the kinds of faults", Example: "  firstlight lab fault list\n  firstlight lab fault list --kinds"}
 	name := addLabName(cmd)
-	kinds := cmd.Flags().Bool("kinds", false, "list the kinds that can be added")
-	out := addOutputFlag(cmd)
+	kinds := cmd.Flags().Bool("kinds", false, "list the kinds of faults")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *kinds {
 			list := embedded.Kinds{Kinds: append(world.Catalogue(), world.Variations()...)}
-			return out.write(s.Out, list, func(w io.Writer) error { return printKinds(w, list.Kinds) })
+			return out.Write(s.Out, list, func(w io.Writer) { printKinds(w, list.Kinds) })
 		}
 		var list embedded.Faults
-		if err := askWorld(cmd.Context(), *name, http.MethodGet, "/faults", nil, &list); err != nil {
+		if err := callWorld(cmd.Context(), *name, http.MethodGet, "/faults", nil, &list); err != nil {
 			return err
 		}
-		return out.write(s.Out, list, func(w io.Writer) error {
+		return out.Write(s.Out, list, func(w io.Writer) {
 			if len(list.Faults) == 0 {
-				_, err := fmt.Fprintln(w, "no faults")
-				return err
+				fmt.Fprintln(w, "no faults")
+				return
 			}
-			tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(tw, "ID\tKIND\tTARGET\tGATE\tSINCE")
+			table := cmdutil.NewTable(w, "ID", "KIND", "TARGET", "GATE", "SINCE")
 			for _, f := range list.Faults {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", f.ID, f.Kind, f.Target, orNone(f.Gate), f.Since.UTC().Format("15:04:05Z"))
+				table.Row(f.ID, f.Kind, f.Target, f.Gate, f.Since.UTC().Format("15:04:05Z"))
 			}
-			return tw.Flush()
+			table.Flush()
 		})
 	}
 	return cmd
 }
 
-func printKinds(w io.Writer, kinds []world.FaultKind) error {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "KIND\tGATE\tTARGET\tUSUAL TARGET\tWHAT")
+func printKinds(w io.Writer, kinds []world.FaultKind) {
+	table := cmdutil.NewTable(w, "KIND", "GATE", "TARGET", "DEFAULT TARGET", "DESCRIPTION")
 	for _, k := range kinds {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", k.Kind, orNone(k.Gate), k.TargetForm, k.DefaultTarget, k.Summary)
+		table.Row(k.Kind, k.Gate, k.TargetForm, k.DefaultTarget, k.Summary)
 		for _, o := range k.Options {
-			fmt.Fprintf(tw, "\t\t\t\t  --set %s=%s: %s\n", o.Name, o.Default, o.Summary)
+			table.Line("", "", "", "", fmt.Sprintf("  --set %s=%s: %s", o.Name, o.Default, o.Summary))
 		}
 	}
-	return tw.Flush() //nolint:wrapcheck // our own stream
+	table.Flush()
 }
 
-func newFaultClear(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "clear [ID]", Short: "Repair one fault, or all", Args: cobra.MaximumNArgs(1)}
+func newFaultClear(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "clear [ID]", Short: "Repair one fault, or all of them", Example: "  firstlight lab fault clear f1\n  firstlight lab fault clear --all", Args: cobra.MaximumNArgs(1)}
 	name := addLabName(cmd)
-	all := cmd.Flags().Bool("all", false, "clear every fault")
+	all := cmd.Flags().Bool("all", false, "clear all faults")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := "/faults"
 		switch {
@@ -132,9 +132,9 @@ func newFaultClear(s Streams) *cobra.Command {
 			path += "/" + url.PathEscape(args[0])
 		case len(args) == 0 && *all:
 		default:
-			return usage("name one fault's ID, or give --all")
+			return cmdutil.UsageErrorf("want the ID of one fault, or --all")
 		}
-		if err := askWorld(cmd.Context(), *name, http.MethodDelete, path, nil, &struct{}{}); err != nil {
+		if err := callWorld(cmd.Context(), *name, http.MethodDelete, path, nil, &struct{}{}); err != nil {
 			return err
 		}
 		fmt.Fprintln(s.Err, "cleared")
@@ -143,26 +143,19 @@ func newFaultClear(s Streams) *cobra.Command {
 	return cmd
 }
 
-// askWorld asks the world of a lab that is up. What the world refuses is bad input.
-func askWorld(ctx context.Context, name, method, path string, body []byte, into any) error {
+// callWorld sends a request to the world of a running lab. A refusal is a usage error.
+func callWorld(ctx context.Context, name, method, path string, body []byte, into any) error {
 	h, err := lab.Attach(ctx, name)
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	resp, err := h.Do(ctx, method, "/world"+path, bytes.NewReader(body))
 	if err != nil {
-		return usage("%w", err)
+		return cmdutil.UsageErrorf("%w", err)
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return infrastructure(fmt.Errorf("read the lab's answer: %w", err))
+		return cmdutil.Unobserved(fmt.Errorf("cannot read the lab's response: %w", err))
 	}
 	return nil
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -6,30 +6,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// Hardware that nobody has figures of is bad input, said with what there is, before
-// anything is started.
-func TestUnknownHardwareIsBadInput(t *testing.T) {
+// Unknown hardware is a usage error that lists the known kinds.
+func TestUnknownHardware(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	for _, args := range [][]string{
 		{"lab", "up", "--hardware", "a3-highgpu-9g"},
 		{"lab", "supervise", "--hardware=a3-highgpu-9g"},
 	} {
-		_, stderr, code := run(t, args...)
-		if code != ExitUsage || !strings.Contains(stderr, `"a3-highgpu-9g"`) || !strings.Contains(stderr, strings.Join(world.HardwareKinds(), ", ")) {
-			t.Errorf("%v: exit %d, %q; want bad input that lists what there is", args, code, stderr)
+		_, stderr, code := clitest.Run(t, New, args...)
+		if code != cmdutil.ExitUsage || !strings.Contains(stderr, `"a3-highgpu-9g"`) || !strings.Contains(stderr, strings.Join(world.HardwareKinds(), ", ")) {
+			t.Errorf("%v: exit %d, %q; want a usage error that lists the known kinds", args, code, stderr)
 		}
 	}
-	if _, stderr, code := run(t, "lab", "up", "--hardware", world.DefaultHardware, "--site", "s.yaml"); code != ExitUsage || !strings.Contains(stderr, "hardware site") {
-		t.Errorf("hardware beside a site: exit %d, %q", code, stderr)
+	if _, stderr, code := clitest.Run(t, New, "lab", "up", "--hardware", world.DefaultHardware, "--site", "s.yaml"); code != cmdutil.ExitUsage || !strings.Contains(stderr, "hardware site") {
+		t.Errorf("hardware with a site: exit %d, %q", code, stderr)
 	}
 }
 
-// What is handed to the lab's own process is what it reads.
-func TestHardwareIsHandedOn(t *testing.T) {
-	cmd := newLabSupervise(Streams{})
+// The lab's own process reads the flags of lab up.
+func TestHardwareIsPassedOn(t *testing.T) {
+	cmd := newSupervise(cmdutil.Streams{})
 	given := &specFlags{nodes: 1, hardware: "a3-highgpu-1g", seed: 7}
 	if err := cmd.ParseFlags(given.args()); err != nil {
 		t.Fatal(err)
@@ -45,20 +46,5 @@ func TestHardwareIsHandedOn(t *testing.T) {
 	spec, err = (&specFlags{nodes: 2, hardware: world.DefaultHardware, seed: 1}).spec()
 	if err != nil || !cmp.Equal(spec, world.DefaultSpec(2)) {
 		t.Errorf("%+v, %v", spec, err)
-	}
-}
-
-// A recipe's accelerator is found by the name that the GPU has itself.
-func TestLabAccelerator(t *testing.T) {
-	t.Parallel()
-	tr, err := (&recipeFlags{}).open(Streams{Err: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := labAccelerator(tr, []string{"NVIDIA H100 80GB HBM3"}); err != nil || got != "h100" {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := labAccelerator(tr, []string{"NVIDIA H900"}); err == nil || !strings.Contains(err.Error(), "--recipe") {
-		t.Errorf("%q, %v", got, err)
 	}
 }

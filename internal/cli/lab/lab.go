@@ -1,3 +1,4 @@
+// Package lab has the command lab.
 package lab
 
 import (
@@ -8,21 +9,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/display"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/embedded"
 )
 
-func newLab(s Streams) *cobra.Command {
+// New is the command lab.
+func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "A whole GPU cluster on this machine: a real control plane over simulated hardware",
-		Long: `The lab runs unmodified etcd, Kubernetes, kwok, Prometheus and Alertmanager as
+		Short: "Run a GPU cluster on this machine: a real control plane over simulated hardware",
+		Long: `A lab runs unmodified etcd, Kubernetes, kwok, Prometheus and Alertmanager as
 local processes over simulated hardware. It binds loopback only, keeps its own
 kubeconfig, and needs no Docker, no root and no GPU.`,
 		Example: `  firstlight lab up
@@ -32,141 +33,156 @@ kubeconfig, and needs no Docker, no root and no GPU.`,
   firstlight accept
   firstlight lab down`,
 	}
-	cmd.AddCommand(newLabUp(s), newLabDown(s), newLabStatus(s), newLabKubeconfig(s), newLabSite(s), newLabLogs(s), newLabFault(s), newLabInstall(s), newLabPrograms(s), newLabSupervise(s))
+	cmd.AddCommand(newUp(s), newDown(s), newStatus(s), newKubeconfig(s), newSite(s), newLogs(s), newFault(s), newInstall(s), newPrograms(s), newSupervise(s))
 	return cmd
 }
 
 func addLabName(cmd *cobra.Command) *string {
-	return cmd.Flags().String("name", lab.DefaultName, "name of the lab; labs of different names run side by side")
+	return cmd.Flags().String("name", lab.DefaultName, "name of the lab")
 }
 
-func newLabUp(s Streams) *cobra.Command {
+func newUp(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start a lab and leave it running; one that is up gains what --with names",
-		Long: `Start a lab and leave it running. What --with names is built when it is first
-asked for, which takes minutes: adapter (prometheus-adapter) serves metrics to
-autoscalers, gateway is the Gateway API, karpenter makes nodes for pods that find no room (its KWOK provider,
-with instance types that have GPUs), kai schedules pods by queues. A lab that is up
-already gains them; autoscale and validate give a lab what they need.`,
+		Short: "Start a lab, or add components to a running one",
+		Long: `Start a lab and leave it running. --with adds components; a running lab gains them
+without a restart. Their programs are built on first use, which takes minutes:
+
+  adapter    prometheus-adapter, which serves metrics to autoscalers
+  gateway    the Gateway API
+  karpenter  nodes for pending pods, by its KWOK provider with GPU instance types
+  kai        the KAI scheduler, with queues
+
+The commands autoscale and validate add what they need by themselves.`,
 		Example: `  firstlight lab up
+
+  # With Karpenter and KAI
   firstlight lab up --with karpenter,kai
+
+  # A second lab with 64 nodes
   firstlight lab up --name big --nodes 64
-  firstlight lab up --site prod.yaml     # nodes as a site file lists them`,
+
+  # With the nodes of a site file
+  firstlight lab up --site prod.yaml`,
 	}
 	name := addLabName(cmd)
 	spec := addSpecFlags(cmd)
 	with := addWithFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if _, err := spec.spec(); err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if err := component.CheckExtras(*with); err != nil {
-			return usage("--with: %w", err)
+			return cmdutil.UsageErrorf("--with: %w", err)
 		}
 		ctx := cmd.Context()
 		if h, err := lab.Attach(ctx, *name); err == nil {
-			return gain(ctx, s, h, *with)
+			return addExtras(ctx, s, h, *with)
 		}
-		board := newBoard(s.Err)
-		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: append(spec.args(), withArgs(*with)...)})
+		board := cmdutil.NewBoard(s.Err)
+		handle, _, err := lab.Spawn(ctx, lab.SpawnOptions{Name: *name, Args: append(spec.args(), cmdutil.WithArgs(*with)...)})
 		if err == nil {
-			err = handle.WaitReady(ctx, labProgress(board))
+			err = handle.WaitReady(ctx, cmdutil.LabProgress(board))
 		}
 		board.Close()
 		if err != nil {
-			return infrastructure(errors.Join(err, downAfter(ctx, *name)))
+			return cmdutil.Unobserved(errors.Join(err, downAfter(ctx, *name)))
 		}
-		fmt.Fprintf(s.Err, "lab %s is up\n  kubectl:  export KUBECONFIG=$(firstlight lab kubeconfig --path --name %s)\n  walk it:  firstlight accept --lab %s\n  end it:   firstlight lab down --name %s\n", *name, *name, *name, *name)
+		fmt.Fprintf(s.Err, readyText, *name)
 		return nil
 	}
 	return cmd
 }
 
-// gain gives a lab that is up what it lacks.
-func gain(ctx context.Context, s Streams, h *lab.Handle, with []string) error {
-	board := newBoard(s.Err)
-	err := h.Ensure(ctx, with, labProgress(board))
+func addExtras(ctx context.Context, s cmdutil.Streams, h *lab.Handle, with []string) error {
+	board := cmdutil.NewBoard(s.Err)
+	err := h.Ensure(ctx, with, cmdutil.LabProgress(board))
 	board.Close()
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
-	also := ""
-	if len(with) > 0 {
-		also = ", and has " + strings.Join(with, ", ")
-	}
-	fmt.Fprintf(s.Err, "lab %s is up already%s\n", h.Name, also)
+	fmt.Fprintf(s.Err, "lab %s is already running%s\n", h.Name, withText(with))
 	return nil
 }
 
-// downAfter ends a lab that could not be started, also after an interrupt.
+const readyText = `lab %[1]s is running
+  kubectl:  export KUBECONFIG=$(firstlight lab kubeconfig --path --name %[1]s)
+  accept:   firstlight accept --lab %[1]s
+  stop:     firstlight lab down --name %[1]s
+`
+
+// downAfter stops a lab whose start failed or was interrupted.
 func downAfter(ctx context.Context, name string) error {
 	err := lab.Down(context.WithoutCancel(ctx), name)
 	if errors.Is(err, lab.ErrNotRunning) {
 		return nil
 	}
-	return err //nolint:wrapcheck // says which lab itself
+	return err
 }
 
-func newLabDown(s Streams) *cobra.Command {
+func newDown(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "down",
-		Short: "End a lab: every process in reverse order, with a grace period",
+		Use:     "down",
+		Short:   "Stop a lab: all processes, in reverse order",
+		Example: "  firstlight lab down",
 	}
 	name := addLabName(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		err := lab.Down(cmd.Context(), *name)
 		if errors.Is(err, lab.ErrNotRunning) {
-			fmt.Fprintf(s.Err, "lab %s is not up\n", *name)
+			fmt.Fprintf(s.Err, "lab %s is not running\n", *name)
 			return nil
 		}
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	return cmd
 }
 
-func newLabStatus(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "status", Short: "How every component of a lab does; exits 3 when the lab is not ready"}
+func newStatus(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Print the state of a lab's components; exit 3 unless the lab is ready",
+		Example: `  firstlight lab status
+  firstlight lab status -o json`,
+	}
 	name := addLabName(cmd)
-	out := addOutputFlag(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		h, err := lab.Attach(cmd.Context(), *name)
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		st, err := h.Status(cmd.Context())
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
-		err = out.write(s.Out, st, func(w io.Writer) error {
-			fmt.Fprintf(w, "lab %s: %s%s\n", st.Info.Name, st.State, withWords(st.Info.With))
-			tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(tw, "COMPONENT\tSTATE\tPID\tRESTARTS\tADDRESS")
+		err = out.Write(s.Out, st, func(w io.Writer) {
+			fmt.Fprintf(w, "lab %s: %s%s\n", st.Info.Name, st.State, withText(st.Info.With))
+			table := cmdutil.NewTable(w, "COMPONENT", "STATE", "PID", "RESTARTS", "ADDRESS")
 			for _, c := range st.Components {
-				fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%s\n", c.Name, c.State, c.Identity.PID, c.Restarts, c.Address)
+				table.Row(c.Name, c.State, c.Identity.PID, c.Restarts, c.Address)
 			}
-			return tw.Flush()
+			table.Flush()
 		})
 		if err == nil && st.State != lab.StateReady {
-			return &exitError{code: ExitUnobserved}
+			return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved}
 		}
 		return err
 	}
 	return cmd
 }
 
-// withWords tells what a lab has besides.
-func withWords(with []string) string {
+func withText(with []string) string {
 	if len(with) == 0 {
 		return ""
 	}
 	return ", with " + strings.Join(with, ", ")
 }
 
-func newLabKubeconfig(s Streams) *cobra.Command {
+func newKubeconfig(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kubeconfig",
-		Short: "Print the lab's kubeconfig, or its path",
+		Short: "Print the kubeconfig of a lab, or its path",
 		Example: `  firstlight lab kubeconfig > lab.kubeconfig
   export KUBECONFIG=$(firstlight lab kubeconfig --path)`,
 	}
@@ -178,10 +194,10 @@ func newLabKubeconfig(s Streams) *cobra.Command {
 	return cmd
 }
 
-func newLabSite(s Streams) *cobra.Command {
+func newSite(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "site",
-		Short:   "Print the site file that declares the lab, or its path",
+		Short:   "Print the site file of a lab, or its path",
 		Example: `  firstlight accept --kubeconfig $(firstlight lab kubeconfig --path) --site $(firstlight lab site --path)`,
 	}
 	name := addLabName(cmd)
@@ -197,29 +213,29 @@ func newLabSite(s Streams) *cobra.Command {
 func printLabFile(ctx context.Context, out io.Writer, name string, pathOnly bool, file func(lab.Status) string) error {
 	h, err := lab.Attach(ctx, name)
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	st, err := h.Status(ctx)
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	path := file(st)
 	if pathOnly {
 		_, err = fmt.Fprintln(out, path)
-		return err //nolint:wrapcheck // our own stream
+		return err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return infrastructure(fmt.Errorf("read file of lab %s: %w", name, err))
+		return cmdutil.Unobserved(fmt.Errorf("cannot read file of lab %s: %w", name, err))
 	}
 	_, err = out.Write(data)
-	return err //nolint:wrapcheck // our own stream
+	return err
 }
 
-func newLabLogs(s Streams) *cobra.Command {
+func newLogs(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logs COMPONENT",
-		Short:   "Print a component's log (also after the lab has ended); supervisor is the lab's own",
+		Short:   "Print the log of a component, also after the lab has stopped; supervisor is the lab's own log",
 		Example: "  firstlight lab logs kube-scheduler",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -227,19 +243,19 @@ func newLabLogs(s Streams) *cobra.Command {
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		dir, err := lab.DirOf(*name)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		path := lab.LogPathIn(dir, filepath.Base(args[0]))
 		f, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return usage("lab %s has no log of %q; there are: %s", *name, args[0], logNames(dir))
+			return cmdutil.UsageErrorf("log of %q not found in lab %s: want one of %s", args[0], *name, logNames(dir))
 		}
 		if err != nil {
-			return infrastructure(fmt.Errorf("read log: %w", err))
+			return cmdutil.Unobserved(fmt.Errorf("cannot read log: %w", err))
 		}
 		defer f.Close()
 		_, err = io.Copy(s.Out, f)
-		return err //nolint:wrapcheck // our own stream
+		return err
 	}
 	return cmd
 }
@@ -255,9 +271,4 @@ func logNames(dir string) string {
 		names = append(names, base[:len(base)-len(filepath.Ext(base))])
 	}
 	return strings.Join(names, " ")
-}
-
-// labProgress shows the lab's events on a board.
-func labProgress(board *display.Board) func(lab.Event) {
-	return func(e lab.Event) { showLabEvent(board, e) }
 }

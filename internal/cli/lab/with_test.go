@@ -5,26 +5,29 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
-// What a lab cannot have is bad input, said with what it can, before anything is started.
-func TestUnknownExtraIsBadInput(t *testing.T) {
+// An unknown extra is a usage error that lists the known ones.
+func TestUnknownExtra(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	for _, args := range [][]string{
 		{"lab", "up", "--with", "karpenter,carpenter"},
 		{"lab", "supervise", "--with=carpenter"},
 	} {
-		_, stderr, code := run(t, args...)
-		if code != ExitUsage || !strings.Contains(stderr, `"carpenter"`) || !strings.Contains(stderr, "karpenter, kai") {
-			t.Errorf("%v: exit %d, %q; want bad input that lists what there is", args, code, stderr)
+		_, stderr, code := clitest.Run(t, New, args...)
+		if code != cmdutil.ExitUsage || !strings.Contains(stderr, `"carpenter"`) || !strings.Contains(stderr, "karpenter, kai") {
+			t.Errorf("%v: exit %d, %q; want a usage error that lists the known extras", args, code, stderr)
 		}
 	}
 }
 
-// What is handed to the lab's own process is what it reads.
-func TestExtrasAreHandedOn(t *testing.T) {
-	cmd := newLabSupervise(Streams{})
-	if err := cmd.ParseFlags(withArgs([]string{"karpenter", "kai"})); err != nil {
+// The lab's own process reads the extras of lab up.
+func TestExtrasArePassedOn(t *testing.T) {
+	cmd := newSupervise(cmdutil.Streams{})
+	if err := cmd.ParseFlags(cmdutil.WithArgs([]string{"karpenter", "kai"})); err != nil {
 		t.Fatal(err)
 	}
 	got, err := cmd.Flags().GetStringSlice("with")
@@ -34,7 +37,7 @@ func TestExtrasAreHandedOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"karpenter", "kai"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if args := withArgs(nil); len(args) != 0 {
+	if args := cmdutil.WithArgs(nil); len(args) != 0 {
 		t.Errorf("without extras: %v, want no flag", args)
 	}
 }

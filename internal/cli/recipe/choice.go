@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// scheduleChoice says which recipes are tested.
+// scheduleChoice selects the recipes to test.
 type scheduleChoice struct {
 	all           bool
 	tier          int
@@ -25,19 +25,17 @@ type scheduleChoice struct {
 
 func (c *scheduleChoice) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&c.all, "all", false, "test every recipe; the same as --tier 3")
-	flags.IntVar(&c.tier, "tier", 0, "test tier 1 (generic), 2 (what changes since --base affect) or 3 (all)")
-	flags.StringVar(&c.base, "base", "", "with --tier 2: what the changes are against; the merge-base with it counts (default origin/main, or main)")
-	flags.StringVar(&c.head, "head", "worktree", "with --tier 2: the commit with the changes, or worktree")
-	flags.StringVar(&c.namesFile, "names-file", "", "file that names the recipes to test, one a line")
-	if err := flags.MarkHidden("names-file"); err != nil {
-		panic(err) // the flag was added a line above
-	}
-	flags.IntVar(&c.shards, "shards", 1, "test only one of so many parts of what is chosen")
-	flags.IntVar(&c.shard, "shard-index", 0, "with --shards: which part, from 0")
+	flags.BoolVar(&c.all, "all", false, "test every recipe, as --tier 3 does")
+	flags.IntVar(&c.tier, "tier", 0, "test tier 1 (generic), 2 (affected by the changes since --base) or 3 (all)")
+	flags.StringVar(&c.base, "base", "", "base of the changes for --tier 2, by its merge base (default: origin/main or main)")
+	flags.StringVar(&c.head, "head", "worktree", "commit with the changes for --tier 2, or worktree")
+	flags.StringVar(&c.namesFile, "names-file", "", "file with the recipes to test, one per line")
+	cmdutil.HideFlags(cmd, "names-file")
+	flags.IntVar(&c.shards, "shards", 1, "number of parts to split the recipes into")
+	flags.IntVar(&c.shard, "shard-index", 0, "part to test with --shards, from 0")
 }
 
-// check finds everything that is wrong with the flags and names.
+// check validates the flags with the names.
 func (c *scheduleChoice) check(names []string) error {
 	ways := 0
 	for _, is := range []bool{len(names) > 0, c.namesFile != "", c.all, c.tier != 0} {
@@ -47,22 +45,22 @@ func (c *scheduleChoice) check(names []string) error {
 	}
 	switch {
 	case ways == 0:
-		return usage("which recipes? Name some (firstlight recipe list), or give --all, or --tier 1, 2 or 3")
+		return cmdutil.UsageErrorf("no recipes selected: name some (firstlight recipe list), or give --all or --tier")
 	case ways > 1:
-		return usage("names, --all and --tier exclude each other: give one of them")
+		return cmdutil.UsageErrorf("names, --all and --tier are mutually exclusive")
 	case c.tier < 0 || c.tier > 3:
-		return usage("--tier %d: there are 1 (generic), 2 (affected by a change) and 3 (all)", c.tier)
+		return cmdutil.UsageErrorf("invalid --tier %d: must be 1 (generic), 2 (affected by a change) or 3 (all)", c.tier)
 	case c.base != "" && c.tier != 2:
-		return usage("--base is for --tier 2: what the changes are against")
+		return cmdutil.UsageErrorf("--base needs --tier 2")
 	case c.shards < 1 || c.shard < 0 || c.shard >= c.shards:
-		return usage("--shards %d --shard-index %d: the index goes from 0 to one less than the number of shards", c.shards, c.shard)
+		return cmdutil.UsageErrorf("invalid --shards %d --shard-index %d: the index must be from 0 to shards-1", c.shards, c.shard)
 	case len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names):
-		return usage("a recipe is named twice")
+		return cmdutil.UsageErrorf("duplicate recipe name")
 	}
 	return nil
 }
 
-// choose makes the cases to test. Why says why there are none.
+// choose makes the cases to test; why is the reason for an empty selection.
 func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, dir string, names []string) (s schedule.Selection, why string, err error) {
 	if err := c.check(names); err != nil {
 		return s, "", err
@@ -74,7 +72,7 @@ func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, di
 		why = source.Tree().Label + " has no recipe"
 	case c.tier == 1:
 		names = generic(source.Tree())
-		why = source.Tree().Label + " has no generic recipe: none with a service and without an accelerator"
+		why = source.Tree().Label + " has no generic recipe: one with a service and without an accelerator"
 	case c.tier == 2:
 		if names, why, err = c.affected(ctx, dir); err != nil {
 			return s, "", err
@@ -95,12 +93,12 @@ func (c *scheduleChoice) choose(ctx context.Context, source *schedule.Source, di
 	}
 	if c.shards > 1 {
 		s = s.Shard(c.shard, c.shards)
-		why = fmt.Sprintf("shard %d of %d has no recipe: there are fewer", c.shard, c.shards)
+		why = fmt.Sprintf("shard %d of %d is empty: fewer recipes than shards", c.shard, c.shards)
 	}
 	return s, why, nil
 }
 
-// generic are the recipes of tier 1.
+// generic returns the recipes of tier 1.
 func generic(t *tree.Tree) []string {
 	var out []string
 	for _, o := range t.Recipes() {
@@ -112,7 +110,7 @@ func generic(t *tree.Tree) []string {
 	return out
 }
 
-// affected are the recipes of tier 2, the generic ones among them.
+// affected returns the recipes that the changes affect, generic ones too.
 func (c *scheduleChoice) affected(ctx context.Context, dir string) (names []string, why string, err error) {
 	compared := compareFlags{dir: cmp.Or(dir, "recipes"), base: c.base, head: c.head}
 	in, err := compared.run(ctx, impact.PullRequest)
@@ -121,14 +119,14 @@ func (c *scheduleChoice) affected(ctx context.Context, dir string) (names []stri
 	}
 	p, err := impact.Make(ctx, in)
 	if err != nil {
-		return nil, "", usage("%w", err)
+		return nil, "", cmdutil.UsageErrorf("%w", err)
 	}
 	for _, s := range p.Recipes {
 		if slices.ContainsFunc(s.Reasons, func(r impact.Reason) bool { return r.Via != impact.ViaGeneric }) {
 			names = append(names, s.Recipe)
 		}
 	}
-	return names, "the changes affect no recipe: firstlight recipe plan says what was compared", nil
+	return names, "the changes affect no recipe: firstlight recipe plan prints what was compared", nil
 }
 
 func casesOf(source *schedule.Source, names []string) ([]schedule.Case, error) {
@@ -136,14 +134,14 @@ func casesOf(source *schedule.Source, names []string) ([]schedule.Case, error) {
 	for _, name := range names {
 		made, err := source.Case(name)
 		if err != nil {
-			return nil, usage("%w", err)
+			return nil, cmdutil.UsageErrorf("%w", err)
 		}
 		out = append(out, made)
 	}
 	return out, nil
 }
 
-// command is what of the choice is not the default.
+// command is the command line in the evidence.
 func (c *scheduleChoice) command() []string {
 	var out []string
 	if c.all {

@@ -5,10 +5,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/scenario"
@@ -18,9 +18,9 @@ import (
 type recipeClasses struct {
 	Tree    string            `json:"tree"`
 	Recipes int               `json:"recipes"`
-	Classes []schedule.Class  `json:"classes"`
+	Classes []class.Class     `json:"classes"`
 	Tiers   []schedule.Saving `json:"tiers"`
-	// Unmade are recipes that no nodes and pods could be made of, and why.
+	// Unmade are recipes without a class: their nodes and pods cannot be derived.
 	Unmade []unmade `json:"unmade,omitempty"`
 }
 
@@ -29,8 +29,8 @@ type unmade struct {
 	Why    string `json:"why"`
 }
 
-// recipeApart is the -o json form of recipe classes --explain.
-type recipeApart struct {
+// classDifference is the -o json form of recipe classes --explain.
+type classDifference struct {
 	A            string                `json:"a"`
 	B            string                `json:"b"`
 	Same         bool                  `json:"same"`
@@ -38,38 +38,38 @@ type recipeApart struct {
 	Differences  []schedule.Difference `json:"differences"`
 }
 
-func newRecipeClasses(s Streams) *cobra.Command {
+func newClasses(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classes [--explain A B]",
-		Short: "List the recipes that are the same to the scheduler",
-		Long: `classes groups the recipes of a tree by what the scheduler can see of them: nodes,
-pods, the GPU workload, the negative controls. Of each class, tiers 1 and 2 test one
-recipe, which stands for the others; tier 3 tests them all, and they have to agree.
+		Short: "List the classes of recipes that the scheduler cannot distinguish",
+		Long: `Group the recipes of a tree by what the scheduler sees: nodes, pods, the GPU workload, the
+negative controls. Tiers 1 and 2 test one representative of each class; tier 3 tests every
+recipe, and the verdicts of a class must agree.
 
---explain says what tells two recipes apart, fact by fact.`,
+--explain prints the differences between two recipes.`,
 		Args: cobra.ArbitraryArgs,
 		Example: `  firstlight recipe classes
   firstlight recipe classes --explain h100-eks-ubuntu-training h100-eks-amazonlinux-training
   firstlight recipe classes --recipes recipes -o json`,
 	}
-	var f recipeFlags
-	addRecipesFlag(cmd, &f)
-	explain := cmd.Flags().Bool("explain", false, "say what tells the two recipes apart that are named")
-	out := addOutputFlag(cmd)
+	var f cmdutil.RecipeFlags
+	f.Add(cmd)
+	explain := cmd.Flags().Bool("explain", false, "print the differences between two recipes")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case *explain && len(args) != 2:
-			return usage("--explain takes the names of two recipes, %d are there", len(args))
+			return cmdutil.UsageErrorf("--explain needs the names of two recipes, got %d", len(args))
 		case !*explain && len(args) > 0:
-			return usage("classes takes no names; with --explain it takes two")
+			return cmdutil.UsageErrorf("classes accepts no arguments without --explain")
 		}
-		t, err := f.open(s)
+		t, err := f.Open(s)
 		if err != nil {
 			return err
 		}
 		source, problems := schedule.Open(t)
 		if err := problems.Err(); err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if *explain {
 			return explainClasses(s, out, source, args[0], args[1])
@@ -79,13 +79,13 @@ recipe, which stands for the others; tier 3 tests them all, and they have to agr
 	return cmd
 }
 
-func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) error {
+func listClasses(s cmdutil.Streams, out *cmdutil.Output, t *tree.Tree, source *schedule.Source) error {
 	list := recipeClasses{Tree: t.Label}
 	var cells []scenario.Scenario
 	for _, name := range source.Names() {
 		c, err := source.Case(name)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		list.Recipes++
 		if len(c.Problems) > 0 {
@@ -99,33 +99,29 @@ func listClasses(s Streams, out *format, t *tree.Tree, source *schedule.Source) 
 		o, ok := t.Overlay(name)
 		return ok && o.Generic()
 	})
-	if err := out.write(s.Out, list, func(w io.Writer) error { return printClasses(w, list) }); err != nil {
+	if err := out.Write(s.Out, list, func(w io.Writer) { printClasses(w, list) }); err != nil {
 		return err
 	}
 	if len(list.Unmade) > 0 {
-		return &exitError{code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return nil
 }
 
-func printClasses(w io.Writer, list recipeClasses) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "CLASS\tSIZE\tREPRESENTATIVE\tOTHERS")
+func printClasses(w io.Writer, list recipeClasses) {
+	table := cmdutil.NewTable(w, "CLASS", "SIZE", "REPRESENTATIVE", "OTHERS")
 	for _, c := range list.Classes {
 		others := slices.DeleteFunc(slices.Clone(c.Members), func(m string) bool { return m == c.Representative })
-		fmt.Fprintf(tw, "%.12s\t%d\t%s\t%s\n", c.Fingerprint, len(c.Members), c.Representative, dash(strings.Join(others, ", ")))
+		table.Row(fmt.Sprintf("%.12s", c.Fingerprint), len(c.Members), c.Representative, strings.Join(others, ", "))
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
+	table.Flush()
 	fmt.Fprintf(w, "\n%d recipes of %s in %d classes\n", list.Recipes-len(list.Unmade), list.Tree, len(list.Classes))
 	for _, tier := range list.Tiers {
 		fmt.Fprintf(w, "tier %d: %d recipes, %d tests%s\n", tier.Tier, tier.Recipes, tier.Tests, saved(tier))
 	}
 	for _, u := range list.Unmade {
-		fmt.Fprintf(w, "in no class: %s: %s\n", u.Recipe, u.Why)
+		fmt.Fprintf(w, "without a class: %s: %s\n", u.Recipe, u.Why)
 	}
-	return nil
 }
 
 func saved(tier schedule.Saving) string {
@@ -135,7 +131,7 @@ func saved(tier schedule.Saving) string {
 	return fmt.Sprintf(", %d saved", tier.Recipes-tier.Tests)
 }
 
-func explainClasses(s Streams, out *format, source *schedule.Source, a, b string) error {
+func explainClasses(s cmdutil.Streams, out *cmdutil.Output, source *schedule.Source, a, b string) error {
 	left, err := madeCase(source, a)
 	if err != nil {
 		return err
@@ -144,35 +140,32 @@ func explainClasses(s Streams, out *format, source *schedule.Source, a, b string
 	if err != nil {
 		return err
 	}
-	apart := recipeApart{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: schedule.Diff(left.Scenario, right.Scenario)}
+	apart := classDifference{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: class.Explain(left.Cell, right.Cell)}
 	apart.Same = len(apart.Differences) == 0
 	if apart.Same {
 		apart.Differences = []schedule.Difference{}
 	}
-	return out.write(s.Out, apart, func(w io.Writer) error { return printApart(w, apart) })
+	return out.Write(s.Out, apart, func(w io.Writer) { printApart(w, apart) })
 }
 
-// madeCase is a recipe's case that a cell could be made of.
 func madeCase(source *schedule.Source, name string) (schedule.Case, error) {
 	c, err := source.Case(name)
 	if err != nil {
-		return c, usage("%w", err)
+		return c, cmdutil.UsageErrorf("%w", err)
 	}
 	if len(c.Problems) > 0 {
-		return c, usage("no nodes and pods can be made of %s:\n%w", name, c.Problems)
+		return c, cmdutil.UsageErrorf("cannot derive the nodes and pods of %s:\n%w", name, c.Problems)
 	}
 	return c, nil
 }
 
-func printApart(w io.Writer, apart recipeApart) error {
+func printApart(w io.Writer, apart classDifference) {
 	if apart.Same {
-		_, err := fmt.Fprintf(w, "%s and %s are one class (%.12s): the scheduler can't tell them apart\n", apart.A, apart.B, apart.Fingerprints[0])
-		return err //nolint:wrapcheck // the caller names the stream
+		fmt.Fprintf(w, "%s and %s are one class (%.12s): the scheduler cannot distinguish them\n", apart.A, apart.B, apart.Fingerprints[0])
 	}
 	fmt.Fprintf(w, "a  %s (%.12s)\nb  %s (%.12s)\n", apart.A, apart.Fingerprints[0], apart.B, apart.Fingerprints[1])
 	for _, d := range apart.Differences {
 		fmt.Fprintf(w, "\n%s\n  a  %s\n  b  %s\n", d.Path, d.A, d.B)
 	}
-	_, err := fmt.Fprintf(w, "\n%d differences\n", len(apart.Differences))
-	return err //nolint:wrapcheck // the caller names the stream
+	fmt.Fprintf(w, "\n%d differences\n", len(apart.Differences))
 }

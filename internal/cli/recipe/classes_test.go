@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 // Every recipe of the tree that ships is in exactly one class.
 func TestRecipeClasses(t *testing.T) {
 	t.Parallel()
-	out, stderr, code := run(t, "recipe", "classes", "-o", "json")
-	if code != ExitPassed {
+	out, stderr, code := clitest.Run(t, New, "recipe", "classes", "-o", "json")
+	if code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var list recipeClasses
@@ -35,7 +38,7 @@ func TestRecipeClasses(t *testing.T) {
 	if n := len(list.Tiers); n != 3 || list.Tiers[0].Tests+list.Tiers[1].Tests != len(list.Classes) || list.Tiers[2].Tests != list.Recipes {
 		t.Errorf("tiers %+v", list.Tiers)
 	}
-	text, _, _ := run(t, "recipe", "classes")
+	text, _, _ := clitest.Run(t, New, "recipe", "classes")
 	for _, want := range []string{`(?m)^CLASS +SIZE +REPRESENTATIVE +OTHERS$`, `(?m)^[0-9a-f]{12}  2 +eks +eks-ubuntu$`, `\d+ recipes of recipes in \d+ classes`, `tier 1: \d+ recipes, \d+ tests, \d+ saved`, `tier 3: \d+ recipes, \d+ tests\n`} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -52,8 +55,8 @@ func TestRecipeClassesExplain(t *testing.T) {
 		"h100-eks-ubuntu-training h100-eks-amazonlinux-training -o json": `"path": "gpu-operator/nvidia-driver-daemonset"`,
 		"eks eks-ubuntu -o json":                                         `"differences": []`,
 	} {
-		out, stderr, code := run(t, append([]string{"recipe", "classes", "--explain"}, strings.Fields(line)...)...)
-		if code != ExitPassed || !strings.Contains(out, want) {
+		out, stderr, code := clitest.Run(t, New, append([]string{"recipe", "classes", "--explain"}, strings.Fields(line)...)...)
+		if code != cmdutil.ExitPassed || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d %s\n%s", line, code, stderr, out)
 		}
 	}
@@ -70,7 +73,7 @@ func TestRecipeClassesMisused(t *testing.T) {
 		"classes --recipes @/nothing":       "no such file",
 		"classes --recipes @/criteria.yaml": "is no directory",
 	} {
-		if _, stderr, code := recipeRun(t, dir, line); code != ExitUsage || !strings.Contains(stderr, want) {
+		if _, stderr, code := recipeRun(t, dir, line); code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", line, code, stderr)
 		}
 	}
@@ -81,10 +84,10 @@ func TestRecipeClassesOfWhatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	out, stderr, code := recipeRun(t, dir, "classes"+smallTree)
-	if code != ExitFailed || !strings.Contains(out, "in no class: ") {
+	if code != cmdutil.ExitFailed || !strings.Contains(out, "in no class: ") {
 		t.Errorf("exit %d: %s\n%s", code, stderr, out)
 	}
-	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
+	if _, stderr, code := recipeRun(t, dir, "classes --explain eks "+smallLeaf+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "no nodes and pods can be made of") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -3,11 +3,11 @@ package recipe
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
@@ -20,59 +20,57 @@ type constraintReport struct {
 	constraint.Report
 }
 
-func newRecipeConstraints(s Streams) *cobra.Command {
+func newConstraints(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "constraints RECIPE",
-		Short: "Hold a recipe's constraints against a snapshot of a cluster",
-		Long: `constraints prints a verdict for each constraint of the recipe and of its readiness
-phase. What the snapshot does not have is unobserved, never passed. It exits 0 when all
-hold, 1 when one does not, 3 when one could not be observed, or there is none.`,
+		Short: "Check a recipe's constraints against a snapshot of a cluster",
+		Long: `Print a verdict for each constraint of the recipe and of its readiness phase. A value that
+the snapshot lacks is unobserved, never passed.
+
+Exit codes: 0 all constraints hold; 1 one does not; 3 one was not observed, or none exist.`,
 		Example: `  firstlight recipe constraints h100-eks-amazonlinux-training --snapshot snapshot.yaml
   firstlight recipe constraints recipe.yaml --snapshot snapshot.yaml -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	var f recipeFlags
-	addRecipesFlag(cmd, &f)
-	addCompatFlag(cmd, &f)
-	snapshot := cmd.Flags().String("snapshot", "", "file of kind Snapshot; - is standard input")
+	var f cmdutil.RecipeFlags
+	f.Add(cmd)
+	f.AddCompat(cmd)
+	snapshot := cmd.Flags().String("snapshot", "", "file of kind Snapshot (-: standard input)")
 	profile := cmd.Flags().String("profile", "", "value of the recipe's profile, as name=value")
-	if err := cmd.MarkFlagRequired("snapshot"); err != nil {
-		panic(err) // the flag was added a line above
-	}
-	out := addOutputFlag(cmd)
+	cmdutil.RequireFlags(cmd, "snapshot")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		t, err := f.open(s)
+		t, err := f.Open(s)
 		if err != nil {
 			return err
 		}
-		n, err := parseRecipe(t, args[0])
+		n, err := cmdutil.ParseRecipe(t, args[0])
 		if err != nil {
 			return err
 		}
-		r, err := n.resolve(t, resolve.Options{Compat: f.compat != "", Profile: *profile})
+		r, err := n.Resolve(t, resolve.Options{Compat: f.Compat != "", Profile: *profile})
 		if err != nil {
 			return err
 		}
-		data, err := readFile(s, *snapshot)
+		data, err := cmdutil.ReadFile(s, *snapshot)
 		if err != nil {
 			return err
 		}
-		seen, err := constraint.ParseSnapshot(*snapshot, data)
+		measured, err := constraint.ParseSnapshot(*snapshot, data)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
-		report := constraintReport{Recipe: args[0], Snapshot: *snapshot, Report: constraint.JudgeAll(demands(r), seen)}
-		if err := out.write(s.Out, report, func(w io.Writer) error { return printVerdicts(w, report) }); err != nil {
+		report := constraintReport{Recipe: args[0], Snapshot: *snapshot, Report: constraint.JudgeAll(readinessConstraints(r), measured)}
+		if err := out.Write(s.Out, report, func(w io.Writer) { printVerdicts(w, report) }); err != nil {
 			return err
 		}
-		return verdictExit(report.Verdict)
+		return cmdutil.VerdictError(report.Verdict)
 	}
 	return cmd
 }
 
-// demands are what a snapshot can show: the recipe's constraints, and those of
-// the phase that is judged before anything is deployed.
-func demands(r *resolve.Result) []model.Constraint {
+// readinessConstraints are those of the recipe and of the phase before the deployment.
+func readinessConstraints(r *resolve.Result) []model.Constraint {
 	list := append([]model.Constraint{}, r.Constraints...)
 	if r.Validation != nil && r.Validation.Readiness != nil {
 		list = append(list, r.Validation.Readiness.Constraints...)
@@ -80,19 +78,16 @@ func demands(r *resolve.Result) []model.Constraint {
 	return list
 }
 
-func printVerdicts(w io.Writer, r constraintReport) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "VERDICT\tCONSTRAINT\tEXPECTED\tACTUAL")
+func printVerdicts(w io.Writer, r constraintReport) {
+	table := cmdutil.NewTable(w, "VERDICT", "CONSTRAINT", "EXPECTED", "ACTUAL")
 	for _, c := range r.Results {
 		verdict := string(c.Verdict)
 		if c.Severity == "warning" && c.Verdict != check.Passed {
 			verdict += " (warning)"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", verdict, c.Name, c.Expected, dash(c.Actual))
+		table.Row(verdict, c.Name, c.Expected, c.Actual)
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
+	table.Flush()
 	for _, c := range r.Results {
 		if c.Verdict != check.Passed {
 			fmt.Fprintf(w, "\n%s: %s\n", c.Name, c.Reason)
@@ -101,6 +96,5 @@ func printVerdicts(w io.Writer, r constraintReport) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(w, "\nverdict: %s (%s)\n", r.Verdict, r.Reason)
-	return err //nolint:wrapcheck // the caller names the stream
+	fmt.Fprintf(w, "\nverdict: %s (%s)\n", r.Verdict, r.Reason)
 }

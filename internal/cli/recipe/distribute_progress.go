@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/schedule/fanout"
 )
@@ -12,21 +13,21 @@ import (
 // boardShards is the title of the board's group of shards.
 const boardShards = "shards"
 
-// shardProgress shows how the shards of a test do: a row for all, and one for each
-// that has more to say than that its turn has not come.
+// shardProgress shows the progress of shards: a row for all, and one for each shard that
+// has started.
 type shardProgress struct {
 	board  *display.Board
 	shards map[int]fanout.Progress
 	total  int
 }
 
-// show is called by one goroutine, with the shards that changed.
+// show updates the shards that changed. One goroutine calls it.
 func (p *shardProgress) show(changed []fanout.Progress) {
 	for _, c := range changed {
 		was, known := p.shards[c.Shard]
 		p.shards[c.Shard] = c
 		if c.Phase == fanout.Waiting && (!known || was.Phase == fanout.Waiting) {
-			continue // many do
+			continue
 		}
 		p.board.Set(boardShards, fmt.Sprintf("shard %d", c.Shard), shardState(c), c.Text)
 	}
@@ -36,7 +37,7 @@ func (p *shardProgress) show(changed []fanout.Progress) {
 	}
 }
 
-// rowsShown is how many shards a board shows one by one, also those that are done.
+// rowsShown is the most shards whose rows stay on the board after their end.
 const rowsShown = 16
 
 func shardState(p fanout.Progress) display.State {
@@ -46,31 +47,30 @@ func shardState(p fanout.Progress) display.State {
 	case fanout.Failed:
 		return display.Failed
 	case fanout.Done:
-		return stateOf(p.Verdict)
+		return cmdutil.StateOf(p.Verdict)
 	case fanout.Waiting:
 	}
 	return display.Waiting
 }
 
-// state is that of the row for all.
 func (p *shardProgress) state() display.State {
-	ended, wrong := 0, false
+	ended, failed := 0, false
 	for _, s := range p.shards {
 		if s.Phase == fanout.Done || s.Phase == fanout.Failed {
 			ended++
-			wrong = wrong || shardState(s) != display.Done
+			failed = failed || shardState(s) != display.Done
 		}
 	}
 	switch {
 	case ended < p.total:
 		return display.Running
-	case wrong:
+	case failed:
 		return display.Failed
 	}
 	return display.Done
 }
 
-// text counts the shards, and says what most of those that wait do so for.
+// text counts the shards by phase, with the most frequent reason for waiting.
 func (p *shardProgress) text() string {
 	count, waits := map[fanout.Phase]int{}, map[string]int{}
 	for _, s := range p.shards {
@@ -87,13 +87,13 @@ func (p *shardProgress) text() string {
 		text += fmt.Sprintf(", %d running", n)
 	}
 	if n := count[fanout.Waiting]; n > 0 {
-		text += fmt.Sprintf(", %d waiting %s", n, most(waits))
+		text += fmt.Sprintf(", %d waiting %s", n, mostFrequent(waits))
 	}
 	return text
 }
 
-// most is what most have, of several the first by name.
-func most(counts map[string]int) string {
+// mostFrequent is the key with the highest count; ties break by name.
+func mostFrequent(counts map[string]int) string {
 	var texts []string
 	for text := range counts {
 		texts = append(texts, text)

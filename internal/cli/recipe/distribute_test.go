@@ -10,50 +10,51 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/schedule"
 	"github.com/firstlight/firstlight/internal/schedule/fanout"
 )
 
-// What can't be distributed is said before a cluster is asked for anything.
+// Invalid flags are refused before the cluster is used.
 func TestDistributeRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	const there = "test --all --distribute kubernetes --image i "
+	const base = "test --all --distribute kubernetes --image i "
 	dir := recipeDir(t, map[string]string{"large.txt": noise(2 << 20)})
 	for line, want := range map[string]string{
-		"test --all --image i":                                                     "--image is for --distribute kubernetes",
-		"test --all --keep --shards 2":                                             "--keep is for --distribute kubernetes",
-		"test --all --timeout 2m":                                                  "--timeout is for --distribute kubernetes",
-		"test --all --distribute slurm --image i":                                  "there is only kubernetes",
+		"test --all --image i":                                                     "--image needs --distribute kubernetes",
+		"test --all --keep --shards 2":                                             "--keep needs --distribute kubernetes",
+		"test --all --timeout 2m":                                                  "--timeout needs --distribute kubernetes",
+		"test --all --distribute slurm --image i":                                  "want kubernetes",
 		"test --all --distribute kubernetes":                                       "needs --image",
-		there + "--shard-index 0":                                                  "--shard-index is not for --distribute",
-		there + "--evidence here":                                                  "--evidence is not for --distribute",
-		there + "--record here":                                                    "--record is not for --distribute",
-		there + "--publish a/b --publish-run r --publish-owner j/u":                "--publish is not for --distribute",
-		there + "--shards 0":                                                       "--shards 0",
-		there + "--parallel 0":                                                     "--parallel 0",
-		there + "--shard-cpu many":                                                 "--shard-cpu many",
-		there + "--shard-memory 4GiB":                                              "--shard-memory 4GiB",
+		base + "--shard-index 0":                                                   "--shard-index cannot be used with --distribute",
+		base + "--evidence here":                                                   "--evidence cannot be used with --distribute",
+		base + "--record here":                                                     "--record cannot be used with --distribute",
+		base + "--publish a/b --publish-run r --publish-owner j/u":                 "--publish cannot be used with --distribute",
+		base + "--shards 0":                                                        "--shards 0",
+		base + "--parallel 0":                                                      "--parallel 0",
+		base + "--shard-cpu many":                                                  "--shard-cpu many",
+		base + "--shard-memory 4GiB":                                               "--shard-memory 4GiB",
 		"test --all --publish here":                                                "want NAMESPACE/NAME",
 		"test --all --publish a/b":                                                 "--publish-owner JOB/UID",
 		"test --names-file @/absent" + smallTree:                                   "read names of recipes",
-		"test --names-file @/criteria.yaml --all" + smallTree:                      "exclude each other",
-		there + "--shard-timeout 3h --recipes @/recipes":                           "a shard no longer than all",
-		there + "--pull-secret s --recipes @/recipes":                              "--namespace",
-		there + "--recipes @/recipes":                                              "a ConfigMap holds 1008",
+		"test --names-file @/criteria.yaml --all" + smallTree:                      "mutually exclusive",
+		base + "--shard-timeout 3h --recipes @/recipes":                            "a shard no longer than all",
+		base + "--pull-secret s --recipes @/recipes":                               "--namespace",
+		base + "--recipes @/recipes":                                               "a ConfigMap holds 1008",
 		"test --all --distribute kubernetes --image i --kubeconfig @/no-such-file": "no-such-file",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			_, stderr, code := recipeRun(t, dir, line)
-			if code != ExitUsage || !strings.Contains(stderr, want) {
-				t.Errorf("exit %d, %s; want bad input that says %q", code, stderr, want)
+			if code != cmdutil.ExitUsage || !strings.Contains(stderr, want) {
+				t.Errorf("exit %d, %s; want a usage error with %q", code, stderr, want)
 			}
 		})
 	}
 }
 
-// noise is text that does not compress.
+// noise is incompressible text.
 func noise(n int) string {
 	var b strings.Builder
 	for x := uint64(1); b.Len() < n; {
@@ -87,7 +88,7 @@ func TestSpecOf(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			cmd := newRecipeTest(Streams{})
+			cmd := newTest(cmdutil.Streams{})
 			f := &scheduleFlags{jobs: 4, perPlane: 100}
 			f.distribute.given = cmd.Flags().Changed
 			if err := cmd.ParseFlags(strings.Fields("--distribute kubernetes --image i " + line)); err != nil {
@@ -107,7 +108,7 @@ func TestSpecOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f.choice.shards != 1 {
-				t.Errorf("the caller would choose one of %d shards", f.choice.shards)
+				t.Errorf("the caller would select one of %d shards", f.choice.shards)
 			}
 			spec, err := f.distribute.specOf(f, chosen(tt.recipes))
 			if err != nil || spec.Shards != tt.shards || spec.Parallel != tt.parallel || spec.Jobs != 4 || spec.PerPlane != 100 || spec.RunID == "" {
@@ -153,12 +154,12 @@ func TestShardProgress(t *testing.T) {
 	}
 }
 
-// A shard whose cluster can't be reached has not done its work.
+// A shard that cannot reach its cluster is unobserved.
 func TestPublishNeedsACluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "absent"))
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	p := &publishFlags{to: "ns/recipes-run-0", run: "run", owner: "recipes-run/uid"}
-	if err := p.publish(t.Context(), schedule.Report{}, 0, 1); exitCode(err) != ExitUnobserved {
+	if err := p.publish(t.Context(), schedule.Report{}, 0, 1); cmdutil.ExitCode(err) != cmdutil.ExitUnobserved {
 		t.Errorf("got %v", err)
 	}
 }

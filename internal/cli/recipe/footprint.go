@@ -4,71 +4,69 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-func newRecipeFootprint(s Streams) *cobra.Command {
+func newFootprint(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "footprint",
-		Short: "Show which pods components schedule, and lock them from their charts",
-		Long: `A footprint is the pods that a component schedules: footprints/NAME.yaml of a recipe
-tree. A rendered one is a lock of what the component's chart was rendered to, for every
-set of values that recipes have; a documented one keeps the chart's rules as they are
-documented, for charts that could not be had. What an operator makes of its own objects
-is in no chart: rules say it in both.`,
+		Short: "List, show and lock the pods that components schedule",
+		Long: `A footprint lists the pods that a component schedules: footprints/NAME.yaml of a recipe
+tree. A rendered footprint is a lock of the component's chart, rendered with every set of
+values that recipes have; a documented one has the chart's documented rules, for charts
+that are not available. Rules also describe the objects that an operator creates, which
+no chart has.`,
 		Example: `  firstlight recipe footprint list
   firstlight recipe footprint show h100-eks-amazonlinux-training
   firstlight recipe footprint update --recipes recipes kai-scheduler`,
 	}
-	cmd.AddCommand(newRecipeFootprintList(s), newRecipeFootprintShow(s), newRecipeFootprintUpdate(s))
+	cmd.AddCommand(newFootprintList(s), newFootprintShow(s), newFootprintUpdate(s))
 	return cmd
 }
 
-// loadFootprints reads the footprints of a tree; problems that keep them from being
-// used are bad input.
-func loadFootprints(s Streams, t *tree.Tree) (*footprint.Set, error) {
+// loadFootprints reads the footprints of a tree. A problem is a usage error.
+func loadFootprints(s cmdutil.Streams, t *tree.Tree) (*footprint.Set, error) {
 	set, problems := footprint.Load(t)
 	if err := problems.Err(); err != nil {
-		return nil, usage("%w\n%d problems keep the footprints of %s from being used", err, problems.Count(diag.Error), t.Label)
+		return nil, cmdutil.UsageErrorf("%w\ncannot use the footprints of %s: %s", err, t.Label, cmdutil.Count(problems.Count(diag.Error), "problem"))
 	}
 	if set.Shipped {
-		fmt.Fprintf(s.Err, "firstlight: %s has no footprints: those that ship with firstlight are used\n", t.Label)
+		fmt.Fprintf(s.Err, "firstlight: %s has no footprints: using those that ship with firstlight\n", t.Label)
 	}
 	return set, nil
 }
 
-// footprintItem is one footprint; Chart is a kustomization's source for one of these.
+// footprintItem is one footprint. Chart is the source of a kustomization.
 type footprintItem struct {
 	Name    string `json:"name"`
 	Chart   string `json:"chart"`
 	Version string `json:"version"`
 	Source  string `json:"source"`
-	// Renders is how many sets of values are locked, Rules how many workloads rules
-	// describe, or give their class.
+	// Renders counts the locked sets of values, Rules the workloads that rules describe.
 	Renders int    `json:"renders"`
 	Rules   int    `json:"rules"`
 	File    string `json:"file"`
 }
 
-func newRecipeFootprintList(s Streams) *cobra.Command {
+func newFootprintList(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List footprints: of which chart and version, and whether rendered or documented",
+		Short: "List footprints with chart, version and source",
 		Example: `  firstlight recipe footprint list
   firstlight recipe footprint list --recipes ../recipes -o json`,
 		Args: cobra.NoArgs,
 	}
-	var f recipeFlags
-	addRecipesFlag(cmd, &f)
-	out := addOutputFlag(cmd)
+	var f cmdutil.RecipeFlags
+	f.Add(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		t, err := f.open(s)
+		t, err := f.Open(s)
 		if err != nil {
 			return err
 		}
@@ -80,7 +78,7 @@ func newRecipeFootprintList(s Streams) *cobra.Command {
 		for _, f := range set.Footprints {
 			list = append(list, footprintOf(f))
 		}
-		return out.write(s.Out, list, func(w io.Writer) error { return printFootprints(w, list) })
+		return out.Write(s.Out, list, func(w io.Writer) { printFootprints(w, list) })
 	}
 	return cmd
 }
@@ -96,19 +94,15 @@ func footprintOf(f *footprint.Footprint) footprintItem {
 	return item
 }
 
-func printFootprints(w io.Writer, list []footprintItem) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tVERSION\tSOURCE\tRENDERS\tRULES\tCHART")
+func printFootprints(w io.Writer, list []footprintItem) {
+	table := cmdutil.NewTable(w, "NAME", "VERSION", "SOURCE", "RENDERS", "RULES", "CHART")
 	rendered := 0
 	for _, f := range list {
 		if f.Source == footprint.Rendered {
 			rendered++
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%d\t%s\n", f.Name, dash(f.Version), f.Source, f.Renders, f.Rules, dash(f.Chart))
+		table.Row(f.Name, f.Version, f.Source, f.Renders, f.Rules, f.Chart)
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
-	_, err := fmt.Fprintf(w, "\n%d footprints, %d of them rendered\n", len(list), rendered)
-	return err //nolint:wrapcheck // the caller names the stream
+	table.Flush()
+	fmt.Fprintf(w, "\n%d footprints, %d rendered\n", len(list), rendered)
 }

@@ -7,48 +7,40 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/footprint"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// shownComponent is a component of the -o json form of recipe footprint show.
-type shownComponent struct {
+// listedComponent is a component of the -o json form of recipe footprint show.
+type listedComponent struct {
 	footprint.Component
 
 	Source string `json:"source"`
 	File   string `json:"file"`
 }
 
-func newRecipeFootprintShow(s Streams) *cobra.Command {
+func newFootprintShow(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show RECIPE",
 		Short: "Show the pods that a recipe's components schedule",
-		Long: `show prints every workload of a recipe as the scheduler sees it: how many pods, where
-they may be, what they ask for. OF says where it is from: the lock of a chart, the
-documented rules of one, or the kind of object that an operator makes it of.`,
+		Long: `Print every workload of a recipe as the scheduler sees it: number of pods, placement,
+requests. OF is the source: the lock of a chart, the documented rules of a chart, or the
+kind of object that an operator creates the workload for.`,
 		Example: `  firstlight recipe footprint show h100-eks-amazonlinux-training
   firstlight recipe footprint show service=gke,intent=training -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	var f recipeFlags
-	addRecipesFlag(cmd, &f)
-	out := addOutputFlag(cmd)
+	var f cmdutil.RecipeFlags
+	f.Add(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		t, err := f.open(s)
-		if err != nil {
-			return err
-		}
-		n, err := parseRecipe(t, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := n.resolve(t, resolve.Options{})
+		t, r, err := f.OpenRecipe(s, args[0], resolve.Options{})
 		if err != nil {
 			return err
 		}
@@ -58,20 +50,19 @@ documented rules of one, or the kind of object that an operator makes it of.`,
 		}
 		components, problems := set.Components(r)
 		if err := problems.Err(); err != nil {
-			return usage("%w\n%d problems keep the pods of the recipe from being known", err, problems.Count(diag.Error))
+			return cmdutil.UsageErrorf("%w\ncannot derive the pods of the recipe: %s", err, cmdutil.Count(problems.Count(diag.Error), "problem"))
 		}
-		shown := []shownComponent{}
+		listed := []listedComponent{}
 		for _, c := range components {
-			shown = append(shown, shownComponent{Component: c, Source: c.Source, File: c.File})
+			listed = append(listed, listedComponent{Component: c, Source: c.Source, File: c.File})
 		}
-		return out.write(s.Out, shown, func(w io.Writer) error { return printComponentPods(w, shown) })
+		return out.Write(s.Out, listed, func(w io.Writer) { printComponentPods(w, listed) })
 	}
 	return cmd
 }
 
-func printComponentPods(w io.Writer, list []shownComponent) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "COMPONENT\tWORKLOAD\tCLASS\tPODS\tREQUESTS\tSELECTS\tTOLERATES\tOF")
+func printComponentPods(w io.Writer, list []listedComponent) {
+	table := cmdutil.NewTable(w, "COMPONENT", "WORKLOAD", "CLASS", "PODS", "REQUESTS", "SELECTS", "TOLERATES", "OF")
 	total := 0
 	for _, c := range list {
 		for i := range c.Workloads {
@@ -81,18 +72,15 @@ func printComponentPods(w io.Writer, list []shownComponent) error {
 			if p.CreatedBy != "" {
 				of = p.CreatedBy
 			}
-			fmt.Fprintf(tw, "%s\t%s/%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, strings.ToLower(p.Kind), p.Name, p.Class, podCount(p),
-				dash(resourceText(p.Pod.Requests)), dash(selectorText(&p.Pod)), dash(tolerationText(p.Pod.Tolerations)), dash(of))
+			table.Row(c.Name, strings.ToLower(p.Kind)+"/"+p.Name, p.Class, podCount(p),
+				resourceText(p.Pod.Requests), selectorText(&p.Pod), tolerationText(p.Pod.Tolerations), of)
 		}
 		if len(c.Workloads) == 0 {
-			fmt.Fprintf(tw, "%s\t-\t-\t0\t-\t-\t-\t%s\n", c.Name, dash(c.Source))
+			table.Row(c.Name, "", "", 0, "", "", "", c.Source)
 		}
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
-	_, err := fmt.Fprintf(w, "\n%d workloads of %d components\n", total, len(list))
-	return err //nolint:wrapcheck // the caller names the stream
+	table.Flush()
+	fmt.Fprintf(w, "\n%d workloads of %d components\n", total, len(list))
 }
 
 func podCount(w *footprint.Workload) string {
@@ -111,7 +99,7 @@ func resourceText(list corev1.ResourceList) string {
 	return strings.Join(out, " ")
 }
 
-// selectorText is the node selector; an affinity is only said to be there.
+// selectorText is the node selector, with markers for affinity and spread.
 func selectorText(p *footprint.Pod) string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(p.NodeSelector)) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
@@ -15,7 +17,7 @@ func footprintDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for from, to := range map[string]string{"tree": "recipes", "charts/shop": "charts/shop"} {
-		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join("../recipe/chart/testdata", from))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join("../../recipe/chart/testdata", from))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -25,18 +27,18 @@ func footprintDir(t *testing.T) string {
 func TestRecipeFootprintGoldens(t *testing.T) {
 	t.Parallel()
 	locked := footprintDir(t)
-	if out, stderr, code := recipeRun(t, locked, "footprint update shop"+smallTree); code != ExitPassed {
+	if out, stderr, code := recipeRun(t, locked, "footprint update shop"+smallTree); code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s%s", code, out, stderr)
 	}
 	for name, tt := range map[string]struct {
 		line string
 		code int
 	}{
-		"footprint-list.txt":   {"footprint list" + smallTree, ExitPassed},
-		"footprint-list.json":  {"footprint list -o json" + smallTree, ExitPassed},
-		"footprint-show.txt":   {"footprint show gke" + smallTree, ExitPassed},
-		"footprint-check.txt":  {"footprint update --check" + smallTree, ExitPassed},
-		"footprint-check.json": {"footprint update --check shop -o json" + smallTree, ExitPassed},
+		"footprint-list.txt":   {"footprint list" + smallTree, cmdutil.ExitPassed},
+		"footprint-list.json":  {"footprint list -o json" + smallTree, cmdutil.ExitPassed},
+		"footprint-show.txt":   {"footprint show gke" + smallTree, cmdutil.ExitPassed},
+		"footprint-check.txt":  {"footprint update --check" + smallTree, cmdutil.ExitPassed},
+		"footprint-check.json": {"footprint update --check shop -o json" + smallTree, cmdutil.ExitPassed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +46,7 @@ func TestRecipeFootprintGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s%s", code, out, stderr)
 			}
-			golden(t, "recipe/"+name, []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -54,10 +56,10 @@ func TestRecipeFootprintExits(t *testing.T) {
 	t.Parallel()
 	dir := footprintDir(t)
 	out, _, code := recipeRun(t, dir, "footprint update --check shop"+smallTree)
-	if code != ExitFailed || !strings.Contains(out, "recipes/footprints/shop.yaml:14:7: values 939c79c65a36: Deployment shop-counter: pod.requests.cpu: the footprint has nothing, the chart \"150m\"") {
+	if code != cmdutil.ExitFailed || !strings.Contains(out, "recipes/footprints/shop.yaml:14:7: values 939c79c65a36: Deployment shop-counter: pod.requests.cpu: the footprint has nothing, the chart \"150m\"") {
 		t.Errorf("rules: exit %d: %s", code, out)
 	}
-	if out, _, code := recipeRun(t, dir, "footprint update shop"+smallTree); code != ExitPassed || !strings.Contains(out, "locked: 2 sets of values, 9 workloads") {
+	if out, _, code := recipeRun(t, dir, "footprint update shop"+smallTree); code != cmdutil.ExitPassed || !strings.Contains(out, "locked: 2 sets of values, 9 workloads") {
 		t.Errorf("lock: exit %d: %s", code, out)
 	}
 	file := filepath.Join(dir, "recipes/footprints/shop.yaml")
@@ -70,11 +72,11 @@ func TestRecipeFootprintExits(t *testing.T) {
 	}
 	out, _, code = recipeRun(t, dir, "footprint update --check shop -o json"+smallTree)
 	var results []chart.Result
-	if err := json.Unmarshal([]byte(out), &results); err != nil || code != ExitFailed || len(results) != 1 || len(results[0].Drift) != 1 || results[0].Drift[0].Line == 0 {
+	if err := json.Unmarshal([]byte(out), &results); err != nil || code != cmdutil.ExitFailed || len(results) != 1 || len(results[0].Drift) != 1 || results[0].Drift[0].Line == 0 {
 		t.Errorf("drift: exit %d, %v: %s", code, err, out)
 	}
 	out, _, code = recipeRun(t, dir, "footprint update shop --check --chart @/nothing"+smallTree)
-	if code != ExitUnobserved || !strings.Contains(out, "nothing: there is nothing") || !strings.Contains(out, "not to be had: no source has the chart") {
+	if code != cmdutil.ExitUnobserved || !strings.Contains(out, "nothing: there is nothing") || !strings.Contains(out, "not to be had: no source has the chart") {
 		t.Errorf("no chart: exit %d: %s", code, out)
 	}
 }
@@ -93,7 +95,7 @@ func TestRecipeFootprintRefuses(t *testing.T) {
 		"footprint list all" + smallTree:                     "unknown command",
 	} {
 		out, stderr, code := recipeRun(t, dir, line)
-		if code != ExitUsage || out != "" || !strings.Contains(stderr, want) {
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
 		}
 	}
@@ -102,9 +104,9 @@ func TestRecipeFootprintRefuses(t *testing.T) {
 // The footprints that ship are read, and say of each workload where it may be.
 func TestFootprintsThatShip(t *testing.T) {
 	t.Parallel()
-	out, stderr, code := run(t, "recipe", "footprint", "show", "h100-eks-amazonlinux-training-kubeflow")
+	out, stderr, code := clitest.Run(t, New, "recipe", "footprint", "show", "h100-eks-amazonlinux-training-kubeflow")
 	for _, want := range []string{"kai-operator", "nvidia-device-plugin-daemonset", "accelerated", "ClusterPolicy"} {
-		if code != ExitPassed || !strings.Contains(out, want) {
+		if code != cmdutil.ExitPassed || !strings.Contains(out, want) {
 			t.Errorf("exit %d: %s%s does not say %s", code, out, stderr, want)
 		}
 	}

@@ -1,23 +1,23 @@
 package recipe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe"
 	"github.com/firstlight/firstlight/internal/recipe/chart"
 )
 
-// updateFlags are those of recipe footprint update.
 type updateFlags struct {
-	recipeFlags
+	cmdutil.RecipeFlags
 
 	chart   string
 	check   bool
@@ -25,22 +25,22 @@ type updateFlags struct {
 	jobs    int
 }
 
-func newRecipeFootprintUpdate(s Streams) *cobra.Command {
+func newFootprintUpdate(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [NAME...]",
-		Short: "Render charts with the recipes' values, and lock what the scheduler sees of their pods",
-		Long: `update renders the charts of footprints with every set of values that recipes of the
-tree have, and writes what the scheduler sees of the pods into footprints/NAME.yaml:
-requests, selectors, affinities, tolerations, spread, priorities, ports, replicas.
-Comments and what is written by hand stay. Without NAME it goes through all footprints.
+		Short: "Render charts with the recipes' values and lock their pods",
+		Long: `Render the charts of footprints with every set of values that recipes of the tree have, and
+write what the scheduler sees of the pods into footprints/NAME.yaml: requests, selectors,
+affinities, tolerations, spread, priorities, ports, replicas. Comments and handwritten
+parts are kept. The default is all footprints.
 
-A chart is looked for in the order: --chart alone, where it is given; charts/CHART or
-charts/CHART-VERSION.tgz beside the recipe tree; the Go module that the footprint names
-(chart.module), in the module cache or fetched by the go command; the chart's
-repository. Every source that fails says why. HTTP_PROXY and NO_PROXY count.
+A chart is read from the first source that has it: --chart alone, if set;
+charts/CHART or charts/CHART-VERSION.tgz next to the recipe tree; the Go module of the
+footprint (chart.module), from the module cache or fetched by the go command; the chart's
+repository. The output has the error of each source. HTTP_PROXY and NO_PROXY apply.
 
---check writes nothing: it compares the lock, or the rules of a documented footprint,
-with the chart, fact by fact. It exits 1 when they differ, 3 when a chart can't be had.`,
+--check writes nothing: it compares the lock, or the rules of a documented footprint, with
+the chart. It exits 1 if they differ, 3 if a chart is not available.`,
 		Example: `  firstlight recipe footprint update --recipes recipes
   firstlight recipe footprint update --recipes recipes gpu-operator --chart gpu-operator-v25.10.1.tgz
   firstlight recipe footprint update --check
@@ -48,18 +48,18 @@ with the chart, fact by fact. It exits 1 when they differ, 3 when a chart can't 
 		Args: cobra.ArbitraryArgs,
 	}
 	var f updateFlags
-	addRecipesFlag(cmd, &f.recipeFlags)
-	cmd.Flags().StringVar(&f.chart, "chart", "", "the chart: a directory or a packed chart (.tgz); with one NAME")
+	f.RecipeFlags.Add(cmd)
+	cmd.Flags().StringVar(&f.chart, "chart", "", "chart of one NAME: a directory or a packed chart (.tgz)")
 	cmd.Flags().BoolVar(&f.check, "check", false, "compare instead of writing")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "longest time for one request to a repository")
-	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many charts are fetched at once; 0: 4")
-	out := addOutputFlag(cmd)
+	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "timeout of one request to a repository")
+	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "number of charts to fetch at once (0: 4)")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		results, err := f.run(cmd.Context(), s, args)
 		if err != nil {
 			return err
 		}
-		if err := out.write(s.Out, results, func(w io.Writer) error { return printUpdates(w, results) }); err != nil {
+		if err := out.Write(s.Out, results, func(w io.Writer) { printUpdates(w, results) }); err != nil {
 			return err
 		}
 		return updateExit(results)
@@ -67,37 +67,37 @@ with the chart, fact by fact. It exits 1 when they differ, 3 when a chart can't 
 	return cmd
 }
 
-func (f *updateFlags) run(ctx context.Context, s Streams, names []string) ([]chart.Result, error) {
+func (f *updateFlags) run(ctx context.Context, s cmdutil.Streams, names []string) ([]chart.Result, error) {
 	switch {
 	case f.chart != "" && len(names) != 1:
-		return nil, usage("--chart is the chart of one footprint: name it")
-	case f.dir == "" && !f.check:
-		return nil, usage("the tree that ships with firstlight is not written to: give the one to update with --recipes, or compare with --check")
+		return nil, cmdutil.UsageErrorf("--chart needs the name of one footprint")
+	case f.Dir == "" && !f.check:
+		return nil, cmdutil.UsageErrorf("the tree that ships with firstlight is read-only: give --recipes or --check")
 	case f.timeout <= 0 || f.jobs < 0:
-		return nil, usage("--timeout %s, --jobs %d: both have to be positive", f.timeout, f.jobs)
+		return nil, cmdutil.UsageErrorf("invalid --timeout %s or --jobs %d: must be positive", f.timeout, f.jobs)
 	}
-	t, err := f.open(s)
+	t, err := f.Open(s)
 	if err != nil {
 		return nil, err
 	}
 	o := chart.Options{Names: names, Check: f.check, Jobs: f.jobs}
-	if f.dir != "" {
-		if o.Dir, err = recipe.Locate(f.dir); err != nil && !f.check {
-			return nil, usage("update: %w", err)
+	if f.Dir != "" {
+		if o.Dir, err = recipe.Locate(f.Dir); err != nil && !f.check {
+			return nil, cmdutil.UsageErrorf("update: %w", err)
 		}
 	}
 	o.Sources = f.sources(ctx, o.Dir)
 	results, err := chart.Update(ctx, t, o)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, infrastructure(err)
+			return nil, cmdutil.Unobserved(err)
 		}
-		return nil, usage("%w", err)
+		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	return results, nil
 }
 
-// sources are where charts are looked for, in order.
+// sources of charts, in order.
 func (f *updateFlags) sources(ctx context.Context, dir string) chart.Sources {
 	if f.chart != "" {
 		return chart.Sources{chart.File{Path: f.chart}}
@@ -109,53 +109,48 @@ func (f *updateFlags) sources(ctx context.Context, dir string) chart.Sources {
 	return append(out, chart.GoModules(ctx), chart.Repositories{Network: chart.Network{Timeout: f.timeout}})
 }
 
-// updateExit is 1 when something is wrong that can be put right here, otherwise 3 when
-// a chart could not be had.
+// updateExit is 1 if a footprint differs or is invalid, else 3 if a chart is not available.
 func updateExit(results []chart.Result) error {
-	code := ExitPassed
+	code := cmdutil.ExitPassed
 	for i := range results {
 		switch {
 		case results[i].Failed():
-			return &exitError{code: ExitFailed}
+			return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 		case results[i].Unobserved():
-			code = ExitUnobserved
+			code = cmdutil.ExitUnobserved
 		}
 	}
-	if code == ExitPassed {
+	if code == cmdutil.ExitPassed {
 		return nil
 	}
-	return &exitError{code: code}
+	return &cmdutil.ExitError{Code: code}
 }
 
-func printUpdates(w io.Writer, results []chart.Result) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tVERSION\tSOURCE TRIED\tRESULT")
+func printUpdates(w io.Writer, results []chart.Result) {
+	table := cmdutil.NewTable(w, "NAME", "VERSION", "SOURCE TRIED", "RESULT")
 	counts := map[chart.Outcome]int{}
 	for i := range results {
 		r := &results[i]
 		counts[r.Outcome]++
-		name, version := r.Name, dash(r.Version)
+		name, version := r.Name, cmp.Or(r.Version, "-")
 		for _, a := range r.Attempts {
-			if a.Error != "" {
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", name, version, a.Source, a.Error)
-			} else {
-				fmt.Fprintf(tw, "%s\t%s\t%s\thad: %s\n", name, version, a.Source, a.From)
+			result := a.Error
+			if result == "" {
+				result = "found: " + a.From
 			}
+			table.Line(name, version, a.Source, result)
 			name, version = "", ""
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s: %s\n", name, version, "", r.Outcome, r.Reason)
+		table.Line(name, version, "", fmt.Sprintf("%s: %s", r.Outcome, r.Reason))
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
+	table.Flush()
 	for i := range results {
 		printUpdate(w, &results[i])
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", outcomes(counts, len(results)))
-	return err //nolint:wrapcheck // the caller names the stream
+	fmt.Fprintf(w, "\n%s\n", outcomes(counts, len(results)))
 }
 
-// printUpdate is what is more to say of one footprint.
+// printUpdate prints the drift and notes of one footprint.
 func printUpdate(w io.Writer, r *chart.Result) {
 	if len(r.Drift)+len(r.Notes) > 0 {
 		fmt.Fprintf(w, "\n%s\n", r.Name)

@@ -1,13 +1,12 @@
 package recipe
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
@@ -19,7 +18,7 @@ type recipeList struct {
 	List []recipeItem `json:"list"`
 }
 
-// recipeItem is one recipe; its criteria are what resolve asks for.
+// recipeItem is one recipe with the criteria that resolve to it.
 type recipeItem struct {
 	Name     string            `json:"name"`
 	Criteria criteria.Criteria `json:"criteria"`
@@ -29,42 +28,42 @@ type recipeItem struct {
 	Generic  bool              `json:"generic"`
 }
 
-func newRecipeList(s Streams) *cobra.Command {
+func newList(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the recipes of a tree, one for every overlay that states criteria",
-		Long: `list prints every overlay that can be asked for, with its criteria. Flags choose
-those that state exactly these values. A leaf is an overlay that nothing is based on;
-a generic one is for a service with any accelerator.`,
+		Short: "List the recipes of a tree",
+		Long: `List every overlay that states criteria. Flags select the overlays with exactly these
+values. A leaf is an overlay that is not the base of another; a generic overlay is for a
+service with any accelerator.`,
 		Example: `  firstlight recipe list
   firstlight recipe list --service eks --intent training --leaves
   firstlight recipe list --recipes ../aicr/recipes -o json`,
 	}
-	var f recipeFlags
+	var f cmdutil.RecipeFlags
 	var c criteriaFlags
-	addRecipesFlag(cmd, &f)
+	f.Add(cmd)
 	addCriteriaFlags(cmd, &c)
-	leaves := cmd.Flags().Bool("leaves", false, "only those that nothing is based on")
-	out := addOutputFlag(cmd)
+	leaves := cmd.Flags().Bool("leaves", false, "list leaves only")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		t, err := f.open(s)
+		t, err := f.Open(s)
 		if err != nil {
 			return err
 		}
-		asked, err := c.over(criteria.Criteria{})
+		query, err := c.over(criteria.Criteria{})
 		if err != nil {
 			return err
 		}
-		list := listRecipes(t, t.Query(asked), *leaves)
-		return out.write(s.Out, list, func(w io.Writer) error { return printRecipes(w, list) })
+		list := listRecipes(t, t.Query(query), *leaves)
+		return out.Write(s.Out, list, func(w io.Writer) { printRecipes(w, list) })
 	}
 	return cmd
 }
 
-func listRecipes(t *tree.Tree, asked criteria.Criteria, leaves bool) recipeList {
+func listRecipes(t *tree.Tree, query criteria.Criteria, leaves bool) recipeList {
 	list := recipeList{Tree: t.Label, Stats: t.Stats(), List: []recipeItem{}}
 	for _, o := range t.Recipes() {
-		if leaves && !o.Leaf() || !asked.Matches(o.Criteria) {
+		if leaves && !o.Leaf() || !query.Matches(o.Criteria) {
 			continue
 		}
 		list.List = append(list.List, recipeItem{
@@ -74,19 +73,15 @@ func listRecipes(t *tree.Tree, asked criteria.Criteria, leaves bool) recipeList 
 	return list
 }
 
-func printRecipes(w io.Writer, list recipeList) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tSERVICE\tACCELERATOR\tOS\tINTENT\tPLATFORM\tNODES\tBASED ON")
+func printRecipes(w io.Writer, list recipeList) {
+	table := cmdutil.NewTable(w, "NAME", "SERVICE", "ACCELERATOR", "OS", "INTENT", "PLATFORM", "NODES", "BASED ON")
 	for _, r := range list.List {
-		fmt.Fprint(tw, r.Name)
+		cells := []any{r.Name}
 		for _, d := range criteria.Dimensions() {
-			fmt.Fprintf(tw, "\t%s", cmp.Or(r.Criteria.Get(d), "-"))
+			cells = append(cells, r.Criteria.Get(d))
 		}
-		fmt.Fprintf(tw, "\t%s\n", r.Base)
+		table.Row(append(cells, r.Base)...)
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
-	_, err := fmt.Fprintf(w, "\n%d of %d recipes of %s\n", len(list.List), list.Recipes, list.Tree)
-	return err //nolint:wrapcheck // the caller names the stream
+	table.Flush()
+	fmt.Fprintf(w, "\n%d of %d recipes of %s\n", len(list.List), list.Recipes, list.Tree)
 }

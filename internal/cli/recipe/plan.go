@@ -6,36 +6,15 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/impact"
 	"github.com/firstlight/firstlight/internal/impact/compare"
 )
 
-// planFormat is the -o flag of plan.
-type planFormat string
-
-var planFormats = []string{"text", "json", "yaml", "github"}
-
-func (f *planFormat) String() string { return string(*f) }
-
-// Set refuses unknown formats.
-func (f *planFormat) Set(text string) error {
-	if !slices.Contains(planFormats, text) {
-		return fmt.Errorf("%q is not one of %s", text, strings.Join(planFormats, ", "))
-	}
-	*f = planFormat(text)
-	return nil
-}
-
-// Type names the value in help texts.
-func (f *planFormat) Type() string { return strings.Join(planFormats, "|") }
-
-// compareFlags say which two states are compared.
+// compareFlags select two states of a tree to compare.
 type compareFlags struct {
 	dir        string
 	base, head string
@@ -45,59 +24,59 @@ type compareFlags struct {
 func (f *compareFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.dir, "recipes", "recipes", "directory of the recipe tree, in a git repository")
-	flags.StringVar(&f.base, "base", "", "what the change is merged into; without it origin/main, or main")
-	flags.StringVar(&f.head, "head", "HEAD", "the change: a commit, or "+compare.Worktree+" for what lies on disk")
-	flags.StringArrayVar(&f.harness, "harness", nil, "pattern of more files that decide how recipes are tested, such as ci/** (may be repeated)")
+	flags.StringVar(&f.base, "base", "", "base of the change (default: origin/main or main)")
+	flags.StringVar(&f.head, "head", "HEAD", "commit with the change, or "+compare.Worktree)
+	flags.StringArrayVar(&f.harness, "harness", nil, "pattern of additional harness files, such as ci/** (repeatable)")
 }
 
-// run reads both states out of the repository.
+// run reads both states from the repository.
 func (f *compareFlags) run(ctx context.Context, event impact.Event) (impact.Input, error) {
 	repo, dir, err := compare.Locate(ctx, f.dir)
 	if err != nil {
-		return impact.Input{}, usage("%w", err)
+		return impact.Input{}, cmdutil.UsageErrorf("%w", err)
 	}
-	o := compare.Options{Repo: repo, Base: f.base, Head: f.head, Tree: dir, Version: version, NoBase: event != impact.PullRequest}
+	o := compare.Options{Repo: repo, Base: f.base, Head: f.head, Tree: dir, Version: cmdutil.Version, NoBase: event != impact.PullRequest}
 	for _, g := range f.harness {
 		o.Harness = append(o.Harness, impact.Glob(g))
 	}
 	in, err := compare.Run(ctx, o)
 	if err != nil {
 		if ctx.Err() != nil {
-			return impact.Input{}, infrastructure(err)
+			return impact.Input{}, cmdutil.Unobserved(err)
 		}
-		return impact.Input{}, usage("%w", err)
+		return impact.Input{}, cmdutil.UsageErrorf("%w", err)
 	}
 	in.Event = event
 	return in, nil
 }
 
-// planGCPercent spares a plan, which reads thousands of small files and ends, most of
-// the collections: they took a quarter of its time.
+// planGCPercent saves garbage collections: a plan reads thousands of small files and ends.
+// With the default they took a quarter of its time.
 const planGCPercent = 400
 
-func newRecipePlan(s Streams) *cobra.Command {
+func newPlan(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan [RECIPE...]",
-		Short: "Choose which recipes a change has to be tested with, and say why",
-		Long: `plan compares the recipe tree of --head with that of the merge-base, where the change
-left --base. Tier 1 are the generic recipes (a service, whatever the accelerator), which
-are tested with every change. Tier 2 are those that the change affects: a recipe's
-digest is of every file that it is made of (overlays by base chain and by criteria,
-registry entries, values, manifests, checks, footprints, node profiles), and it is tested
-if and only if that digest, or the harness, is not the same on both sides. A rename is a
-deletion and an addition. What can't be judged selects everything: a shallow clone, a
-base that is not known or does not load, a file in the tree of unknown meaning.
+		Short: "Select the recipes that a change must test, with the reasons",
+		Long: `Compare the recipe tree of --head with that of its merge base with --base.
 
---event push and schedule select every recipe (tier 3); dispatch those that are named,
+Tier 1 are the generic recipes (a service, any accelerator), which every change tests.
+Tier 2 are the recipes that the change affects: a recipe's digest covers every file that
+it is made of (overlays by base chain and by criteria, registry entries, values,
+manifests, checks, footprints, node profiles), and the recipe is tested if and only if
+that digest, or the harness, differs. A rename is a deletion and an addition. If the
+comparison is impossible, everything is selected: a shallow clone, an unknown or invalid
+base, a file of unknown meaning in the tree.
+
+--event push and schedule select every recipe (tier 3); dispatch selects the named ones,
 or every one.
 
-The harness is the code that runs the test. In firstlight's own repository that is its
-code and pins; elsewhere it is firstlight's version, the workflow files, and what
---harness adds.
+The harness is the code that runs the test: in firstlight's own repository its code and
+pins; elsewhere firstlight's version, the workflow files, and --harness.
 
--o github prints the outputs of a workflow's step: has-work, one matrix for each tier
-(at most 256 jobs), how many recipes, and the digest that the results are held against.
---save keeps the plan for firstlight recipe summarize.`,
+-o github prints the outputs of a workflow step: has-work, one matrix for each tier (at
+most 256 jobs), the number of recipes, and the digest that results must have. --save
+writes the plan for firstlight recipe summarize.`,
 		Example: `  firstlight recipe plan
   firstlight recipe plan --base origin/main --head worktree
   firstlight recipe plan --event pull_request --save plan.json -o github >> "$GITHUB_OUTPUT"
@@ -105,25 +84,21 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 	}
 	var compared compareFlags
 	compared.add(cmd)
-	out := planFormat("text")
+	out := cmdutil.AddOutputFlag(cmd, "github")
 	flags := cmd.Flags()
-	flags.VarP(&out, "output", "o", "output format: "+strings.Join(planFormats, ", "))
-	if err := cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(planFormats, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added one line above
-	}
-	event := flags.String("event", string(impact.PullRequest), "what it is for: pull_request, push, schedule, dispatch")
-	perShard := flags.Int("per-shard", impact.DefaultPerShard, fmt.Sprintf("the most recipes of one job, as long as there are no more than %d jobs", impact.MaxJobs))
-	save := flags.String("save", "", "write the plan to this file too, as JSON")
+	event := flags.String("event", string(impact.PullRequest), "event: pull_request, push, schedule, dispatch")
+	perShard := flags.Int("per-shard", impact.DefaultPerShard, fmt.Sprintf("most recipes of one job, unless that needs more than %d jobs", impact.MaxJobs))
+	save := flags.String("save", "", "file to write the plan to, as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := impact.ParseEvent(*event)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if len(args) > 0 && e != impact.Dispatch {
-			return usage("recipes are named with --event dispatch; %s chooses them by itself", e)
+			return cmdutil.UsageErrorf("recipe names need --event dispatch; the event %s selects recipes itself", e)
 		}
 		if *perShard < 1 {
-			return usage("--per-shard %d: a job tests at least one recipe", *perShard)
+			return cmdutil.UsageErrorf("invalid --per-shard %d: must be at least 1", *perShard)
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(planGCPercent))
 		in, err := compared.run(cmd.Context(), e)
@@ -134,13 +109,13 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 		p, err := impact.Make(cmd.Context(), in)
 		if err != nil {
 			if errors.Is(err, cmd.Context().Err()) {
-				return infrastructure(err)
+				return cmdutil.Unobserved(err)
 			}
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if *save != "" {
 			if err := p.Save(*save); err != nil {
-				return infrastructure(err)
+				return cmdutil.Unobserved(err)
 			}
 		}
 		return writePlan(s.Out, out, p)
@@ -148,20 +123,18 @@ code and pins; elsewhere it is firstlight's version, the workflow files, and wha
 	return cmd
 }
 
-func writePlan(w io.Writer, f planFormat, p *impact.Plan) error {
-	if f == "github" {
-		return infrastructure(p.WriteGitHub(w))
+func writePlan(w io.Writer, out *cmdutil.Output, p *impact.Plan) error {
+	if out.String() == "github" {
+		return cmdutil.Unobserved(p.WriteGitHub(w))
 	}
-	plain := format(f)
-	return plain.write(w, p, func(w io.Writer) error { return printRecipePlan(w, p) })
+	return out.Write(w, p, func(w io.Writer) { printPlan(w, p) })
 }
 
-// shownReasons is how many reasons of a recipe the table has.
+// shownReasons is the most reasons of a recipe in the table.
 const shownReasons = 3
 
-func printRecipePlan(w io.Writer, p *impact.Plan) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "TIER\tRECIPE\tTESTED BY\tWHY")
+func printPlan(w io.Writer, p *impact.Plan) {
+	table := cmdutil.NewTable(w, "TIER", "RECIPE", "TESTED BY", "WHY")
 	for _, r := range p.Recipes {
 		by := "itself"
 		if r.TestedBy != "" {
@@ -170,17 +143,15 @@ func printRecipePlan(w io.Writer, p *impact.Plan) error {
 		for i, why := range r.Reasons {
 			switch {
 			case i == 0:
-				fmt.Fprintf(tw, "%d\t%s\t%s\t%s\n", r.Tier, r.Recipe, by, why)
+				table.Row(r.Tier, r.Recipe, by, why)
 			case i < shownReasons:
-				fmt.Fprintf(tw, "\t\t\t%s\n", why)
+				table.Line("", "", "", fmt.Sprint(why))
 			case i == shownReasons:
-				fmt.Fprintf(tw, "\t\t\t... and %d more\n", len(r.Reasons)-shownReasons)
+				table.Line("", "", "", fmt.Sprintf("... and %d more", len(r.Reasons)-shownReasons))
 			}
 		}
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
-	}
+	table.Flush()
 	for _, name := range p.Removed {
 		fmt.Fprintf(w, "removed: %s\n", name)
 	}
@@ -188,8 +159,7 @@ func printRecipePlan(w io.Writer, p *impact.Plan) error {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
 	if p.Base.Commit != "" {
-		fmt.Fprintf(w, "\ncompared with %s, where it left %s\n", p.Base.Commit[:12], p.Base.Name)
+		fmt.Fprintf(w, "\ncompared with %s, the merge base with %s\n", p.Base.Commit[:12], p.Base.Name)
 	}
-	_, err := fmt.Fprintf(w, "%s\n", p.Reason)
-	return err //nolint:wrapcheck // the caller names the stream
+	fmt.Fprintf(w, "%s\n", p.Reason)
 }

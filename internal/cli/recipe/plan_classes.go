@@ -5,8 +5,8 @@ import (
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// classesOf groups recipes that the scheduler can't tell apart, the one with the
-// shortest name first. One that no cell can be made of is a class of its own.
+// classesOf groups recipes that the scheduler cannot distinguish, the shortest name first. A
+// recipe without a scenario is a class of its own.
 func classesOf(t *tree.Tree, recipes []string) ([][]string, error) {
 	source, problems := schedule.Open(t)
 	if err := problems.Err(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/schedule"
@@ -11,17 +12,17 @@ import (
 	"github.com/firstlight/firstlight/internal/upstream"
 )
 
-// openPlane starts a control plane that ends with this process, and shows how far it is.
+// openPlane starts a temporary control plane and shows its progress.
 func openPlane(ctx context.Context, board *display.Board) (schedule.ControlPlane, error) {
-	show := func(e lab.Event) { showLabEvent(board, e) }
+	show := cmdutil.LabProgress(board)
 	l, end, err := lab.StartThrowaway(ctx, lab.Options{
 		Programs: func(ctx context.Context, names []string) (upstream.Programs, error) {
-			return buildPrograms(ctx, names, show)
+			return cmdutil.BuildPrograms(ctx, names, show)
 		},
 		Events: show,
 	})
 	if err != nil {
-		return schedule.ControlPlane{}, err //nolint:wrapcheck // says what it was doing
+		return schedule.ControlPlane{}, err
 	}
 	a, err := runner.Start(ctx, l.RestConfig(), runner.Options{})
 	if err != nil {

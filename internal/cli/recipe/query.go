@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/query"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-func newRecipeQuery(s Streams) *cobra.Command {
+func newQuery(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query SELECTOR [RECIPE]",
-		Short: "Print one value of a recipe, with all its values files and overrides merged",
-		Long: `query prints what a selector selects of the recipe: criteria, overlays, mixins,
-profile, constraints.NAME, components.NAME (with its Helm values under values),
-deploymentOrder, validation.PHASE. [3] is the entry of a list, * every entry,
-["a.b"] a key with a dot; a dot alone is everything.`,
+		Short: "Print a value of a recipe, with values files and overrides merged",
+		Long: `Print what a selector matches in the recipe: criteria, overlays, mixins, profile,
+constraints.NAME, components.NAME (with its Helm values under values), deploymentOrder,
+validation.PHASE. [3] is an entry of a list, * every entry, ["a.b"] a key with a dot; a
+single dot is the whole recipe.`,
 		Example: `  firstlight recipe query components.gpu-operator.version h100-eks-amazonlinux-training
   firstlight recipe query components.gpu-operator.values.driver --service eks --explain
   firstlight recipe query components.*.version service=gke,accelerator=h100 -o json`,
@@ -26,11 +27,11 @@ deploymentOrder, validation.PHASE. [3] is the entry of a list, * every entry,
 	}
 	var f resolveFlags
 	addResolveFlags(cmd, &f)
-	out := addOutputFlag(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		path, err := query.Parse(args[0])
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		r, err := f.run(s, args[1:])
 		if err != nil {
@@ -38,51 +39,47 @@ deploymentOrder, validation.PHASE. [3] is the entry of a list, * every entry,
 		}
 		doc, err := r.Document()
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		selected, err := query.Select(doc, path)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if f.explain {
 			return explainQuery(s, out, r, path)
 		}
-		return out.write(s.Out, selected, func(w io.Writer) error { return printSelected(w, selected) })
+		return out.Write(s.Out, selected, func(w io.Writer) { printSelected(w, selected) })
 	}
 	return cmd
 }
 
-func explainQuery(s Streams, out *format, r *resolve.Result, path query.Path) error {
+func explainQuery(s cmdutil.Streams, out *cmdutil.Output, r *resolve.Result, path query.Path) error {
 	values, err := r.Explain(path)
 	if err != nil {
-		return usage("%w", err)
+		return cmdutil.UsageErrorf("%w", err)
 	}
 	if len(values) == 0 {
-		return usage("%s is computed: no overlay sets it", path)
+		return cmdutil.UsageErrorf("%s is computed, not set by an overlay", path)
 	}
-	return out.write(s.Out, values, func(w io.Writer) error {
+	return out.Write(s.Out, values, func(w io.Writer) {
 		for _, v := range values {
 			printValue(w, v)
 		}
-		return nil
 	})
 }
 
-// printSelected prints a scalar as it is, and anything else as YAML.
-func printSelected(w io.Writer, v any) error {
+// printSelected prints a scalar as it is, other values as YAML.
+func printSelected(w io.Writer, v any) {
 	switch v.(type) {
 	case map[string]any, []any:
 		data, err := yaml.Marshal(v)
 		if err != nil {
-			return fmt.Errorf("encode: %w", err)
+			data = fmt.Appendln(nil, v) // decoded YAML, so it can be encoded
 		}
-		_, err = w.Write(data)
-		return err //nolint:wrapcheck // the caller names the stream
+		_, _ = w.Write(data)
 	case nil:
-		_, err := fmt.Fprintln(w, "null")
-		return err //nolint:wrapcheck // the caller names the stream
+		fmt.Fprintln(w, "null")
 	default:
-		_, err := fmt.Fprintln(w, v)
-		return err //nolint:wrapcheck // the caller names the stream
+		fmt.Fprintln(w, v)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/recipetest"
 )
 
@@ -44,7 +46,7 @@ func recipeRun(t *testing.T, dir, line string) (stdout, stderr string, code int)
 			args[i] = dir + rest
 		}
 	}
-	stdout, stderr, code = run(t, append([]string{"recipe"}, args...)...)
+	stdout, stderr, code = clitest.Run(t, New, append([]string{"recipe"}, args...)...)
 	clean := func(s string) string { return strings.ReplaceAll(s, dir+string(filepath.Separator), "") }
 	return clean(stdout), clean(stderr), code
 }
@@ -61,23 +63,23 @@ func TestRecipeGoldens(t *testing.T) {
 		line string
 		code int
 	}{
-		"list.txt":           {"list" + smallTree, ExitPassed},
-		"list-leaves.json":   {"list --leaves --service eks -o json" + smallTree, ExitPassed},
-		"resolve.txt":        {"resolve " + smallLeaf + smallTree, ExitPassed},
-		"resolve.yaml":       {"resolve --service eks --intent training -o yaml" + smallTree, ExitPassed},
-		"explain.txt":        {"resolve --service aks --profile gpuStack=operator-managed --set gpuoperator:driver.version=1 --explain" + smallTree, ExitPassed},
-		"explain.json":       {"resolve --service aks --explain -o json" + smallTree, ExitPassed},
-		"excluded.txt":       {"resolve --service eks --accelerator h100 --snapshot @/snapshot.yaml" + smallTree, ExitPassed},
-		"compat.txt":         {"resolve " + smallLeaf + " --compat aicr" + smallTree, ExitPassed},
-		"query-explain.txt":  {"query components.gpu-operator.values.driver " + smallLeaf + " --explain" + smallTree, ExitPassed},
-		"diff.txt":           {"diff eks-training h100-eks-training" + smallTree, ExitPassed},
-		"diff-compat.txt":    {"diff aicr:" + smallLeaf + " " + smallLeaf + smallTree, ExitPassed},
-		"diff.json":          {"diff eks-training h100-eks-training --exit-code -o json" + smallTree, ExitFailed},
-		"lint.txt":           {"lint @/recipes", ExitPassed},
-		"lint-rules.txt":     {"lint --rules", ExitPassed},
-		"constraints.txt":    {"constraints " + smallLeaf + " --snapshot @/snapshot.yaml" + smallTree, ExitFailed},
-		"constraints.json":   {"constraints eks --snapshot @/snapshot.yaml -o json" + smallTree, ExitPassed},
-		"constraints-no.txt": {"constraints aks --profile gpuStack=operator-managed --snapshot @/snapshot.yaml" + smallTree, ExitFailed},
+		"list.txt":           {"list" + smallTree, cmdutil.ExitPassed},
+		"list-leaves.json":   {"list --leaves --service eks -o json" + smallTree, cmdutil.ExitPassed},
+		"resolve.txt":        {"resolve " + smallLeaf + smallTree, cmdutil.ExitPassed},
+		"resolve.yaml":       {"resolve --service eks --intent training -o yaml" + smallTree, cmdutil.ExitPassed},
+		"explain.txt":        {"resolve --service aks --profile gpuStack=operator-managed --set gpuoperator:driver.version=1 --explain" + smallTree, cmdutil.ExitPassed},
+		"explain.json":       {"resolve --service aks --explain -o json" + smallTree, cmdutil.ExitPassed},
+		"excluded.txt":       {"resolve --service eks --accelerator h100 --snapshot @/snapshot.yaml" + smallTree, cmdutil.ExitPassed},
+		"compat.txt":         {"resolve " + smallLeaf + " --compat aicr" + smallTree, cmdutil.ExitPassed},
+		"query-explain.txt":  {"query components.gpu-operator.values.driver " + smallLeaf + " --explain" + smallTree, cmdutil.ExitPassed},
+		"diff.txt":           {"diff eks-training h100-eks-training" + smallTree, cmdutil.ExitPassed},
+		"diff-compat.txt":    {"diff aicr:" + smallLeaf + " " + smallLeaf + smallTree, cmdutil.ExitPassed},
+		"diff.json":          {"diff eks-training h100-eks-training --exit-code -o json" + smallTree, cmdutil.ExitFailed},
+		"lint.txt":           {"lint @/recipes", cmdutil.ExitPassed},
+		"lint-rules.txt":     {"lint --rules", cmdutil.ExitPassed},
+		"constraints.txt":    {"constraints " + smallLeaf + " --snapshot @/snapshot.yaml" + smallTree, cmdutil.ExitFailed},
+		"constraints.json":   {"constraints eks --snapshot @/snapshot.yaml -o json" + smallTree, cmdutil.ExitPassed},
+		"constraints-no.txt": {"constraints aks --profile gpuStack=operator-managed --snapshot @/snapshot.yaml" + smallTree, cmdutil.ExitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +87,7 @@ func TestRecipeGoldens(t *testing.T) {
 			if code != tt.code {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
-			golden(t, "recipe/"+name, []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -105,7 +107,7 @@ func TestRecipeQuery(t *testing.T) {
 		"components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks": "null\n",
 		"components.gpu-operator.values.driver.version eks --set gpuoperator:driver.version=9":       "9\n",
 	} {
-		if out, stderr, code := recipeRun(t, dir, "query "+line+smallTree); code != ExitPassed || out != want {
+		if out, stderr, code := recipeRun(t, dir, "query "+line+smallTree); code != cmdutil.ExitPassed || out != want {
 			t.Errorf("query %s: exit %d, %q, %s", line, code, out, stderr)
 		}
 	}
@@ -116,16 +118,16 @@ func TestRecipeFileIsTheRecipe(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	out, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" -o yaml"+smallTree)
-	if code != ExitPassed {
+	if code != cmdutil.ExitPassed {
 		t.Fatal(stderr)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "recipe.yaml"), []byte(out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, stderr, code := recipeRun(t, dir, "diff "+smallLeaf+" @/recipe.yaml --exit-code"+smallTree); code != ExitPassed {
+	if out, stderr, code := recipeRun(t, dir, "diff "+smallLeaf+" @/recipe.yaml --exit-code"+smallTree); code != cmdutil.ExitPassed {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
-	if out, stderr, code := recipeRun(t, dir, "constraints @/recipe.yaml --snapshot @/snapshot.yaml"+smallTree); code != ExitFailed || !strings.Contains(out, "22.04 is not 24.04") {
+	if out, stderr, code := recipeRun(t, dir, "constraints @/recipe.yaml --snapshot @/snapshot.yaml"+smallTree); code != cmdutil.ExitFailed || !strings.Contains(out, "22.04 is not 24.04") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -142,10 +144,10 @@ func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 		"components/kps.yaml": "alertmanager: null\n",
 	})
 	line := " --exit-code" + smallTree
-	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != ExitPassed || !strings.Contains(out, "the same") || !strings.Contains(out, "aicr v0.11.1") {
+	if out, stderr, code := recipeRun(t, dir, "diff aicr:eks eks"+line); code != cmdutil.ExitPassed || !strings.Contains(out, "the same") || !strings.Contains(out, "aicr v0.11.1") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
-	if out, _, code := recipeRun(t, dir, "query components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks --compat aicr@v0.11.1"+smallTree); code != ExitPassed || out != "null\n" {
+	if out, _, code := recipeRun(t, dir, "query components.kube-prometheus-stack.values.prometheus.prometheusSpec.storageSpec.emptyDir eks --compat aicr@v0.11.1"+smallTree); code != cmdutil.ExitPassed || out != "null\n" {
 		t.Errorf("exit %d: %q", code, out)
 	}
 	written := "kind: RecipeResult\napiVersion: aicr.nvidia.com/v1alpha1\nmetadata: {version: v0.11.1, appliedOverlays: [base]}\n" +
@@ -154,7 +156,7 @@ func TestRecipeDiffWithAicrHasNoFalseRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, stderr, code := recipeRun(t, dir, "diff @/aicr.yaml eks"+line)
-	if code != ExitFailed || strings.Contains(out, "criteria.") {
+	if code != cmdutil.ExitFailed || strings.Contains(out, "criteria.") {
 		t.Errorf("a dimension that is any differs from one that is left out: exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -164,7 +166,7 @@ func TestRecipeCompatSaysWhatIsPassedOver(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, nil)
 	_, stderr, code := recipeRun(t, dir, "resolve "+smallLeaf+" --compat aicr"+smallTree)
-	if code != ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 does not know the key "mixins"`) {
+	if code != cmdutil.ExitPassed || !strings.Contains(stderr, "recipes/overlays/h100-eks-ubuntu-training-kubeflow.yaml:") || !strings.Contains(stderr, `aicr v0.11.1 does not know the key "mixins"`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -176,7 +178,7 @@ func TestRecipeDiffBetweenTrees(t *testing.T) {
 		"components/gpu-operator/values-eks.yaml": "driver: {version: 999.1.1}\n",
 	})
 	out, stderr, code := recipeRun(t, before, "diff "+smallLeaf+" "+smallLeaf+" --exit-code"+smallTree+" --to "+after)
-	if code != ExitFailed || !strings.Contains(out, `~ components.gpu-operator.values.driver.version = "999.1.1", was "580.95.05"  by values`) {
+	if code != cmdutil.ExitFailed || !strings.Contains(out, `~ components.gpu-operator.values.driver.version = "999.1.1", was "580.95.05"  by values`) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -192,12 +194,12 @@ func TestRecipeLint(t *testing.T) {
 		"-o yaml":   "rule: unknown-key",
 	} {
 		out, stderr, code := recipeRun(t, dir, "lint @/recipes "+line)
-		if code != ExitFailed || !strings.Contains(out, want) {
+		if code != cmdutil.ExitFailed || !strings.Contains(out, want) {
 			t.Errorf("lint %s: exit %d: %s%s", line, code, out, stderr)
 		}
 	}
 	clean := recipeDir(t, nil)
-	for line, want := range map[string]int{"lint @": ExitPassed, "lint @ --strict": ExitFailed, "lint @/recipes/components": ExitUsage, "lint @ -o xml": ExitUsage, "lint --rules -o sarif": ExitUsage, "lint --rules -o json": ExitPassed} {
+	for line, want := range map[string]int{"lint @": cmdutil.ExitPassed, "lint @ --strict": cmdutil.ExitFailed, "lint @/recipes/components": cmdutil.ExitUsage, "lint @ -o xml": cmdutil.ExitUsage, "lint --rules -o sarif": cmdutil.ExitUsage, "lint --rules -o json": cmdutil.ExitPassed} {
 		if out, stderr, code := recipeRun(t, clean, line); code != want {
 			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
 		}
@@ -209,14 +211,14 @@ func TestRecipeLint(t *testing.T) {
 func TestRecipeLintLooksIntoHealthChecks(t *testing.T) {
 	t.Parallel()
 	dir := recipeDir(t, map[string]string{"checks/gpu-operator/health-check.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: gpu-operator}\n"})
-	if out, stderr, code := recipeRun(t, dir, "lint @/recipes"); code != ExitFailed || !strings.Contains(out, "recipes/checks/gpu-operator/health-check.yaml:2:1: error: ") || !strings.Contains(out, "[health-check]") {
+	if out, stderr, code := recipeRun(t, dir, "lint @/recipes"); code != cmdutil.ExitFailed || !strings.Contains(out, "recipes/checks/gpu-operator/health-check.yaml:2:1: error: ") || !strings.Contains(out, "[health-check]") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
-	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
+	if out, _, code := recipeRun(t, dir, "lint @/recipes -o sarif"); code != cmdutil.ExitFailed || !strings.Contains(out, `"ruleId": "health-check"`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	out, stderr, code := run(t, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
-	if code != ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
+	out, stderr, code := clitest.Run(t, New, "validate", "rbac", "eks", "--recipes", filepath.Join(dir, "recipes"))
+	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, "gpu-operator") || !strings.Contains(stderr, "not-a-test") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -263,11 +265,11 @@ func TestRecipeRefuses(t *testing.T) {
 		"lst": "unknown command",
 	} {
 		out, stderr, code := recipeRun(t, dir, line)
-		if code != ExitUsage || out != "" || !strings.Contains(stderr, want) {
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s%s", line, code, out, stderr)
 		}
 	}
-	if _, stderr, code := recipeRun(t, broken, "list"+smallTree); code != ExitUsage || !strings.Contains(stderr, "missing-parent") || !strings.Contains(stderr, "1 problems keep recipes from being used") {
+	if _, stderr, code := recipeRun(t, broken, "list"+smallTree); code != cmdutil.ExitUsage || !strings.Contains(stderr, "missing-parent") || !strings.Contains(stderr, "1 problems keep recipes from being used") {
 		t.Errorf("a broken tree: exit %d: %s", code, stderr)
 	}
 }
@@ -275,8 +277,8 @@ func TestRecipeRefuses(t *testing.T) {
 // The tree that ships is whole: it loads, every recipe resolves, lint has no errors.
 func TestTheTreeThatShips(t *testing.T) {
 	t.Parallel()
-	out, stderr, code := run(t, "recipe", "lint", "--strict")
-	if code != ExitPassed {
+	out, stderr, code := clitest.Run(t, New, "recipe", "lint", "--strict")
+	if code != cmdutil.ExitPassed {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }

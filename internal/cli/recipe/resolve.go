@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/recipe/constraint"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
@@ -14,9 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/tree"
 )
 
-// resolveFlags say which recipe is resolved, and how.
 type resolveFlags struct {
-	recipeFlags
+	cmdutil.RecipeFlags
 	criteriaFlags
 	file     string
 	snapshot string
@@ -27,41 +27,41 @@ type resolveFlags struct {
 
 func addResolveFlags(cmd *cobra.Command, f *resolveFlags) {
 	addCriteriaFlags(cmd, &f.criteriaFlags)
-	addRecipesFlag(cmd, &f.recipeFlags)
-	addCompatFlag(cmd, &f.recipeFlags)
+	f.RecipeFlags.Add(cmd)
+	f.RecipeFlags.AddCompat(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.file, "file", "", "file of kind RecipeCriteria; - is standard input; flags override it")
-	flags.StringVar(&f.snapshot, "snapshot", "", "file of kind Snapshot: overlays whose constraints it does not satisfy are left out")
+	flags.StringVar(&f.file, "file", "", "file of kind RecipeCriteria (-: standard input); flags override it")
+	flags.StringVar(&f.snapshot, "snapshot", "", "file of kind Snapshot; overlays whose constraints it does not satisfy are left out")
 	flags.StringVar(&f.profile, "profile", "", "value of the recipe's profile, as name=value")
-	flags.StringArrayVar(&f.set, "set", nil, "value over all others, as component:path=value; may be repeated")
-	flags.BoolVar(&f.explain, "explain", false, "say of each value which overlay or file set it, and where")
+	flags.StringArrayVar(&f.set, "set", nil, "override of a value, as component:path=value (repeatable)")
+	flags.BoolVar(&f.explain, "explain", false, "print the overlay or file that sets each value")
 }
 
-// options are what the flags come to, but for the criteria.
-func (f *resolveFlags) options(s Streams) (resolve.Options, error) {
-	o := resolve.Options{Compat: f.compat != "", Profile: f.profile, Explain: f.explain}
+// options has all flags but the criteria.
+func (f *resolveFlags) options(s cmdutil.Streams) (resolve.Options, error) {
+	o := resolve.Options{Compat: f.Compat != "", Profile: f.profile, Explain: f.explain}
 	for _, text := range f.set {
 		a, err := resolve.ParseAssignment(text)
 		if err != nil {
-			return o, usage("--set: %w", err)
+			return o, cmdutil.UsageErrorf("--set: %w", err)
 		}
 		o.Set = append(o.Set, a)
 	}
 	if f.snapshot != "" {
-		data, err := readFile(s, f.snapshot)
+		data, err := cmdutil.ReadFile(s, f.snapshot)
 		if err != nil {
 			return o, err
 		}
 		if o.Snapshot, err = constraint.ParseSnapshot(f.snapshot, data); err != nil {
-			return o, usage("%w", err)
+			return o, cmdutil.UsageErrorf("%w", err)
 		}
 	}
 	return o, nil
 }
 
-// run resolves what the arguments and flags ask for.
-func (f *resolveFlags) run(s Streams, refs []string) (*resolve.Result, error) {
-	t, err := f.open(s)
+// run resolves the recipe of the arguments and flags.
+func (f *resolveFlags) run(s cmdutil.Streams, refs []string) (*resolve.Result, error) {
+	t, err := f.Open(s)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (f *resolveFlags) run(s Streams, refs []string) (*resolve.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := resolved(resolve.Resolve(t, q, o))
+	r, err := cmdutil.Resolved(resolve.Resolve(t, q, o))
 	if err != nil {
 		return nil, err
 	}
@@ -83,20 +83,20 @@ func (f *resolveFlags) run(s Streams, refs []string) (*resolve.Result, error) {
 	return r, nil
 }
 
-func (f *resolveFlags) query(s Streams, t *tree.Tree, refs []string) (criteria.Criteria, error) {
+func (f *resolveFlags) query(s cmdutil.Streams, t *tree.Tree, refs []string) (criteria.Criteria, error) {
 	var q criteria.Criteria
 	switch {
 	case len(refs) > 0 && f.file != "":
-		return q, usage("a recipe and --file were given: keep one")
+		return q, cmdutil.UsageErrorf("RECIPE and --file are mutually exclusive")
 	case len(refs) > 0:
-		n, err := parseRecipe(t, refs[0])
+		n, err := cmdutil.ParseRecipe(t, refs[0])
 		if err != nil {
 			return q, err
 		}
-		if n.file != "" {
-			return q, usage("%s is a file: --file reads criteria", n.file)
+		if n.File != "" {
+			return q, cmdutil.UsageErrorf("%s is a file: use --file for a file with criteria", n.File)
 		}
-		q = n.criteria
+		q = n.Criteria
 	case f.file != "":
 		var err error
 		if q, err = readCriteria(s, f.file); err != nil {
@@ -108,9 +108,9 @@ func (f *resolveFlags) query(s Streams, t *tree.Tree, refs []string) (criteria.C
 	case err != nil || q.Normal() != (criteria.Criteria{}):
 		return q, err
 	case f.snapshot != "":
-		return q, usage("nothing is asked for: a snapshot does not state criteria, it only leaves overlays out; add for example --service eks --accelerator h100")
+		return q, cmdutil.UsageErrorf("no criteria given: a snapshot only leaves overlays out; add for example --service eks --accelerator h100")
 	default:
-		return q, usage("nothing is asked for: name a recipe, or state criteria, for example --service eks --accelerator h100")
+		return q, cmdutil.UsageErrorf("no criteria given: name a recipe, or give for example --service eks --accelerator h100")
 	}
 }
 
@@ -123,16 +123,16 @@ type explained struct {
 	Warnings diag.List       `json:"warnings"`
 }
 
-func newRecipeResolve(s Streams) *cobra.Command {
+func newResolve(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolve [RECIPE]",
-		Short: "Print the recipe for criteria, and why each value is what it is",
-		Long: `resolve merges the overlays that the criteria match, and those that they are based
-on, onto the root: the less specific first, then those nearer to the root, then by name.
-Something that is stated and that no overlay carries is an error that lists what there is.
+		Short: "Print the recipe for criteria, with the source of each value",
+		Long: `Merge the overlays that match the criteria, and their bases, onto the root: less specific
+ones first, then those nearer to the root, then by name. A criterion that no overlay has is
+an error that lists the known values.
 
--o yaml and -o json print it as kind RecipeResult; with --explain an object that also
-has its digest, each value with what set it, and every file that it is made of.`,
+-o yaml and -o json print kind RecipeResult. With --explain they print an object with the
+recipe, its digest, each value with its source, and every file that it is made of.`,
 		Example: `  firstlight recipe resolve --service eks --accelerator h100 --os amazonlinux --intent training
   firstlight recipe resolve h100-eks-amazonlinux-training --explain
   firstlight recipe resolve --file criteria.yaml --snapshot snapshot.yaml -o yaml > recipe.yaml
@@ -141,29 +141,39 @@ has its digest, each value with what set it, and every file that it is made of.`
 	}
 	var f resolveFlags
 	addResolveFlags(cmd, &f)
-	out := addOutputFlag(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		r, err := f.run(s, args)
 		if err != nil {
 			return err
 		}
-		r.Metadata.Version = version
+		r.Metadata.Version = cmdutil.Version
 		e := explained{Recipe: r.Recipe, Inputs: r.Inputs(), Warnings: append(diag.List{}, r.Warnings...)}
 		if e.Digest, err = r.Digest(); err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		if !f.explain {
-			return out.write(s.Out, r.Recipe, func(w io.Writer) error { return printRecipe(w, r, e.Digest) })
+			return out.Write(s.Out, r.Recipe, func(w io.Writer) { printRecipe(w, r, e.Digest) })
 		}
 		if e.Values, err = r.Explain(nil); err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
-		return out.write(s.Out, e, func(w io.Writer) error {
-			if err := printRecipe(w, r, e.Digest); err != nil {
-				return err
-			}
-			return printExplained(w, e.Values, e.Inputs)
+		return out.Write(s.Out, e, func(w io.Writer) {
+			printRecipe(w, r, e.Digest)
+			printExplained(w, e.Values, e.Inputs)
 		})
 	}
 	return cmd
+}
+
+func readCriteria(s cmdutil.Streams, file string) (criteria.Criteria, error) {
+	data, err := cmdutil.ReadFile(s, file)
+	if err != nil {
+		return criteria.Criteria{}, err
+	}
+	q, err := resolve.ParseCriteria(file, data)
+	if err != nil {
+		return q, cmdutil.UsageErrorf("%w", err)
+	}
+	return q, nil
 }

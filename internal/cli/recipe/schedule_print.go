@@ -3,25 +3,21 @@ package recipe
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
-// printSchedule prints a table of the recipes, then what is wrong, then the sum.
-func printSchedule(w io.Writer, r schedule.Report, style display.Style) error {
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+// printSchedule prints a table of the recipes, the findings and the totals.
+func printSchedule(w io.Writer, r schedule.Report, style display.Style) {
 	if len(r.Recipes) > 0 {
-		fmt.Fprintln(tw, "RECIPE\tVERDICT\tPODS\tNODES\tCONTROLS\tTIME\tCLASS\tSTANDS FOR")
-	}
-	for _, res := range r.Recipes {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%.1fs\t%s\t%s\n", res.Recipe, res.Verdict,
-			res.Pods, res.Nodes, res.Controls, res.Seconds, dash(short(res.Fingerprint)), others(res.StandsFor))
-	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // the caller names the stream
+		table := cmdutil.NewTable(w, "RECIPE", "VERDICT", "PODS", "NODES", "CONTROLS", "TIME", "CLASS", "REPRESENTS")
+		for _, res := range r.Recipes {
+			table.Row(res.Recipe, res.Verdict, res.Pods, res.Nodes, res.Controls, fmt.Sprintf("%.1fs", res.Seconds), short(res.Fingerprint), others(res.StandsFor))
+		}
+		table.Flush()
 	}
 	for _, res := range r.Recipes {
 		if res.Verdict != check.Passed {
@@ -31,34 +27,32 @@ func printSchedule(w io.Writer, r schedule.Report, style display.Style) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", style.State(stateOf(r.Verdict), string(r.Verdict)), r.Reason)
+	fmt.Fprintf(w, "\n%s: %s\n", style.State(cmdutil.StateOf(r.Verdict), string(r.Verdict)), r.Reason)
 	if len(r.Recipes) > 0 {
-		fmt.Fprintf(w, "%d pods bound on %d nodes, %d controls failed as they must; %.1f s, %.1f s of them to start the control plane\n",
+		fmt.Fprintf(w, "%d pods bound on %d nodes, %d negative controls failed as expected; %.1f s, of which %.1f s to start the control plane\n",
 			r.Pods, r.Nodes, r.Controls, r.Seconds, r.StartSeconds)
 	}
 	if r.Covered > 0 {
-		fmt.Fprintf(w, "%d recipes tested stand for %d others of their classes\n", len(r.Recipes), r.Covered)
+		fmt.Fprintf(w, "%d tested recipes represent %d others of their classes\n", len(r.Recipes), r.Covered)
 	}
 	for _, dir := range r.Evidence {
 		fmt.Fprintf(w, "evidence: %s\n", dir)
 	}
-	return nil
 }
 
-// printScheduleFindings prints why a recipe did not pass: what is wrong, and what to do.
+// printScheduleFindings prints why a recipe did not pass.
 func printScheduleFindings(w io.Writer, res schedule.Result, style display.Style) {
 	const most = 12
-	fmt.Fprintf(w, "\n%s %s: %s\n", style.State(stateOf(res.Verdict), string(res.Verdict)), style.Bold(res.Recipe), res.Reason)
+	fmt.Fprintf(w, "\n%s %s: %s\n", style.State(cmdutil.StateOf(res.Verdict), string(res.Verdict)), style.Bold(res.Recipe), res.Reason)
 	for i, f := range res.Findings {
 		if i == most {
-			fmt.Fprintf(w, "  and %d more: -o json has all of them\n", len(res.Findings)-most)
+			fmt.Fprintf(w, "  and %d more: -o json prints all\n", len(res.Findings)-most)
 			break
 		}
 		fmt.Fprintf(w, "  %s: %s\n      %s\n", f.Suspect, f.Message, f.Remedy)
 	}
 }
 
-// short is the beginning of a fingerprint.
 func short(fingerprint string) string {
 	const n = 10
 	if len(fingerprint) > n {
@@ -69,7 +63,7 @@ func short(fingerprint string) string {
 
 func others(names []string) string {
 	if len(names) == 0 {
-		return "-"
+		return ""
 	}
 	return fmt.Sprintf("%d others", len(names))
 }

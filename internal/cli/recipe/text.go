@@ -6,15 +6,14 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
 	"github.com/firstlight/firstlight/internal/recipe/model"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 )
 
-// printRecipe is a recipe for people.
-func printRecipe(w io.Writer, r *resolve.Result, digest string) error {
+func printRecipe(w io.Writer, r *resolve.Result, digest string) {
 	if r.Compat() {
 		fmt.Fprintf(w, "compat    aicr %s\n", criteria.LegacyVersion)
 	}
@@ -30,9 +29,7 @@ func printRecipe(w io.Writer, r *resolve.Result, digest string) error {
 	for _, e := range r.Metadata.ExcludedOverlays {
 		fmt.Fprintf(w, "excluded  %s: %s\n", e.Name, e.Reason)
 	}
-	if err := printComponents(w, r); err != nil {
-		return err
-	}
+	printComponents(w, r)
 	if len(r.Constraints) > 0 {
 		fmt.Fprint(w, "\nCONSTRAINTS\n")
 		printConstraints(w, r.Constraints, "  ")
@@ -46,7 +43,6 @@ func printRecipe(w io.Writer, r *resolve.Result, digest string) error {
 			}
 		}
 	}
-	return nil
 }
 
 func printConstraints(w io.Writer, list []model.Constraint, indent string) {
@@ -59,11 +55,10 @@ func printConstraints(w io.Writer, list []model.Constraint, indent string) {
 	}
 }
 
-// printComponents prints them in the order of deployment, those that are disabled last.
-func printComponents(w io.Writer, r *resolve.Result) error {
+// printComponents prints the components in deployment order, disabled ones last.
+func printComponents(w io.Writer, r *resolve.Result) {
 	fmt.Fprint(w, "\n")
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "#\tCOMPONENT\tVERSION\tNAMESPACE\tSOURCE\tAFTER")
+	table := cmdutil.NewTable(w, "#", "COMPONENT", "VERSION", "NAMESPACE", "SOURCE", "AFTER")
 	for i, name := range r.DeploymentOrder {
 		c, ok := r.Component(name)
 		if !ok {
@@ -78,39 +73,31 @@ func printComponents(w io.Writer, r *resolve.Result) error {
 		case c.Chart != "":
 			from = strings.TrimSuffix(from, "/") + "/" + c.Chart
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, name, dash(at), dash(c.Namespace), from, dash(strings.Join(c.DependencyRefs, ", ")))
+		table.Row(i+1, name, at, c.Namespace, from, strings.Join(c.DependencyRefs, ", "))
 	}
 	for i := range r.ComponentRefs {
 		if c := &r.ComponentRefs[i]; !r.Deploys(c) {
-			fmt.Fprintf(tw, "-\t%s\tdisabled\t\t\t\n", c.Name)
+			table.Line("-", c.Name, "disabled", "", "", "")
 		}
 	}
-	return tw.Flush() //nolint:wrapcheck // the caller names the stream
+	table.Flush()
 }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// printExplained prints each value with the layers that set it, the one that
-// counts first.
-func printExplained(w io.Writer, values []resolve.Value, inputs []resolve.Input) error {
+// printExplained prints each value with the layers that set it, the effective one first.
+func printExplained(w io.Writer, values []resolve.Value, inputs []resolve.Input) {
 	fmt.Fprint(w, "\nVALUES\n")
 	for _, v := range values {
 		printValue(w, v)
 	}
 	if len(inputs) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprint(w, "\nMADE OF\n")
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	table := cmdutil.NewTable(w)
 	for _, in := range inputs {
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%.12s\n", in.Path, dash(in.Part), in.Why, in.Digest)
+		table.Row("  "+in.Path, in.Part, in.Why, fmt.Sprintf("%.12s", in.Digest))
 	}
-	return tw.Flush() //nolint:wrapcheck // the caller names the stream
+	table.Flush()
 }
 
 func printValue(w io.Writer, v resolve.Value) {
@@ -128,7 +115,7 @@ func printValue(w io.Writer, v resolve.Value) {
 	}
 }
 
-// inline writes a value on one line.
+// inline formats a value as JSON on one line.
 func inline(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -15,15 +15,15 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// chainResult is the -o json object of autoscale. Lists are never null.
-type chainResult struct {
+// Chain is the -o json object of autoscale. Lists are never null.
+type Chain struct {
 	Run       string        `json:"run"`
 	Verdict   check.Verdict `json:"verdict"`
 	Reason    string        `json:"reason"`
 	Simulated bool          `json:"simulated"`
 	Site      string        `json:"site"`
 	Profile   string        `json:"profile"`
-	// NarrowedBy are the reasons why the verdict is not of the whole chain in one go.
+	// NarrowedBy are the reasons why the verdict does not cover the whole chain.
 	NarrowedBy []string `json:"narrowedBy,omitempty"`
 	// Evidence is the run's directory.
 	Evidence    string                `json:"evidence"`
@@ -33,13 +33,13 @@ type chainResult struct {
 	Notes       []string              `json:"notes,omitempty"`
 
 	chain autoscale.Report
-	// findings are those of the verdict, also where no hop could be judged.
+	// findings of the verdict, for a run without hops.
 	findings []check.Finding
 }
 
-// chainReport reads the hops of a run from its evidence.
-func chainReport(walked accept.Report) (chainResult, error) {
-	r := chainResult{
+// NewChain reads the hops of a run from its evidence.
+func NewChain(walked accept.Report) (Chain, error) {
+	r := Chain{
 		Run: walked.Run, Verdict: walked.Verdict, Simulated: walked.Simulated, Site: walked.Site, Profile: walked.Profile,
 		NarrowedBy: walked.NarrowedBy, Evidence: walked.Evidence, Interrupted: walked.Interrupted, Notes: walked.Notes,
 		Hops: []autoscale.HopReport{}, Figures: []check.Figure{},
@@ -53,9 +53,9 @@ func chainReport(walked accept.Report) (chainResult, error) {
 	r.Figures = append(r.Figures, g.Figures...)
 	b, err := evidence.Load(walked.Evidence)
 	if err != nil {
-		return r, err //nolint:wrapcheck // says what it was doing
+		return r, err
 	}
-	chain, ok, err := chainIn(b)
+	chain, ok, err := chainOf(b)
 	if err != nil || !ok {
 		return r, err
 	}
@@ -63,9 +63,8 @@ func chainReport(walked accept.Report) (chainResult, error) {
 	return r, nil
 }
 
-// chainIn judges the hops of a run that is on disk; ok is false when it observed
-// no chain.
-func chainIn(b *evidence.Bundle) (chain autoscale.Report, ok bool, err error) {
+// chainOf judges the hops in a run's evidence; ok is false for a run without them.
+func chainOf(b *evidence.Bundle) (chain autoscale.Report, ok bool, err error) {
 	results := b.Results()
 	i := slices.IndexFunc(results, func(r plan.Result) bool { return r.Step == autoscale.Name })
 	if i < 0 {
@@ -73,59 +72,66 @@ func chainIn(b *evidence.Bundle) (chain autoscale.Report, ok bool, err error) {
 	}
 	obs, err := b.Observations(results[i].Observations)
 	if err != nil {
-		return autoscale.Report{}, false, err //nolint:wrapcheck // says what it was doing
+		return autoscale.Report{}, false, err
 	}
 	if len(check.OfKind(obs, snapshot.KindSetup)) == 0 {
 		return autoscale.Report{}, false, nil
 	}
 	chain, err = autoscale.NewReport(obs)
-	return chain, err == nil, err //nolint:wrapcheck // says what it was doing
+	return chain, err == nil, err
 }
 
-// printChain shows a chain: the table of hops, findings, the waterfall.
-func printChain(w io.Writer, r chainResult, style display.Style) {
-	fmt.Fprintf(w, "\n%s  site %s, profile %s%s\n\n", style.Bold("run "+r.Run), r.Site, r.Profile, simulated(accept.Report{Simulated: r.Simulated}))
-	printHops(w, r.chain, style)
+// Print prints the table of hops, findings and the waterfall: where the time went.
+func (r Chain) Print(w io.Writer, o Options) {
+	s := summary{Options: Options{Style: o.Style, Verbose: true}}
+	s.printf("\n%s  site %s, profile %s%s\n\n", o.Style.Bold("run "+display.Escape(r.Run)), display.Escape(r.Site), display.Escape(r.Profile), Hardware(r.Simulated))
+	hops(&s.text, r.chain, o.Style)
 	for _, h := range r.Hops {
 		if h.Verdict == check.Failed || h.Verdict == check.Unobserved {
-			printHopFindings(w, h.Hop, h.Verdict, h.Findings, style)
+			for _, f := range findingsOf(h.Verdict, "hop "+h.Hop, h.Findings) {
+				s.finding(f)
+			}
 		}
 	}
-	if fall := r.chain.Waterfall(painter(style)); fall != "" {
-		fmt.Fprintf(w, "\n%s", fall)
+	if fall := r.chain.Waterfall(painter(o.Style)); fall != "" {
+		s.printf("\n%s", fall)
 	}
+	var findings []Finding
 	if len(r.Hops) == 0 {
-		fmt.Fprintf(w, "  %s\n", firstLine(r.Reason))
-		printHopFindings(w, "", r.Verdict, r.findings, style)
+		s.printf("  %s\n", s.Brief(r.Reason))
+		findings = findingsOf(r.Verdict, "", r.findings)
 	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "\nnote: %s\n", note)
-	}
-	printVerdict(w, r.Verdict, r.NarrowedBy, style)
-	fmt.Fprintf(w, "evidence: %s\n", r.Evidence)
+	s.end(w, findings, r.Notes, r.Verdict, r.NarrowedBy, "evidence: "+r.Evidence)
 }
 
-// printHops shows the table of hops.
-func printHops(w io.Writer, chain autoscale.Report, style display.Style) {
+// ChainOf prints the hops and the waterfall of a run that has them.
+func ChainOf(w io.Writer, b *evidence.Bundle, style display.Style) {
+	chain, ok, err := chainOf(b)
+	if err != nil || !ok {
+		return
+	}
+	fmt.Fprintln(w)
+	hops(w, chain, style)
+	fmt.Fprintf(w, "\n%s", chain.Waterfall(painter(style)))
+}
+
+func hops(w io.Writer, chain autoscale.Report, style display.Style) {
 	if len(chain.Hops) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  %-8s %-14s %-14s %8s %8s  %s\n", "PHASE", "HOP", "VERDICT", "TOOK", "BUDGET", "OBSERVED")
+	fmt.Fprintf(w, "  %-8s %-14s %-14s %8s %8s  %s\n", "PHASE", "HOP", "VERDICT", "TOOK", "BUDGET", "REASON")
 	for _, h := range chain.Hops {
-		fmt.Fprintln(w, hopLine(style, h))
+		fmt.Fprintf(w, "  %-8s %-14s %s %8s %8s  %s\n", h.Phase, h.Hop, verdict(style, h.Verdict), seconds(h.Took), seconds(h.Budget), display.Escape(firstLine(h.Reason)))
 	}
 }
 
-func printHopFindings(w io.Writer, hop string, v check.Verdict, findings []check.Finding, style display.Style) {
-	if hop != "" {
-		hop = " at hop " + hop
+func seconds(s *float64) string {
+	if s == nil {
+		return ""
 	}
-	for _, f := range findings {
-		fmt.Fprintf(w, "\n%s %s%s\n  seen: %s\n  next: %s\n", style.State(stateOf(v), "✗"), style.Bold(f.Suspect), hop, indent(f.Message), indent(f.Remedy))
-	}
+	return display.Seconds(time.Duration(*s * float64(time.Second)))
 }
 
-// painter paints the waterfall.
 func painter(style display.Style) func(autoscale.Shade, string) string {
 	return func(s autoscale.Shade, text string) string {
 		switch s {
@@ -141,11 +147,4 @@ func painter(style display.Style) func(autoscale.Shade, string) string {
 			return text
 		}
 	}
-}
-
-func secondsOf(s *float64) string {
-	if s == nil {
-		return ""
-	}
-	return display.Seconds(time.Duration(*s * float64(time.Second)))
 }

@@ -1,68 +1,149 @@
+// Package report prints the outcome of a run as text. Without Verbose the text fits a
+// screen: verdicts, what decided them, the first findings. Verbose prints every figure and
+// finding; so do the reports in the evidence and -o json.
 package report
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-func colourOf(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+// screen is the most lines of a summary, as long as its table and one finding fit.
+const screen = 40
+
+// reasonWidth is the most characters of a reason in a table, and findingWidth of a line of
+// a finding.
+const (
+	reasonWidth  = 140
+	findingWidth = 300
+)
+
+// Options say how a report is printed.
+type Options struct {
+	Style   display.Style
+	Verbose bool
 }
 
-// printReport shows a walk's outcome: the verdict table, then every finding.
-func printReport(w io.Writer, r accept.Report, style display.Style) {
-	fmt.Fprintf(w, "\n%s  site %s, profile %s%s\n\n", style.Bold("run "+display.Escape(r.Run)), display.Escape(r.Site), display.Escape(r.Profile), simulated(r))
-	fmt.Fprintf(w, "  %s  %-12s %-14s %8s  %s\n", "#", "GATE", "VERDICT", "TOOK", "OBSERVED")
+// AddVerboseFlag adds -v.
+func AddVerboseFlag(cmd *cobra.Command) *bool {
+	return cmd.Flags().BoolP("verbose", "v", false, "print every figure and every finding")
+}
+
+// OptionsFor are the options for text that is written to out.
+func OptionsFor(out io.Writer, verbose *bool) Options {
+	return Options{Style: cmdutil.StyleOf(out), Verbose: *verbose}
+}
+
+// Walk prints the outcome of accept.
+func Walk(w io.Writer, r accept.Report, o Options) {
+	s := summary{Options: o}
+	s.printf("\n%s  site %s, profile %s%s\n\n", o.Style.Bold("run "+display.Escape(r.Run)), display.Escape(r.Site), display.Escape(r.Profile), Hardware(r.Simulated))
+	s.printf("  %s  %-12s %-14s %8s  %s\n", "#", "GATE", "VERDICT", "TOOK", "REASON")
+	var findings []Finding
 	for _, g := range r.Gates {
-		state := stateOf(g.Verdict)
-		took := ""
-		if g.Duration > 0 {
-			took = display.Seconds(time.Duration(g.Duration * float64(time.Second)))
-		}
-		reason, name := display.Escape(g.Reason), display.Escape(g.Gate)
+		reason := s.Brief(g.Reason)
 		if g.KeptFrom != "" && g.Verdict != check.Blocked {
-			reason += style.Dim(" (kept from run " + display.Escape(g.KeptFrom) + ")")
+			reason += o.Style.Dim(" (kept from run " + display.Escape(g.KeptFrom) + ")")
 		}
-		fmt.Fprintf(w, "  %s  %-12s %s %8s  %s\n", gateNumber(g.Gate), name, style.State(state, fmt.Sprintf("%-14s", g.Verdict)), took, firstLine(reason))
+		s.printf("  %s  %-12s %s %8s  %s\n", gateNumber(g.Gate), display.Escape(g.Gate), verdict(o.Style, g.Verdict), Took(g.Duration), reason)
 		for _, f := range g.Figures {
-			fmt.Fprintf(w, "     %s\n", style.Dim(display.Escape(figure(f))))
+			if o.Verbose {
+				s.printf("     %s\n", o.Style.Dim(display.Escape(figure(f))))
+			}
 		}
+		findings = append(findings, findingsOf(g.Verdict, "gate "+g.Gate, g.Findings)...)
 	}
-	printFindings(w, r, style)
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "\nnote: %s\n", display.Escape(note))
-	}
-	printVerdict(w, r.Verdict, r.NarrowedBy, style)
-	fmt.Fprintf(w, "evidence: %s\n", display.Escape(r.Evidence))
+	s.end(w, findings, r.Notes, r.Verdict, r.NarrowedBy, "evidence: "+r.Evidence)
 }
 
-// printVerdict is a run's last word: the verdict, which alone is of the whole playbook on this
-// cluster, and what it is narrowed by where it is not.
-func printVerdict(w io.Writer, v check.Verdict, narrowedBy []string, style display.Style) {
+// Finding is a check.Finding with the verdict and the place that it belongs to.
+type Finding struct {
+	check.Finding
+	Verdict check.Verdict
+	At      string
+}
+
+func findingsOf(v check.Verdict, at string, list []check.Finding) []Finding {
+	out := make([]Finding, len(list))
+	for i, f := range list {
+		out[i] = Finding{Finding: f, Verdict: v, At: at}
+	}
+	return out
+}
+
+// summary collects the lines of a report.
+type summary struct {
+	Options
+	text strings.Builder
+}
+
+func (s *summary) printf(format string, args ...any) { fmt.Fprintf(&s.text, format, args...) }
+
+// Brief is the first line of a reason, cut unless Verbose.
+func (o Options) Brief(reason string) string {
+	if o.Verbose {
+		return display.Escape(firstLine(reason))
+	}
+	return display.Escape(cut(firstLine(reason), reasonWidth))
+}
+
+// end prints what was collected, then findings, notes, the verdict and last lines. Without
+// Verbose it prints as many findings as the screen has room for, but at least one.
+func (s *summary) end(w io.Writer, findings []Finding, notes []string, v check.Verdict, narrowedBy []string, last ...string) {
+	const linesOfFinding = 4
+	fit := len(findings)
+	if !s.Verbose {
+		used := strings.Count(s.text.String(), "\n") + 2*len(notes) + 2 + len(narrowedBy) + len(last) + 2
+		fit = min(fit, max(1, (screen-used)/linesOfFinding))
+	}
+	for _, f := range findings[:fit] {
+		s.finding(f)
+	}
+	if more := len(findings) - fit; more > 0 {
+		s.printf("\n%s more: -v prints all\n", cmdutil.Count(more, "finding"))
+	}
+	for _, note := range notes {
+		s.printf("\nnote: %s\n", display.Escape(note))
+	}
 	word := string(v)
 	if len(narrowedBy) > 0 {
 		word += ", narrowed"
 	}
-	fmt.Fprintf(w, "\n%s: %s\n", style.Bold("verdict"), style.State(stateOf(v), word))
+	s.printf("\n%s: %s\n", s.Style.Bold("verdict"), s.Style.State(cmdutil.StateOf(v), word))
 	for _, reason := range narrowedBy {
-		fmt.Fprintf(w, "  narrowed: %s\n", display.Escape(reason))
+		s.printf("  narrowed: %s\n", display.Escape(reason))
 	}
+	for _, line := range last {
+		s.printf("%s\n", display.Escape(line))
+	}
+	fmt.Fprint(w, s.text.String())
 }
 
-// gateNumber is a gate's place in the playbook; what is no gate has none.
+func (s *summary) finding(f Finding) {
+	observed, remedy := display.Escape(f.Message), display.Escape(f.Remedy)
+	if !s.Verbose {
+		observed, remedy = cut(firstLine(observed), findingWidth), cut(firstLine(remedy), findingWidth)
+	}
+	at := ""
+	if f.At != "" {
+		at = " at " + display.Escape(f.At)
+	}
+	s.printf("\n%s %s%s\n  found:  %s\n  remedy: %s\n", s.Style.State(cmdutil.StateOf(f.Verdict), "✗"), s.Style.Bold(display.Escape(f.Suspect)), at, indent(observed), indent(remedy))
+}
+
+// gateNumber is a gate's number in the playbook, "+" for other checks.
 func gateNumber(name string) string {
 	if i := slices.Index(site.Gates(), name); i >= 0 {
 		return strconv.Itoa(i + 1)
@@ -70,8 +151,9 @@ func gateNumber(name string) string {
 	return "+"
 }
 
-func simulated(r accept.Report) string {
-	if r.Simulated {
+// Hardware is the part of a headline that marks simulated hardware.
+func Hardware(simulated bool) string {
+	if simulated {
 		return ", SIMULATED hardware"
 	}
 	return ""
@@ -85,7 +167,7 @@ func figure(f check.Figure) string {
 	return text
 }
 
-// number prints four significant digits, and whole numbers whole.
+// number prints four significant digits, whole numbers with all digits.
 func number(v float64) string {
 	if v == float64(int64(v)) {
 		return strconv.FormatInt(int64(v), 10)
@@ -93,18 +175,30 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-func printFindings(w io.Writer, r accept.Report, style display.Style) {
-	for _, g := range r.Gates {
-		for _, f := range g.Findings {
-			fmt.Fprintf(w, "\n%s %s at gate %s\n  seen: %s\n  next: %s\n", style.State(stateOf(g.Verdict), "✗"), style.Bold(display.Escape(f.Suspect)), display.Escape(g.Gate),
-				indent(display.Escape(f.Message)), indent(display.Escape(f.Remedy)))
-		}
+// Took formats a duration in seconds; empty if nothing ran.
+func Took(seconds float64) string {
+	if seconds <= 0 {
+		return ""
 	}
+	return display.Seconds(time.Duration(seconds * float64(time.Second)))
 }
 
-func indent(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n        ") }
+func indent(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
+}
+
+func cut(s string, width int) string {
+	text := []rune(s)
+	if len(text) <= width {
+		return s
+	}
+	return string(text[:width-1]) + "…"
+}
+
+// verdict is a verdict as wide as its column.
+func verdict(style display.Style, v check.Verdict) string {
+	return style.State(cmdutil.StateOf(v), fmt.Sprintf("%-14s", v))
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 func TestReservationAccessBadInput(t *testing.T) {
@@ -19,8 +22,8 @@ func TestReservationAccessBadInput(t *testing.T) {
 		{[]string{"gcp-h100", "--file", exampleRegistry, "--context", "x"}, "give --kubeconfig, too"},
 		{[]string{}, "accepts 1 arg"},
 	} {
-		out, stderr, code := run(t, append([]string{"reservation", "access"}, tt.args...)...)
-		if code != ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation", "access"}, tt.args...)...)
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
 		}
 	}
@@ -36,8 +39,8 @@ func TestReservationMetricsOfNoStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const told = "firstlight_reservation_store_up 0\n"
-	for kubeconfig, want := range map[string]int{nobody: ExitUnobserved, filepath.Join(dir, "none"): ExitUsage} {
-		out, stderr, code := run(t, "reservation", "metrics", "--kubeconfig", kubeconfig)
+	for kubeconfig, want := range map[string]int{nobody: cmdutil.ExitUnobserved, filepath.Join(dir, "none"): cmdutil.ExitUsage} {
+		out, stderr, code := clitest.Run(t, New, "reservation", "metrics", "--kubeconfig", kubeconfig)
 		if code != want || !strings.HasSuffix(out, told) || strings.Count(out, "\n") != 3 || stderr == "" {
 			t.Errorf("exit %d: %s%s", code, out, stderr)
 		}
@@ -45,13 +48,13 @@ func TestReservationMetricsOfNoStore(t *testing.T) {
 		if err := os.WriteFile(path, []byte("firstlight_reservation_store_up 1\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, _, code = run(t, "reservation", "metrics", "--kubeconfig", kubeconfig, "--write", path)
+		out, _, code = clitest.Run(t, New, "reservation", "metrics", "--kubeconfig", kubeconfig, "--write", path)
 		raw, err := os.ReadFile(path)
 		if code != want || out != "" || err != nil || !strings.HasSuffix(string(raw), told) {
 			t.Errorf("exit %d: %s, written %s, %v", code, out, raw, err)
 		}
 	}
-	if _, stderr, code := run(t, "reservation", "metrics", "--kubeconfig", nobody, "--write", filepath.Join(dir, "no", "where")); code != ExitUnobserved || !strings.Contains(stderr, "write "+dir) {
+	if _, stderr, code := clitest.Run(t, New, "reservation", "metrics", "--kubeconfig", nobody, "--write", filepath.Join(dir, "no", "where")); code != cmdutil.ExitUnobserved || !strings.Contains(stderr, "write "+dir) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 2 {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// acquireFlags are the terms of a lease.
 type acquireFlags struct {
 	store   *storeFlags
 	holder  string
@@ -28,38 +28,43 @@ type acquireFlags struct {
 	all     []string
 }
 
-// heartbeat is the period of a lease that a command of ours renews.
-const heartbeat = time.Minute
+// renewInterval is the default time in which a command renews its lease.
+const renewInterval = time.Minute
 
-func newReservationAcquire(s Streams) *cobra.Command {
+func newAcquire(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acquire [NAME] [-- COMMAND [ARG...]]",
-		Short: "Take a lease of a reservation, or wait for it",
-		Long: `A lease gives one holder exclusive use of a reservation until it is released, or its
-term is over. With a command after --, the lease is renewed while the command runs, and
-released when it ends; where it can not be renewed any more the command is stopped,
-because somebody else may have the reservation then.
+		Short: "Acquire a lease of a reservation, or wait for it",
+		Long: `A lease gives one holder exclusive use of a reservation until its release or expiry. With
+a command after --, the lease is renewed while the command runs and released when it
+ends. If the lease cannot be renewed, the command is stopped, because the reservation may
+have another holder.
 
-Each lease has a token, which only grows. Whoever acts in its name passes it on:
-a stale token is refused. Commands get it as FIRSTLIGHT_LEASE_TOKEN.
+Each lease has a fencing token, which only increases. Every action passes it on, and a
+stale token is refused. The command gets it as FIRSTLIGHT_LEASE_TOKEN.
 
-Exit codes: 0 acquired (with a command: the command's own), 1 not free, 3 the lease was
-lost or could not be asked for.`,
-		Example: `  firstlight reservation acquire aws-h100 --for 4h --purpose "debugging NCCL"
+Exit codes: 0 acquired (with a command: its own exit code); 1 not free; 3 the lease was
+lost, or the store is unavailable.`,
+		Example: `  # Hold a reservation for four hours
+  firstlight reservation acquire aws-h100 --for 4h --purpose "debugging NCCL"
+
+  # Wait up to 30 minutes, then run a command under the lease
   firstlight reservation acquire gcp-h100 --wait 30m -- ./train.sh
-  firstlight reservation acquire --all aws-h100,gcp-h100 --wait 2h    # all or none`,
+
+  # Acquire two reservations, all or none
+  firstlight reservation acquire --all aws-h100,gcp-h100 --wait 2h`,
 		Args: cobra.ArbitraryArgs,
 	}
 	f := &acquireFlags{store: addStoreFlags(cmd)}
-	cmd.Flags().StringVar(&f.holder, "as", "", "who holds it (default: you, on this machine)")
-	cmd.Flags().StringVar(&f.purpose, "purpose", "", "what it is for, for others to read")
-	cmd.Flags().StringVar(&f.class, "class", lease.People, "whose turn comes first in a queue: nightly before people")
-	cmd.Flags().DurationVar(&f.term, "for", 4*time.Hour, "how long the lease lasts without an extension")
-	cmd.Flags().DurationVar(&f.limit, "limit", 12*time.Hour, "how long it may last with extensions")
-	cmd.Flags().DurationVar(&f.period, "period", heartbeat, "with a command: within what time the lease has to be renewed")
-	cmd.Flags().DurationVar(&f.wait, "wait", 0, "how long to wait in the queue")
-	cmd.Flags().StringSliceVar(&f.all, "all", nil, "take these together, all or none")
-	out := addOutputFlag(cmd)
+	cmd.Flags().StringVar(&f.holder, "as", "", "holder (default: USER@HOST)")
+	cmd.Flags().StringVar(&f.purpose, "purpose", "", "purpose, visible to others")
+	cmd.Flags().StringVar(&f.class, "class", lease.People, "queue class: nightly or people; nightly is served first")
+	cmd.Flags().DurationVar(&f.term, "for", 4*time.Hour, "term of the lease")
+	cmd.Flags().DurationVar(&f.limit, "limit", 12*time.Hour, "longest term with extensions")
+	cmd.Flags().DurationVar(&f.period, "period", renewInterval, "time in which a lease with a command must be renewed")
+	cmd.Flags().DurationVar(&f.wait, "wait", 0, "longest time to wait in the queue")
+	cmd.Flags().StringSliceVar(&f.all, "all", nil, "acquire these reservations together, all or none")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		names, command, err := f.split(cmd, args)
 		if err != nil {
@@ -74,14 +79,14 @@ lost or could not be asked for.`,
 			return err
 		}
 		if len(command) > 0 {
-			return underLease(cmd.Context(), s, r, grants, command)
+			return runUnderLease(cmd.Context(), s, r, grants, command)
 		}
 		for _, g := range grants {
-			if err := r.held.Put(g); err != nil {
-				return infrastructure(err)
+			if err := r.held.Remember(g); err != nil {
+				return cmdutil.Unobserved(err)
 			}
 		}
-		return out.write(s.Out, grants, func(w io.Writer) error { return printGrants(w, grants) })
+		return out.Write(s.Out, grants, func(w io.Writer) { printGrants(w, grants) })
 	}
 	return cmd
 }
@@ -90,30 +95,30 @@ func (f *acquireFlags) split(cmd *cobra.Command, args []string) (names, command 
 	if i := cmd.ArgsLenAtDash(); i >= 0 {
 		args, command = args[:i], args[i:]
 		if len(command) == 0 {
-			return nil, nil, usage("there is no command after --")
+			return nil, nil, cmdutil.UsageErrorf("no command after --")
 		}
 	}
 	if _, ok := lease.PriorityOf(f.class); !ok {
-		return nil, nil, usage("--class %q is not one of people, nightly", f.class)
+		return nil, nil, cmdutil.UsageErrorf("unknown --class %q: want one of people, nightly", f.class)
 	}
 	if f.term <= 0 || f.limit < f.term || f.period < time.Second || f.wait < 0 {
-		return nil, nil, usage("--for %s, --limit %s, --period %s, --wait %s: want a term above 0, a limit of at least the term, a period of at least 1s", f.term, f.limit, f.period, f.wait)
+		return nil, nil, cmdutil.UsageErrorf("invalid --for %s, --limit %s, --period %s or --wait %s: --for must be positive, --limit at least --for, --period at least 1s", f.term, f.limit, f.period, f.wait)
 	}
-	names = append(args, f.all...) //nolint:gocritic // args are this function's
+	names = append(args, f.all...)
 	switch {
 	case len(names) == 0:
-		return nil, nil, usage("name a reservation, or several with --all A,B")
+		return nil, nil, cmdutil.UsageErrorf("no reservation given: name one, or several with --all A,B")
 	case len(args) > 1 || len(args) == 1 && len(f.all) > 0:
-		return nil, nil, usage("name one reservation, or several with --all %s", strings.Join(names, ","))
+		return nil, nil, cmdutil.UsageErrorf("too many reservations: name one, or several with --all %s", strings.Join(names, ","))
 	}
 	return names, command, nil
 }
 
-func (f *acquireFlags) acquire(ctx context.Context, s Streams, r *reservations, names []string, renewed bool) ([]broker.Grant, error) {
-	priority, _ := lease.PriorityOf(f.class) // split has refused what is none
+func (f *acquireFlags) acquire(ctx context.Context, s cmdutil.Streams, r *reservations, names []string, renewed bool) ([]broker.Grant, error) {
+	priority, _ := lease.PriorityOf(f.class) // validated by split
 	t := lease.Ticket{
-		Holder: cmp.Or(f.holder, whoIsThis()), Purpose: f.purpose, Class: f.class, Priority: priority,
-		Term: lease.Duration(f.term), MaxTerm: lease.Duration(f.limit), WaitTimeout: lease.Duration(heartbeat),
+		Holder: cmp.Or(f.holder, defaultHolder()), Purpose: f.purpose, Class: f.class, Priority: priority,
+		Term: lease.Duration(f.term), Limit: lease.Duration(f.limit), Patience: lease.Duration(renewInterval),
 	}
 	if renewed {
 		t.RenewInterval = lease.Duration(f.period)
@@ -137,43 +142,44 @@ func (f *acquireFlags) acquire(ctx context.Context, s Streams, r *reservations, 
 	case err == nil:
 		return grants, nil
 	case errors.As(err, &busy):
-		return nil, &exitError{code: ExitFailed, err: fmt.Errorf("%w\n%s", err, busyRemedy(busy))}
+		return nil, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%w\n%s", err, busyRemedy(busy))}
 	case ctx.Err() == nil && waiting.Err() != nil:
-		return nil, &exitError{code: ExitFailed, err: fmt.Errorf("%w; see who has it: firstlight reservation holders", err)}
+		return nil, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%w; see firstlight reservation get", err)}
 	default:
-		return nil, explainStore(err)
+		return nil, storeError(err)
 	}
 }
 
-// busyRemedy says what to do about a reservation that is not free.
+// busyRemedy is the remedy for a reservation that is not free.
 func busyRemedy(busy *broker.BusyError) string {
 	if busy.State == lease.Dirty {
-		return fmt.Sprintf("it has to be cleaned: firstlight reservation rotation down --reservation %s, or look yourself and vouch for it: firstlight reservation clean %s", busy.Reservation, busy.Reservation)
+		return fmt.Sprintf("clean it with firstlight reservation rotation down --reservation %s, or check it and run firstlight reservation clean %s", busy.Reservation, busy.Reservation)
 	}
-	return "wait for it: --wait 1h; see who has it: firstlight reservation who " + busy.Reservation
+	return "wait for it with --wait 1h; see firstlight reservation describe " + busy.Reservation
 }
 
 func placeText(p broker.Place) string {
-	who := ""
+	by := ""
 	if p.Holder != "" {
-		who = " by " + p.Holder
+		by = " by " + p.Holder
 	}
 	if p.Position == 0 {
-		return p.Reservation + " is yours next, waiting for the others"
+		return p.Reservation + " is offered to you, waiting for the others"
 	}
-	return fmt.Sprintf("%s is %s%s; you are number %d in its queue", p.Reservation, p.State, who, p.Position)
+	return fmt.Sprintf("%s is %s%s; you are number %d in the queue", p.Reservation, p.State, by, p.Position)
 }
 
-func printGrants(w io.Writer, grants []broker.Grant) error {
+func printGrants(w io.Writer, grants []broker.Grant) {
 	for _, g := range grants {
-		_, err := fmt.Fprintf(w, "%s is yours until %s (token %d)\n  longer:  firstlight reservation extend %s --by 1h\n  done:    firstlight reservation release %s\n",
-			g.Reservation, untilText(g.Lease), g.Token, g.Reservation, g.Reservation)
-		if err != nil {
-			return err //nolint:wrapcheck // the caller says what it was doing
-		}
+		fmt.Fprintf(w, grantText, g.Reservation, untilText(g.Lease), g.Token, "1h", "release")
 	}
-	return nil
 }
+
+// grantText has a reservation, expiry, token, extension and the command that ends the use.
+const grantText = `%[1]s is yours until %[2]s (token %[3]d)
+  extend: firstlight reservation extend %[1]s --by %[4]s
+  end:    firstlight reservation %[5]s %[1]s
+`
 
 func untilText(l lease.Lease) string {
 	if l.ExpiresAt == nil {

@@ -6,52 +6,49 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-func newReservationApply(s Streams) *cobra.Command {
+func newApply(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply",
-		Short: "Keep the reservations of a registry; what is no longer in it goes when it is free",
-		Long: `Reservations of the registry are created or brought up to date. One that the registry
-no longer has is deleted when nobody holds it, waits for it or has left it dirty; until
-then it stays, and the answer says why.`,
+		Short: "Create, update and delete the reservations of a registry",
+		Long: `Create or update the reservations of the registry. A reservation that the registry no
+longer has is deleted once it is free, clean and its queue is empty; until then the output
+has the reason.`,
 		Example: "  firstlight reservation apply --file reservations.yaml",
 		Args:    cobra.NoArgs,
 	}
-	f, out := addStoreFlags(cmd), addOutputFlag(cmd)
-	file := cmd.Flags().String("file", "reservations.yaml", "the registry")
+	f, out := addStoreFlags(cmd), cmdutil.AddOutputFlag(cmd)
+	file := cmd.Flags().String("file", "reservations.yaml", "registry")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		reg, err := config.LoadRegistry(*file)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		done, err := r.store.Apply(cmd.Context(), specs(reg))
+		changes, err := r.store.Apply(cmd.Context(), specs(reg))
 		if err != nil {
-			return explainStore(err)
+			return storeError(err)
 		}
-		return out.write(s.Out, done, func(w io.Writer) error {
-			for _, d := range done {
-				why := ""
-				if d.Reason != "" {
-					why = ": " + d.Reason
+		return out.Write(s.Out, changes, func(w io.Writer) {
+			for _, c := range changes {
+				reason := ""
+				if c.Why != "" {
+					reason = ": " + c.Why
 				}
-				if _, err := fmt.Fprintf(w, "%s  %s%s\n", d.Name, d.Result, why); err != nil {
-					return err //nolint:wrapcheck // the caller says what it was doing
-				}
+				fmt.Fprintf(w, "%s  %s%s\n", c.Name, c.What, reason)
 			}
-			return nil
 		})
 	}
 	return cmd
 }
 
-// specs are the rows of a registry as the store keeps them.
 func specs(reg *config.Registry) map[string]store.Spec {
 	out := map[string]store.Spec{}
 	for _, row := range reg.Reservations {

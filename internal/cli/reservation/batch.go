@@ -1,18 +1,23 @@
 package reservation
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newReservationBatch(s Streams) *cobra.Command {
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+)
+
+func newBatch(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch",
-		Short: "The nightly batch: what it would run, and what came of it",
-		Long: `By night the version matrix runs on the reservations: the main branch and the newest
-stable releases, with the intents that each row of the registry names. plan says what the
-next night would run; grid says what came of the nights there were.`,
-		Example: `  firstlight reservation batch plan --file examples/reservations.yaml --schedule examples/schedule.yaml --batch examples/batch.yaml
-  firstlight reservation batch grid --nights 14
-  firstlight reservation batch grid -o html > grid.html`,
+		Short: "Plan the nightly batch and print its results",
+		Long: `By night the version matrix is tested on the reservations: the main branch and the newest
+stable releases, with the intents of each row of the registry.`,
+		Example: `  # Print what the next batch runs
+  firstlight reservation batch plan --file examples/reservations.yaml --schedule examples/schedule.yaml --batch examples/batch.yaml
+
+  # Print the results of the last two weeks
+  firstlight reservation batch results --nights 14`,
 	}
-	cmd.AddCommand(newBatchPlan(s), newBatchGrid(s))
+	cmd.AddCommand(newBatchPlan(s), newBatchResults(s))
 	return cmd
 }

@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 const (
-	exampleBatch  = "../../examples/batch.yaml"
-	exampleCompat = "../../examples/compat.yaml"
-	exampleTags   = "../../examples/releases.txt"
+	exampleBatch  = "../../../examples/batch.yaml"
+	exampleCompat = "../../../examples/compat.yaml"
+	exampleTags   = "../../../examples/releases.txt"
 )
 
 func TestReservationBatchOutput(t *testing.T) {
@@ -24,14 +27,14 @@ func TestReservationBatchOutput(t *testing.T) {
 		"floors-check.json":  {"floors", "check", "--compat", exampleCompat, "--tags", exampleTags, "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
-			if code != ExitPassed || stderr != "" {
+			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
+			if code != cmdutil.ExitPassed || stderr != "" {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("it is no JSON: %s", out)
 			}
-			golden(t, filepath.Join("reservation", name), []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -63,24 +66,24 @@ func TestReservationBatchThatCanNotRun(t *testing.T) {
 		code        int
 		out, stderr string
 	}{
-		{plan(few), ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
-		{plan(high), ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
-		{plan(high), ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is too-high", ""},
-		{plan(long), ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
-		{plan(fails), ExitUnobserved, "", "no route to host"},
-		{plan(none), ExitUsage, "", "gone.txt"},
-		{plan(exampleRegistry), ExitUsage, "", "is unknown"},
-		{plan(exampleBatch, "--after", "noon"), ExitUsage, "", "is no time"},
-		{plan(exampleBatch, "--reservation", "gcp"), ExitUsage, "", "it has aws-h100,"},
-		{plan(exampleBatch, "--schedule", noBatch), ExitUsage, "", "no entry whose action is batch"},
-		{[]string{"batch", "grid", "--nights", "0"}, ExitUsage, "", "want at least 1"},
-		{[]string{"batch", "grid", "-o", "yaml"}, ExitUsage, "", "is not one of table, json, html"},
-		{[]string{"floors", "check", "--compat", exampleCompat}, ExitFailed, "unknown", "--tags names a file"},
-		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, ExitFailed, "too-high", ""},
-		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, ExitUsage, "", "is unknown"},
-		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, ExitUsage, "", "can't both"},
+		{plan(few), cmdutil.ExitPassed, "main, v0.22.0 (previous is 3, and there are no more releases)", ""},
+		{plan(high), cmdutil.ExitFailed, "azure-h100     main     training   at 04:00", "nothing would run at gcp-h100: gcp-h100: the floor v9.0.0"},
+		{plan(high), cmdutil.ExitFailed, "nothing runs: error: gcp-h100: the floor v9.0.0 of [training] on gcp is over-high", ""},
+		{plan(long), cmdutil.ExitFailed, "if there is time", "no cell can begin: the window of nightly-batch is 5h50m, and a cell may take 6h"},
+		{plan(fails), cmdutil.ExitUnobserved, "", "no route to host"},
+		{plan(none), cmdutil.ExitUsage, "", "gone.txt"},
+		{plan(exampleRegistry), cmdutil.ExitUsage, "", "is unknown"},
+		{plan(exampleBatch, "--after", "noon"), cmdutil.ExitUsage, "", "is no time"},
+		{plan(exampleBatch, "--reservation", "gcp"), cmdutil.ExitUsage, "", "it has aws-h100,"},
+		{plan(exampleBatch, "--schedule", noBatch), cmdutil.ExitUsage, "", "no entry whose action is batch"},
+		{[]string{"batch", "grid", "--nights", "0"}, cmdutil.ExitUsage, "", "want at least 1"},
+		{[]string{"batch", "grid", "-o", "yaml"}, cmdutil.ExitUsage, "", "is not one of table, json, html"},
+		{[]string{"floors", "check", "--compat", exampleCompat}, cmdutil.ExitFailed, "inconclusive", "--tags names a file"},
+		{[]string{"floors", "check", "--compat", filepath.Join(dir, "high.yaml"), "--tags", exampleTags}, cmdutil.ExitFailed, "over-high", ""},
+		{[]string{"floors", "check", "--compat", exampleBatch, "--tags", exampleTags}, cmdutil.ExitUsage, "", "is unknown"},
+		{[]string{"floors", "check", "--compat", "-", "--tags", "-"}, cmdutil.ExitUsage, "", "can't both"},
 	} {
-		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)
 		if code != tt.code || !strings.Contains(out, tt.out) || !strings.Contains(stderr, tt.stderr) || tt.out == "" && out != "" {
 			t.Errorf("%v exits %d: %s%s\nwant %d %q %q", tt.args, code, out, stderr, tt.code, tt.out, tt.stderr)
 		}

@@ -8,44 +8,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-func newReservationClean(s Streams) *cobra.Command {
+func newClean(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "clean NAME", Short: "Vouch that a dirty reservation is clean, and free it", Args: cobra.ExactArgs(1),
-		Long: `What was used, or expired, is dirty until it was cleaned. Where a hook does a cloud's part,
-firstlight reservation rotation down --reservation NAME takes down what stands there and
-sees that nothing does any more. This command looks at nothing: whoever runs it has, and
-says so with --why, which stays in the history under the name given with --as.
+		Use:   "clean NAME",
+		Short: "Mark a dirty reservation as clean and free it",
+		Args:  cobra.ExactArgs(1),
+		Long: `A reservation is dirty after use or expiry, until it is cleaned. If the cloud has a hook,
+firstlight reservation rotation down --reservation NAME removes every deployment and
+verifies it. This command verifies nothing: it records the check by the operator in the
+history, with the reason --why and the name --as.
 
-Exit codes: 0 it is free, 1 it was not dirty.`,
+Exit codes: 0 the reservation is free; 1 it was not dirty.`,
 		Example: "  firstlight reservation clean aws-h100 --why 'nvidia-smi shows no process'",
 	}
-	f, out := addStoreFlags(cmd), addOutputFlag(cmd)
-	holder := cmd.Flags().String("as", "", "who vouches for it (default: you, on this machine)")
-	why := cmd.Flags().String("why", "", "what was looked at")
-	if err := cmd.MarkFlagRequired("why"); err != nil {
-		panic(err) // the flag was added one line above
-	}
+	f, out := addStoreFlags(cmd), cmdutil.AddOutputFlag(cmd)
+	holder := cmd.Flags().String("as", "", "operator (default: USER@HOST)")
+	why := cmd.Flags().String("why", "", "what was checked")
+	cmdutil.RequireFlags(cmd, "why")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, whoIsThis()), Purpose: "cleaning", RenewInterval: lease.Duration(heartbeat)})
+		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, defaultHolder()), Purpose: "cleaning", Period: lease.Duration(renewInterval)})
 		if errors.Is(err, lease.ErrNotDirty) {
-			return &exitError{code: ExitFailed, err: err}
+			return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 		}
 		if err == nil {
 			err = r.FinishClean(cmd.Context(), args[0], l.Token, *why)
 		}
 		if err != nil {
-			return explainStore(err)
+			return storeError(err)
 		}
-		return out.write(s.Out, l, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is free\n", args[0])
-			return err
+		return out.Write(s.Out, l, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is free\n", args[0])
 		})
 	}
 	return cmd

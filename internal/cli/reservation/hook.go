@@ -8,29 +8,29 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/hookprovider"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// addHooksFlag adds --hooks, the file that says how the clouds' part is done.
 func addHooksFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("hooks", "hooks.yaml", "how the clouds' part is done: one hook a cloud (docs/hooks.md)")
+	return cmd.Flags().String("hooks", "hooks.yaml", "file with the hook of each cloud (docs/hooks.md)")
 }
 
-// hooks calls the hooks of a file, fenced by the store. Hooks that are Jobs run in the cluster
-// that the store's flags name.
-func (f *storeFlags) hooks(s Streams, r *reservations, path string) (*hook.Client, error) {
+// hooks is a client for the hooks of a file, fenced by the store. Hooks that are Jobs run in
+// the cluster of --kubeconfig.
+func (f *storeFlags) hooks(s cmdutil.Streams, r *reservations, path string) (*hook.Client, error) {
 	config, err := hook.Load(path)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	var client kubernetes.Interface
 	if f.kubeconfig != "" {
 		cluster, err := kube.Open(f.kubeconfig, f.context)
 		if err != nil {
-			return nil, usage("%w", err)
+			return nil, cmdutil.UsageErrorf("%w", err)
 		}
 		client = cluster.Client
 	}
@@ -38,14 +38,14 @@ func (f *storeFlags) hooks(s Streams, r *reservations, path string) (*hook.Clien
 	return hook.New(hook.Options{Config: config, Fence: r, Runner: hook.Runners(client, log), Log: log}), nil
 }
 
-// newReservationHook are the hooks that firstlight itself is.
-func newReservationHook(s Streams) *cobra.Command {
+// newHook has the hooks that firstlight implements.
+func newHook(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "hook",
 		Hidden: true,
-		Short:  "Hooks that firstlight itself is",
-		Long: `A hook does a cloud's part of a reservation: docs/hooks.md is its contract. The one that
-firstlight itself is takes this machine for a cloud: each deployment is a lab of its own.`,
+		Short:  "Run a hook that firstlight implements",
+		Long: `A hook provisions the deployments of a reservation in a cloud: docs/hooks.md is its contract.
+The hook lab uses this machine as the cloud: each deployment is a lab.`,
 		Example: `  # hooks.yaml
   apiVersion: hooks.firstlight.dev/v1
   owner: team-a
@@ -57,44 +57,44 @@ firstlight itself is takes this machine for a cloud: each deployment is a lab of
 	return cmd
 }
 
-func newHookLab(s Streams) *cobra.Command {
+func newHookLab(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lab",
-		Short: "Answer one request of the contract, of which the deployments are labs",
+		Short: "Handle one hook request, with labs as deployments",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			board := newBoard(s.Err)
+			board := cmdutil.NewBoard(s.Err)
 			defer board.Close()
-			p, err := labHook(labProgress(board))
+			p, err := labHook(cmdutil.LabProgress(board))
 			if err != nil {
-				return infrastructure(err)
+				return cmdutil.Unobserved(err)
 			}
 			status, err := hook.Serve(cmd.Context(), s.In, s.Out, p)
 			if status == hook.ExitDone {
 				return nil
 			}
-			return &exitError{code: status, err: err}
+			return &cmdutil.ExitError{Code: status, Err: err}
 		},
 	}
 }
 
-// newHookCredential is the exec plugin by which such a deployment is reached.
-func newHookCredential(s Streams) *cobra.Command {
+// newHookCredential is the kubectl credential plugin of a lab deployment.
+func newHookCredential(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "credential NAME",
-		Short: "Print the ExecCredential of a deployment that is a lab",
+		Short: "Print the ExecCredential of a lab deployment",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := labHook(nil)
 			if err != nil {
-				return infrastructure(err)
+				return cmdutil.Unobserved(err)
 			}
 			raw, err := p.Credential(cmd.Context(), args[0])
 			if err != nil {
-				return infrastructure(err)
+				return cmdutil.Unobserved(err)
 			}
 			_, err = s.Out.Write(raw)
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		},
 	}
 }
@@ -105,12 +105,12 @@ func labHook(events func(lab.Event)) (*hookprovider.Provider, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	credential := []string{self, "reservation", "hook", "credential"}
-	if os.Getenv("FIRSTLIGHT_HOME") != "" { // whoever uses the kubeconfig may have another
+	if os.Getenv("FIRSTLIGHT_HOME") != "" { // the kubeconfig may be used in another environment
 		home, err := lab.Home()
 		if err != nil {
-			return nil, err //nolint:wrapcheck // says what to set
+			return nil, err
 		}
 		credential = append([]string{"env", "FIRSTLIGHT_HOME=" + home}, credential...)
 	}
-	return hookprovider.New(hookprovider.Options{Credential: credential, Events: events}) //nolint:wrapcheck // says what it was doing
+	return labprovider.New(labprovider.Options{Credential: credential, Events: events})
 }

@@ -1,49 +1,44 @@
 package reservation
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstlight/firstlight/internal/reservation/config"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/janitor"
 )
 
-// newReservationJanitor finds what belongs to no live lease.
-func newReservationJanitor(s Streams) *cobra.Command {
+func newJanitor(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "janitor",
-		Short: "Find deployments that belong to no live lease; with --enforce, remove them",
-		Long: `janitor asks every cloud of the registry what stands there, holds it against the leases,
-and says of each deployment why it is kept or is to be removed. Without --enforce it
-changes nothing.
+		Short: "List deployments without a live lease; --enforce removes them",
+		Long: `List the deployments of every cloud in the registry, compare them with the leases, and print
+for each why it is kept or to be removed. Without --enforce nothing is changed.
 
-Only what carries this owner's label, is older than --older-than and belongs to a lease that
-is over is removed, under a cleaning lease of its reservation, after the decision was taken
-again under it. Of a cloud that can't be looked at, nothing is removed.
+A deployment is removed only if it has the label of this owner, is older than
+--older-than, and its lease has ended; it is removed under a cleaning lease, after a
+second check under that lease. Nothing is removed from a cloud that does not answer.
 
-Exit codes: 0 nothing is left to remove, 1 something is (or could not be removed), 3 a cloud or
-the store could not be asked.`,
+Exit codes: 0 nothing is left to remove; 1 something is, or could not be removed; 3 a
+cloud or the store is unavailable.`,
 		Example: `  firstlight reservation janitor --file reservations.yaml --hooks hooks.yaml
   firstlight reservation janitor --older-than 6h --enforce -o json`,
 		Args: cobra.NoArgs,
 	}
 	f := addStoreFlags(cmd)
-	file := cmd.Flags().String("file", "reservations.yaml", "the registry; - is standard input")
+	file := cmd.Flags().String("file", "reservations.yaml", "registry (-: standard input)")
 	hooks := addHooksFlag(cmd)
-	enforce := cmd.Flags().Bool("enforce", false, "remove what is to be removed")
-	older := cmd.Flags().Duration("older-than", 24*time.Hour, "keep what is younger")
-	out := addChoice(cmd, "table", "json")
+	enforce := cmd.Flags().Bool("enforce", false, "remove the deployments")
+	older := cmd.Flags().Duration("older-than", 24*time.Hour, "minimum age of a deployment to remove")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *older < 0 {
-			return usage("--older-than %s: want no less than 0", *older)
+			return cmdutil.UsageErrorf("invalid --older-than %s: must not be negative", *older)
 		}
-		reg, err := reservationFile(s, *file, config.ParseRegistry)
+		reg, err := cmdutil.ParseFile(s, *file, config.ParseRegistry)
 		if err != nil {
 			return err
 		}
@@ -57,58 +52,50 @@ the store could not be asked.`,
 		}
 		j := janitor.New(janitor.Options{
 			Registry: reg, Store: r.store, Broker: r.Broker, Hooks: client,
-			Holder: whoIsThis() + "/janitor", OlderThan: *older, Now: time.Now,
+			Holder: defaultHolder() + "/janitor", OlderThan: *older, Now: time.Now,
 		})
 		report, err := j.Inspect(cmd.Context())
 		if err == nil && *enforce {
 			report, err = j.Enforce(cmd.Context(), report)
 		}
-		if printed := writeWhole(s.Out, func(w io.Writer) error { return printJanitor(w, out.value, report) }); printed != nil {
-			return printed
+		if writeErr := out.Write(s.Out, report, func(w io.Writer) { printJanitor(w, report) }); writeErr != nil {
+			return writeErr
 		}
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		return janitorExit(report)
 	}
 	return cmd
 }
 
-// janitorExit is the mute exit of a report.
 func janitorExit(r janitor.Report) error {
 	for _, d := range r.Decisions {
 		if d.Deployment == nil {
-			return &exitError{code: ExitUnobserved} // a cloud that was not seen
+			return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved} // a cloud was not observed
 		}
 	}
 	if r.Count(janitor.Remove)+r.Count(janitor.Failed)+r.Count(janitor.Blocked) > 0 {
-		return &exitError{code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return nil
 }
 
-func printJanitor(w io.Writer, format string, r janitor.Report) error {
-	if format == "json" {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(r) //nolint:wrapcheck // the caller says what it was doing
-	}
+func printJanitor(w io.Writer, r janitor.Report) {
 	if len(r.Decisions) == 0 {
-		_, err := fmt.Fprintln(w, "nothing stands in any cloud")
-		return err //nolint:wrapcheck // the caller says what it was doing
+		fmt.Fprintln(w, "no deployments found")
+		return
 	}
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "CLOUD\tDEPLOYMENT\tRESERVATION\tVERDICT\tWHY")
+	table := cmdutil.NewTable(w, "CLOUD", "DEPLOYMENT", "RESERVATION", "VERDICT", "REASON")
 	for _, d := range r.Decisions {
-		name, reservation := "-", "-"
+		name, reservation := "", ""
 		if d.Deployment != nil {
-			name, reservation = d.Deployment.Name, cmp.Or(d.Deployment.Reservation, "-")
+			name, reservation = d.Deployment.Name, d.Deployment.Reservation
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", d.Cloud, name, reservation, d.Verdict, d.Reason)
+		table.Row(d.Cloud, name, reservation, d.Verdict, d.Reason)
 	}
+	table.Flush()
 	if n := r.Count(janitor.Remove); n > 0 && !r.Enforced {
-		fmt.Fprintf(tw, "nothing was changed; --enforce removes what is to be removed (%d)\n", n)
+		fmt.Fprintf(w, "nothing was changed; --enforce removes %s\n", cmdutil.Count(n, "deployment"))
 	}
-	return tw.Flush() //nolint:wrapcheck // the caller says what it was doing
 }

@@ -9,16 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// tokenFlag is --grant; without it, what this machine remembers.
+// tokenFlag is --grant. The default is the token that acquire stored on this machine.
 type tokenFlag struct{ token int64 }
 
 func addTokenFlag(cmd *cobra.Command) *tokenFlag {
 	f := &tokenFlag{}
-	cmd.Flags().Int64Var(&f.token, "grant", 0, "token of the lease (without: that of the lease that was acquired on this machine)")
+	cmd.Flags().Int64Var(&f.token, "grant", 0, "token of the lease (default: that of the lease acquired on this machine)")
 	return f
 }
 
@@ -26,27 +27,27 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 	if f.token > 0 {
 		return f.token, nil
 	}
-	g, err := r.held.Get(name)
+	g, err := r.held.Recall(name)
 	if errors.Is(err, broker.ErrNoToken) {
-		return 0, usage("%w: give its token with --grant; firstlight reservation who %s says which lease there is", err, name)
+		return 0, cmdutil.UsageErrorf("%w: give its token with --grant; firstlight reservation describe %s shows the lease", err, name)
 	}
-	return g.Token, infrastructure(err)
+	return g.Token, cmdutil.Unobserved(err)
 }
 
-// refused gives a refusal by the store its exit code: it is an answer.
-func refused(err error) error {
+// leaseError makes a refusal by the store exit with ExitFailed.
+func leaseError(err error) error {
 	var stale *lease.StaleError
 	var notHolder *lease.NotHolderError
 	if errors.As(err, &stale) || errors.As(err, &notHolder) || errors.Is(err, lease.ErrTermOver) || errors.Is(err, lease.ErrPastMaxTerm) {
-		return &exitError{code: ExitFailed, err: err}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 	}
-	return explainStore(err)
+	return storeError(err)
 }
 
 // leaseCommand is a command on a lease of one reservation.
-func leaseCommand(s Streams, use, short, example string, do func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error)) *cobra.Command {
+func leaseCommand(s cmdutil.Streams, use, short, example string, do func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " NAME", Short: short, Example: example, Args: cobra.ExactArgs(1)}
-	f, token, out := addStoreFlags(cmd), addTokenFlag(cmd), addOutputFlag(cmd)
+	f, token, out := addStoreFlags(cmd), addTokenFlag(cmd), cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
@@ -56,20 +57,19 @@ func leaseCommand(s Streams, use, short, example string, do func(ctx context.Con
 		if err != nil {
 			return err
 		}
-		l, said, err := do(cmd.Context(), r, args[0], t)
+		l, message, err := do(cmd.Context(), r, args[0], t)
 		if err != nil {
-			return refused(err)
+			return leaseError(err)
 		}
-		return out.write(s.Out, l, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, said)
-			return err
+		return out.Write(s.Out, l, func(w io.Writer) {
+			fmt.Fprintln(w, message)
 		})
 	}
 	return cmd
 }
 
-func newReservationRenew(s Streams) *cobra.Command {
-	return leaseCommand(s, "renew", "Say that the holder is still there", "  firstlight reservation renew aws-h100",
+func newRenew(s cmdutil.Streams) *cobra.Command {
+	return leaseCommand(s, "renew", "Renew a lease: its holder is alive", "  firstlight reservation renew aws-h100",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			l, err := r.Renew(ctx, name, token)
 			return l, fmt.Sprintf("%s is yours until %s%s", name, untilText(l), noticeText(l)), err
@@ -80,30 +80,30 @@ func noticeText(l lease.Lease) string {
 	if l.Notice == nil {
 		return ""
 	}
-	return fmt.Sprintf("; %s asks for it by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Reason)
+	return fmt.Sprintf("; %s asks for its release by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Why)
 }
 
-func newReservationExtend(s Streams) *cobra.Command {
+func newExtend(s cmdutil.Streams) *cobra.Command {
 	by, why := time.Hour, ""
-	cmd := leaseCommand(s, "extend", "Let a lease end later, as far as its limit", "  firstlight reservation extend aws-h100 --by 2h --why overnight",
+	cmd := leaseCommand(s, "extend", "Extend a lease, up to its limit", "  firstlight reservation extend aws-h100 --by 2h --why overnight",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			l, err := r.Extend(ctx, name, token, by, why)
 			return l, fmt.Sprintf("%s is yours until %s", name, untilText(l)), err
 		})
-	cmd.Flags().DurationVar(&by, "by", by, "how much later")
-	cmd.Flags().StringVar(&why, "why", "", "why, for others to read")
+	cmd.Flags().DurationVar(&by, "by", by, "extension")
+	cmd.Flags().StringVar(&why, "why", "", "reason, visible to others")
 	return cmd
 }
 
-func newReservationRelease(s Streams) *cobra.Command {
+func newRelease(s cmdutil.Streams) *cobra.Command {
 	why := ""
-	cmd := leaseCommand(s, "release", "Give a reservation back; it is cleaned before the next holder gets it", "  firstlight reservation release aws-h100",
+	cmd := leaseCommand(s, "release", "Release a reservation; it is cleaned before the next lease", "  firstlight reservation release aws-h100",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
 			if err := r.Release(ctx, name, token, why); err != nil {
 				return lease.Lease{}, "", err
 			}
 			return lease.Lease{Token: token}, name + " is released", r.held.Delete(name, token)
 		})
-	cmd.Flags().StringVar(&why, "why", "", "why, for the history")
+	cmd.Flags().StringVar(&why, "why", "", "reason, for the history")
 	return cmd
 }

@@ -1,16 +1,16 @@
 package reservation
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 )
@@ -21,32 +21,30 @@ type reservationList struct {
 	Shares       []config.Share       `json:"shares,omitempty"`
 }
 
-func newReservationList(s Streams) *cobra.Command {
+func newList(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the reservations of a registry",
-		Long: `list reads a registry, holds it against its rules, and prints its rows; with --name
-one of them, with --daytime the daytime rotation: [{"reservation": ..., "intent": ...}],
-as JSON unless -o says otherwise.
+		Short: "List the reservations of a registry file",
+		Long: `Validate a registry and print its rows; with --name one of them, with --daytime the daytime
+rotation: [{"reservation": ..., "intent": ...}], by default as JSON.
 
 -o github prints lines of key=value for $GITHUB_OUTPUT: with --name the row's slug, cloud,
 reservation-id, accelerator, gpu-count, cluster-config-path, test-config-dir,
-nightly-intents (with commas between them; empty: none), daytime-intent and node-count;
-without it reservations and daytime, each a JSON list for a matrix.
+nightly-intents (comma-separated; empty: none), daytime-intent and node-count; else
+reservations and daytime, each a JSON list for a matrix.
 
-The output is built whole and written at once. When it can't be written the exit code is
-3, or 141 where the reader of a pipe has gone.`,
+The output is written as a whole. A write error exits with 3, a closed pipe with 141.`,
 		Example: `  firstlight reservation list --file examples/reservations.yaml
   firstlight reservation list --daytime
   firstlight reservation list --name gcp-h100 -o github >> "$GITHUB_OUTPUT"`,
 	}
-	file := cmd.Flags().String("file", "reservations.yaml", "the registry; - is standard input")
-	name := cmd.Flags().String("name", "", "only this reservation")
-	daytime := cmd.Flags().Bool("daytime", false, "only the daytime rotation")
+	file := cmd.Flags().String("file", "reservations.yaml", "registry (-: standard input)")
+	name := cmd.Flags().String("name", "", "print this reservation alone")
+	daytime := cmd.Flags().Bool("daytime", false, "print the daytime rotation alone")
 	cmd.MarkFlagsMutuallyExclusive("name", "daytime")
-	out := addChoice(cmd, "table", "json", "github")
+	out := cmdutil.AddOutputFlag(cmd, "github")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := reservationFile(s, *file, config.ParseRegistry)
+		r, err := cmdutil.ParseFile(s, *file, config.ParseRegistry)
 		if err != nil {
 			return err
 		}
@@ -56,15 +54,32 @@ The output is built whole and written at once. When it can't be written the exit
 			if err != nil {
 				return err
 			}
-			return writeWhole(s.Out, func(w io.Writer) error { return printReservation(w, out.value, row) })
-		case *daytime:
-			format := out.value
-			if !cmd.Flags().Changed("output") {
-				format = "json"
+			if out.String() == "github" {
+				return cmdutil.WriteWhole(s.Out, func(w io.Writer) error { return writeRow(w, row) })
 			}
-			return writeWhole(s.Out, func(w io.Writer) error { return printDaytime(w, format, r.Daytime()) })
+			return out.Write(s.Out, row, func(w io.Writer) { printReservation(w, row) })
+		case *daytime:
+			days := r.Daytime()
+			switch format := out.String(); {
+			case format == "github":
+				return cmdutil.WriteWhole(s.Out, func(w io.Writer) error { return writeKey(w, "daytime", days) })
+			case format == "json" || !cmd.Flags().Changed("output"):
+				return cmdutil.WriteWhole(s.Out, func(w io.Writer) error { return writeCompactJSON(w, days) })
+			}
+			return out.Write(s.Out, days, func(w io.Writer) {
+				table := cmdutil.NewTable(w, "RESERVATION", "INTENT")
+				for _, d := range days {
+					table.Row(d.Reservation, d.Intent)
+				}
+				table.Flush()
+			})
 		default:
-			return writeWhole(s.Out, func(w io.Writer) error { return printReservations(w, out.value, r) })
+			if out.String() == "github" {
+				return cmdutil.WriteWhole(s.Out, func(w io.Writer) error {
+					return errors.Join(writeKey(w, "reservations", r.Names()), writeKey(w, "daytime", r.Daytime()))
+				})
+			}
+			return out.Write(s.Out, reservationList{r.Reservations, r.Shares()}, func(w io.Writer) { printReservations(w, r) })
 		}
 	}
 	return cmd
@@ -76,56 +91,40 @@ func findReservation(r *config.Registry, name string) (config.Reservation, error
 		return row, nil
 	}
 	if near := diag.Nearest(name, r.Names()); near != "" {
-		return row, usage("there is no reservation %q; did you mean %s?", name, near)
+		return row, cmdutil.UsageErrorf("reservation %q not found: did you mean %s?", name, near)
 	}
-	return row, usage("there is no reservation %q; there are %s", name, strings.Join(r.Names(), ", "))
+	return row, cmdutil.UsageErrorf("reservation %q not found: want one of %s", name, strings.Join(r.Names(), ", "))
 }
 
-func printReservations(w io.Writer, format string, r *config.Registry) error {
-	switch format {
-	case "json":
-		return writeJSON(w, reservationList{r.Reservations, r.Shares()}, "  ")
-	case "github":
-		if err := writeKey(w, "reservations", r.Names()); err != nil {
-			return err
-		}
-		return writeKey(w, "daytime", r.Daytime())
-	}
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tSLUG\tCLOUD\tACCELERATOR\tGPUS A NODE\tNODES\tNIGHTLY\tDAYTIME\tRESERVATION ID")
+func printReservations(w io.Writer, r *config.Registry) {
+	table := cmdutil.NewTable(w, "NAME", "SLUG", "CLOUD", "ACCELERATOR", "GPUS A NODE", "NODES", "NIGHTLY", "DAYTIME", "RESERVATION ID")
 	for _, row := range r.Reservations {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", row.Name, row.Slug, row.Cloud, row.Accelerator, row.GPUCount,
-			cmp.Or(nodeCount(row), "-"), cmp.Or(nightly(row), "-"), cmp.Or(row.DaytimeIntent, "-"), cmp.Or(row.ReservationID, "-"))
+		table.Row(row.Name, row.Slug, row.Cloud, row.Accelerator, row.GPUCount, nodeCount(row), nightly(row), row.DaytimeIntent, row.ReservationID)
 	}
-	if err := tw.Flush(); err != nil {
-		return err //nolint:wrapcheck // into memory
-	}
+	table.Flush()
 	fmt.Fprintln(w)
 	for _, share := range r.Shares() {
 		fmt.Fprintf(w, "%s: %s\n", share.ReservationID, taken(share))
 	}
-	fmt.Fprintf(w, "%d reservations\n", len(r.Reservations))
-	return nil
+	fmt.Fprintln(w, cmdutil.Count(len(r.Reservations), "reservation"))
 }
 
-// taken says what rows take of a reservation together, and no more than is stated.
+// taken describes how rows share a reservation.
 func taken(s config.Share) string {
 	rows := strings.Join(s.Reservations, ", ")
 	switch {
 	case len(s.Unstated) > 0:
-		return fmt.Sprintf("shared by %s; how many nodes %s takes is not stated", rows, strings.Join(s.Unstated, ", "))
+		return fmt.Sprintf("shared by %s; the node count of %s is not stated", rows, strings.Join(s.Unstated, ", "))
 	case s.Capacity > 0:
-		return fmt.Sprintf("%d of its %d nodes are taken when %s are all held", s.Nodes, s.Capacity, rows)
+		return fmt.Sprintf("%d of its %d nodes are in use if %s are all held", s.Nodes, s.Capacity, rows)
 	default:
-		return fmt.Sprintf("%d nodes are taken when %s are all held; how many it has is not stated", s.Nodes, rows)
+		return fmt.Sprintf("%d nodes are in use if %s are all held; its capacity is not stated", s.Nodes, rows)
 	}
 }
 
-func printReservation(w io.Writer, format string, row config.Reservation) error {
-	if format == "json" {
-		return writeJSON(w, row, "  ")
-	}
-	lines := [][2]string{
+// columns are the keys and values of a row.
+func columns(row config.Reservation) [][2]string {
+	return [][2]string{
 		{"slug", row.Slug},
 		{"cloud", string(row.Cloud)},
 		{"reservation-id", row.ReservationID},
@@ -137,33 +136,22 @@ func printReservation(w io.Writer, format string, row config.Reservation) error 
 		{"daytime-intent", string(row.DaytimeIntent)},
 		{"node-count", nodeCount(row)},
 	}
-	if format == "github" {
-		for _, l := range lines {
-			fmt.Fprintf(w, "%s=%s\n", l[0], l[1])
-		}
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintf(tw, "name\t%s\n", row.Name)
-	for _, l := range lines {
-		fmt.Fprintf(tw, "%s\t%s\n", l[0], cmp.Or(l[1], "-"))
-	}
-	return tw.Flush() //nolint:wrapcheck // into memory
 }
 
-func printDaytime(w io.Writer, format string, daytime []config.Assignment) error {
-	switch format {
-	case "json":
-		return writeJSON(w, daytime, "")
-	case "github":
-		return writeKey(w, "daytime", daytime)
+func writeRow(w io.Writer, row config.Reservation) error {
+	for _, c := range columns(row) {
+		fmt.Fprintf(w, "%s=%s\n", c[0], c[1])
 	}
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "RESERVATION\tINTENT")
-	for _, d := range daytime {
-		fmt.Fprintf(tw, "%s\t%s\n", d.Reservation, d.Intent)
+	return nil
+}
+
+func printReservation(w io.Writer, row config.Reservation) {
+	table := cmdutil.NewTable(w)
+	table.Row("name", row.Name)
+	for _, c := range columns(row) {
+		table.Row(c[0], c[1])
 	}
-	return tw.Flush() //nolint:wrapcheck // into memory
+	table.Flush()
 }
 
 func nightly(row config.Reservation) string {
@@ -184,12 +172,11 @@ func nodeCount(row config.Reservation) string {
 // writeKey writes a line of key=JSON.
 func writeKey(w io.Writer, key string, v any) error {
 	fmt.Fprintf(w, "%s=", key)
-	return writeJSON(w, v, "")
+	return writeCompactJSON(w, v)
 }
 
-func writeJSON(w io.Writer, v any, indent string) error {
+func writeCompactJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
-	enc.SetIndent("", indent)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v) //nolint:wrapcheck // into memory
+	return enc.Encode(v)
 }

@@ -2,36 +2,43 @@ package reservation
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
+	"github.com/firstlight/firstlight/internal/reservation/store"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
-func newReservationMetrics(s Streams) *cobra.Command {
+func newMetrics(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "metrics", Short: "Print what Prometheus is told of reservations, once", Args: cobra.NoArgs,
-		Long: `Prints states, holders, queues, history and hand-overs in Prometheus' text format, for the
-textfile collector of a node exporter. firstlight reservation run serves the same at
-/metrics; examples/prometheus has rules for alerts.
+		Use:   "metrics",
+		Short: "Print the reservation metrics in Prometheus text format and exit",
+		Args:  cobra.NoArgs,
+		Long: `Print states, holders, queues, history and hand-overs for the textfile collector of a node
+exporter. firstlight reservation run serves the same at /metrics; examples/prometheus has
+alert rules.
 
-When the store can't be read, firstlight_reservation_store_up is 0 and nothing else is
-told: with --write the file says so, too, and has no old figures.
+If the store cannot be read, the only metric is firstlight_reservation_store_up 0, also in
+the file of --write.
 
-Exit codes: 0 told, 3 the store could not be read.`,
+Exit codes: 0 printed; 3 the store cannot be read.`,
 		Example: `  firstlight reservation metrics
   firstlight reservation metrics --write /var/lib/node_exporter/textfile/reservations.prom`,
 	}
 	f := addStoreFlags(cmd)
-	path := cmd.Flags().String("write", "", "write this file, at once, and print nothing")
+	path := cmd.Flags().String("write", "", "file to replace atomically, instead of standard output")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, problem := f.open(cmd.Context(), s)
 		var from rsvmetrics.CollectorStore = unread{problem}
@@ -40,9 +47,9 @@ Exit codes: 0 told, 3 the store could not be read.`,
 		}
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(rsvmetrics.NewCollector(rsvmetrics.CollectorOptions{Store: from}))
-		families, err := registry.Gather() // it tells that it could not read, beside the error
+		families, err := registry.Gather() // partial on error: store_up is 0
 		if problem == nil {
-			problem = infrastructure(err)
+			problem = cmdutil.Unobserved(err)
 		}
 		return errors.Join(problem, writeMetrics(s.Out, *path, families))
 	}
@@ -54,35 +61,26 @@ func writeMetrics(out io.Writer, path string, families []*dto.MetricFamily) erro
 		enc := expfmt.NewEncoder(w, expfmt.NewFormat(expfmt.TypeTextPlain))
 		for _, family := range families {
 			if err := enc.Encode(family); err != nil {
-				return err //nolint:wrapcheck // the caller says what it was doing
+				return err
 			}
 		}
 		return nil
 	}
 	if path == "" {
-		return writeWhole(out, build)
+		return cmdutil.WriteWhole(out, build)
 	}
 	var b bytes.Buffer
 	if err := build(&b); err != nil {
-		return infrastructure(fmt.Errorf("build metrics: %w", err))
+		return cmdutil.Unobserved(fmt.Errorf("build metrics: %w", err))
 	}
-	return infrastructure(replaceFile(path, b.Bytes(), 0o644))
+	return cmdutil.Unobserved(atomicfile.Write(path, b.Bytes(), 0o644))
 }
 
-// replaceFile writes a file beside the one that is there, and puts it in its place: who
-// reads it sees the old one or the new one.
-func replaceFile(path string, data []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone after the rename
-	_, err = tmp.Write(data)
-	if err := errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
+// unread is a store that cannot be read.
+type unread struct{ err error }
+
+func (u unread) List(context.Context) ([]*store.Reservation, error) { return nil, u.err }
+
+func (u unread) Pieces(context.Context, func(string, []lease.Event)) error { return u.err }
+
+func (u unread) HandOvers(context.Context, time.Time) ([]*store.HandOver, error) { return nil, u.err }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 // asProgram makes a process of the test's binary be the program.
@@ -23,7 +25,7 @@ func TestAsProgram(t *testing.T) {
 	if !set {
 		t.Skip("it is the program of the tests in this file")
 	}
-	os.Exit(Main(t.Context(), strings.Split(args, " "), Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(execute(t, strings.Split(args, " "), cmdutil.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 func program(t *testing.T, args ...string) *exec.Cmd {
@@ -78,7 +80,7 @@ func TestProgramIntoAClosedPipe(t *testing.T) {
 		}
 		status, ok := failed.Sys().(syscall.WaitStatus)
 		died := ok && status.Signaled() && status.Signal() == syscall.SIGPIPE
-		if !died && failed.ExitCode() != ExitUnobserved {
+		if !died && failed.ExitCode() != cmdutil.ExitUnobserved {
 			t.Errorf("%v ends with %v: %s", args, failed, &errs)
 		}
 	}
@@ -96,7 +98,7 @@ func TestProgramOntoAFullDisk(t *testing.T) {
 		cmd := program(t, args...)
 		cmd.Stdout, cmd.Stderr = full, &errs
 		failed, ok := errors.AsType[*exec.ExitError](cmd.Run())
-		if !ok || failed.ExitCode() != ExitUnobserved || !strings.Contains(errs.String(), "no space left on device") {
+		if !ok || failed.ExitCode() != cmdutil.ExitUnobserved || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("%v: %v: %s", args, failed, &errs)
 		}
 	}
@@ -117,7 +119,7 @@ func TestProgramOntoAFileThatMayNotGrow(t *testing.T) {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	failed, ok := errors.AsType[*exec.ExitError](cmd.Run())
-	if !ok || failed.ExitCode() != ExitUnobserved {
+	if !ok || failed.ExitCode() != cmdutil.ExitUnobserved {
 		t.Errorf("%v: %s", failed, &errs)
 	}
 	if data, err := os.ReadFile(out); err != nil || len(data) > 0 {

@@ -12,29 +12,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/hook"
 )
 
-// readyFlags say when what was provisioned may be used.
+// readyFlags say when a deployment is ready.
 type readyFlags struct {
-	nodes, passes int
-	within, every time.Duration
+	nodes, checks     int
+	timeout, interval time.Duration
 }
 
 func (f *readyFlags) add(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "nodes that a deployment has to have (without: node-count of the registry)")
-	cmd.Flags().IntVar(&f.passes, "passes", 2, "looks in a row that have to find it ready, with the same nodes")
-	cmd.Flags().DurationVar(&f.within, "ready-within", time.Hour, "how long it may take to be ready")
-	cmd.Flags().DurationVar(&f.every, "ready-every", 15*time.Second, "pause between two looks")
+	cmd.Flags().IntVar(&f.nodes, "nodes", 0, "expected nodes of a deployment (default: node-count of the registry)")
+	cmd.Flags().IntVar(&f.checks, "ready-checks", 2, "consecutive readiness checks required, with an unchanged node list")
+	cmd.Flags().DurationVar(&f.timeout, "ready-timeout", time.Hour, "longest time until a deployment is ready")
+	cmd.Flags().DurationVar(&f.interval, "ready-interval", 15*time.Second, "pause between two readiness checks")
 }
 
-// ready looks at a deployment until it is the same and ready so many times in a row.
-func (f *readyFlags) await(s Streams, client *hook.Client) (func(context.Context, config.Reservation, string, hook.Lease) error, error) {
+// await returns a function that waits until a deployment is ready.
+func (f *readyFlags) await(s cmdutil.Streams, client *hook.Client) (func(context.Context, config.Reservation, string, hook.Lease) error, error) {
 	home, err := lab.Home()
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
 	logs := filepath.Join(home, "readiness")
 	return func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error {
@@ -50,31 +51,31 @@ func (f *readyFlags) await(s Streams, client *hook.Client) (func(context.Context
 		if f.nodes > 0 {
 			nodes = f.nodes
 		}
-		_, err = hook.WaitReady(ctx, hook.ReadyOptions{
-			Expected: hook.ReadyExpectation{Nodes: nodes, GPUs: row.GPUCount, Checks: f.passes},
-			Timeout:  f.within, Interval: f.every, Log: io.MultiWriter(log, attempts{s.Err, name, f.passes}), Clock: hook.MachineClock(),
-			GetNodes: func(ctx context.Context) (hook.Nodes, error) { return client.GetNodes(ctx, row, name, l) },
+		_, err = readiness.Await(ctx, readiness.Options{
+			Expect: readiness.Expect{Nodes: nodes, GPUs: row.GPUCount, Passes: f.checks},
+			Within: f.timeout, Between: f.interval, Log: io.MultiWriter(log, attempts{s.Err, name, f.checks}), Clock: hook.MachineClock(),
+			Census: func(ctx context.Context) (hook.Nodes, error) { return client.Census(ctx, row, name, l) },
 		})
-		return err //nolint:wrapcheck // says what it was doing
+		return err
 	}, nil
 }
 
-// attempts tells people about each look at a deployment: it is written lines of JSON.
+// attempts prints each readiness check. Its input is lines of JSON.
 type attempts struct {
 	to     io.Writer
 	name   string
-	passes int
+	checks int
 }
 
 func (a attempts) Write(line []byte) (int, error) {
-	var look hook.ReadyAttempt
-	if err := json.Unmarshal(line, &look); err != nil {
-		return 0, fmt.Errorf("read an attempt: %w", err)
+	var attempt readiness.Attempt
+	if err := json.Unmarshal(line, &attempt); err != nil {
+		return 0, fmt.Errorf("cannot read an attempt: %w", err)
 	}
-	why := ""
-	if len(look.Reasons) > 0 {
-		why = ": " + strings.Join(look.Reasons, "; ")
+	reasons := ""
+	if len(attempt.Why) > 0 {
+		reasons = ": " + strings.Join(attempt.Why, "; ")
 	}
-	_, err := fmt.Fprintf(a.to, "%s  %s ready in %d of %d looks%s\n", look.EndedAt.UTC().Format("15:04:05"), a.name, look.Checks, a.passes, why)
-	return len(line), err //nolint:wrapcheck // the caller says what it was doing
+	_, err := fmt.Fprintf(a.to, "%s  %s passed %d of %d readiness checks%s\n", attempt.Ended.UTC().Format("15:04:05"), a.name, attempt.Passes, a.checks, reasons)
+	return len(line), err
 }

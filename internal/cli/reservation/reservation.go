@@ -1,31 +1,39 @@
+// Package reservation has the command reservation.
 package reservation
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newReservation(s Streams) *cobra.Command {
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+)
+
+// New is the command reservation.
+func New(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reservation",
-		Short: "Share scarce GPU reservations: leases, queues, who has what",
-		Long: `GPU capacity is reserved, scarce and shared: by day people hold it, by night the
-version matrix runs on it, and the two must never meet. A lease gives one holder
-exclusive use of a reservation for a time; who has to wait stands in a queue that
-everybody can see.
+		Short: "Share GPU reservations: leases, queues, rotation and nightly batches",
+		Long: `GPU capacity is reserved, scarce and shared: people hold it by day, the version matrix is
+tested on it by night, and the two must never overlap. A lease gives one holder exclusive
+use of a reservation for a limited time; other requests wait in a visible queue.
 
-A registry, reservations.yaml, says what there is, one lease a row; a schedule,
-schedule.yaml, says when people have it and when the nightly batch does.`,
-		Example: `  firstlight reservation list --file examples/reservations.yaml
+The registry, reservations.yaml, lists the reservations; the schedule, schedule.yaml, has
+the times of the daytime rotation and of the nightly batch.`,
+		Example: `  # List the reservations of a registry, and create them in the store
+  firstlight reservation list --file examples/reservations.yaml
   firstlight reservation apply --file examples/reservations.yaml
+
+  # Hold a reservation for four hours
   firstlight reservation acquire aws-h100 --for 4h --purpose "debugging NCCL"
-  firstlight reservation holders
-  firstlight reservation release aws-h100`,
+  firstlight reservation release aws-h100
+
+  # Show holders, expiry and queue length
+  firstlight reservation get`,
 	}
 	cmd.AddCommand(
-		newReservationList(s), newReservationSchedule(s),
-		newReservationAcquire(s), newReservationRenew(s), newReservationExtend(s), newReservationRelease(s), newReservationClean(s), newReservationConfirmRestore(s),
-		newReservationHolders(s), newReservationQueue(s), newReservationWho(s), newReservationHistory(s),
-		newReservationTake(s), newReservationHandBack(s), newReservationRotation(s), newReservationJanitor(s),
-		newReservationMetrics(s), newReservationAccess(s), newReservationBatch(s), newReservationFloors(s),
-		newReservationRun(s), newReservationRehearse(s), newReservationApply(s), newReservationStore(s), newReservationHook(s),
+		newList(s), newSchedule(s), newGet(s), newDescribe(s), newHistory(s),
+		newAcquire(s), newRenew(s), newExtend(s), newRelease(s), newClean(s), newConfirmRestore(s),
+		newCheckout(s), newCheckin(s), newAccess(s), newRotation(s), newJanitor(s),
+		newMetrics(s), newBatch(s), newCompat(s), newRun(s), newSimulate(s), newApply(s), newStore(s), newHook(s),
 	)
 	return cmd
 }

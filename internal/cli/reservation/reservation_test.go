@@ -9,11 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 )
 
 const (
-	exampleRegistry = "../../examples/reservations.yaml"
-	exampleSchedule = "../../examples/schedule.yaml"
+	exampleRegistry = "../../../examples/reservations.yaml"
+	exampleSchedule = "../../../examples/schedule.yaml"
 )
 
 func TestReservationOutput(t *testing.T) {
@@ -35,14 +38,14 @@ func TestReservationOutput(t *testing.T) {
 		"check.json":       {"schedule", "check", "--file", exampleSchedule, "--year", "2026", "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, stderr, code := run(t, append([]string{"reservation"}, args...)...)
-			if code != ExitPassed || stderr != "" {
+			out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, args...)...)
+			if code != cmdutil.ExitPassed || stderr != "" {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.HasSuffix(name, ".json") && !json.Valid([]byte(out)) {
 				t.Errorf("it is no JSON: %s", out)
 			}
-			golden(t, filepath.Join("reservation", name), []byte(out))
+			clitest.Golden(t, name, []byte(out))
 		})
 	}
 }
@@ -63,8 +66,8 @@ func TestReservationScheduleCheck(t *testing.T) {
 	if err := os.WriteFile("schedule.yaml", []byte(collides), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, code := run(t, "reservation", "schedule", "check", "--year", "2026")
-	if code != ExitFailed || stderr != "" {
+	out, stderr, code := clitest.Run(t, New, "reservation", "schedule", "check", "--year", "2026")
+	if code != cmdutil.ExitFailed || stderr != "" {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	if !strings.Contains(out, "2026-03-29 to 2026-10-24 (210 times)") {
@@ -78,8 +81,8 @@ func TestReservationWarningsAreErrorsWhenAsked(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for want, args := range map[int][]string{ExitPassed: {}, ExitFailed: {"--strict"}} {
-		out, stderr, code := run(t, append([]string{"reservation", "schedule", "check", "--year", "2026", "--file", file}, args...)...)
+	for want, args := range map[int][]string{cmdutil.ExitPassed: {}, cmdutil.ExitFailed: {"--strict"}} {
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation", "schedule", "check", "--year", "2026", "--file", file}, args...)...)
 		if code != want || !strings.Contains(out, "time-jumped-over") || !strings.Contains(out, "dates: 2026-10-25") {
 			t.Errorf("%v exits %d: %s%s", args, code, out, stderr)
 		}
@@ -104,8 +107,8 @@ func TestReservationBadInput(t *testing.T) {
 		{[]string{"schedule", "chekc"}, "unknown command"},
 		{[]string{"lst"}, "unknown command"},
 	} {
-		out, stderr, code := run(t, append([]string{"reservation"}, tt.args...)...)
-		if code != ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
+		out, stderr, code := clitest.Run(t, New, append([]string{"reservation"}, tt.args...)...)
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
 		}
 	}
@@ -118,10 +121,10 @@ func TestReservationFromStandardInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-", "--daytime"}, Streams{In: bytes.NewReader(data), Out: &out, Err: &errs}); code != ExitPassed {
+	if code := execute(t, []string{"reservation", "list", "--file", "-", "--daytime"}, cmdutil.Streams{In: bytes.NewReader(data), Out: &out, Err: &errs}); code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, &errs)
 	}
-	if code := Main(t.Context(), []string{"reservation", "list", "--file", "-"}, Streams{In: strings.NewReader("x: 1"), Out: &out, Err: &errs}); code != ExitUsage || !strings.Contains(errs.String(), "standard input:1:1") {
+	if code := execute(t, []string{"reservation", "list", "--file", "-"}, cmdutil.Streams{In: strings.NewReader("x: 1"), Out: &out, Err: &errs}); code != cmdutil.ExitUsage || !strings.Contains(errs.String(), "standard input:1:1") {
 		t.Errorf("exit %d: %s", code, &errs)
 	}
 }
@@ -159,13 +162,13 @@ func TestReservationOutputThatCantBeWritten(t *testing.T) {
 		for _, w := range []*limited{{err: lost}, {left: 10, err: lost}, {left: 10, err: nil}, {left: 1 << 20}} {
 			whole, fail := w.left > 10, w.err
 			var errs bytes.Buffer
-			code := Main(t.Context(), append([]string{"reservation"}, args...), Streams{In: strings.NewReader(""), Out: w, Err: &errs})
+			code := execute(t, append([]string{"reservation"}, args...), cmdutil.Streams{In: strings.NewReader(""), Out: w, Err: &errs})
 			switch {
 			case w.calls != 1:
 				t.Errorf("%v: written %d times, not once", args, w.calls)
-			case whole && code != ExitPassed:
+			case whole && code != cmdutil.ExitPassed:
 				t.Errorf("%v exits %d: %s", args, code, &errs)
-			case !whole && code != ExitUnobserved:
+			case !whole && code != cmdutil.ExitUnobserved:
 				t.Errorf("%v exits %d when the output was cut (%v)", args, code, fail)
 			case !whole && !strings.Contains(errs.String(), "write output: "):
 				t.Errorf("%v does not say it: %s", args, &errs)
@@ -177,13 +180,18 @@ func TestReservationOutputThatCantBeWritten(t *testing.T) {
 func TestOutputThatCantBeBuiltIsNotBegun(t *testing.T) {
 	t.Parallel()
 	var out limited
-	err := writeWhole(&out, func(w io.Writer) error {
+	err := cmdutil.WriteWhole(&out, func(w io.Writer) error {
 		if _, err := io.WriteString(w, "[{"); err != nil {
 			return err
 		}
 		return errors.New("no more")
 	})
-	if err == nil || out.calls != 0 || exitCode(err) != ExitUnobserved {
+	if err == nil || out.calls != 0 || cmdutil.ExitCode(err) != cmdutil.ExitUnobserved {
 		t.Errorf("%v; written %d times: %q", err, out.calls, out.String())
 	}
+}
+
+func execute(t *testing.T, args []string, s cmdutil.Streams) int {
+	t.Helper()
+	return cmdutil.Execute(t.Context(), clitest.Root(New(s)), args, s)
 }

@@ -1,6 +1,7 @@
 package reservation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,50 +9,55 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
 )
 
-func newReservationRotation(s Streams) *cobra.Command {
+func newRotation(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotation",
-		Short: "Stand up what people have by day, and take it down",
-		Long: `By the registry, each reservation with a daytime-intent gets one deployment for people,
-stood up by its cloud's hook under a lease. The lease is open then: people take it
-(reservation take), extend it as far as the night allows, and hand it back. In the
-evening who has it is given notice, and keeps it until then; then it is taken down.
+		Short: "Provision the daytime deployments and remove them",
+		Long: `Each reservation with a daytime-intent in the registry gets one deployment for people,
+provisioned by the cloud's hook under a lease. The lease is then open: one person at a
+time checks it out (reservation checkout), extends it until the night, and checks it in.
+In the evening the holder gets a notice and keeps the deployment until its end; then the
+deployment is removed.
 
-Before something is stood up, nothing may stand: what does blocks, and is named.`,
-		Example: `  firstlight reservation rotation up --dry-run
+An existing deployment blocks the reservation, and is named.`,
+		Example: `  # Print what up would do, then provision one reservation
+  firstlight reservation rotation up --dry-run
   firstlight reservation rotation up --reservation aws-h100
+
+  # Remove all daytime deployments
   firstlight reservation rotation down
-  firstlight reservation rotation down --reservation aws-h100   # by hand, also what nobody knows of`,
+
+  # Remove every deployment of a reservation, also those without a lease
+  firstlight reservation rotation down --reservation aws-h100`,
 	}
 	cmd.AddCommand(newRotationUp(s), newRotationDown(s))
 	return cmd
 }
 
-// rotationFlags are what both ways need.
 type rotationFlags struct {
 	store                *storeFlags
 	file, schedule, only string
 	hooks                *string
 	dry                  bool
 	ready                readyFlags
-	out                  *format
+	out                  *cmdutil.Output
 }
 
 func addRotationFlags(cmd *cobra.Command) *rotationFlags {
-	f := &rotationFlags{store: addStoreFlags(cmd), hooks: addHooksFlag(cmd), out: addOutputFlag(cmd)}
-	cmd.Flags().StringVar(&f.file, "file", "reservations.yaml", "the registry")
-	cmd.Flags().StringVar(&f.schedule, "schedule", "schedule.yaml", "the times: when the day ends, and when the night needs the capacity")
-	cmd.Flags().StringVar(&f.only, "reservation", "", "only this one")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would be done")
+	f := &rotationFlags{store: addStoreFlags(cmd), hooks: addHooksFlag(cmd), out: cmdutil.AddOutputFlag(cmd)}
+	cmd.Flags().StringVar(&f.file, "file", "reservations.yaml", "registry")
+	cmd.Flags().StringVar(&f.schedule, "schedule", "schedule.yaml", "schedule with the end of the day and the start of the night")
+	cmd.Flags().StringVar(&f.only, "reservation", "", "rotate this reservation alone")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "print the actions without executing them")
 	return f
 }
 
-// rotating is what a rotation works with.
 type rotating struct {
 	*controller.Rotation
 	rows     []config.Reservation
@@ -59,8 +65,8 @@ type rotating struct {
 	leases   *reservations
 }
 
-func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) {
-	reg, err := reservationFile(s, f.file, config.ParseRegistry)
+func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating, error) {
+	reg, err := cmdutil.ParseFile(s, f.file, config.ParseRegistry)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +78,11 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	}
 	switch {
 	case len(out.rows) == 0 && f.only != "":
-		return nil, usage("--reservation %s is not in %s; it has %v", f.only, f.file, reg.Names())
+		return nil, cmdutil.UsageErrorf("reservation %s not found in %s: want one of %v", f.only, f.file, reg.Names())
 	case len(out.rows) == 0:
-		return nil, usage("no reservation of %s has a daytime-intent: there is nothing to rotate", f.file)
+		return nil, cmdutil.UsageErrorf("no reservation of %s has a daytime-intent", f.file)
 	}
-	if out.schedule, err = reservationFile(s, f.schedule, calendar.Parse); err != nil {
+	if out.schedule, err = cmdutil.ParseFile(s, f.schedule, calendar.Parse); err != nil {
 		return nil, err
 	}
 	if out.leases, err = f.store.open(ctx, s); err != nil {
@@ -94,17 +100,20 @@ func (f *rotationFlags) open(ctx context.Context, s Streams) (*rotating, error) 
 	return out, nil
 }
 
-// eveningNotice is how long who has it in the evening keeps it.
+// eveningNotice is the default time between the notice and the removal.
 const eveningNotice = 30 * time.Minute
 
-func newRotationUp(s Streams) *cobra.Command {
+func newRotationUp(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "up", Short: "Stand up what people have by day", Args: cobra.NoArgs,
-		Long: `Exit codes: 0 everything stands, 1 something could not be stood up or is blocked, 3 the
-store could not be asked.`,
+		Use:   "up",
+		Short: "Provision the daytime deployments",
+		Args:  cobra.NoArgs,
+		Long: `Exit codes: 0 all deployments are ready; 1 one could not be provisioned or is blocked; 3
+the store is unavailable.`,
+		Example: "  firstlight reservation rotation up --dry-run",
 	}
 	f := addRotationFlags(cmd)
-	notice := cmd.Flags().Duration("notice", eveningNotice, "how long a holder keeps it in the evening")
+	notice := cmd.Flags().Duration("notice", eveningNotice, "time between the notice to the holder and the removal")
 	f.ready.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := f.open(cmd.Context(), s)
@@ -113,11 +122,11 @@ store could not be asked.`,
 		}
 		times, err := controller.DayTimesOf(r.schedule, r.leases.clock.Now(), *notice)
 		if err != nil {
-			return usage("%s: %w", f.schedule, err)
+			return cmdutil.UsageErrorf("%s: %w", f.schedule, err)
 		}
 		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return controller.Outcome{Reservation: row.Name, Result: "would stand up", Reason: fmt.Sprintf("daytime-intent %s, until %s", orDash(string(row.DaytimeIntent)), times.TermEndsAt.UTC().Format(time.RFC3339))}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would provision", Why: fmt.Sprintf("daytime-intent %s, until %s", cmp.Or(string(row.DaytimeIntent), "-"), times.Ends.UTC().Format(time.RFC3339))}, nil
 			}
 			return r.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
 		})
@@ -125,21 +134,24 @@ store could not be asked.`,
 	return cmd
 }
 
-func newRotationDown(s Streams) *cobra.Command {
+func newRotationDown(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "down", Short: "Take down what people have had", Args: cobra.NoArgs,
-		Long: `Who has taken a deployment is given notice, and keeps it until --notice is over, or the
-end that was given when it was extended: run it again then. With --reservation, what stands
-there is taken down also where no lease says whose it is.
+		Use:   "down",
+		Short: "Remove the daytime deployments",
+		Args:  cobra.NoArgs,
+		Long: `The holder of a deployment gets a notice, and keeps the deployment until --notice has
+passed, or until the end of an extension: run the command again then. With --reservation
+every deployment of the reservation is removed, also those without a lease.
 
-Exit codes: 0 nothing stands any more, 1 something still does (its holder was asked, or it
-could not be taken down), 3 the store could not be asked.`,
+Exit codes: 0 no deployment is left; 1 one is (its holder got a notice, or the removal
+failed); 3 the store is unavailable.`,
+		Example: "  firstlight reservation rotation down --reservation aws-h100",
 	}
 	f := addRotationFlags(cmd)
-	notice := cmd.Flags().Duration("notice", eveningNotice, "how long its holder keeps it")
+	notice := cmd.Flags().Duration("notice", eveningNotice, "time between the notice to the holder and the removal")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *notice < 0 {
-			return usage("--notice %s: want no less than 0", *notice)
+			return cmdutil.UsageErrorf("invalid --notice %s: must not be negative", *notice)
 		}
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
@@ -147,15 +159,15 @@ could not be taken down), 3 the store could not be asked.`,
 		}
 		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return controller.Outcome{Reservation: row.Name, Result: "would take down", Reason: "what stands there, when its holder had notice"}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would remove", Why: "after a notice to the holder"}, nil
 			}
-			return r.Down(ctx, row, whoIsThis(), noticeUntil(ctx, r, row.Name, *notice), f.only != "")
+			return r.Down(ctx, row, defaultHolder(), noticeUntil(ctx, r, row.Name, *notice), f.only != "")
 		})
 	}
 	return cmd
 }
 
-// noticeUntil is the end of the notice: one that was given stays.
+// noticeUntil is the end of the notice; an earlier notice is kept.
 func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Duration) time.Time {
 	now, err := r.leases.store.Get(ctx, name)
 	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil {
@@ -164,8 +176,8 @@ func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Dura
 	return r.leases.clock.Now().Add(notice)
 }
 
-// each does a piece of work for every reservation, and prints what came of it.
-func (f *rotationFlags) each(ctx context.Context, s Streams, r *rotating, work func(context.Context, config.Reservation) (controller.Outcome, error)) error {
+// each applies work to every reservation and prints the outcomes.
+func (f *rotationFlags) each(ctx context.Context, s cmdutil.Streams, r *rotating, work func(context.Context, config.Reservation) (controller.Outcome, error)) error {
 	outcomes := []controller.Outcome{}
 	var broken error
 	done := true
@@ -173,25 +185,22 @@ func (f *rotationFlags) each(ctx context.Context, s Streams, r *rotating, work f
 		fmt.Fprintf(s.Err, "%s  %s\n", time.Now().UTC().Format("15:04:05"), row.Name)
 		o, err := work(ctx, row)
 		if err != nil {
-			broken = explainStore(err)
+			broken = storeError(err)
 			break
 		}
 		done = done && o.Result != controller.ResultFailed && o.Result != controller.ResultBlocked && o.Result != controller.ResultNotified
 		outcomes = append(outcomes, o)
 	}
-	err := f.out.write(s.Out, outcomes, func(w io.Writer) error {
+	err := f.out.Write(s.Out, outcomes, func(w io.Writer) {
 		for _, o := range outcomes {
-			if _, err := fmt.Fprintln(w, o); err != nil {
-				return err //nolint:wrapcheck // the caller says what it was doing
-			}
+			fmt.Fprintln(w, o)
 		}
-		return nil
 	})
 	switch {
 	case broken != nil:
 		return broken
 	case err == nil && !done:
-		return &exitError{code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	default:
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/clock"
@@ -21,7 +22,6 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// runFlags are those of reservation run.
 type runFlags struct {
 	store                        *storeFlags
 	hooks                        *string
@@ -30,60 +30,62 @@ type runFlags struct {
 	ready                        readyFlags
 	notice, warn                 time.Duration
 	grace, period, poll, leading time.Duration
-	out                          *format
+	out                          *cmdutil.Output
 }
 
-func newReservationRun(s Streams) *cobra.Command {
+func newRun(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "run", Short: "Do by the clock what the schedule says", Args: cobra.NoArgs,
-		Long: `Stands up what people have by day, takes it down in the evening and runs the batch at
-night, each tried again while its window lasts and watched to its end; warns holders before
-the end of their lease, ends what is over and cleans what is dirty. What fails is logged,
-kept (kubectl get handovers) and told to Prometheus.
+		Use:   "run",
+		Short: "Run the reservation controller: execute the schedule",
+		Args:  cobra.NoArgs,
+		Long: `Provision the daytime deployments, remove them in the evening and run the batch at night,
+each retried while its window lasts; warn holders before their lease expires, end expired
+leases and clean dirty reservations. Failures are logged, recorded (kubectl get handovers)
+and exported as metrics.
 
-Any number may run: one works, the others wait for its Lease. One that is killed is gone on
-after by the next, from what was written down. SIGTERM ends it: work that was begun is given
-back and begun again by the next.
+Any number of controllers may run: one leads, the others wait for its Lease. If it is
+killed, the next leader resumes from the recorded state. SIGTERM releases unfinished work
+for the next leader.
 
-With --once one entry of the schedule is done now, by hand, to its end. Where a controller
-runs, that one does it.
+With --once one entry of the schedule is executed now, to its end. If a controller runs,
+it executes the entry.
 
-Exit codes: 0 told to end (or the entry was done), 1 the entry of --once failed, 3 the store
-could not be asked or another controller may lead.`,
-		Example: `  firstlight reservation run --listen :9478
+Exit codes: 0 stopped by a signal, or the entry is done; 1 the entry of --once failed; 3
+the store is unavailable, or leadership is lost.`,
+		Example: `  # Run with metrics on port 9478
+  firstlight reservation run --listen :9478
+
+  # Run with the store in a cluster
   firstlight reservation run --kubeconfig store.yaml --namespace firstlight
+
+  # Run the nightly batch now
   firstlight reservation run --once nightly-batch`,
 	}
-	f := &runFlags{store: addStoreFlags(cmd), hooks: addHooksFlag(cmd), out: addOutputFlag(cmd)}
+	f := &runFlags{store: addStoreFlags(cmd), hooks: addHooksFlag(cmd), out: cmdutil.AddOutputFlag(cmd)}
 	flags := cmd.Flags()
-	flags.StringVar(&f.file, "file", "reservations.yaml", "the registry; it is applied to the store")
-	flags.StringVar(&f.schedule, "schedule", "schedule.yaml", "the times")
-	flags.StringVar(&f.batch, "batch", "batch.yaml", "what the nightly batch runs, where the schedule has one")
-	flags.StringVar(&f.once, "once", "", "do this entry of the schedule now, and end")
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:9478", "address of /metrics, /status, /healthz and /readyz; empty: none")
-	flags.StringVar(&f.namespace, "namespace", "default", "where the Lease of the controllers is kept")
-	flags.DurationVar(&f.notice, "notice", eveningNotice, "how long a holder keeps it in the evening")
-	flags.DurationVar(&f.warn, "warn", 30*time.Minute, "how long before the end of a lease its holder is told")
+	flags.StringVar(&f.file, "file", "reservations.yaml", "registry, applied to the store")
+	flags.StringVar(&f.schedule, "schedule", "schedule.yaml", "schedule")
+	flags.StringVar(&f.batch, "batch", "batch.yaml", "configuration of the nightly batch, if the schedule has one")
+	flags.StringVar(&f.once, "once", "", "execute this entry of the schedule now, and exit")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:9478", "address of /metrics, /status, /healthz and /readyz (empty: none)")
+	flags.StringVar(&f.namespace, "namespace", "default", "namespace of the leader-election Lease")
+	flags.DurationVar(&f.notice, "notice", eveningNotice, "time between the evening notice to a holder and the removal")
+	flags.DurationVar(&f.warn, "warn", 30*time.Minute, "time before the expiry of a lease at which its holder is warned")
 	f.ready.add(cmd)
-	flags.DurationVar(&f.grace, "grace", 30*time.Second, "how long a lease of which the term is over is watched before it ends")
-	flags.DurationVar(&f.period, "period", time.Minute, "within what time leases that it works under are renewed")
-	flags.DurationVar(&f.poll, "poll", time.Second, "how often what is over is looked for")
-	flags.DurationVar(&f.leading, "leader-elect-lease-duration", 15*time.Second, "after what silence another controller may work")
-	for _, name := range []string{"grace", "period", "poll"} {
-		if err := flags.MarkHidden(name); err != nil {
-			panic(err) // the flag was added above
-		}
-	}
+	flags.DurationVar(&f.grace, "grace", 30*time.Second, "grace period after the expiry of a lease")
+	flags.DurationVar(&f.period, "period", time.Minute, "renewal interval of the controller's leases")
+	flags.DurationVar(&f.poll, "poll", time.Second, "interval of the search for expired leases")
+	flags.DurationVar(&f.leading, "leader-elect-lease-duration", 15*time.Second, "leader-election lease duration")
+	cmdutil.HideFlags(cmd, "grace", "period", "poll")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) }
 	return cmd
 }
 
-// running is what a controller works with.
 type running struct {
 	*controller.Controller
 	config *rest.Config
 	store  *store.Kube
-	// cached is the copy that the controller looks at; broker makes steps on it.
+	// cached serves the reads of controller and broker.
 	cached   *store.Cached
 	broker   *broker.Broker
 	schedule *calendar.Schedule
@@ -92,75 +94,75 @@ type running struct {
 	identity string
 }
 
-func (f *runFlags) run(ctx context.Context, s Streams) error {
+func (f *runFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	r, err := f.open(ctx, s)
 	if err != nil {
 		return err
 	}
 	if f.once != "" {
-		return f.doOnce(ctx, s, r)
+		return f.runOnce(ctx, s, r)
 	}
 	served, err := serveController(ctx, f.listen, r)
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	defer served.close()
 	err = controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{
-		Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading,
-		OnNewLeader: func(who string) { r.log.Info("leads", "controller", who, "me", who == r.identity) },
+		Namespace: f.namespace, Identity: r.identity, Duration: f.leading,
+		Led: func(leader string) { r.log.Info("leader elected", "leader", leader, "self", leader == r.identity) },
 	}, func(ctx context.Context) error {
 		served.leads(true)
 		defer served.leads(false)
-		return r.Run(ctx) //nolint:wrapcheck // says what it was doing
+		return r.Run(ctx)
 	})
 	if ctx.Err() != nil {
-		return &exitError{code: ExitPassed} // it was told to end
+		return &cmdutil.ExitError{Code: cmdutil.ExitPassed} // stopped by a signal
 	}
-	return infrastructure(err)
+	return cmdutil.Unobserved(err)
 }
 
-// open reads the files, all of them, and reaches the store.
-func (f *runFlags) open(ctx context.Context, s Streams) (*running, error) {
-	reg, errReg := reservationFile(s, f.file, config.ParseRegistry)
-	times, errTimes := reservationFile(s, f.schedule, calendar.Parse)
-	var night *matrix.Config // nil: the schedule has no batch
+// open reads all files and connects to the store.
+func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error) {
+	reg, errReg := cmdutil.ParseFile(s, f.file, config.ParseRegistry)
+	times, errTimes := cmdutil.ParseFile(s, f.schedule, calendar.Parse)
+	var night *matrix.Config // nil if the schedule has no batch
 	var errNight error
 	if errTimes == nil && slices.ContainsFunc(times.Entries(), func(e calendar.Entry) bool { return e.Action == calendar.Batch }) {
-		night, errNight = reservationFile(s, f.batch, matrix.Parse)
+		night, errNight = cmdutil.ParseFile(s, f.batch, matrix.Parse)
 	}
 	if err := errors.Join(errReg, errTimes, errNight); err != nil {
-		return nil, usage("%w", err)
+		return nil, cmdutil.UsageErrorf("%w", err)
 	}
 	if f.once != "" {
 		if _, err := times.Entry(f.once); err != nil {
-			return nil, usage("--once: %w in %s", err, f.schedule)
+			return nil, cmdutil.UsageErrorf("--once: %w in %s", err, f.schedule)
 		}
 	}
 	config, err := f.store.config(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := store.NewKube(config)
+	k, err := store.NewKube(config)
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
-	if _, err := kept.Apply(ctx, specs(reg)); err != nil {
-		return nil, explainStore(err)
+	if _, err := k.Apply(ctx, specs(reg)); err != nil {
+		return nil, storeError(err)
 	}
-	r := &running{config: config, store: kept, schedule: times, identity: identity()}
+	r := &running{config: config, store: k, schedule: times, identity: identity()}
 	if r.clock, err = f.store.clock(); err != nil {
 		return nil, err
 	}
 	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
 	r.Controller, err = f.controller(s, r, reg, night)
 	return r, err
 }
 
-func (f *runFlags) controller(s Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {
+func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registry, night *matrix.Config) (*controller.Controller, error) {
 	leases := r.broker
 	client, err := f.store.hooks(s, &reservations{Broker: leases, store: r.store}, *f.hooks)
 	if err != nil {
@@ -183,16 +185,16 @@ func (f *runFlags) controller(s Streams, r *running, reg *config.Registry, night
 	return controller.New(o), nil
 }
 
-// identity tells this controller from all others.
+// identity is the unique name of this controller.
 func identity() string {
 	host, err := os.Hostname()
 	if err != nil {
-		host = "somewhere"
+		host = "unknown"
 	}
 	return fmt.Sprintf("%s_%d_%d", host, os.Getpid(), time.Now().UnixNano())
 }
 
-// timeOf writes log lines at a clock's time.
+// timeOf makes log lines have the time of a clock.
 func timeOf(c clock.Clock) func([]string, slog.Attr) slog.Attr {
 	return func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && a.Key == slog.TimeKey {
@@ -202,26 +204,26 @@ func timeOf(c clock.Clock) func([]string, slog.Attr) slog.Attr {
 	}
 }
 
-// takeTurn is how long --once waits for its turn before it leaves the work to the
-// controller that runs.
-const takeTurn = 3 * time.Second
+// leadTimeout is how long --once tries to lead before it leaves the entry to the running
+// controller.
+const leadTimeout = 3 * time.Second
 
-// doOnce does an entry by hand, or has the controller that runs do it, and follows that.
-func (f *runFlags) doOnce(ctx context.Context, s Streams, r *running) error {
+// runOnce executes an entry, or makes the running controller execute it.
+func (f *runFlags) runOnce(ctx context.Context, s cmdutil.Streams, r *running) error {
 	var done *store.HandOver
-	err := controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading, WaitTimeout: takeTurn}, func(ctx context.Context) (err error) {
-		done, err = r.Once(ctx, f.once, whoIsThis())
-		return err //nolint:wrapcheck // says what it was doing
+	err := controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{Namespace: f.namespace, Identity: r.identity, Duration: f.leading, Within: leadTimeout}, func(ctx context.Context) (err error) {
+		done, err = r.Once(ctx, f.once, defaultHolder())
+		return err
 	})
-	if errors.Is(err, controller.ErrNotLeader) {
-		r.log.Info("a controller runs: it does it", "why", err)
+	if errors.Is(err, leader.ErrTaken) {
+		r.log.Info("the running controller executes the entry", "reason", err)
 		done, err = f.follow(ctx, r)
 	}
 	if err != nil {
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 	if done == nil {
-		return &exitError{code: ExitUnobserved, err: fmt.Errorf("%s was not done to its end: %w", f.once, errors.Join(context.Cause(ctx), errNotDone))}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved, Err: fmt.Errorf("%s did not finish: %w", f.once, errors.Join(context.Cause(ctx), errNotDone))}
 	}
 	return f.show(s, done)
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/matrix"
 )
 
-// nights are batches of what a batch.yaml says; which releases there are is asked each night.
+// nights runs the batch of a batch.yaml. It queries the releases each night.
 type nights struct {
 	*controller.Batch
 	config *matrix.Config
 	path   string
 }
 
-// Plan says what the night runs at a reservation.
+// Plan is the lane of a reservation.
 func (n nights) Plan(ctx context.Context, row config.Reservation) (matrix.Lane, error) {
 	night, err := controller.NewBatchPlan(ctx, n.config, filepath.Dir(n.path))
 	if err != nil {
-		return matrix.Lane{}, err //nolint:wrapcheck // says what it was doing
+		return matrix.Lane{}, err
 	}
-	return night.Lane(row) //nolint:wrapcheck // says what it was doing
+	return night.Lane(row)
 }
 
-// Cutoff is until when a cell may begin.
+// Cutoff is the latest start of a cell.
 func (n nights) Cutoff(until time.Time) time.Time { return matrix.Cutoff(until, n.config.CellLimit) }
 
-// Run does a leg.
-func (n nights) Run(ctx context.Context, l controller.Leg) ([]matrix.Cell, error) {
-	l.Limit = n.config.WorkTimeout()
-	return n.Batch.Run(ctx, l) //nolint:wrapcheck // says what it was doing
+// Run runs a leg.
+func (n nights) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
+	l.Limit = n.config.Work()
+	return n.Batch.Run(ctx, l)
 }

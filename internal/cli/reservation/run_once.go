@@ -1,79 +1,78 @@
 package reservation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/reservation/config"
 	"github.com/firstlight/firstlight/internal/reservation/controller"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-var errNotDone = errors.New("nothing is known of its end")
+var errNotDone = errors.New("its result is unknown")
 
-// followEvery is how often a hand-over is looked at that another does.
-const followEvery = time.Second
+const followInterval = time.Second
 
-// follow begins a hand-over that the controller goes on with, and returns when it is finished.
+// follow requests a hand-over from the running controller and waits until it is finished.
 func (f *runFlags) follow(ctx context.Context, r *running) (*store.HandOver, error) {
-	spec, err := controller.ManualHandOver(r.schedule, f.once, whoIsThis(), r.clock.Now())
+	spec, err := controller.ByHand(r.schedule, f.once, defaultHolder(), r.clock.Now())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names it
+		return nil, err
 	}
 	h, err := r.store.EnsureHandOver(ctx, spec)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
-	ticker := time.NewTicker(followEvery)
-	defer ticker.Stop()
-	for h.Status.Finished == nil {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("the controller goes on with %s: %w", h.Name, context.Cause(ctx))
+	err = poll.Until(ctx, followInterval, h.Name+", which the running controller executes", func(ctx context.Context) error {
+		if h, err = r.store.OpenHandOver(ctx, spec); err != nil {
+			return poll.Stop(err)
 		}
-		if h, err = r.store.EnsureHandOver(ctx, spec); err != nil {
-			return nil, err //nolint:wrapcheck // says what it was doing
+		if h.Status.Finished == nil {
+			return errNotDone
 		}
-	}
-	return h, nil
+		return nil
+	})
+	return h, err
 }
 
-// show prints what came of a hand-over.
-func (f *runFlags) show(s Streams, h *store.HandOver) error {
-	err := f.out.write(s.Out, h, func(w io.Writer) error { return handOverText(w, h) })
+// show prints the result of a hand-over.
+func (f *runFlags) show(s cmdutil.Streams, h *store.HandOver) error {
+	err := f.out.Write(s.Out, h, func(w io.Writer) { printHandOver(w, h) })
 	if err == nil && h.Status.Failed != "" {
-		return &exitError{code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return err
 }
 
-func handOverText(w io.Writer, h *store.HandOver) error {
-	var b []byte
+func printHandOver(w io.Writer, h *store.HandOver) {
+	cell := func(version string, intent config.Intent, outcome, reason string) {
+		fmt.Fprintf(w, "  %-24s %s\n", version+"/"+string(intent), withReason(outcome, reason))
+	}
 	for _, row := range h.Status.Rows {
-		b = fmt.Appendf(b, "%s: %s", row.Reservation, orDash(row.Result))
-		if row.Reason != "" {
-			b = fmt.Appendf(b, ": %s", row.Reason)
-		}
-		b = append(b, '\n')
+		fmt.Fprintf(w, "%s: %s\n", row.Reservation, withReason(cmp.Or(row.Result, "-"), row.Reason))
 		for _, c := range row.HeldBack {
-			b = fmt.Appendf(b, "  %-24s held back: %s\n", c.Version+"/"+string(c.Intent), c.Reason)
+			cell(c.Version, c.Intent, "below the floor", c.Why)
 		}
 		for _, c := range row.Cells {
-			b = fmt.Appendf(b, "  %-24s %s", c.Version+"/"+string(c.Intent), c.Outcome)
-			if c.Reason != "" {
-				b = fmt.Appendf(b, ": %s", c.Reason)
-			}
-			b = append(b, '\n')
+			cell(c.Version, c.Intent, string(c.Outcome), c.Why)
 		}
 	}
 	result := "done"
 	if h.Status.Failed != "" {
 		result = "failed"
 	}
-	b = fmt.Appendf(b, "%s %s\n", h.Spec.Entry, result)
-	_, err := w.Write(b)
-	return err //nolint:wrapcheck // the caller says what it was doing
+	fmt.Fprintf(w, "%s %s\n", h.Spec.Entry, result)
+}
+
+func withReason(outcome, reason string) string {
+	if reason == "" {
+		return outcome
+	}
+	return outcome + ": " + reason
 }

@@ -19,14 +19,14 @@ import (
 	rsvmetrics "github.com/firstlight/firstlight/internal/reservation/report"
 )
 
-// controllerServer shows a controller to Prometheus, to kubelets and to people.
+// controllerServer serves the metrics, probes and status of a controller.
 type controllerServer struct {
 	server  *http.Server
 	log     *slog.Logger
 	leading atomic.Bool
 }
 
-// controllerStatus is what /status answers.
+// controllerStatus is the response of /status.
 type controllerStatus struct {
 	Identity string    `json:"identity"`
 	Leads    bool      `json:"leads"`
@@ -34,10 +34,9 @@ type controllerStatus struct {
 	controller.Status
 }
 
-// closeWithin bounds the end of a server.
-const closeWithin = 5 * time.Second
+const shutdownTimeout = 5 * time.Second
 
-// serveController listens on an address; empty: nowhere.
+// serveController listens on an address; an empty address is none.
 func serveController(ctx context.Context, address string, r *running) (*controllerServer, error) {
 	c := &controllerServer{log: r.log}
 	if address == "" {
@@ -46,7 +45,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(rsvmetrics.NewCollector(rsvmetrics.CollectorOptions{Store: r.store, Now: r.clock.Now}), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 where this controller works, 0 where it waits for its turn."}, func() float64 {
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "firstlight_controller_leads", Help: "1 if this controller is the leader, else 0."}, func() float64 {
 			if c.leading.Load() {
 				return 1
 			}
@@ -56,8 +55,8 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
-		if _, err := r.store.ListManualHandOvers(req.Context()); err != nil {
-			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
+		if _, err := r.store.HandOversByHand(req.Context()); err != nil {
+			http.Error(w, "store unavailable", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
@@ -65,7 +64,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		status := controllerStatus{Identity: r.identity, Leads: c.leading.Load(), Now: r.clock.Now().UTC(), Status: r.Status()}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(status) // whoever asked has gone away
+		_ = json.NewEncoder(w).Encode(status) // the client disconnected
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -74,20 +73,19 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	c.server = controllerHTTP(mux)
 	go func() {
 		if err := c.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.log.Error("metrics are served no more", "why", err)
+			r.log.Error("metrics server failed", "err", err)
 		}
 	}()
-	r.log.Info("serves", "address", listener.Addr().String())
+	r.log.Info("listening", "address", listener.Addr().String())
 	return c, nil
 }
 
-// inFlight requests are answered at a time: /metrics and /readyz ask the store.
-const inFlight = 16
+// maxInFlight limits concurrent requests: /metrics and /readyz read the store.
+const maxInFlight = 16
 
-// controllerHTTP is a server with bounds on what a client may take of it. /healthz is answered
-// whatever others ask.
+// controllerHTTP is a server with limits on its clients. /healthz has no limit.
 func controllerHTTP(mux http.Handler) *http.Server {
-	free := make(chan struct{}, inFlight)
+	free := make(chan struct{}, maxInFlight)
 	limited := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/healthz" {
 			select {
@@ -113,9 +111,9 @@ func (c *controllerServer) close() {
 	if c.server == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeWithin) //nolint:forbidigo // the caller's is over
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout) //nolint:forbidigo // the caller's context has ended
 	defer cancel()
 	if err := c.server.Shutdown(ctx); err != nil {
-		c.log.Warn("whoever asked for metrics was cut off", "why", err)
+		c.log.Warn("requests aborted", "err", err)
 	}
 }

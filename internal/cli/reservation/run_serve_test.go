@@ -7,7 +7,7 @@ import (
 )
 
 // Clients could hold connections and requests of the controller without bound.
-func TestControllerBoundsItsClients(t *testing.T) {
+func TestControllerLimitsItsClients(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	server := controllerHTTP(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/metrics" {
@@ -16,7 +16,7 @@ func TestControllerBoundsItsClients(t *testing.T) {
 		}
 	}))
 	if server.ReadHeaderTimeout == 0 || server.ReadTimeout == 0 || server.WriteTimeout == 0 || server.IdleTimeout == 0 {
-		t.Errorf("a client may take its time: %+v", server)
+		t.Errorf("missing timeouts: %+v", server)
 	}
 	get := func(path string) int {
 		w := httptest.NewRecorder()
@@ -24,24 +24,24 @@ func TestControllerBoundsItsClients(t *testing.T) {
 		return w.Code
 	}
 	done := make(chan int)
-	for range inFlight {
+	for range maxInFlight {
 		go func() { done <- get("/metrics") }()
 		<-asked
 	}
 	if code := get("/metrics"); code != http.StatusServiceUnavailable {
-		t.Errorf("with %d requests in flight another is answered %d", inFlight, code)
+		t.Errorf("with %d requests in flight another gets %d", maxInFlight, code)
 	}
 	if code := get("/healthz"); code != http.StatusOK {
-		t.Errorf("with %d requests in flight the kubelet's probe is answered %d", inFlight, code)
+		t.Errorf("with %d requests in flight the kubelet's probe gets %d", maxInFlight, code)
 	}
 	close(answer)
-	for range inFlight {
+	for range maxInFlight {
 		if code := <-done; code != http.StatusOK {
-			t.Errorf("one in flight is answered %d", code)
+			t.Errorf("a request in flight gets %d", code)
 		}
 	}
 	go func() { <-asked }()
 	if code := get("/metrics"); code != http.StatusOK {
-		t.Errorf("afterwards one is answered %d", code)
+		t.Errorf("afterwards a request gets %d", code)
 	}
 }

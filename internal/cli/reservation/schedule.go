@@ -1,74 +1,63 @@
 package reservation
 
 import (
-	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
-func newReservationSchedule(s Streams) *cobra.Command {
+func newSchedule(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "Print when each entry of a schedule occurs next",
-		Long: `schedule reads a schedule and prints the next occurrence of each entry, in the order of
-time, by UTC and by the clock of the entry's zone.
+		Short: "Print the next occurrence of each entry of a schedule",
+		Long: `Print the next occurrence of each entry in order, in UTC and in the time zone of the entry.
 
-Where the clock jumps over an entry's time, it occurs when the clock has jumped; where the
-clock shows it twice, it occurs the first time. The last column says so.`,
+If a clock change skips the time of an entry, it occurs at the change; if the time occurs
+twice, the first counts. The last column marks both.`,
 		Example: `  firstlight reservation schedule --file examples/schedule.yaml
   firstlight reservation schedule --file examples/schedule.yaml --after 2026-12-24T12:00:00Z -o json
   firstlight reservation schedule check --file examples/schedule.yaml`,
 	}
 	file := addScheduleFlag(cmd)
-	from := cmd.Flags().String("after", "", "print what occurs after this time, as 2026-12-24T12:00:00Z; without it, after now")
-	out := addChoice(cmd, "table", "json")
+	from := cmd.Flags().String("after", "", "print occurrences after this time, such as 2026-12-24T12:00:00Z (default: now)")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		after := time.Now()
 		if *from != "" {
 			var err error
 			if after, err = time.Parse(time.RFC3339, *from); err != nil {
-				return usage("--after: %q is no time: write it as 2026-12-24T12:00:00Z", *from)
+				return cmdutil.UsageErrorf("invalid --after %q: must be a time such as 2026-12-24T12:00:00Z", *from)
 			}
 		}
-		schedule, err := reservationFile(s, *file, calendar.Parse)
+		schedule, err := cmdutil.ParseFile(s, *file, calendar.Parse)
 		if err != nil {
 			return err
 		}
 		upcoming, err := schedule.Upcoming(after)
 		if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		}
-		return writeWhole(s.Out, func(w io.Writer) error {
-			if out.value == "json" {
-				return writeJSON(w, upcoming, "  ")
-			}
-			return printUpcoming(w, upcoming, after)
-		})
+		return out.Write(s.Out, upcoming, func(w io.Writer) { printUpcoming(w, upcoming, after) })
 	}
-	cmd.AddCommand(newReservationScheduleCheck(s))
+	cmd.AddCommand(newScheduleCheck(s))
 	return cmd
 }
 
 func addScheduleFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("file", "schedule.yaml", "the schedule; - is standard input")
+	return cmd.Flags().String("file", "schedule.yaml", "schedule (-: standard input)")
 }
 
-func printUpcoming(w io.Writer, upcoming []calendar.Occurrence, after time.Time) error {
+func printUpcoming(w io.Writer, upcoming []calendar.Occurrence, after time.Time) {
 	const minutes = "2006-01-02 15:04"
-	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, "ENTRY\tACTION\tSTARTS (UTC)\tUNTIL (UTC)\tBY ITS CLOCK\tIN\tCLOCK")
+	table := cmdutil.NewTable(w, "ENTRY", "ACTION", "STARTS (UTC)", "UNTIL (UTC)", "LOCAL TIME", "IN", "CLOCK CHANGE")
 	for _, o := range upcoming {
-		clock := map[calendar.ClockChange]string{calendar.Jumped: "jumps over it", calendar.Twice: "shows it twice"}[o.ClockChange]
-		if clock == "" {
-			clock = "-"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Entry, o.Action, o.At.UTC().Format(minutes), o.Until.UTC().Format(minutes),
+		clock := map[calendar.Clock]string{calendar.Jumped: "skipped", calendar.Twice: "twice"}[o.Clock]
+		table.Row(o.Entry, o.Action, o.At.UTC().Format(minutes), o.Until.UTC().Format(minutes),
 			o.At.Format("Mon "+minutes+" MST"), calendar.FormatDuration(o.At.Sub(after).Round(time.Minute)), clock)
 	}
-	return tw.Flush() //nolint:wrapcheck // into memory
+	table.Flush()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
@@ -15,54 +16,46 @@ import (
 // scheduleReview is the -o json form of schedule check.
 type scheduleReview struct {
 	File string `json:"file"`
-	// Held says that no margin was broken, and that days and nights do not meet.
-	Held bool `json:"held"`
+	// Valid: no margin is broken, and days and nights do not overlap.
+	Valid bool `json:"valid"`
 	calendar.Review
 }
 
-func newReservationScheduleCheck(s Streams) *cobra.Command {
+func newScheduleCheck(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Hold a schedule against its margins for every day of a year; exits 1 when one is broken",
-		Long: `check goes through every occurrence of a year, with both changes of every clock, and says
-where a margin is broken, where a batch would run while people have the reservations or
-while another batch does, and which entries do not occur at all: each with the dates.
+		Short: "Check a schedule against its margins for a year; exit 1 if one is broken",
+		Long: `Check every occurrence of a year, with all clock changes, and print with dates: broken
+margins, batches that overlap with people or with another batch, entries that never occur.
 
-A time that the clock jumps over, or shows twice, is a warning: it is known what becomes
-of it. --strict makes errors of warnings.
+A time that a clock change skips or repeats is a warning. --strict makes warnings errors.
 
-Exit codes: 0 all of it holds; 1 something does not; 2 the file can't be used.`,
+Exit codes: 0 valid; 1 not valid; 2 the file is invalid.`,
 		Example: `  firstlight reservation schedule check --file examples/schedule.yaml
   firstlight reservation schedule check --file examples/schedule.yaml --year 2027 -o json`,
 	}
 	file := addScheduleFlag(cmd)
-	year := cmd.Flags().Int("year", 0, "the year; without it, this one")
-	strict := cmd.Flags().Bool("strict", false, "warnings are errors")
-	out := addChoice(cmd, "table", "json")
+	year := cmd.Flags().Int("year", 0, "year to check (default: this year)")
+	strict := cmd.Flags().Bool("strict", false, "treat warnings as errors")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("year") {
 			*year = time.Now().UTC().Year()
 		}
 		if *year < 2000 || *year > 2100 {
-			return usage("--year %d: write one from 2000 to 2100", *year)
+			return cmdutil.UsageErrorf("invalid --year %d: must be from 2000 to 2100", *year)
 		}
-		schedule, err := reservationFile(s, *file, calendar.Parse)
+		schedule, err := cmdutil.ParseFile(s, *file, calendar.Parse)
 		if err != nil {
 			return err
 		}
 		r := scheduleReview{File: *file, Review: schedule.Review(*year)}
-		r.Held = r.Count(diag.Error) == 0 && (!*strict || r.Count(diag.Warning) == 0)
-		if err := writeWhole(s.Out, func(w io.Writer) error {
-			if out.value == "json" {
-				return writeJSON(w, r, "  ")
-			}
-			printScheduleReview(w, r)
-			return nil
-		}); err != nil {
+		r.Valid = r.Count(diag.Error) == 0 && (!*strict || r.Count(diag.Warning) == 0)
+		if err := out.Write(s.Out, r, func(w io.Writer) { printScheduleReview(w, r) }); err != nil {
 			return err
 		}
-		if !r.Held {
-			return &exitError{code: ExitFailed}
+		if !r.Valid {
+			return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 		}
 		return nil
 	}
@@ -83,14 +76,14 @@ func printScheduleReview(w io.Writer, r scheduleReview) {
 	for _, c := range r.Changes {
 		fmt.Fprintf(w, "  the clock of %s changes on %s, by %s\n", c.Zone, c.At.Format(time.DateOnly), calendar.FormatDuration(c.By))
 	}
-	if r.Held {
-		fmt.Fprintln(w, "all of it holds, and people and batches do not meet")
+	if r.Valid {
+		fmt.Fprintln(w, "all margins hold; people and batches do not overlap")
 		return
 	}
-	fmt.Fprintf(w, "%d errors, %d warnings\n", r.Count(diag.Error), r.Count(diag.Warning))
+	fmt.Fprintf(w, "%s, %s\n", cmdutil.Count(r.Count(diag.Error), "error"), cmdutil.Count(r.Count(diag.Warning), "warning"))
 }
 
-// datesOf are the first few.
+// datesOf formats the first few dates.
 func datesOf(p calendar.Problem) string {
 	const most = 6
 	var out []string

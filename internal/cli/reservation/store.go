@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/localstore"
 	"github.com/firstlight/firstlight/internal/probe/kube"
@@ -19,30 +20,28 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
-// storeFlags say where reservations are kept.
+// storeFlags select the store of the reservations.
 type storeFlags struct{ kubeconfig, context, clockFile string }
 
 func addStoreFlags(cmd *cobra.Command) *storeFlags {
 	f := &storeFlags{}
-	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "cluster that keeps the reservations (without: a store of firstlight's own on this machine, started on need)")
+	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster with the reservations (default: a local store, started on demand)")
 	cmd.Flags().StringVar(&f.context, "context", "", "context of the kubeconfig")
-	cmd.Flags().StringVar(&f.clockFile, "clock", "", "file of a clock that jumps: for rehearsals")
-	if err := cmd.Flags().MarkHidden("clock"); err != nil {
-		panic(err) // the flag was added one line above
-	}
+	cmd.Flags().StringVar(&f.clockFile, "clock", "", "file of a simulated clock")
+	cmdutil.HideFlags(cmd, "clock")
 	return f
 }
 
-// clock is the machine's, or a rehearsal's.
+// clock is the machine's clock or a simulated one.
 func (f *storeFlags) clock() (clock.Clock, error) {
 	if f.clockFile == "" {
 		return clock.Machine(), nil
 	}
 	c, err := clock.Open(f.clockFile)
-	return c, infrastructure(err)
+	return c, cmdutil.Unobserved(err)
 }
 
-// reservations is the store as a command sees it.
+// reservations is the open store.
 type reservations struct {
 	*broker.Broker
 	store *store.Kube
@@ -50,8 +49,8 @@ type reservations struct {
 	clock clock.Clock
 }
 
-// open reaches the store that the flags name.
-func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error) {
+// open connects to the store.
+func (f *storeFlags) open(ctx context.Context, s cmdutil.Streams) (*reservations, error) {
 	config, err := f.config(ctx, s)
 	if err != nil {
 		return nil, err
@@ -62,59 +61,59 @@ func (f *storeFlags) open(ctx context.Context, s Streams) (*reservations, error)
 	}
 	b, k, err := broker.Open(config, broker.Options{Clock: c})
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
 	home, err := lab.Home()
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
-	of := config
+	remote := config
 	if f.kubeconfig == "" {
-		of = nil
+		remote = nil
 	}
-	tokens, err := broker.TokenCacheOf(filepath.Join(home, "held"), of)
+	tokens, err := held.Of(filepath.Join(home, "held"), remote)
 	if err != nil {
-		return nil, infrastructure(err)
+		return nil, cmdutil.Unobserved(err)
 	}
 	return &reservations{Broker: b, store: k, held: tokens, clock: c}, nil
 }
 
-func (f *storeFlags) config(ctx context.Context, s Streams) (*rest.Config, error) {
+func (f *storeFlags) config(ctx context.Context, s cmdutil.Streams) (*rest.Config, error) {
 	if f.kubeconfig == "" && f.context != "" {
-		return nil, usage("--context names one of a kubeconfig: give --kubeconfig, too")
+		return nil, cmdutil.UsageErrorf("--context needs --kubeconfig")
 	}
 	if f.kubeconfig != "" {
 		cluster, err := kube.Open(f.kubeconfig, f.context)
 		if err != nil {
-			return nil, usage("%w", err)
+			return nil, cmdutil.UsageErrorf("%w", err)
 		}
 		return cluster.Config, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, infrastructure(fmt.Errorf("start the store of reservations: %w", err))
+		return nil, cmdutil.Unobserved(fmt.Errorf("start the store: %w", err))
 	}
-	board := newBoard(s.Err)
+	board := cmdutil.NewBoard(s.Err)
 	defer board.Close()
-	config, err := localstore.Connect(ctx, localstore.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: labProgress(board)})
-	return config, infrastructure(err)
+	config, err := keeper.Own(ctx, keeper.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: cmdutil.LabProgress(board)})
+	return config, cmdutil.Unobserved(err)
 }
 
-// explainStore says what to do where the store lacks something.
-func explainStore(err error) error {
+// storeError adds the remedy to an error of the store.
+func storeError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrNotFound):
-		return usage("%w\nsee which there are: firstlight reservation holders; add those of a registry: firstlight reservation apply --file reservations.yaml", err)
+		return cmdutil.UsageErrorf("%w\nlist reservations with firstlight reservation get; add those of a registry with firstlight reservation apply --file reservations.yaml", err)
 	default:
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}
 }
 
-// whoIsThis names a holder who does not say.
-func whoIsThis() string {
-	name := "somebody"
+// defaultHolder is USER@HOST.
+func defaultHolder() string {
+	name := "unknown"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		name = u.Username
 	}
@@ -124,88 +123,91 @@ func whoIsThis() string {
 	return name
 }
 
-func newReservationStore(s Streams) *cobra.Command {
+func newStore(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Where reservations are kept when no kubeconfig is given",
-		Long: `Reservations are Kubernetes objects. Without --kubeconfig they are kept by a control
-plane of firstlight's own on this machine: etcd, which writes to the disk before it
-answers, and kube-apiserver. It is started when a command needs it and stays up.
-
-To make a cluster of yours the store: firstlight reservation store install --kubeconfig FILE`,
+		Short: "Start, stop and install the store of reservations",
+		Long: `Reservations are Kubernetes objects. Without --kubeconfig they are in a local store: etcd,
+which syncs every write to disk, and kube-apiserver. A command that needs it starts it,
+and it keeps running.`,
 		Example: `  firstlight reservation store up
   kubectl --kubeconfig $(firstlight reservation store kubeconfig) get reservations
-  firstlight reservation store down        # what it keeps stays`,
+
+  # Stop the store; its data is kept
+  firstlight reservation store down
+
+  # Keep the reservations in a cluster
+  firstlight reservation store install --kubeconfig store.yaml`,
 	}
 	cmd.AddCommand(newStoreUp(s), newStoreDown(s), newStoreKubeconfig(s), newStoreInstall(s), newStoreSupervise())
 	return cmd
 }
 
-func newStoreUp(s Streams) *cobra.Command {
-	return &cobra.Command{Use: "up", Short: "Start it, and return when it serves", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+func newStoreUp(s cmdutil.Streams) *cobra.Command {
+	return &cobra.Command{Use: "up", Short: "Start the local store and wait until it is ready", Example: "  firstlight reservation store up", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		f := storeFlags{}
 		if _, err := f.config(cmd.Context(), s); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.Err, "the store of reservations is up; end it: firstlight reservation store down")
+		fmt.Fprintln(s.Err, "the store is running; stop it with firstlight reservation store down")
 		return nil
 	}}
 }
 
-func newStoreDown(s Streams) *cobra.Command {
-	return &cobra.Command{Use: "down", Short: "Stop it; what it keeps stays", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		err := localstore.Down(cmd.Context())
+func newStoreDown(s cmdutil.Streams) *cobra.Command {
+	return &cobra.Command{Use: "down", Short: "Stop the local store; its data is kept", Example: "  firstlight reservation store down", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		err := keeper.Down(cmd.Context())
 		if errors.Is(err, lab.ErrNotRunning) {
-			fmt.Fprintln(s.Err, "the store of reservations is not up")
+			fmt.Fprintln(s.Err, "the store is not running")
 			return nil
 		}
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}}
 }
 
-func newStoreKubeconfig(s Streams) *cobra.Command {
-	return &cobra.Command{Use: "kubeconfig", Short: "Print the path of its kubeconfig", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-		dir, err := localstore.Dir()
+func newStoreKubeconfig(s cmdutil.Streams) *cobra.Command {
+	return &cobra.Command{Use: "kubeconfig", Short: "Print the path of the local store's kubeconfig", Example: "  kubectl --kubeconfig $(firstlight reservation store kubeconfig) get reservations", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		dir, err := keeper.Dir()
 		if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		path := localstore.Kubeconfig(dir)
 		if _, err := os.Stat(path); err != nil {
-			return infrastructure(errors.New("the store is not up: firstlight reservation store up"))
+			return cmdutil.Unobserved(errors.New("the store is not running: start it with firstlight reservation store up"))
 		}
 		_, err = fmt.Fprintln(s.Out, path)
-		return infrastructure(err)
+		return cmdutil.Unobserved(err)
 	}}
 }
 
-func newStoreInstall(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "install", Short: "Make a cluster of yours the store: its CustomResourceDefinitions and admission policy", Args: cobra.NoArgs}
+func newStoreInstall(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{Use: "install", Short: "Install the CustomResourceDefinitions and the admission policy in a cluster", Example: "  firstlight reservation store install --kubeconfig store.yaml", Args: cobra.NoArgs}
 	f := addStoreFlags(cmd)
-	printed := cmd.Flags().Bool("print", false, "print the definitions instead")
+	printed := cmd.Flags().Bool("print", false, "print the definitions without installing them")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *printed {
 			_, err := s.Out.Write(store.Definitions())
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		if f.kubeconfig == "" {
-			return usage("--kubeconfig says which cluster; the store of firstlight's own needs no installing")
+			return cmdutil.UsageErrorf("--kubeconfig is required: the local store needs no installation")
 		}
 		config, err := f.config(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		return infrastructure(store.Install(cmd.Context(), config))
+		return cmdutil.Unobserved(store.Install(cmd.Context(), config))
 	}
 	return cmd
 }
 
-// newStoreSupervise is the store's own process.
+// newStoreSupervise is the process of the local store.
 func newStoreSupervise() *cobra.Command {
 	cmd := &cobra.Command{Use: "supervise", Hidden: true, Short: "Run the store in this process", Args: cobra.NoArgs}
 	_ = cmd.Flags().String("name", localstore.Name, "name of the store")
 	dir := cmd.Flags().String("dir", "", "directory of the store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return infrastructure(localstore.Supervise(cmd.Context(), *dir, buildPrograms))
+		return cmdutil.Unobserved(keeper.Supervise(cmd.Context(), *dir, cmdutil.BuildPrograms))
 	}
 	return cmd
 }

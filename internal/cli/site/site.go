@@ -1,3 +1,4 @@
+// Package site has the command site.
 package site
 
 import (
@@ -8,19 +9,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-func newSite(s Streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "site", Short: "Write and check site files"}
-	cmd.AddCommand(newSiteInit(s), newSiteCheck(s))
+// New is the command site.
+func New(s cmdutil.Streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "site",
+		Short: "Write and check site files",
+		Example: `  firstlight site init prod.yaml
+  firstlight site check prod.yaml`,
+	}
+	cmd.AddCommand(newInit(s), newCheck(s))
 	return cmd
 }
 
-func newSiteInit(s Streams) *cobra.Command {
+func newInit(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a commented example site to FILE, or to standard output",
+		Short: "Write a commented example site file to FILE or standard output",
 		Example: `  firstlight site init prod.yaml
   firstlight site init > prod.yaml`,
 		Args: cobra.MaximumNArgs(1),
@@ -31,12 +39,12 @@ func newSiteInit(s Streams) *cobra.Command {
 				}
 				return nil
 			}
-			f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // the user names the file
+			f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a site file is not secret
 			if errors.Is(err, os.ErrExist) {
-				return usage("%s is there already: remove it first, or name another file", args[0])
+				return cmdutil.UsageErrorf("%s already exists: remove it first, or name another file", args[0])
 			}
 			if err != nil {
-				return usage("create site: %w", err)
+				return cmdutil.UsageErrorf("create site: %w", err)
 			}
 			_, err = f.Write(site.Example())
 			if err = errors.Join(err, f.Close()); err != nil {
@@ -48,8 +56,8 @@ func newSiteInit(s Streams) *cobra.Command {
 	}
 }
 
-// siteReport is the -o json form of site check.
-type siteReport struct {
+// checkReport is the -o json form of site check.
+type checkReport struct {
 	File     string         `json:"file"`
 	Valid    bool           `json:"valid"`
 	Nodes    int            `json:"nodes,omitempty"`
@@ -57,39 +65,35 @@ type siteReport struct {
 	Problems []site.Problem `json:"problems,omitempty"`
 }
 
-func newSiteCheck(s Streams) *cobra.Command {
+func newCheck(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check FILE",
-		Short:   "Validate a site file: every problem at once, with its line",
+		Short:   "Validate a site file and print every problem with its line",
 		Example: "  firstlight site check prod.yaml",
 		Args:    cobra.ExactArgs(1),
 	}
-	out := addOutputFlag(cmd)
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		report := siteReport{File: args[0]}
+		report := checkReport{File: args[0]}
 		loaded, err := site.Load(args[0])
 		if invalid, ok := errors.AsType[*site.InvalidError](err); ok {
 			report.Problems = invalid.Problems
 		} else if err != nil {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		} else {
 			report.Valid, report.Nodes, report.Profile = true, len(loaded.Inventory.Nodes), loaded.Profile
 		}
-		writeErr := out.write(s.Out, report, func(w io.Writer) error {
+		writeErr := out.Write(s.Out, report, func(w io.Writer) {
 			if report.Valid {
-				_, err := fmt.Fprintf(w, "%s is valid: %d GPU nodes, profile %s\n", report.File, report.Nodes, report.Profile)
-				return err
+				fmt.Fprintf(w, "%s is valid: %s, profile %s\n", report.File, cmdutil.Count(report.Nodes, "GPU node"), report.Profile)
+				return
 			}
-			_, printErr := fmt.Fprintf(w, "%v\n%d problems\n", err, len(report.Problems))
-			return printErr
+			fmt.Fprintf(w, "%v\n%s\n", err, cmdutil.Count(len(report.Problems), "problem"))
 		})
-		if writeErr != nil {
-			return writeErr
+		if writeErr == nil && !report.Valid {
+			return &cmdutil.ExitError{Code: cmdutil.ExitUsage}
 		}
-		if !report.Valid {
-			return &exitError{code: ExitUsage}
-		}
-		return nil
+		return writeErr
 	}
 	return cmd
 }

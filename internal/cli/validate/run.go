@@ -8,17 +8,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/accept"
+	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/cli/report"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/display"
-	"github.com/firstlight/firstlight/internal/gate"
+	"github.com/firstlight/firstlight/internal/lab"
 	"github.com/firstlight/firstlight/internal/lab/component"
 	"github.com/firstlight/firstlight/internal/lab/install"
+	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/recipe/criteria"
@@ -28,252 +33,248 @@ import (
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
-// validateFlags are the flags of validate.
+// boardSteps is the title of the board's group of steps.
+const boardSteps = "steps"
+
+// defaultVersion is the newest version of the conformance program whose Kubernetes
+// release is out.
+const defaultVersion = "1.36"
+
 type validateFlags struct {
-	target        targetFlags
-	recipes       recipeFlags
-	intent        *string
+	target        cmdutil.TargetFlags
+	recipes       cmdutil.RecipeFlags
+	intent        string
 	recipe        string
 	profile       string
 	version       string
 	order         []string
 	step, from    string
-	through       string
+	until         string
 	fresh, keep   bool
 	resume        string
 	disruptive    bool
 	notApplicable []string
 	evidence      string
 	artifacts     string
+	verbose       *bool
+	out           *cmdutil.Output
 }
 
-// latestProgramme is the version of the conformance programme that validate takes
-// unless told otherwise: the newest of which Kubernetes is out.
-const latestProgramme = "1.36"
-
 func (f *validateFlags) add(cmd *cobra.Command) {
-	f.target.add(cmd)
-	f.intent = addIntent(cmd)
-	addRecipesFlag(cmd, &f.recipes)
+	f.target.Add(cmd)
+	addIntentFlag(cmd, &f.intent)
+	f.recipes.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.recipe, "recipe", "", "recipe of the cluster: a name, criteria, or a file (default on the lab: that of the intent for kind)")
 	flags.StringVar(&f.profile, "recipe-profile", "", "value of the recipe's profile, as name=value")
-	flags.StringVar(&f.version, "conformance", latestProgramme, "version of the conformance programme: "+strings.Join(programme.Versions(), ", "))
-	flags.StringSliceVar(&f.order, "order", nil, "order of the steps, proved before anything is done (default: derived)")
-	flags.StringVar(&f.step, "step", "", "look at this step or requirement alone")
-	flags.StringVar(&f.from, "from", "", "keep the verdicts of the last run up to this step or requirement, and go on from there")
-	flags.StringVar(&f.through, "through", "", "go on through this step, which the exit code is of, and leave the run to be gone on with")
-	flags.StringVar(&f.resume, "resume", "", "go on with this unfinished run, or latest")
-	flags.BoolVar(&f.fresh, "fresh", false, "start a new run, also where there is an unfinished one")
-	flags.BoolVar(&f.keep, "keep", false, "leave what was created, for a look at it")
-	flags.BoolVar(&f.disruptive, "disruptive", false, "allow what disturbs a cluster in use, such as killing an operator's controller (the lab always allows it)")
-	flags.StringArrayVar(&f.notApplicable, "not-applicable", nil, "requirement that the platform does not offer, as ID=REASON (may be repeated)")
-	flags.StringVar(&f.evidence, "evidence", "evidence", "directory that runs are kept in")
-	flags.StringVar(&f.artifacts, "artifacts", "", "directory for the artifacts, new or empty (default: artifacts/RUN)")
+	flags.StringVar(&f.version, "conformance", defaultVersion, "version of the conformance program: "+strings.Join(programme.Versions(), ", "))
+	flags.StringSliceVar(&f.order, "order", nil, "order of the steps, proved before the run (default: derive one)")
+	flags.StringVar(&f.step, "step", "", "run this step or requirement alone")
+	flags.StringVar(&f.from, "from", "", "run from this step or requirement on; earlier verdicts of the last run are kept")
+	flags.StringVar(&f.until, "until", "", "stop after this step and leave the run to be resumed; the exit code is that of the step")
+	flags.StringVar(&f.resume, "resume", "", "resume this unfinished run (ID or latest)")
+	flags.BoolVar(&f.fresh, "fresh", false, "begin a new run even if an unfinished one exists")
+	flags.BoolVar(&f.keep, "keep", false, "keep the created objects for inspection")
+	flags.BoolVar(&f.disruptive, "disruptive", false, "allow checks that disturb a cluster in use, such as killing an operator's controller (always allowed on the lab)")
+	flags.StringArrayVar(&f.notApplicable, "not-applicable", nil, "requirement that the platform does not offer, as ID=REASON (repeatable)")
+	flags.StringVar(&f.evidence, "evidence", "evidence", "directory of the runs")
+	flags.StringVar(&f.artifacts, "artifacts", "", "new or empty directory for the artifacts (default: artifacts/RUN)")
 	cmd.MarkFlagsMutuallyExclusive("resume", "fresh", "from", "step")
-	cmd.MarkFlagsMutuallyExclusive("through", "step")
+	cmd.MarkFlagsMutuallyExclusive("until", "step")
 }
 
-// excused reads --not-applicable.
-func (f *validateFlags) excused() (map[string]string, error) {
+// parseNotApplicable reads --not-applicable: the reason of each requirement.
+func (f *validateFlags) parseNotApplicable() (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range f.notApplicable {
 		id, reason, ok := strings.Cut(text, "=")
 		if !ok || id == "" || strings.TrimSpace(reason) == "" {
-			return nil, usage("--not-applicable %q: it is ID=REASON, such as cluster_autoscaling='nodes are bought'", text)
+			return nil, cmdutil.UsageErrorf("invalid --not-applicable %q: must be ID=REASON, such as cluster_autoscaling='nodes are bought'", text)
 		}
 		out[id] = strings.TrimSpace(reason)
 	}
 	return out, nil
 }
 
-// onLab: no cluster is given.
-func (f *validateFlags) onLab() bool { return f.target.site == "" }
+func (f *validateFlags) onLab() bool { return f.target.Site == "" }
 
-// extras are what a lab must have for the checks.
-func (f *validateFlags) extras() []string {
+// labExtras are the extras that the checks need of a lab.
+func labExtras() []string {
 	return []string{component.ExtraAdapter, component.ExtraGateway, component.ExtraKarpenter, component.ExtraTrainer}
 }
 
-// check refuses what makes no sense before anything is done.
-func (f *validateFlags) check() error {
-	if _, err := intentOf(*f.intent); err != nil {
-		return err
+func (f *validateFlags) validate() error {
+	if _, err := pipeline.ParseIntent(f.intent); err != nil {
+		return cmdutil.UsageErrorf("--intent: %w", err)
 	}
-	if err := f.target.check(); err != nil {
+	if err := f.target.Validate(); err != nil {
 		return err
 	}
 	if !slices.Contains(programme.Versions(), f.version) {
-		return usage("--conformance %s: it is one of %s", f.version, strings.Join(programme.Versions(), ", "))
+		return cmdutil.UsageErrorf("unknown --conformance %q: want one of %s", f.version, strings.Join(programme.Versions(), ", "))
 	}
 	if f.recipe == "" && !f.onLab() {
-		return usage("--site needs --recipe: what has to be on the cluster is what its recipe says (firstlight recipe list)")
+		return cmdutil.UsageErrorf("--site needs --recipe: the recipe declares the components of the cluster (firstlight recipe list)")
 	}
-	_, err := f.excused()
+	_, err := f.parseNotApplicable()
 	return err
 }
 
-func runValidate(ctx context.Context, s Streams, f *validateFlags, out *format) (err error) {
-	if err := f.check(); err != nil {
+func (f *validateFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
+	if err := f.validate(); err != nil {
 		return err
 	}
-	tr, err := f.recipes.open(s)
+	recipes, err := f.recipes.Open(s)
 	if err != nil {
 		return err
 	}
-	board := newBoard(s.Err)
-	closeBoard := onlyOnce(board.Close)
+	board := cmdutil.NewBoard(s.Err)
+	closeBoard := sync.OnceFunc(board.Close)
 	defer closeBoard()
-	t, err := f.target.reach(ctx, board, f.labExtras()...)
+	var extras []string
+	if f.onLab() {
+		extras = labExtras()
+	}
+	t, err := f.target.Open(ctx, board, extras...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, infrastructure(t.close(ctx))) }()
+	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
 
-	c, r, err := f.caseOf(tr, t)
+	c, r, err := f.newCase(recipes, t)
 	if err != nil {
 		return err
 	}
-	walked, err := f.walk(ctx, t, c, r, board)
-	closeBoard()
-	if input, ok := errors.AsType[*accept.InputError](err); ok {
-		return usage("%w", input)
+	o, err := f.options(t, c, r, board)
+	if err != nil {
+		return err
 	}
-	if walked.Run == "" {
-		return infrastructure(err)
-	}
-	report, reportErr := f.report(c, walked, err)
-	writeErr := out.write(s.Out, report, func(w io.Writer) error {
-		printValidation(w, report, display.Style{Color: colourOf(s.Out)})
-		return nil
+	return cmdutil.Run(ctx, o, closeBoard, func(walked accept.Report, runErr error) (check.Verdict, error) {
+		validation, err := f.report(c, walked, runErr)
+		writeErr := f.out.Write(s.Out, validation, func(w io.Writer) { report.Validation(w, validation, report.OptionsFor(s.Out, f.verbose)) })
+		return validation.Verdict, errors.Join(err, writeErr)
 	})
-	if err := errors.Join(err, reportErr, writeErr); err != nil {
-		return infrastructure(err)
-	}
-	return verdictExit(report.Verdict)
 }
 
-// caseOf is what the target is validated against.
-func (f *validateFlags) caseOf(tr *tree.Tree, t *target) (validate.Case, *resolve.Result, error) {
-	intent, err := intentOf(*f.intent)
+// newCase is what the target is validated against: recipe, order and program version.
+func (f *validateFlags) newCase(recipes *tree.Tree, t *cmdutil.Target) (validate.Case, *resolve.Result, error) {
+	intent, err := pipeline.ParseIntent(f.intent)
+	if err != nil {
+		return validate.Case{}, nil, cmdutil.UsageErrorf("--intent: %w", err)
+	}
+	name, r, err := f.resolve(recipes, string(intent), t)
 	if err != nil {
 		return validate.Case{}, nil, err
 	}
-	name, r, err := f.resolved(tr, string(intent), t)
+	order, err := orderFor(intent, cmdutil.GPUs(t.Site, t.Profile), f.order)
 	if err != nil {
 		return validate.Case{}, nil, err
 	}
-	order, err := orderOf(intent, gpusOf(t.site, t.profile), f.order)
+	c, err := validate.Of(name, r, t.Site, t.Profile, order)
 	if err != nil {
-		return validate.Case{}, nil, err
-	}
-	c, err := validate.Of(name, r, t.site, t.profile, order)
-	if err != nil {
-		return validate.Case{}, nil, usage("%w", err)
+		return validate.Case{}, nil, cmdutil.UsageErrorf("%w", err)
 	}
 	c.Version, c.Disruptive = f.version, f.disruptive || f.onLab()
-	c.NotApplicable, err = f.excused()
+	c.NotApplicable, err = f.parseNotApplicable()
 	return c, r, err
 }
 
-// report is of a walk, with its artifacts where it went to its end.
-func (f *validateFlags) report(c validate.Case, walked accept.Report, walkErr error) (validate.Report, error) {
-	report, err := c.Report(walked)
+// report is the report of a run. A run of all steps also gets its artifacts.
+func (f *validateFlags) report(c validate.Case, walked accept.Report, runErr error) (validate.Report, error) {
+	r, err := c.Report(walked)
 	switch {
-	case err != nil || walkErr != nil || f.step != "":
-		return report, err //nolint:wrapcheck // says what it was doing
-	case f.through != "":
-		return report.Through(f.through) //nolint:wrapcheck // says what it was doing
+	case err != nil || runErr != nil || f.step != "":
+		return r, err
+	case f.until != "":
+		return r.Through(f.until)
 	}
 	dir := f.artifacts
 	if dir == "" {
 		dir = filepath.Join("artifacts", walked.Run)
 	}
-	return validate.Collect(report, c, dir) //nolint:wrapcheck // says what it was doing
+	return validate.Collect(r, c, dir)
 }
 
-func (f *validateFlags) labExtras() []string {
-	if f.onLab() {
-		return f.extras()
-	}
-	return nil
-}
-
-// walk takes the steps.
-func (f *validateFlags) walk(ctx context.Context, t *target, c validate.Case, r *resolve.Result, board *display.Board) (accept.Report, error) {
+func (f *validateFlags) options(t *cmdutil.Target, c validate.Case, r *resolve.Result, board *display.Board) (accept.Options, error) {
+	none := accept.Options{}
 	input, err := c.Encode()
 	if err != nil {
-		return accept.Report{}, infrastructure(err)
+		return none, cmdutil.Unobserved(err)
 	}
 	recipe, err := r.Document()
 	if err != nil {
-		return accept.Report{}, infrastructure(err)
+		return none, cmdutil.Unobserved(err)
 	}
 	recipeFile, err := yaml.Marshal(recipe)
 	if err != nil {
-		return accept.Report{}, infrastructure(err)
+		return none, cmdutil.Unobserved(err)
 	}
-	if f.onLab() {
-		t.install(r, board)
-	}
-	planned, err := c.Plan(t.site, t.profile, validate.Reach{})
+	planned, err := c.Plan(t.Site, t.Profile, validate.Reach{})
 	if err != nil {
-		return accept.Report{}, usage("%w", err)
+		return none, cmdutil.UsageErrorf("%w", err)
 	}
 	for _, step := range planned.Steps {
 		board.Set(boardSteps, step.Name(), display.Waiting, "")
 	}
 	recommended, err := validate.Recommended(c.Version)
 	if err != nil {
-		return accept.Report{}, usage("%w", err)
+		return none, cmdutil.UsageErrorf("%w", err)
 	}
-	until, err := c.Last(f.through)
+	until, err := c.Last(f.until)
 	if err != nil {
-		return accept.Report{}, usage("--through: %w", err)
+		return none, cmdutil.UsageErrorf("--until: %w", err)
 	}
-	return accept.Run(ctx, accept.Options{
-		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.cluster,
-		Recipe: c.Recipe, RecipeFile: recipeFile, Inputs: map[string][]byte{validate.InputFile: input},
-		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			return c.Plan(t.site, t.profile, validate.Reach{Cluster: w.Cluster, RunID: w.RunID, KillOutside: t.killer()})
-		},
-		Charts:      gate.Charts(t.site, t.profile),
-		EvidenceDir: f.evidence, Resume: f.resume, Fresh: f.fresh, From: f.from, Only: f.step, Until: until,
-		Parallel: 1, Holding: c.Holding(), Keep: f.keep, ClusterEnds: t.owner != nil, Hosts: t.hosts.Keys(),
-		Tool: version, Command: f.command(), Versions: t.versions, Digests: t.digests,
-		Events: func(e plan.Event) { showStepEvent(board, e, recommended) },
-		Note:   func(text string) { board.Log("%s", text) },
-	})
+	o := t.RunOptions(board)
+	if f.onLab() {
+		o.Cluster = withComponents(t.Cluster, r, board)
+	}
+	kill := killer(t.Lab)
+	o.Recipe, o.RecipeFile, o.Inputs = c.Recipe, recipeFile, map[string][]byte{validate.InputFile: input}
+	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
+		return c.Plan(t.Site, t.Profile, validate.Reach{Cluster: w.Cluster, RunID: w.RunID, KillOutside: kill})
+	}
+	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Until = f.evidence, f.resume, f.fresh, f.from, f.step, until
+	o.Parallel, o.Holding, o.Keep, o.Command = 1, c.Holding(), f.keep, f.command()
+	o.Events = func(e plan.Event) {
+		if (e.Kind == plan.EventVerdict || e.Kind == plan.EventKept) && slices.Contains(recommended, e.Step) {
+			result := *e.Result
+			result.Reason = "recommended, fails nothing: " + result.Reason
+			e.Result = &result
+		}
+		cmdutil.ShowPlanEvent(board, boardSteps, e)
+	}
+	return o, nil
 }
 
-// resolved is the recipe that is asked for; on the lab, by default, that of the intent
-// for a cluster of kind with the lab's GPUs.
-func (f *validateFlags) resolved(t *tree.Tree, intent string, at *target) (string, *resolve.Result, error) {
+// resolve resolves the recipe of --recipe. The default on the lab is the recipe of the
+// intent for kind with the lab's GPUs.
+func (f *validateFlags) resolve(recipes *tree.Tree, intent string, t *cmdutil.Target) (string, *resolve.Result, error) {
 	if f.recipe != "" {
-		n, err := parseRecipe(t, f.recipe)
+		ref, err := cmdutil.ParseRecipe(recipes, f.recipe)
 		if err != nil {
 			return "", nil, err
 		}
-		r, err := n.resolve(t, resolve.Options{Profile: f.profile})
+		r, err := ref.Resolve(recipes, resolve.Options{Profile: f.profile})
 		return f.recipe, r, err
 	}
 	if intent == "conformance" {
-		intent = "training" // what a cluster for either intent has, and no platform beside it
+		intent = "training" // it has the components of every intent and no platform
 	}
-	accelerator, err := labAccelerator(t, at.profile.GPU.Products)
+	accelerator, err := acceleratorOf(recipes, t.Profile.GPU.Products)
 	if err != nil {
 		return "", nil, err
 	}
 	q := criteria.Criteria{Service: "kind", Accelerator: accelerator, Intent: intent}
-	r, err := resolved(resolve.Resolve(t, q, resolve.Options{}))
+	r, err := cmdutil.Resolved(resolve.Resolve(recipes, q, resolve.Options{}))
 	return fmt.Sprintf("service=kind,accelerator=%s,intent=%s", q.Accelerator, intent), r, err
 }
 
-// labAccelerator is the lab's GPU as recipes call it: h100 of NVIDIA H100 80GB HBM3.
-func labAccelerator(t *tree.Tree, products []string) (string, error) {
-	shapes, problems := nodeprofile.Load(t)
+// acceleratorOf is the accelerator of recipes for a GPU product: h100 for
+// "NVIDIA H100 80GB HBM3".
+func acceleratorOf(recipes *tree.Tree, products []string) (string, error) {
+	shapes, problems := nodeprofile.Load(recipes)
 	if err := problems.Err(); err != nil {
-		return "", infrastructure(err)
+		return "", cmdutil.Unobserved(err)
 	}
 	for _, a := range shapes.AcceleratorList {
 		for _, product := range products {
@@ -282,19 +283,19 @@ func labAccelerator(t *tree.Tree, products []string) (string, error) {
 			}
 		}
 	}
-	return "", usage("no recipe is for %s: give one with --recipe", strings.Join(products, ", "))
+	return "", cmdutil.UsageErrorf("recipe for %s not found: give one with --recipe", strings.Join(products, ", "))
 }
 
-// command is what the evidence says was asked for: the flags that matter, no paths.
+// command is the command line in the evidence: the flags that select checks, without paths.
 func (f *validateFlags) command() []string {
-	command := []string{"firstlight", "validate", "--intent", *f.intent, "--conformance", f.version}
-	for _, flag := range []struct{ name, value string }{
-		{"--recipe", filepath.Base(f.recipe)}, {"--order", strings.Join(f.order, ",")}, {"--step", f.step}, {"--from", f.from},
-	} {
-		if flag.value != "" && flag.value != "." {
-			command = append(command, flag.name, flag.value)
-		}
+	command := []string{"firstlight", "validate", "--intent", f.intent, "--conformance", f.version}
+	recipe := ""
+	if f.recipe != "" {
+		recipe = filepath.Base(f.recipe)
 	}
+	command = append(command, cmdutil.FlagArgs(
+		[3]string{"--recipe", recipe}, [3]string{"--order", strings.Join(f.order, ",")}, [3]string{"--step", f.step}, [3]string{"--from", f.from},
+	)...)
 	if f.disruptive {
 		command = append(command, "--disruptive")
 	}
@@ -304,60 +305,59 @@ func (f *validateFlags) command() []string {
 	return command
 }
 
-// installWithin bounds what a lab needs until a recipe's components are there.
-const installWithin = 5 * time.Minute
+// installTimeout limits the installation of a recipe's components on a lab.
+const installTimeout = 5 * time.Minute
 
-// install has the lab carry a recipe's components before anybody looks at it.
-func (t *target) install(r *resolve.Result, board *display.Board) {
-	reach := t.cluster
-	done := make(chan struct{}, 1)
-	done <- struct{}{}
+// withComponents installs a recipe's components on a lab before the first use of the
+// cluster. A failed installation is repeated with the next use.
+func withComponents(cluster accept.Reach, r *resolve.Result, board *display.Board) accept.Reach {
+	lock := make(chan struct{}, 1) // a mutex whose Lock ends with ctx
 	installed := false
-	t.cluster = func(ctx context.Context) (*kube.Cluster, error) {
-		cluster, err := reach(ctx)
+	return func(ctx context.Context) (*kube.Cluster, error) {
+		c, err := cluster(ctx)
 		if err != nil {
 			return nil, err
 		}
 		select {
-		case <-done:
-			defer func() { done <- struct{}{} }()
+		case lock <- struct{}{}:
+			defer func() { <-lock }()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 		if installed {
-			return cluster, nil
+			return c, nil
 		}
-		board.Set(boardLab, "components", display.Running, "")
-		n, err := installOn(ctx, cluster, r)
+		board.Set(cmdutil.BoardLab, "components", display.Running, "")
+		n, err := cmdutil.InstallRecipe(ctx, c, r)
 		if err == nil {
-			err = awaitInstalled(ctx, cluster)
+			err = waitInstalled(ctx, c)
 		}
 		if err != nil {
-			board.Set(boardLab, "components", display.Failed, err.Error())
+			board.Set(cmdutil.BoardLab, "components", display.Failed, err.Error())
 			return nil, err
 		}
 		installed = true
-		board.Set(boardLab, "components", display.Done, fmt.Sprintf("%d", n))
-		return cluster, nil
+		board.Set(cmdutil.BoardLab, "components", display.Done, fmt.Sprintf("%d", n))
+		return c, nil
 	}
 }
 
-// awaitInstalled returns when what was installed on a lab is as it will be.
-func awaitInstalled(ctx context.Context, cluster *kube.Cluster) error {
-	ctx, cancel := context.WithTimeout(ctx, installWithin)
+func waitInstalled(ctx context.Context, cluster *kube.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
-	return infrastructure(install.Await(ctx, cluster.Client))
+	return cmdutil.Unobserved(install.Await(ctx, cluster.Client))
 }
 
-// killer kills programs beside a lab's API server; nil where there is no lab.
-func (t *target) killer() func(ctx context.Context, operator string) (string, error) {
-	if t.labHandle == nil {
+// killer kills the process of an operator that runs outside a lab's cluster; nil for a
+// real cluster.
+func killer(h *lab.Handle) func(ctx context.Context, operator string) (string, error) {
+	if h == nil {
 		return nil
 	}
 	return func(ctx context.Context, operator string) (string, error) {
-		id, err := t.labHandle.Kill(ctx, operator)
+		id, err := h.Kill(ctx, operator)
 		if err != nil {
-			return "", err //nolint:wrapcheck // says of what
+			return "", err
 		}
 		return fmt.Sprintf("program %s, process %d", operator, id.PID), nil
 	}

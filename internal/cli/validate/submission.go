@@ -8,70 +8,64 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance/programme"
 	"github.com/firstlight/firstlight/internal/conformance/submission"
 	"github.com/firstlight/firstlight/internal/diag"
 	"github.com/firstlight/firstlight/internal/evidence"
 )
 
-func newValidateSubmission(s Streams) *cobra.Command {
-	return newSubmission(s, &http.Client{})
-}
+func newSubmission(s cmdutil.Streams) *cobra.Command { return newSubmissionWith(s, &http.Client{}) }
 
-// submissionFlags are the flags of submission.
 type submissionFlags struct {
 	version, run, product, out string
 	draft, offline             bool
 }
 
-// newSubmission is newValidateSubmission with what asks the addresses.
-func newSubmission(s Streams, client submission.Doer) *cobra.Command {
+// newSubmissionWith checks addresses with client.
+func newSubmissionWith(s cmdutil.Streams, client submission.Doer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submission",
-		Short: "Write what a run showed as a submission to the CNCF AI Conformance programme",
-		Long: `submission takes the verdicts and the observations of a finished run and writes them in
-the programme's own layout, OUT/vX.Y/PRODUCT: PRODUCT.yaml, one file of evidence a
-requirement, junit.xml. Then it holds that against the programme's rules, as check does.
+		Short: "Write the results of a run as a submission to the CNCF AI Conformance program",
+		Long: `Write the verdicts and observations of a finished run in the layout of the program,
+OUT/vX.Y/PRODUCT: PRODUCT.yaml, one evidence file a requirement, junit.xml. Then check the
+result against the rules of the program, as check does.
 
-A status is never better than what was shown: passed is Implemented, a check of which a
-half was not run is Partially Implemented, failed is Not Implemented, not applicable is
-N/A with the reason. A run that did not see everything, is not whole, was changed, or is
-on simulated hardware is refused. --draft writes it all the same, says so in every file,
-and is never valid.
+A status is never better than the verdict: passed is Implemented, a check with a part that
+did not run is Partially Implemented, failed is Not Implemented, not applicable is N/A with
+the reason. A run with unobserved checks, an incomplete or modified run, and a run on
+simulated hardware are refused. --draft writes a draft instead, marked in every file and
+never valid.
 
-What is to be said of the product stands in the product file: directory (the name in
-vX.Y), metadata (the programme's keys), and requirements.ID.evidence and .notes for what
-is to be said beside what the run showed.
+The product file describes the product: directory (the name in vX.Y), metadata (the
+program's keys), and requirements.ID.evidence and .notes for additions to the run.
 
-Exit codes: 0 it is written and valid, or it is the draft that was asked for; 1 a rule is
-broken, or the run was changed; 2 bad input; 3 it is refused, or --offline left addresses
-unasked.`,
-		Example: `  firstlight validate submission --version 1.36 --run evidence/20261121-014233-7f3a --product product.yaml --out submission
+Exit codes: 0 written and valid, or the draft that was asked for; 1 a rule is broken, or
+the run was modified; 2 invalid input; 3 refused, or --offline left addresses unchecked.`,
+		Example: `  # Write a submission
+  firstlight validate submission --version 1.36 --run evidence/20261121-014233-7f3a --product product.yaml --out submission
+
+  # Write a draft from a run on the lab
   firstlight validate submission --version 1.36 --run evidence/20261121-014233-7f3a --product product.yaml --out draft --draft --offline
+
+  # Check a submission
   firstlight validate submission check submission/v1.36/turbo`,
 		Args: cobra.NoArgs,
 	}
 	var f submissionFlags
 	flags := cmd.Flags()
-	flags.StringVar(&f.version, "version", "", "version of the programme: "+strings.Join(programme.Versions(), ", "))
+	flags.StringVar(&f.version, "version", "", "version of the program: "+strings.Join(programme.Versions(), ", "))
 	flags.StringVar(&f.run, "run", "", "directory of the run")
-	flags.StringVar(&f.product, "product", "", "file that says what the product is")
-	flags.StringVar(&f.out, "out", "", "directory to write into, as vX.Y/PRODUCT")
-	flags.BoolVar(&f.draft, "draft", false, "write a draft of a run that can't be submitted; it is never valid")
-	flags.BoolVar(&f.offline, "offline", false, "do not ask whether addresses answer; exits 3 where nothing else is wrong")
-	for _, name := range []string{"version", "run", "product", "out"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag was added above
-		}
-	}
-	if err := cmd.RegisterFlagCompletionFunc("version", cobra.FixedCompletions(programme.Versions(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // as above
-	}
-	out := addOutputFlag(cmd)
+	flags.StringVar(&f.product, "product", "", "file that describes the product")
+	flags.StringVar(&f.out, "out", "", "directory to write vX.Y/PRODUCT into")
+	flags.BoolVar(&f.draft, "draft", false, "write a draft of a run that cannot be submitted; it is never valid")
+	flags.BoolVar(&f.offline, "offline", false, "do not check addresses; exit 3 if nothing else is wrong")
+	cmdutil.RequireFlags(cmd, "version", "run", "product", "out")
+	cmdutil.CompleteFlag(cmd, "version", programme.Versions())
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		composed, err := f.compose()
 		if err != nil {
@@ -79,16 +73,16 @@ unasked.`,
 		}
 		dir, err := submission.Write(f.out, composed)
 		if errors.Is(err, submission.ErrThere) {
-			return usage("%w", err)
+			return cmdutil.UsageErrorf("%w", err)
 		} else if err != nil {
-			return infrastructure(err)
+			return cmdutil.Unobserved(err)
 		}
 		report, err := examine(cmd.Context(), s, dir, client, f.offline)
 		if err != nil {
 			return err
 		}
 		w := writtenSubmission{Report: report, Valid: report.Valid(), Draft: composed.Draft, Files: len(composed.Files)}
-		if err := out.write(s.Out, w, func(to io.Writer) error { return printWritten(to, w) }); err != nil {
+		if err := out.Write(s.Out, w, func(to io.Writer) { printWritten(to, w) }); err != nil {
 			return err
 		}
 		if f.draft {
@@ -100,65 +94,63 @@ unasked.`,
 	return cmd
 }
 
-// compose reads what there is and makes a submission of it.
 func (f submissionFlags) compose() (submission.Submission, error) {
 	var none submission.Submission
 	p, err := programme.Load(f.version)
 	if err != nil {
-		return none, usage("--version: %w", err)
+		return none, cmdutil.UsageErrorf("--version: %w", err)
 	}
 	text, err := os.ReadFile(f.product)
 	if err != nil {
-		return none, usage("read the product file: %w", err)
+		return none, cmdutil.UsageErrorf("cannot read the product file: %w", err)
 	}
 	product, err := submission.ReadProduct(f.product, text, p)
 	if err != nil {
-		return none, usage("%w", err)
+		return none, cmdutil.UsageErrorf("%w", err)
 	}
-	dir, err := bundleDir(f.run)
+	dir, err := cmdutil.RunDir(f.run)
 	if err != nil {
 		return none, err
 	}
 	run, err := submission.Read(dir, p)
 	if _, changed := errors.AsType[*evidence.TamperedError](err); changed {
-		return none, &exitError{code: ExitFailed, err: err}
+		return none, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 	} else if err != nil {
-		return none, usage("%w", err)
+		return none, cmdutil.UsageErrorf("%w", err)
 	}
 	composed, err := submission.Compose(p, product, run, f.draft)
 	if _, refused := errors.AsType[*submission.RefusedError](err); refused {
-		return none, infrastructure(err)
+		return none, cmdutil.Unobserved(err)
 	} else if err != nil {
-		return none, usage("%w", err)
+		return none, cmdutil.UsageErrorf("%w", err)
 	}
 	return composed, nil
 }
 
-func newSubmissionCheck(s Streams, client submission.Doer) *cobra.Command {
+func newSubmissionCheck(s cmdutil.Streams, client submission.Doer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Hold a submission against the programme's rules; exits 1 when one is broken",
-		Long: `check reads a submission, vX.Y/PRODUCT, made by firstlight or by anybody else, and names
-everything in it that breaks a rule: of the programme (every requirement is there, a MUST
-is Implemented, N/A says why, metadata are filled in, every file of evidence is there and
-every address answers) or of ours (id, description and level are as in the checklist,
-nothing is there twice, no evidence lies outside of the directory, it is no draft).
+		Short: "Check a submission against the program's rules; exit 1 if one is broken",
+		Long: `Read a submission, vX.Y/PRODUCT, and print every broken rule: of the program (every
+requirement is present, a MUST is Implemented, N/A has a reason, metadata are complete,
+every evidence file exists, every address answers) or of firstlight (ID, description and
+level match the checklist, no duplicates, no evidence outside the directory, not a draft).
 
-Exit codes: 0 valid; 1 a rule is broken; 2 bad input; 3 nothing is broken, and something
-could not be looked at: with --offline addresses are not asked.`,
+Exit codes: 0 valid; 1 a rule is broken; 2 invalid input; 3 no rule is broken, but some
+were not checked: --offline does not check addresses.`,
 		Example: `  firstlight validate submission check submission/v1.36/turbo
   firstlight validate submission check submission/v1.36/turbo --offline -o json`,
 		Args: cobra.ExactArgs(1),
 	}
-	offline := cmd.Flags().Bool("offline", false, "do not ask whether addresses answer")
-	out := addOutputFlag(cmd)
+	offline := cmd.Flags().Bool("offline", false, "do not check addresses")
+	out := cmdutil.AddOutputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		report, err := examine(cmd.Context(), s, args[0], client, *offline)
 		if err != nil {
 			return err
 		}
 		c := checkedSubmission{Report: report, Valid: report.Valid()}
-		if err := out.write(s.Out, c, func(to io.Writer) error { return printReported(to, report) }); err != nil {
+		if err := out.Write(s.Out, c, func(to io.Writer) { printReported(to, report) }); err != nil {
 			return err
 		}
 		return reportExit(report)
@@ -166,29 +158,29 @@ could not be looked at: with --offline addresses are not asked.`,
 	return cmd
 }
 
-// examine holds a directory against the rules.
-func examine(ctx context.Context, s Streams, dir string, client submission.Doer, offline bool) (submission.Report, error) {
+// examine checks a directory against the rules.
+func examine(ctx context.Context, s cmdutil.Streams, dir string, client submission.Doer, offline bool) (submission.Report, error) {
 	var o submission.Options
 	if !offline {
 		o.Client = client
-		fmt.Fprintln(s.Err, "asking whether the addresses answer")
+		fmt.Fprintln(s.Err, "checking the addresses")
 	}
 	report, err := submission.Validate(ctx, dir, o)
 	if ctx.Err() != nil {
-		return report, infrastructure(err)
+		return report, cmdutil.Unobserved(err)
 	} else if err != nil {
-		return report, usage("%w", err)
+		return report, cmdutil.UsageErrorf("%w", err)
 	}
 	return report, nil
 }
 
-// reportExit is the mute exit of a report: what was not looked at is no pass.
+// reportExit is the exit code of a report: unchecked rules do not pass.
 func reportExit(r submission.Report) error {
 	switch {
 	case !r.Valid():
-		return &exitError{code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	case len(r.Unchecked) > 0:
-		return &exitError{code: ExitUnobserved}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved}
 	default:
 		return nil
 	}
@@ -204,39 +196,32 @@ type checkedSubmission struct {
 type writtenSubmission struct {
 	submission.Report
 	Valid bool `json:"valid"`
-	// Draft says why it is one; none: it is none.
+	// Draft has the reasons why it is a draft; empty for a submission.
 	Draft []string `json:"draft,omitempty"`
 	Files int      `json:"files"`
 }
 
-func printWritten(to io.Writer, w writtenSubmission) error {
-	what := "a submission"
+func printWritten(to io.Writer, w writtenSubmission) {
+	kind := "a submission"
 	if len(w.Draft) > 0 {
-		what = "a DRAFT"
+		kind = "a DRAFT"
 	}
-	fmt.Fprintf(to, "wrote %s of %d files\n", what, w.Files)
-	for _, why := range w.Draft {
-		fmt.Fprintf(to, "  %s\n", why)
+	fmt.Fprintf(to, "wrote %s of %s\n", kind, cmdutil.Count(w.Files, "file"))
+	for _, reason := range w.Draft {
+		fmt.Fprintf(to, "  %s\n", reason)
 	}
 	fmt.Fprintln(to)
-	return printReported(to, w.Report)
+	printReported(to, w.Report)
 }
 
-// printReported shows the statuses, what is wrong, and what nobody looked at.
-func printReported(to io.Writer, r submission.Report) error {
+// printReported prints the statuses, the problems and what was not checked.
+func printReported(to io.Writer, r submission.Report) {
 	if len(r.Requirements) > 0 {
-		table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "REQUIREMENT\tLEVEL\tSTATUS\tEVIDENCE")
+		table := cmdutil.NewTable(to, "REQUIREMENT", "LEVEL", "STATUS", "EVIDENCE")
 		for _, q := range r.Requirements {
-			status := string(q.Status)
-			if status == "" {
-				status = "-"
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", q.ID, q.Level, status, len(q.Evidence))
+			table.Row(q.ID, q.Level, q.Status, len(q.Evidence))
 		}
-		if err := table.Flush(); err != nil {
-			return fmt.Errorf("write output: %w", err)
-		}
+		table.Flush()
 		fmt.Fprintln(to)
 	}
 	for _, p := range r.Problems {
@@ -248,19 +233,15 @@ func printReported(to io.Writer, r submission.Report) error {
 	for _, u := range r.Unchecked {
 		fmt.Fprintf(to, "not checked: %s (%s)\n", u.What, u.Why)
 	}
-	_, err := fmt.Fprintf(to, "%s: %s\n", r.Dir, summaryOf(r))
-	return err //nolint:wrapcheck // writes to our own stream
+	fmt.Fprintf(to, "%s: %s\n", r.Dir, summaryOf(r))
 }
 
 func summaryOf(r submission.Report) string {
-	broken := r.Problems.Count(diag.Error)
-	switch {
-	case broken == 1:
-		return "not valid, 1 problem"
+	switch broken := r.Problems.Count(diag.Error); {
 	case broken > 0:
-		return fmt.Sprintf("not valid, %d problems", broken)
+		return "not valid, " + cmdutil.Count(broken, "problem")
 	case len(r.Unchecked) > 0:
-		return fmt.Sprintf("nothing is wrong in it, %d not checked", len(r.Unchecked))
+		return fmt.Sprintf("no rule is broken, %d not checked", len(r.Unchecked))
 	default:
 		return "valid for " + r.Version
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/cli/clitest"
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/conformance/submission/submissiontest"
 )
 
@@ -38,27 +40,14 @@ func (w web) Do(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 }
 
-// submissionRun runs a command line in which @ is dir, and takes it out of what is printed.
+// submissionRun runs a command line in which @ is dir, and removes dir from the output.
 func submissionRun(t *testing.T, dir string, w web, line string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	s := Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
-	cmd := newSubmission(s, w)
-	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	cmd.SetOut(&out)
-	cmd.SetErr(&errs)
-	cmd.SetArgs(strings.Fields(strings.ReplaceAll(line, "@", dir)))
-	started := false
-	strict(cmd, &started)
-	err := cmd.ExecuteContext(t.Context())
-	if err != nil && !started {
-		err = usage("%w", err)
-	}
-	if err != nil {
-		errs.WriteString(err.Error())
-	}
+	s := cmdutil.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}
+	code = cmdutil.Execute(t.Context(), newSubmissionWith(s, w), strings.Fields(strings.ReplaceAll(line, "@", dir)), s)
 	clean := func(b bytes.Buffer) string { return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), "") }
-	return clean(out), clean(errs), exitCode(err)
+	return clean(out), clean(errs), code
 }
 
 // recordedRun puts a run and a product file into a directory.
@@ -87,18 +76,18 @@ func TestSubmission(t *testing.T) {
 		written bool
 		stderr  string
 	}{
-		"valid.txt":     {code: ExitPassed, written: true},
-		"valid.json":    {flags: " -o json", code: ExitPassed, written: true},
-		"offline.txt":   {flags: " --offline", code: ExitUnobserved, written: true},
-		"gone.txt":      {web: web{gone: "https://yoyo.example/turbo"}, code: ExitFailed, written: true},
-		"failed.txt":    {run: failed, code: ExitFailed, written: true},
-		"refused":       {run: simulated, code: ExitUnobserved, stderr: "ai_inference is not in the run"},
-		"draft.txt":     {run: simulated, flags: " --draft --offline", code: ExitPassed, written: true},
-		"draft.json":    {run: simulated, flags: " --draft --offline -o json", code: ExitPassed, written: true},
-		"no-version":    {flags: " --version 1.33", code: ExitUsage, stderr: "there are 1.34, 1.35, 1.36, 1.37"},
-		"no-run":        {flags: " --run @/nowhere", code: ExitUsage, stderr: "give the directory of a run"},
-		"no-product":    {flags: " --product @/nowhere", code: ExitUsage, stderr: "read the product file"},
-		"other-version": {flags: " --version 1.35", code: ExitUnobserved, stderr: "dra_support is not in the run"},
+		"valid.txt":     {code: cmdutil.ExitPassed, written: true},
+		"valid.json":    {flags: " -o json", code: cmdutil.ExitPassed, written: true},
+		"offline.txt":   {flags: " --offline", code: cmdutil.ExitUnobserved, written: true},
+		"gone.txt":      {web: web{gone: "https://yoyo.example/turbo"}, code: cmdutil.ExitFailed, written: true},
+		"failed.txt":    {run: failed, code: cmdutil.ExitFailed, written: true},
+		"refused":       {run: simulated, code: cmdutil.ExitUnobserved, stderr: "ai_inference is not in the run"},
+		"draft.txt":     {run: simulated, flags: " --draft --offline", code: cmdutil.ExitPassed, written: true},
+		"draft.json":    {run: simulated, flags: " --draft --offline -o json", code: cmdutil.ExitPassed, written: true},
+		"no-version":    {flags: " --version 1.33", code: cmdutil.ExitUsage, stderr: "there are 1.34, 1.35, 1.36, 1.37"},
+		"no-run":        {flags: " --run @/nowhere", code: cmdutil.ExitUsage, stderr: "give the directory of a run"},
+		"no-product":    {flags: " --product @/nowhere", code: cmdutil.ExitUsage, stderr: "read the product file"},
+		"other-version": {flags: " --version 1.35", code: cmdutil.ExitUnobserved, stderr: "dra_support is not in the run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +97,7 @@ func TestSubmission(t *testing.T) {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			if strings.Contains(name, ".") {
-				golden(t, "submission/"+name, []byte(stdout))
+				clitest.Golden(t, name, []byte(stdout))
 			}
 			if _, err := os.Stat(filepath.Join(dir, "out", "v1.36", "turbo", "PRODUCT.yaml")); (err == nil) != tt.written {
 				t.Errorf("written: %v", err)
@@ -120,15 +109,15 @@ func TestSubmission(t *testing.T) {
 func TestSubmissionCheck(t *testing.T) {
 	t.Parallel()
 	dir, args := recordedRun(t, submissiontest.Options{})
-	if _, stderr, code := submissionRun(t, dir, web{}, args); code != ExitPassed {
+	if _, stderr, code := submissionRun(t, dir, web{}, args); code != cmdutil.ExitPassed {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if _, stderr, code := submissionRun(t, dir, web{}, args); code != ExitUsage || !strings.Contains(stderr, "is there already") {
+	if _, stderr, code := submissionRun(t, dir, web{}, args); code != cmdutil.ExitUsage || !strings.Contains(stderr, "is there already") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	at := "check @/out/v1.36/turbo"
 	for line, want := range map[string]int{
-		at: ExitPassed, at + " -o json": ExitPassed, at + " --offline": ExitUnobserved, "check @/nowhere": ExitUsage, "check": ExitUsage, "chekc": ExitUsage,
+		at: cmdutil.ExitPassed, at + " -o json": cmdutil.ExitPassed, at + " --offline": cmdutil.ExitUnobserved, "check @/nowhere": cmdutil.ExitUsage, "check": cmdutil.ExitUsage, "chekc": cmdutil.ExitUsage,
 	} {
 		if _, stderr, code := submissionRun(t, dir, web{}, line); code != want {
 			t.Errorf("%s exits %d, want %d: %s", line, code, want, stderr)
@@ -138,7 +127,7 @@ func TestSubmissionCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, _, code := submissionRun(t, dir, web{}, at)
-	if code != ExitFailed || strings.Count(stdout, "[evidence-file]") != 14 {
+	if code != cmdutil.ExitFailed || strings.Count(stdout, "[evidence-file]") != 14 {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 }
@@ -153,7 +142,7 @@ func TestSubmissionOfARunThatWasChanged(t *testing.T) {
 	if err := os.WriteFile(runs[0], []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := submissionRun(t, dir, web{}, args+" --draft"); code != ExitFailed || !strings.Contains(stderr, "verdicts.json") {
+	if _, stderr, code := submissionRun(t, dir, web{}, args+" --draft"); code != cmdutil.ExitFailed || !strings.Contains(stderr, "verdicts.json") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -165,7 +154,7 @@ func TestSubmissionOfAProductThatSaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, code := submissionRun(t, dir, web{}, args)
-	if code != ExitUsage || strings.Count(stderr, "[metadata-missing]") != 8 || !strings.Contains(stderr, "[placeholder]") {
+	if code != cmdutil.ExitUsage || strings.Count(stderr, "[metadata-missing]") != 8 || !strings.Contains(stderr, "[placeholder]") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

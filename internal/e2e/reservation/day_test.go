@@ -24,7 +24,7 @@ func rotation(t *testing.T, code int, way string, args []string, words ...string
 	t.Helper()
 	all := append([]string{"rotation", way, "--file", registry, "--schedule", schedule, "--hooks", hooks}, args...)
 	if way == "up" {
-		all = append(all, "--passes", "1", "--ready-every", "1s")
+		all = append(all, "--ready-checks", "1", "--ready-interval", "1s")
 	}
 	reservation(t, code, all, words...)
 }
@@ -118,28 +118,28 @@ func TestMissedTeardownThenADay(t *testing.T) {
 
 func aDay(t *testing.T) {
 	t.Helper()
-	rotation(t, 0, "up", []string{"--dry-run"}, "would stand up")
+	rotation(t, 0, "up", []string{"--dry-run"}, "would provision")
 	rotation(t, 0, "up", nil, "by-day: stands fl-day-r6-")
 	rotation(t, 0, "up", nil, "it was up already")
 	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", strconv.FormatInt(who(t, byDay).Token, 10)}, "available for checkout")
 
-	ada := acquired(t, reservation(t, 0, []string{"take", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
-	reservation(t, 1, []string{"take", byDay, "--as", "eve"}, "ada has taken it")
+	ada := acquired(t, reservation(t, 0, []string{"checkout", byDay, "--as", "ada", "--purpose", "debugging", "-o", "json"}))[0]
+	reservation(t, 1, []string{"checkout", byDay, "--as", "eve"}, "ada has taken it")
 	reservation(t, 0, []string{"extend", byDay, "--by", "30m"}, "by-day is yours until")
 	reservation(t, 1, []string{"extend", byDay, "--by", "1m"}, "past the limit") // the evening needs its window
 	hasAccess(t, ada)
 	janitorFinds(t, 0, "fl-day-r6-", "it stands for people")
 	rotation(t, 1, "down", nil, "by-day: asked: ada has it until")
-	reservation(t, 0, []string{"renew", byDay}, "asks for it by")
+	reservation(t, 0, []string{"renew", byDay}, "asks for its release by")
 
-	reservation(t, 0, []string{"hand-back", byDay, "--why", "lunch"}, "handed back")
+	reservation(t, 0, []string{"checkin", byDay, "--why", "lunch"}, "checked in")
 	stale := strconv.FormatInt(ada.Token, 10)
 	reservation(t, 1, []string{"access", byDay, "--file", registry, "--hooks", hooks, "--grant", stale}, "token "+stale+" is stale", "team-e2e/daytime holds it")
-	eve := acquired(t, reservation(t, 0, []string{"take", byDay, "--as", "eve", "-o", "json"}))[0]
+	eve := acquired(t, reservation(t, 0, []string{"checkout", byDay, "--as", "eve", "-o", "json"}))[0]
 	if eve.Token <= ada.Token {
 		t.Errorf("token %d follows %d", eve.Token, ada.Token)
 	}
-	reservation(t, 0, []string{"hand-back", byDay})
+	reservation(t, 0, []string{"checkin", byDay})
 	rotation(t, 0, "down", nil, "by-day: down fl-day-r6-")
 	if v := who(t, byDay); v.State != "free" {
 		t.Errorf("in the evening it is %+v", v)

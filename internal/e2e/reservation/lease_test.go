@@ -14,12 +14,12 @@ func TestLease(t *testing.T) {
 	if first.Reservation != "one" || first.Holder != "ada" || first.Token == 0 {
 		t.Fatalf("the grant is %+v", first)
 	}
-	reservation(t, 1, []string{"acquire", "one", "--as", "eve"}, "is leased by ada", "--wait", "reservation who one")
+	reservation(t, 1, []string{"acquire", "one", "--as", "eve"}, "is leased by ada", "--wait", "reservation describe one")
 	reservation(t, 0, []string{"renew", "one"}, "one is yours until")
 	reservation(t, 0, []string{"extend", "one", "--by", "30m"}, "one is yours until")
 	reservation(t, 1, []string{"extend", "one", "--by", "90m"}, "past the limit")
-	reservation(t, 0, []string{"holders"}, "one", "ada", "a try", strconv.FormatInt(first.Token, 10))
-	reservation(t, 0, []string{"queue", "one"}, "nobody waits")
+	reservation(t, 0, []string{"get"}, "one", "ada", "a try", strconv.FormatInt(first.Token, 10))
+	reservation(t, 0, []string{"describe", "one"}, "the queue is empty")
 	reservation(t, 0, []string{"release", "one", "--why", "done"}, "one is released")
 
 	if v := who(t, "one"); v.State != "dirty" || v.Lease != nil || v.Token != first.Token {
@@ -44,7 +44,7 @@ func TestLease(t *testing.T) {
 	for line := range strings.Lines(reservation(t, 0, []string{"history", "one"}, "ada", "eve", "a try", "done", "a test says so").Stdout) {
 		what = append(what, strings.Fields(line)[1])
 	}
-	want := []string{"WHAT", "queued", "offered", "claimed", "extended", "released", "cleaning", "cleaned", "queued", "offered", "claimed", "released", "cleaning", "cleaned"}
+	want := []string{"EVENT", "queued", "offered", "claimed", "extended", "released", "cleaning", "cleaned", "queued", "offered", "claimed", "released", "cleaning", "cleaned"}
 	if !slices.Equal(what, want) {
 		t.Errorf("the history is %v", what)
 	}
@@ -70,13 +70,13 @@ func TestQueue(t *testing.T) {
 	if got := queue(t, name); !slices.Equal(got, []string{"night", "first", "second"}) {
 		t.Errorf("the queue is %v", got)
 	}
-	reservation(t, 0, []string{"queue", name}, "nightly", "second")
+	reservation(t, 0, []string{"describe", name}, "nightly", "second")
 	token := holder.Token
 	for _, who := range []string{"night", "first", "second"} {
 		reservation(t, 0, []string{"release", name, "--grant", strconv.FormatInt(token, 10)})
 		clean(t, name)
 		r := waiting[who].end(t)
-		if r.Code != 0 || !strings.Contains(r.Stderr, "in its queue") {
+		if r.Code != 0 || !strings.Contains(r.Stderr, "in the queue") {
 			t.Fatalf("%s waited, and exited %d: %s", who, r.Code, r.Stderr)
 		}
 		g := acquired(t, r)[0]

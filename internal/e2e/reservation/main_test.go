@@ -157,7 +157,7 @@ type shown struct {
 
 func who(t *testing.T, name string) shown {
 	t.Helper()
-	r := reservation(t, 0, []string{"who", name, "-o", "json"})
+	r := reservation(t, 0, []string{"describe", name, "-o", "json"})
 	var v shown
 	if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
 		t.Fatalf("%v\n%s", err, r.Stdout)

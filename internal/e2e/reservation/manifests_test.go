@@ -107,7 +107,7 @@ func TestManifests(t *testing.T) {
 	create(t, "reservation-run.yaml")
 	t.Run("viewer", func(t *testing.T) {
 		k := as(t, "vic", "engineers")
-		for _, args := range [][]string{{"holders"}, {"queue"}, {"who", "many"}, {"history", "many"}, {"metrics"}} {
+		for _, args := range [][]string{{"get"}, {"describe", "many"}, {"history", "many"}, {"metrics"}} {
 			reservation(t, 0, append(args, "--kubeconfig", k))
 		}
 		reservation(t, 3, []string{"acquire", "many", "--kubeconfig", k}, "is forbidden")

@@ -14,7 +14,7 @@ import (
 func TestRehearsal(t *testing.T) {
 	t.Parallel()
 	suite.Require(t, suite.All)
-	args := []string{"reservation", "rehearse", "-o", "json", "--dir", filepath.Join(t.TempDir(), "rehearsal")}
+	args := []string{"reservation", "simulate", "-o", "json", "--dir", filepath.Join(t.TempDir(), "rehearsal")}
 	days, cells := 7, 42
 	if suite.Current() < suite.Soak {
 		days, cells = 1, 6

@@ -123,7 +123,7 @@ func (p *runner) keep(ctx context.Context, history string) error {
 		return err
 	}
 	for name, format := range map[string]string{"grid.txt": "table", "grid.html": "html", "grid.json": "json"} {
-		grid, err := p.firstlight(ctx, "reservation", "batch", "grid", "--clock", p.clockPath(), "-o", format)
+		grid, err := p.firstlight(ctx, "reservation", "batch", "results", "--clock", p.clockPath(), "-o", format)
 		if err != nil {
 			return err
 		}

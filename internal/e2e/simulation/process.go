@@ -58,7 +58,7 @@ func (p *runner) startController(ctx context.Context) error {
 	}
 	defer log.Close()
 	argv := append(append([]string{}, p.opts.Command...), "reservation", "run", "--listen", "127.0.0.1:0", "--clock", p.clockPath(),
-		"--passes", "1", "--ready-every", "250ms", "--ready-within", "10m", "--grace", "1s", "--period", "10s", "--poll", "250ms", "--leader-elect-lease-duration", "4s")
+		"--ready-checks", "1", "--ready-interval", "250ms", "--ready-timeout", "10m", "--grace", "1s", "--period", "10s", "--poll", "250ms", "--leader-elect-lease-duration", "4s")
 	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = p.environ(), p.dir, log, log
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -1,4 +1,4 @@
-package labprovider
+package hookprovider
 
 import (
 	"errors"

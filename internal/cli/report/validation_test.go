@@ -1,4 +1,4 @@
-package validate
+package report
 
 import (
 	"strings"
@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
-// What is only recommended has a row with the programme's word for it, and is never red.
-func TestRecommendationsHaveRowsOfTheirOwn(t *testing.T) {
+// A recommendation has a row with its status and is never red.
+func TestRecommendationsHaveRows(t *testing.T) {
 	t.Parallel()
 	row := func(name string, verdict check.Verdict, status submission.Status) validate.Recommendation {
 		return validate.Recommendation{Gate: accept.Gate{Gate: name, Verdict: verdict, Reason: "as " + name + " is"}, Status: status}
@@ -27,13 +27,13 @@ func TestRecommendationsHaveRowsOfTheirOwn(t *testing.T) {
 	}}}
 	for _, coloured := range []bool{false, true} {
 		var out strings.Builder
-		printValidation(&out, r, display.Style{Color: coloured})
+		Validation(&out, r, Options{Style: display.Style{Color: coloured}})
 		if strings.Contains(out.String(), "\x1b[31m") {
-			t.Errorf("something is red:\n%s", out.String())
+			t.Errorf("a row is red:\n%s", out.String())
 		}
-		for _, want := range []string{"implemented", "partially", "not there", "n/a", "open", "as disaggregated_inference is"} {
+		for _, want := range []string{"implemented", "partial", "missing", "n/a", "unknown", "as disaggregated_inference is"} {
 			if !strings.Contains(out.String(), want) {
-				t.Errorf("%q is not in\n%s", want, out.String())
+				t.Errorf("%q is missing in\n%s", want, out.String())
 			}
 		}
 	}

@@ -1,0 +1,4 @@
+package cmdutil
+
+// Version is set by the linker.
+var Version = "devel"
