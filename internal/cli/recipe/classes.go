@@ -18,7 +18,7 @@ import (
 type recipeClasses struct {
 	Tree    string            `json:"tree"`
 	Recipes int               `json:"recipes"`
-	Classes []class.Class     `json:"classes"`
+	Classes []schedule.Class  `json:"classes"`
 	Tiers   []schedule.Saving `json:"tiers"`
 	// Unmade are recipes without a class: their nodes and pods cannot be derived.
 	Unmade []unmade `json:"unmade,omitempty"`
@@ -140,7 +140,7 @@ func explainClasses(s cmdutil.Streams, out *cmdutil.Output, source *schedule.Sou
 	if err != nil {
 		return err
 	}
-	apart := classDifference{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: class.Explain(left.Cell, right.Cell)}
+	apart := classDifference{A: a, B: b, Fingerprints: [2]string{left.Fingerprint, right.Fingerprint}, Differences: schedule.Diff(left.Scenario, right.Scenario)}
 	apart.Same = len(apart.Differences) == 0
 	if apart.Same {
 		apart.Differences = []schedule.Difference{}

@@ -109,7 +109,7 @@ func runDistributed(ctx context.Context, s cmdutil.Streams, f *scheduleFlags, la
 	closeBoard := sync.OnceFunc(board.Close)
 	defer closeBoard()
 	progress := &shardProgress{board: board, shards: map[int]fanout.Progress{}, total: spec.Shards}
-	r, err := distribute.Run(ctx, distribute.Options{
+	r, err := fanout.Run(ctx, fanout.Options{
 		Cluster: cluster, Spec: spec, Selection: chosen, Tree: label, Tool: cmdutil.Version, Progress: progress.show,
 	})
 	closeBoard()
@@ -140,7 +140,7 @@ func (d *distributeFlags) specOf(f *scheduleFlags, chosen schedule.Selection) (f
 		spec.Parallel = spec.Shards
 	}
 	var err error
-	if spec.RunID, err = distribute.NewRunID(time.Now(), rand.Reader); err != nil {
+	if spec.RunID, err = fanout.NewRunID(time.Now(), rand.Reader); err != nil {
 		return spec, cmdutil.Unobserved(err)
 	}
 	if f.recipes.Dir != "" {

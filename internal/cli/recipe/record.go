@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/impact"
+	"github.com/firstlight/firstlight/internal/impact/compare"
+	"github.com/firstlight/firstlight/internal/impact/record"
 	"github.com/firstlight/firstlight/internal/schedule"
 )
 
@@ -17,7 +20,7 @@ type recordFlags struct {
 
 	// set by read
 	planned *impact.Plan
-	shard   tier.Shard
+	shard   impact.Shard
 }
 
 func (f *recordFlags) add(cmd *cobra.Command) {

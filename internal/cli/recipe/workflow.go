@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstlight/firstlight/internal/ciworkflow"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/impact"
-	"github.com/firstlight/firstlight/internal/impact/compare"
 )
 
 func newWorkflow(s cmdutil.Streams) *cobra.Command {

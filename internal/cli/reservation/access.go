@@ -94,13 +94,13 @@ func (f *accessFlags) find(cmd *cobra.Command, s cmdutil.Streams, name string) (
 		return none, err
 	}
 	a, err := access.Find(cmd.Context(), r.store, hooks, row, token)
-	if errors.Is(err, access.ErrNotHeld) || errors.Is(err, access.ErrNothing) {
+	if errors.Is(err, access.ErrNotHeld) || errors.Is(err, access.ErrNoDeployment) {
 		return none, &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%w\nsee firstlight reservation describe %s", err, name)}
 	}
 	if err != nil {
 		return none, leaseError(err)
 	}
-	if a, err = a.Write(cmp.Or(f.write, filepath.Join(home, "access", name+".kubeconfig"))); errors.Is(err, access.ErrOthers) {
+	if a, err = a.Write(cmp.Or(f.write, filepath.Join(home, "access", name+".kubeconfig"))); errors.Is(err, access.ErrForeignFile) {
 		return none, cmdutil.UsageErrorf("%w", err)
 	}
 	if err != nil {

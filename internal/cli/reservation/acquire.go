@@ -82,7 +82,7 @@ lost, or the store is unavailable.`,
 			return runUnderLease(cmd.Context(), s, r, grants, command)
 		}
 		for _, g := range grants {
-			if err := r.held.Remember(g); err != nil {
+			if err := r.held.Put(g); err != nil {
 				return cmdutil.Unobserved(err)
 			}
 		}
@@ -118,7 +118,7 @@ func (f *acquireFlags) acquire(ctx context.Context, s cmdutil.Streams, r *reserv
 	priority, _ := lease.PriorityOf(f.class) // validated by split
 	t := lease.Ticket{
 		Holder: cmp.Or(f.holder, defaultHolder()), Purpose: f.purpose, Class: f.class, Priority: priority,
-		Term: lease.Duration(f.term), Limit: lease.Duration(f.limit), Patience: lease.Duration(renewInterval),
+		Term: lease.Duration(f.term), MaxTerm: lease.Duration(f.limit), WaitTimeout: lease.Duration(renewInterval),
 	}
 	if renewed {
 		t.RenewInterval = lease.Duration(f.period)

@@ -39,10 +39,10 @@ has the reason.`,
 		return out.Write(s.Out, changes, func(w io.Writer) {
 			for _, c := range changes {
 				reason := ""
-				if c.Why != "" {
-					reason = ": " + c.Why
+				if c.Reason != "" {
+					reason = ": " + c.Reason
 				}
-				fmt.Fprintf(w, "%s  %s%s\n", c.Name, c.What, reason)
+				fmt.Fprintf(w, "%s  %s%s\n", c.Name, c.Result, reason)
 			}
 		})
 	}

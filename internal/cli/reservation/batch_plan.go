@@ -196,7 +196,7 @@ func printBatchPlan(w io.Writer, p *batchPlan) {
 			table.Row(l.Reservation, c.Version, c.Intent, p.begins(i, l.Sure))
 		}
 		for _, h := range l.HeldBack {
-			table.Row(l.Reservation, h.Version, h.Intent, "below the floor: "+h.Why)
+			table.Row(l.Reservation, h.Version, h.Intent, "below the floor: "+h.Reason)
 		}
 		switch {
 		case l.Error != "":

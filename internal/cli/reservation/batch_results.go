@@ -41,7 +41,7 @@ the matrix but has not run for days. The JSON and the page have the thresholds.`
 		if err != nil {
 			return err
 		}
-		all, err := r.store.HandOvers(cmd.Context(), time.Time{})
+		all, err := r.store.ListHandOvers(cmd.Context(), time.Time{})
 		if err != nil {
 			return storeError(err)
 		}

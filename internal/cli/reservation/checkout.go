@@ -34,15 +34,15 @@ Exit codes: 0 checked out; 1 there is no open deployment, or it has another hold
 		if err != nil {
 			return err
 		}
-		l, err := r.Take(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, defaultHolder()), Purpose: *purpose})
-		if errors.Is(err, lease.ErrNotOpen) {
+		l, err := r.Checkout(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, defaultHolder()), Purpose: *purpose})
+		if errors.Is(err, lease.ErrNotAvailable) {
 			return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 		}
 		if err != nil {
 			return storeError(err)
 		}
 		g := broker.Grant{Reservation: args[0], Lease: l}
-		if err := r.held.Remember(g); err != nil {
+		if err := r.held.Put(g); err != nil {
 			return cmdutil.Unobserved(err)
 		}
 		return out.Write(s.Out, g, func(w io.Writer) {
@@ -56,10 +56,10 @@ func newCheckin(s cmdutil.Streams) *cobra.Command {
 	why := ""
 	cmd := leaseCommand(s, "checkin", "Check in a deployment; it is kept for the next holder", "  firstlight reservation checkin aws-h100",
 		func(ctx context.Context, r *reservations, name string, token int64) (lease.Lease, string, error) {
-			if err := r.HandBack(ctx, name, token, why); err != nil {
+			if err := r.Checkin(ctx, name, token, why); err != nil {
 				return lease.Lease{}, "", err
 			}
-			return lease.Lease{Token: token}, name + " is checked in", r.held.Forget(name, token)
+			return lease.Lease{Token: token}, name + " is checked in", r.held.Delete(name, token)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "reason, for the history")
 	return cmd

@@ -34,7 +34,7 @@ Exit codes: 0 the reservation is free; 1 it was not dirty.`,
 		if err != nil {
 			return err
 		}
-		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, defaultHolder()), Purpose: "cleaning", Period: lease.Duration(renewInterval)})
+		l, err := r.Clean(cmd.Context(), args[0], lease.Ticket{Holder: cmp.Or(*holder, defaultHolder()), Purpose: "cleaning", RenewInterval: lease.Duration(renewInterval)})
 		if errors.Is(err, lease.ErrNotDirty) {
 			return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 		}

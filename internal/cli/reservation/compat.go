@@ -58,15 +58,15 @@ Exit codes: 0 all floors are valid; 1 one is not; 2 a file is invalid.`,
 				return err
 			}
 		}
-		judged := f.Judge(tags)
+		judged := f.Status(tags)
 		if err := out.Write(s.Out, judged, func(w io.Writer) { printJudgements(w, judged) }); err != nil {
 			return err
 		}
 		for _, j := range judged {
-			if j.Standing.Err() && *file == "" {
+			if j.State.Invalid() && *file == "" {
 				return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errors.New("no releases given: want --tags FILE (-: standard input)")}
 			}
-			if j.Standing.Err() {
+			if j.State.Invalid() {
 				return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 			}
 		}
@@ -81,7 +81,7 @@ func printJudgements(w io.Writer, judged []config.FloorStatus) {
 	}
 	table := cmdutil.NewTable(w, "LANE", "INTENTS", "FLOOR", "STATE", "REASON")
 	for _, j := range judged {
-		table.Row(j.Floor.Lane, names(j.Floor.Intents), j.Floor.MinRelease, j.Standing, j.Why)
+		table.Row(j.Floor.Lane, names(j.Floor.Intents), j.Floor.MinRelease, j.State, j.Reason)
 	}
 	table.Flush()
 }

@@ -32,10 +32,10 @@ func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, gran
 	var lost error
 	renewal.Go(func() {
 		notified := map[string]bool{}
-		lost = r.Keep(renewing, grants, func(g broker.Grant) {
+		lost = r.KeepAlive(renewing, grants, func(g broker.Grant) {
 			if n := g.Notice; n != nil && !notified[g.Reservation] {
 				notified[g.Reservation] = true
-				fmt.Fprintf(s.Err, "%s asks for the release of %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Why)
+				fmt.Fprintf(s.Err, "%s asks for the release of %s by %s: %s\n", n.By, g.Reservation, n.At.UTC().Format(time.RFC3339), n.Reason)
 			}
 		})
 		if lost != nil {

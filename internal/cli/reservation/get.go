@@ -15,17 +15,17 @@ import (
 
 // shown is the -o json form of a reservation.
 type shown struct {
-	Name  string         `json:"name"`
-	Spec  store.Spec     `json:"spec"`
-	State lease.State    `json:"state"`
-	Token int64          `json:"token,omitempty"`
-	Lease *lease.Lease   `json:"lease,omitempty"`
-	Dirt  *lease.Dirt    `json:"dirt,omitempty"`
-	Queue []lease.Ticket `json:"queue"`
+	Name  string           `json:"name"`
+	Spec  store.Spec       `json:"spec"`
+	State lease.State      `json:"state"`
+	Token int64            `json:"token,omitempty"`
+	Lease *lease.Lease     `json:"lease,omitempty"`
+	Dirt  *lease.DirtyInfo `json:"dirt,omitempty"`
+	Queue []lease.Ticket   `json:"queue"`
 }
 
 func show(r *store.Reservation) shown {
-	v := shown{Name: r.Name, Spec: r.Spec, State: r.Status.Now(), Token: r.Status.Token, Lease: r.Status.Lease, Dirt: r.Status.Dirt, Queue: r.Status.Queue}
+	v := shown{Name: r.Name, Spec: r.Spec, State: r.Status.CurrentState(), Token: r.Status.Token, Lease: r.Status.Lease, Dirt: r.Status.DirtyInfo, Queue: r.Status.Queue}
 	if v.Queue == nil {
 		v.Queue = []lease.Ticket{}
 	}
@@ -76,7 +76,7 @@ func printHolders(w io.Writer, list []shown) {
 				until = untilText(*v.Lease)
 			}
 		case v.Dirt != nil:
-			purpose = v.Dirt.Why
+			purpose = v.Dirt.Reason
 		}
 		table.Row(v.Name, v.State, holder, purpose, until, len(v.Queue), v.Token)
 	}
@@ -110,7 +110,7 @@ func newDescribe(s cmdutil.Streams) *cobra.Command {
 		}
 		v := struct {
 			shown
-			Recent []lease.Transition `json:"recent"`
+			Recent []lease.Event `json:"recent"`
 		}{show(one), one.Status.Recent}
 		return out.Write(s.Out, v, func(w io.Writer) {
 			printHolders(w, []shown{v.shown})
@@ -130,7 +130,7 @@ func printQueue(w io.Writer, queue []lease.Ticket) {
 	fmt.Fprintln(w, "\nqueue:")
 	table := cmdutil.NewTable(w, "PLACE", "HOLDER", "PURPOSE", "CLASS", "SINCE")
 	for i, t := range queue {
-		table.Row(i+1, t.Holder, t.Purpose, t.Class, t.Since.UTC().Format(time.RFC3339))
+		table.Row(i+1, t.Holder, t.Purpose, t.Class, t.QueuedAt.UTC().Format(time.RFC3339))
 	}
 	table.Flush()
 }
@@ -159,17 +159,17 @@ func newHistory(s cmdutil.Streams) *cobra.Command {
 			return storeError(err)
 		}
 		if list == nil {
-			list = []lease.Transition{}
+			list = []lease.Event{}
 		}
 		return out.Write(s.Out, list, func(w io.Writer) { printTransitions(w, list) })
 	}
 	return cmd
 }
 
-func printTransitions(w io.Writer, list []lease.Transition) {
+func printTransitions(w io.Writer, list []lease.Event) {
 	table := cmdutil.NewTable(w, "TIME", "EVENT", "STATE", "ACTOR", "TOKEN", "REASON")
 	for _, t := range list {
-		table.Row(t.At.UTC().Format(time.RFC3339), t.What, t.To, withUser(t.Who, "by", t.By), t.Token, t.Why)
+		table.Row(t.At.UTC().Format(time.RFC3339), t.Type, t.State, withUser(t.Actor, "by", t.User), t.Token, t.Reason)
 	}
 	table.Flush()
 }

@@ -112,5 +112,5 @@ func labHook(events func(lab.Event)) (*hookprovider.Provider, error) {
 		}
 		credential = append([]string{"env", "FIRSTLIGHT_HOME=" + home}, credential...)
 	}
-	return labprovider.New(labprovider.Options{Credential: credential, Events: events})
+	return hookprovider.New(hookprovider.Options{Credential: credential, Events: events})
 }

@@ -27,7 +27,7 @@ func (f *tokenFlag) of(r *reservations, name string) (int64, error) {
 	if f.token > 0 {
 		return f.token, nil
 	}
-	g, err := r.held.Recall(name)
+	g, err := r.held.Get(name)
 	if errors.Is(err, broker.ErrNoToken) {
 		return 0, cmdutil.UsageErrorf("%w: give its token with --grant; firstlight reservation describe %s shows the lease", err, name)
 	}
@@ -80,7 +80,7 @@ func noticeText(l lease.Lease) string {
 	if l.Notice == nil {
 		return ""
 	}
-	return fmt.Sprintf("; %s asks for its release by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Why)
+	return fmt.Sprintf("; %s asks for its release by %s: %s", l.Notice.By, l.Notice.At.UTC().Format(time.RFC3339), l.Notice.Reason)
 }
 
 func newExtend(s cmdutil.Streams) *cobra.Command {

@@ -81,6 +81,8 @@ type unread struct{ err error }
 
 func (u unread) List(context.Context) ([]*store.Reservation, error) { return nil, u.err }
 
-func (u unread) Pieces(context.Context, func(string, []lease.Event)) error { return u.err }
+func (u unread) EachHistory(context.Context, func(string, []lease.Event)) error { return u.err }
 
-func (u unread) HandOvers(context.Context, time.Time) ([]*store.HandOver, error) { return nil, u.err }
+func (u unread) ListHandOvers(context.Context, time.Time) ([]*store.HandOver, error) {
+	return nil, u.err
+}

@@ -51,10 +51,10 @@ func (f *readyFlags) await(s cmdutil.Streams, client *hook.Client) (func(context
 		if f.nodes > 0 {
 			nodes = f.nodes
 		}
-		_, err = readiness.Await(ctx, readiness.Options{
-			Expect: readiness.Expect{Nodes: nodes, GPUs: row.GPUCount, Passes: f.checks},
-			Within: f.timeout, Between: f.interval, Log: io.MultiWriter(log, attempts{s.Err, name, f.checks}), Clock: hook.MachineClock(),
-			Census: func(ctx context.Context) (hook.Nodes, error) { return client.Census(ctx, row, name, l) },
+		_, err = hook.WaitReady(ctx, hook.ReadyOptions{
+			Expected: hook.ReadyExpectation{Nodes: nodes, GPUs: row.GPUCount, Checks: f.checks},
+			Timeout:  f.timeout, Interval: f.interval, Log: io.MultiWriter(log, attempts{s.Err, name, f.checks}), Clock: hook.MachineClock(),
+			GetNodes: func(ctx context.Context) (hook.Nodes, error) { return client.GetNodes(ctx, row, name, l) },
 		})
 		return err
 	}, nil
@@ -68,14 +68,14 @@ type attempts struct {
 }
 
 func (a attempts) Write(line []byte) (int, error) {
-	var attempt readiness.Attempt
+	var attempt hook.ReadyAttempt
 	if err := json.Unmarshal(line, &attempt); err != nil {
 		return 0, fmt.Errorf("cannot read an attempt: %w", err)
 	}
 	reasons := ""
-	if len(attempt.Why) > 0 {
-		reasons = ": " + strings.Join(attempt.Why, "; ")
+	if len(attempt.Reasons) > 0 {
+		reasons = ": " + strings.Join(attempt.Reasons, "; ")
 	}
-	_, err := fmt.Fprintf(a.to, "%s  %s passed %d of %d readiness checks%s\n", attempt.Ended.UTC().Format("15:04:05"), a.name, attempt.Passes, a.checks, reasons)
+	_, err := fmt.Fprintf(a.to, "%s  %s passed %d of %d readiness checks%s\n", attempt.EndedAt.UTC().Format("15:04:05"), a.name, attempt.Checks, a.checks, reasons)
 	return len(line), err
 }

@@ -126,7 +126,7 @@ the store is unavailable.`,
 		}
 		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return controller.Outcome{Reservation: row.Name, Result: "would provision", Why: fmt.Sprintf("daytime-intent %s, until %s", cmp.Or(string(row.DaytimeIntent), "-"), times.Ends.UTC().Format(time.RFC3339))}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would provision", Reason: fmt.Sprintf("daytime-intent %s, until %s", cmp.Or(string(row.DaytimeIntent), "-"), times.TermEndsAt.UTC().Format(time.RFC3339))}, nil
 			}
 			return r.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
 		})
@@ -159,7 +159,7 @@ failed); 3 the store is unavailable.`,
 		}
 		return f.each(cmd.Context(), s, r, func(ctx context.Context, row config.Reservation) (controller.Outcome, error) {
 			if f.dry {
-				return controller.Outcome{Reservation: row.Name, Result: "would remove", Why: "after a notice to the holder"}, nil
+				return controller.Outcome{Reservation: row.Name, Result: "would remove", Reason: "after a notice to the holder"}, nil
 			}
 			return r.Down(ctx, row, defaultHolder(), noticeUntil(ctx, r, row.Name, *notice), f.only != "")
 		})

@@ -108,8 +108,8 @@ func (f *runFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	}
 	defer served.close()
 	err = controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{
-		Namespace: f.namespace, Identity: r.identity, Duration: f.leading,
-		Led: func(leader string) { r.log.Info("leader elected", "leader", leader, "self", leader == r.identity) },
+		Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading,
+		OnNewLeader: func(leader string) { r.log.Info("leader elected", "leader", leader, "self", leader == r.identity) },
 	}, func(ctx context.Context) error {
 		served.leads(true)
 		defer served.leads(false)
@@ -211,11 +211,11 @@ const leadTimeout = 3 * time.Second
 // runOnce executes an entry, or makes the running controller execute it.
 func (f *runFlags) runOnce(ctx context.Context, s cmdutil.Streams, r *running) error {
 	var done *store.HandOver
-	err := controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{Namespace: f.namespace, Identity: r.identity, Duration: f.leading, Within: leadTimeout}, func(ctx context.Context) (err error) {
+	err := controller.RunAsLeader(ctx, r.config, controller.LeaderOptions{Namespace: f.namespace, Identity: r.identity, LeaseDuration: f.leading, WaitTimeout: leadTimeout}, func(ctx context.Context) (err error) {
 		done, err = r.Once(ctx, f.once, defaultHolder())
 		return err
 	})
-	if errors.Is(err, leader.ErrTaken) {
+	if errors.Is(err, controller.ErrNotLeader) {
 		r.log.Info("the running controller executes the entry", "reason", err)
 		done, err = f.follow(ctx, r)
 	}

@@ -30,7 +30,7 @@ func (n nights) Plan(ctx context.Context, row config.Reservation) (matrix.Lane, 
 func (n nights) Cutoff(until time.Time) time.Time { return matrix.Cutoff(until, n.config.CellLimit) }
 
 // Run runs a leg.
-func (n nights) Run(ctx context.Context, l batch.Leg) ([]matrix.Cell, error) {
-	l.Limit = n.config.Work()
+func (n nights) Run(ctx context.Context, l controller.Leg) ([]matrix.Cell, error) {
+	l.Limit = n.config.WorkTimeout()
 	return n.Batch.Run(ctx, l)
 }

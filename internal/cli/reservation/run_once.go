@@ -21,7 +21,7 @@ const followInterval = time.Second
 
 // follow requests a hand-over from the running controller and waits until it is finished.
 func (f *runFlags) follow(ctx context.Context, r *running) (*store.HandOver, error) {
-	spec, err := controller.ByHand(r.schedule, f.once, defaultHolder(), r.clock.Now())
+	spec, err := controller.ManualHandOver(r.schedule, f.once, defaultHolder(), r.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (f *runFlags) follow(ctx context.Context, r *running) (*store.HandOver, err
 		return nil, err
 	}
 	err = poll.Until(ctx, followInterval, h.Name+", which the running controller executes", func(ctx context.Context) error {
-		if h, err = r.store.OpenHandOver(ctx, spec); err != nil {
+		if h, err = r.store.EnsureHandOver(ctx, spec); err != nil {
 			return poll.Stop(err)
 		}
 		if h.Status.Finished == nil {
@@ -57,10 +57,10 @@ func printHandOver(w io.Writer, h *store.HandOver) {
 	for _, row := range h.Status.Rows {
 		fmt.Fprintf(w, "%s: %s\n", row.Reservation, withReason(cmp.Or(row.Result, "-"), row.Reason))
 		for _, c := range row.HeldBack {
-			cell(c.Version, c.Intent, "below the floor", c.Why)
+			cell(c.Version, c.Intent, "below the floor", c.Reason)
 		}
 		for _, c := range row.Cells {
-			cell(c.Version, c.Intent, string(c.Outcome), c.Why)
+			cell(c.Version, c.Intent, string(c.Outcome), c.Reason)
 		}
 	}
 	result := "done"

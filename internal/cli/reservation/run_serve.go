@@ -55,7 +55,7 @@ func serveController(ctx context.Context, address string, r *running) (*controll
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
-		if _, err := r.store.HandOversByHand(req.Context()); err != nil {
+		if _, err := r.store.ListManualHandOvers(req.Context()); err != nil {
 			http.Error(w, "store unavailable", http.StatusServiceUnavailable)
 			return
 		}

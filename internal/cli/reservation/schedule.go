@@ -55,7 +55,7 @@ func printUpcoming(w io.Writer, upcoming []calendar.Occurrence, after time.Time)
 	const minutes = "2006-01-02 15:04"
 	table := cmdutil.NewTable(w, "ENTRY", "ACTION", "STARTS (UTC)", "UNTIL (UTC)", "LOCAL TIME", "IN", "CLOCK CHANGE")
 	for _, o := range upcoming {
-		clock := map[calendar.Clock]string{calendar.Jumped: "skipped", calendar.Twice: "twice"}[o.Clock]
+		clock := map[calendar.ClockChange]string{calendar.Jumped: "skipped", calendar.Twice: "twice"}[o.ClockChange]
 		table.Row(o.Entry, o.Action, o.At.UTC().Format(minutes), o.Until.UTC().Format(minutes),
 			o.At.Format("Mon "+minutes+" MST"), calendar.FormatDuration(o.At.Sub(after).Round(time.Minute)), clock)
 	}

@@ -109,11 +109,11 @@ func printSimulation(w io.Writer, r *simulation.Report, results []byte) {
 	for i, d := range r.Days {
 		fmt.Fprintf(w, "%s  %-6s  %s\n", d.Begins.Format("Mon 2 Jan"), passedOr(len(d.Findings) == 0, "FAILED"), d.Title)
 		for _, f := range r.Days[i].Findings {
-			fmt.Fprintf(w, "                   %s: %s\n", f.Subject, f.Why)
+			fmt.Fprintf(w, "                   %s: %s\n", f.Subject, f.Reason)
 		}
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "FAILED  %s: %s\n", f.Subject, f.Why)
+		fmt.Fprintf(w, "FAILED  %s: %s\n", f.Subject, f.Reason)
 	}
 	var cells []string
 	for _, outcome := range []string{"passed", "failed", "timed-out", "blocked", "not-started", "interrupted", "superseded"} {
@@ -121,7 +121,7 @@ func printSimulation(w io.Writer, r *simulation.Report, results []byte) {
 			cells = append(cells, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	fmt.Fprintf(w, "\n%s\n%s: %d days in %s, %d hand-overs, %d leases with those for cleaning\n", results, passedOr(r.Passed, "failed"), len(r.Days), r.Took, r.HandOvers, r.Leases)
+	fmt.Fprintf(w, "\n%s\n%s: %d days in %.0f s, %d hand-overs, %d leases with those for cleaning\n", results, passedOr(r.Passed, "failed"), len(r.Days), r.TookSeconds, r.HandOvers, r.Leases)
 	fmt.Fprintf(w, "cells: %s\nfiles: %s\n", strings.Join(cells, ", "), r.Dir)
 }
 

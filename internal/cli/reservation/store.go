@@ -71,7 +71,7 @@ func (f *storeFlags) open(ctx context.Context, s cmdutil.Streams) (*reservations
 	if f.kubeconfig == "" {
 		remote = nil
 	}
-	tokens, err := held.Of(filepath.Join(home, "held"), remote)
+	tokens, err := broker.TokenCacheOf(filepath.Join(home, "held"), remote)
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
 	}
@@ -95,7 +95,7 @@ func (f *storeFlags) config(ctx context.Context, s cmdutil.Streams) (*rest.Confi
 	}
 	board := cmdutil.NewBoard(s.Err)
 	defer board.Close()
-	config, err := keeper.Own(ctx, keeper.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: cmdutil.LabProgress(board)})
+	config, err := localstore.Connect(ctx, localstore.Options{Command: []string{self, "reservation", "store", "supervise"}, Events: cmdutil.LabProgress(board)})
 	return config, cmdutil.Unobserved(err)
 }
 
@@ -156,7 +156,7 @@ func newStoreUp(s cmdutil.Streams) *cobra.Command {
 
 func newStoreDown(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{Use: "down", Short: "Stop the local store; its data is kept", Example: "  firstlight reservation store down", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		err := keeper.Down(cmd.Context())
+		err := localstore.Down(cmd.Context())
 		if errors.Is(err, lab.ErrNotRunning) {
 			fmt.Fprintln(s.Err, "the store is not running")
 			return nil
@@ -167,7 +167,7 @@ func newStoreDown(s cmdutil.Streams) *cobra.Command {
 
 func newStoreKubeconfig(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{Use: "kubeconfig", Short: "Print the path of the local store's kubeconfig", Example: "  kubectl --kubeconfig $(firstlight reservation store kubeconfig) get reservations", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-		dir, err := keeper.Dir()
+		dir, err := localstore.Dir()
 		if err != nil {
 			return cmdutil.Unobserved(err)
 		}
@@ -207,7 +207,7 @@ func newStoreSupervise() *cobra.Command {
 	_ = cmd.Flags().String("name", localstore.Name, "name of the store")
 	dir := cmd.Flags().String("dir", "", "directory of the store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return cmdutil.Unobserved(keeper.Supervise(cmd.Context(), *dir, cmdutil.BuildPrograms))
+		return cmdutil.Unobserved(localstore.Supervise(cmd.Context(), *dir, cmdutil.BuildPrograms))
 	}
 	return cmd
 }

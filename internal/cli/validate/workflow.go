@@ -43,8 +43,9 @@ Without --site it validates the lab; with it, a cluster that the runner can reac
 		if err != nil {
 			return err
 		}
-		data, err := ciworkflow.RenderRecipes(ciworkflow.ValidationOptions{
-			Order: order, Asked: len(f.order) > 0, Own: own && *use == "", Version: cmp.Or(*use, cmdutil.Version), Runner: *runner,
+		data, err := ciworkflow.RenderValidation(ciworkflow.ValidationOptions{
+			Source: ciworkflow.Source{Own: own && *use == "", Version: cmp.Or(*use, cmdutil.Version)},
+			Order:  order, ExplicitOrder: len(f.order) > 0, Runner: *runner,
 			Site: filepath.ToSlash(f.site), Recipe: *recipe, Extras: labExtras(),
 		})
 		if err != nil {
