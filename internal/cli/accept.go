@@ -111,7 +111,7 @@ func runAccept(ctx context.Context, s Streams, f *acceptFlags, out *format) (err
 	opts := accept.Options{
 		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.controlPlane,
 		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			reach := gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, Monitored: t.monitored, Kubeconfig: t.kubeconfig, RunID: w.RunID}
+			reach := gate.Access{Hosts: t.hosts, Cluster: w.Cluster, Monitored: t.monitored, Kubeconfig: t.kubeconfig, RunID: w.RunID}
 			return gate.Playbook(t.site, t.profile, reach, w.Include...)
 		},
 		Charts:      gate.Charts(t.site, t.profile),

@@ -133,7 +133,7 @@ func runAutoscale(ctx context.Context, s Streams, f *autoscaleFlags, out *format
 	walked, err := accept.Run(ctx, accept.Options{
 		Site: t.site, Profile: t.profile, SiteFile: t.siteFile, ProfileFile: t.profileFile, Cluster: t.cluster,
 		Playbook: func(w accept.Walk) (plan.Plan, error) {
-			return gate.Chain(t.site, t.profile, chain, gate.Reach{Hosts: t.hosts, Cluster: w.Cluster, RunID: w.RunID})
+			return gate.Chain(t.site, t.profile, chain, gate.Access{Hosts: t.hosts, Cluster: w.Cluster, RunID: w.RunID})
 		},
 		Charts:      gate.Charts(t.site, t.profile),
 		EvidenceDir: f.evidence, Fresh: true, Keep: f.chain.Keep, ClusterEnds: t.owner != nil, Namespace: f.chain.Namespace, Hosts: t.hosts.Keys(),

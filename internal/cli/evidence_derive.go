@@ -100,9 +100,9 @@ func (t told) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile) (evid
 	var err error
 	switch t.name {
 	case "accept":
-		walked, err = gate.Playbook(s, p, gate.Reach{}, t.include...)
+		walked, err = gate.Playbook(s, p, gate.Access{}, t.include...)
 	case "autoscale":
-		walked, err = gate.Chain(s, p, autoscale.Options{}, gate.Reach{})
+		walked, err = gate.Chain(s, p, autoscale.Options{}, gate.Access{})
 	case "validate":
 		return t.deriveCase(b, s, p)
 	default:

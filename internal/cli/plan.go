@@ -40,7 +40,7 @@ func newPlan(s Streams) *cobra.Command {
 			}
 			return printRBAC(s, site, gate.Allowed{Gates: gates})
 		}
-		p, err := gate.Playbook(site, profile, gate.Reach{}, *include...)
+		p, err := gate.Playbook(site, profile, gate.Access{}, *include...)
 		if err != nil {
 			return usage("%w", err)
 		}

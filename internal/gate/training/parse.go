@@ -34,11 +34,11 @@ func (f *RankFigures) readRanks(framework string, log []byte) error {
 	case frameworkTorchtitan:
 		l, err := torchtitan.Parse(bytes.NewReader(log))
 		f.torchtitan(l)
-		return err //nolint:wrapcheck // says what
+		return err
 	case frameworkMegatron:
 		l, err := megatron.Parse(bytes.NewReader(log))
 		f.megatron(l)
-		return err //nolint:wrapcheck // says what
+		return err
 	default:
 		return fmt.Errorf("logs of framework %q can't be read", framework)
 	}
