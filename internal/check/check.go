@@ -45,7 +45,7 @@ type Figure struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 	// Limit and Relation are the threshold: "busbw >= 350 GB/s".
-	// Relation is one of ">=", "<=", "==", Expected, or empty if there is no threshold.
+	// Relation: ">=", "<=", "==", Expected, or empty without a threshold.
 	Limit    float64 `json:"limit,omitempty"`
 	Relation string  `json:"relation,omitempty"`
 	// Source is the profile or site key of the limit, with the profile's own source.

@@ -27,7 +27,7 @@ type Observation struct {
 	Took metav1.Duration `json:"took"`
 	// Exit is the exit code of a command; nil for an API call.
 	Exit *int `json:"exit,omitempty"`
-	// Err is why there are no figures (unreachable, unparsable, interrupted).
+	// Err is the reason for missing figures (unreachable, unparsable, interrupted).
 	// Raw may still hold partial output.
 	Err string `json:"err,omitempty"`
 	// Figures are the parsed values of Raw, as JSON, with units in the names.

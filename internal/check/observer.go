@@ -39,7 +39,7 @@ func (a Attempt) Exit(code int) Attempt {
 // Elapsed is the time since the observation began.
 func (a Attempt) Elapsed() time.Duration { return a.observer.Clock.Since(a.o.At) }
 
-// Record stores figures, or err if there are none. The returned error is the store's.
+// Record stores figures, or err instead of figures. The returned error is the store's.
 func (a Attempt) Record(figures any, err error) error {
 	_, failed := a.Store(figures, err)
 	return failed

@@ -1,2 +1,2 @@
-// Package gate puts the eight gates together as the playbook of a site.
+// Package gate combines the eight gates into the playbook of a site.
 package gate

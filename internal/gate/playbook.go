@@ -31,37 +31,37 @@ type Hosts interface {
 	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 }
 
-// Reach is how the gates get at what they look at; zero where they only judge
-// or are only described.
-type Reach struct {
+// Access is the access of the gates to hosts and cluster. It is zero for gates that only
+// judge or describe.
+type Access struct {
 	Hosts Hosts
-	// Cluster may wait for the cluster to come up.
+	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
-	// Monitored, if set, waits until what watches the cluster is up: Prometheus,
-	// Alertmanager. Gates from telemetry on need it.
+	// Monitored, if set, waits until Prometheus and Alertmanager are up, for the gates from
+	// telemetry on.
 	Monitored func(ctx context.Context) error
 	// Kubeconfig is for preparations that run programs.
 	Kubeconfig prepare.Kubeconfig
-	// RunID labels everything that is created.
+	// RunID is the value of the run label of every created object.
 	RunID string
 }
 
-// monitored is Cluster for gates that also need what watches the cluster.
-func (r Reach) monitored() func(ctx context.Context) (*kube.Cluster, error) {
-	if r.Cluster == nil || r.Monitored == nil {
-		return r.Cluster
+// monitored is Cluster for gates that also need Prometheus and Alertmanager.
+func (a Access) monitored() func(ctx context.Context) (*kube.Cluster, error) {
+	if a.Cluster == nil || a.Monitored == nil {
+		return a.Cluster
 	}
 	return func(ctx context.Context) (*kube.Cluster, error) {
-		cluster, err := r.Cluster(ctx)
+		cluster, err := a.Cluster(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return cluster, r.Monitored(ctx)
+		return cluster, a.Monitored(ctx)
 	}
 }
 
-// needs of each gate: the one below it; training and inference both need
-// collective, not each other.
+// needs are the needs of each gate: the previous gate; training and inference both need
+// collective.
 var needs = map[string][]string{
 	fabric.Name:     {facility.Name},
 	node.Name:       {fabric.Name},
@@ -73,47 +73,47 @@ var needs = map[string][]string{
 	autoscale.Name:  {telemetry.Name},
 }
 
-// gate is what every gate offers beside being a Check.
+// gate is a Check with a description.
 type gate interface {
 	check.Check
 	Describe() []string
 }
 
-// gates makes all eight, in order.
-func gates(s *site.Site, p *profile.Profile, r Reach) []gate {
-	job := collective.Deps{Cluster: r.monitored(), RunID: r.RunID}
+// gates returns all eight, in order.
+func gates(s *site.Site, p *profile.Profile, a Access) []gate {
+	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	return []gate{
 		facility.New(s, p, facility.Deps{}),
-		fabric.New(s, p, fabric.Deps{Hosts: r.Hosts}),
-		node.New(s, p, node.Deps{Hosts: r.Hosts}),
-		gpustack.New(s, p, gpustack.Deps{Cluster: r.Cluster, RunID: r.RunID}),
-		telemetry.New(s, p, telemetry.Deps{Cluster: job.Cluster, RunID: r.RunID}),
+		fabric.New(s, p, fabric.Deps{Hosts: a.Hosts}),
+		node.New(s, p, node.Deps{Hosts: a.Hosts}),
+		gpustack.New(s, p, gpustack.Deps{Cluster: a.Cluster, RunID: a.RunID}),
+		telemetry.New(s, p, telemetry.Deps{Cluster: job.Cluster, RunID: a.RunID}),
 		collective.New(s, p, job),
 		training.New(s, p, job),
 		inference.New(s, p, job),
 	}
 }
 
-// Extras are the checks that a playbook can include beside its gates.
+// Extras are the checks that a playbook can include in addition to its gates.
 func Extras() []string { return []string{autoscale.Name} }
 
-// ErrNoExtra is returned for a name that is none of Extras.
-var ErrNoExtra = errors.New("there is no such check to include")
+// ErrNoExtra is the error for a name that Extras does not contain.
+var ErrNoExtra = errors.New("unknown check to include")
 
-// Playbook is the Plan of a site's gates, and of the extras named.
-func Playbook(s *site.Site, p *profile.Profile, r Reach, include ...string) (plan.Plan, error) {
+// Playbook is the Plan of a site's gates and the included extras.
+func Playbook(s *site.Site, p *profile.Profile, a Access, include ...string) (plan.Plan, error) {
 	out := plan.Plan{Name: fmt.Sprintf("bring-up of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
-	for _, g := range gates(s, p, r) {
+	for _, g := range gates(s, p, a) {
 		step := stepOf(g)
 		step.Needs, step.NotApplicable = needs[g.Name()], s.NotApplicable[g.Name()]
-		step.Prepare = prepare.For(s, g.Name(), r.Kubeconfig)
+		step.Prepare = prepare.For(s, g.Name(), a.Kubeconfig)
 		out.Steps = append(out.Steps, step)
 	}
 	for _, name := range include {
 		if !slices.Contains(Extras(), name) {
-			return plan.Plan{}, fmt.Errorf("%w: %q, there are %v", ErrNoExtra, name, Extras())
+			return plan.Plan{}, fmt.Errorf("%w %q: want one of %v", ErrNoExtra, name, Extras())
 		}
-		step := stepOf(chain(s, p, autoscale.Options{}, r))
+		step := stepOf(chain(s, p, autoscale.Options{}, a))
 		step.Needs = needs[name]
 		out.Steps = append(out.Steps, step)
 	}
@@ -124,20 +124,20 @@ func Playbook(s *site.Site, p *profile.Profile, r Reach, include ...string) (pla
 }
 
 // Chain is the Plan of the autoscaling chain alone.
-func Chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) (plan.Plan, error) {
+func Chain(s *site.Site, p *profile.Profile, o autoscale.Options, a Access) (plan.Plan, error) {
 	out := plan.Plan{Name: fmt.Sprintf("autoscaling chain of %s (%d GPU nodes, %s)", s.Name, len(s.Inventory.Nodes), p.Name)}
-	out.Steps = []plan.Step{stepOf(chain(s, p, o, r))}
+	out.Steps = []plan.Step{stepOf(chain(s, p, o, a))}
 	if err := out.Validate(); err != nil {
 		return plan.Plan{}, fmt.Errorf("plan the autoscaling chain of %s: %w", s.Name, err)
 	}
 	return out, nil
 }
 
-func chain(s *site.Site, p *profile.Profile, o autoscale.Options, r Reach) gate {
-	return autoscale.New(s, p, o, autoscale.Deps{Cluster: r.monitored(), RunID: r.RunID})
+func chain(s *site.Site, p *profile.Profile, o autoscale.Options, a Access) gate {
+	return autoscale.New(s, p, o, autoscale.Deps{Cluster: a.monitored(), RunID: a.RunID})
 }
 
-// stepOf is the step of a gate, with what the gate says of itself.
+// stepOf is the step of a gate, with its description and claims.
 func stepOf(g gate) plan.Step {
 	step := plan.Step{Check: g, Describe: g.Describe()}
 	if c, ok := g.(interface{ Claims() int }); ok {
@@ -146,13 +146,12 @@ func stepOf(g gate) plan.Step {
 	return step
 }
 
-// everything is every check that a plan of ours may hold, with nothing to
-// observe with.
+// everything is every gate and extra, without access: they judge only.
 func everything(s *site.Site, p *profile.Profile) []gate {
-	return append(gates(s, p, Reach{}), chain(s, p, autoscale.Options{}, Reach{}))
+	return append(gates(s, p, Access{}), chain(s, p, autoscale.Options{}, Access{}))
 }
 
-// Checks are the gates and extras with nothing to observe with: they judge.
+// Checks are the gates and extras without access: they judge only.
 func Checks(s *site.Site, p *profile.Profile) []check.Check {
 	var out []check.Check
 	for _, g := range everything(s, p) {
@@ -161,7 +160,7 @@ func Checks(s *site.Site, p *profile.Profile) []check.Check {
 	return out
 }
 
-// Charts draws what gates have to draw, for the report.
+// Charts draws the charts of the gates for the report.
 func Charts(s *site.Site, p *profile.Profile) evidence.ChartsFor {
 	drawers := map[string]func([]check.Observation) []chart.Chart{}
 	for _, g := range everything(s, p) {

@@ -29,7 +29,7 @@ func TestPlaybookIsTheSitesGatesInOrder(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
 	s.NotApplicable = map[string]string{"inference": "a training-only cluster"}
-	plan, err := gate.Playbook(s, p, gate.Reach{})
+	plan, err := gate.Playbook(s, p, gate.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
 	for _, name := range gate.Extras() {
-		plan, err := gate.Playbook(s, p, gate.Reach{}, name)
+		plan, err := gate.Playbook(s, p, gate.Access{}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 			t.Errorf("%s can not be judged again", name)
 		}
 	}
-	if _, err := gate.Playbook(s, p, gate.Reach{}, "autoscal"); !errors.Is(err, gate.ErrNoExtra) {
+	if _, err := gate.Playbook(s, p, gate.Access{}, "autoscal"); !errors.Is(err, gate.ErrNoExtra) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestAPlaybookIncludesWhatItIsTold(t *testing.T) {
 func TestTheChainAloneNeedsNoGate(t *testing.T) {
 	t.Parallel()
 	s, p := example(t)
-	plan, err := gate.Chain(s, p, autoscale.Options{}, gate.Reach{})
+	plan, err := gate.Chain(s, p, autoscale.Options{}, gate.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

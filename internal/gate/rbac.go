@@ -24,21 +24,21 @@ import (
 //go:embed rbac.yaml
 var rbacFile []byte
 
-// RoleName is what the roles of a walk are called.
+// RoleName is the name of the roles.
 const RoleName = "firstlight"
 
-// Allowed is whom and what RBAC prints roles for.
+// Allowed selects the roles that RBAC prints.
 type Allowed struct {
 	// Gates are the names of gates and extras.
 	Gates []string
-	// Namespace is one that an administrator makes; empty: each run makes its own, and may
-	// then create in every namespace what it creates in its own.
+	// Namespace is the namespace that an administrator creates. Empty: each run creates its
+	// own, which requires cluster-wide permissions for its objects.
 	Namespace string
-	// User, if not empty, is bound to the roles.
+	// User, if set, is bound to the roles.
 	User string
 }
 
-// block is what gates need for one reason.
+// block is a set of rules with one reason.
 type block struct {
 	For   []string            `json:"for"`
 	In    string              `json:"in"`
@@ -46,7 +46,7 @@ type block struct {
 	Rules []rbacv1.PolicyRule `json:"rules"`
 }
 
-// Words of rbac.yaml.
+// Values of rbac.yaml.
 const (
 	forWalk, forPods        = "walk", "pods"
 	inCluster, inOwn, inRun = "cluster", "own", "run"
@@ -63,7 +63,7 @@ var blocks = sync.OnceValues(func() ([]block, error) {
 	return out, nil
 })
 
-// needed says that one of the gates needs it.
+// needed reports whether one of the gates needs it.
 func (b block) needed(gates []string) bool {
 	return slices.ContainsFunc(gates, func(gate string) bool {
 		return slices.Contains(b.For, forWalk) || slices.Contains(b.For, gate) ||
@@ -71,8 +71,8 @@ func (b block) needed(gates []string) bool {
 	})
 }
 
-// Rules are all that a walk of all gates and extras does in a cluster where runs make their
-// own namespaces.
+// Rules are the rules for all gates and extras in a cluster where runs create their own
+// namespaces.
 func Rules() ([]rbacv1.PolicyRule, error) {
 	all, err := blocks()
 	if err != nil {
@@ -85,13 +85,13 @@ func Rules() ([]rbacv1.PolicyRule, error) {
 	return out, nil
 }
 
-// role is a Role, or the ClusterRole where namespace is empty.
+// role is a Role, or the ClusterRole if namespace is empty.
 type role struct {
 	namespace string
 	blocks    []block
 }
 
-// roles are what gates need, the ClusterRole first.
+// roles are the roles that the gates need, the ClusterRole first.
 func roles(s *site.Site, a Allowed) ([]role, error) {
 	all, err := blocks()
 	if err != nil {

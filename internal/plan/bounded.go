@@ -5,24 +5,24 @@ import (
 	"sync"
 )
 
-// maxPrepareOutput is how much of what a Prepare prints is kept.
+// maxPrepareOutput limits the stored output of a Prepare, in bytes.
 const maxPrepareOutput = 16 << 20
 
-// bounded keeps the first limit bytes written to it and says when there were more.
+// bounded stores the first limit bytes written to it and marks truncated output.
 type bounded struct {
-	limit int
-	mu    sync.Mutex
-	buf   bytes.Buffer
-	over  bool
+	limit     int
+	mu        sync.Mutex
+	buf       bytes.Buffer
+	truncated bool
 }
 
-// Write never fails, so that a long output does not end its program.
+// Write never fails, so that long output does not end its program.
 func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	room := b.limit - b.buf.Len()
 	if len(p) > room {
-		b.over = true
+		b.truncated = true
 		b.buf.Write(p[:room])
 		return len(p), nil
 	}
@@ -34,8 +34,8 @@ func (b *bounded) bytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := bytes.Clone(b.buf.Bytes())
-	if b.over {
-		out = append(out, "\n[output cut here]\n"...)
+	if b.truncated {
+		out = append(out, "\n[output truncated]\n"...)
 	}
 	return out
 }

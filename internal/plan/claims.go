@@ -2,11 +2,11 @@ package plan
 
 import "context"
 
-// claims counts the GPUs that running steps hold.
+// claims counts the GPUs of the running steps.
 type claims struct {
 	held    int // GPUs
 	holders int // steps
-	// capacity is what was answered while nothing was held.
+	// capacity is the last answer; it is queried while no step holds GPUs.
 	capacity int
 	known    bool
 	asking   bool
@@ -18,15 +18,15 @@ type answer struct {
 	err      error
 }
 
-// fits says that s may start now. When the capacity has to be asked first, it
-// starts asking, and the answer comes on answers.
+// fits reports whether s may start now. If the capacity must be queried first, it starts the
+// query, whose result arrives on answers.
 func (c *claims) fits(ctx context.Context, ask func(context.Context) (int, error), s Step) bool {
 	if c.asking {
 		return false
 	}
 	if c.holders == 0 {
 		if ask == nil || c.known {
-			return true // alone, whatever it claims
+			return true // a single step may exceed the capacity
 		}
 		c.asking = true
 		c.answers = make(chan answer, 1)
@@ -39,7 +39,7 @@ func (c *claims) fits(ctx context.Context, ask func(context.Context) (int, error
 	return c.held+s.GPUs <= c.capacity
 }
 
-// answered takes an answer; an error leaves room for one step at a time.
+// answered stores an answer. After an error, steps run one at a time.
 func (c *claims) answered(a answer) {
 	c.asking, c.known, c.capacity = false, true, a.capacity
 	if a.err != nil {
@@ -52,8 +52,8 @@ func (c *claims) hold(s Step) {
 	c.holders++
 }
 
-// release also forgets the capacity once nothing is held: on a shared cluster
-// it may be another one by then.
+// release also discards the capacity when no step holds GPUs: on a shared cluster it may
+// have changed.
 func (c *claims) release(s Step) {
 	if s.GPUs == 0 {
 		return

@@ -1,14 +1,13 @@
-// Package plan is the engine: a Plan is a graph of Checks with what each needs
-// and which GPUs it claims, and a Executor walks it.
+// Package plan is the engine: a Plan is a graph of Checks with their needs and GPU claims,
+// and an Executor runs it.
 //
-// For every step: journal that it starts, prepare, observe (each Observation is
-// durable before Record returns), clean up, judge what the store gives back,
-// journal the verdict, then tell whoever watches.
+// For every step: journal the start, prepare, observe (each Observation is durable before
+// Record returns), clean up, judge the observations read back from the store, journal the
+// verdict, then send the event.
 //
-// Invariants: no verdict without a durable journal entry; a step that was not
-// observed is never passed; a step whose context ended gets no verdict; claims
-// held at one time fit the capacity, or one step holds them alone; the same
-// Plan is always walked in the same order.
+// Invariants: no verdict without a durable journal entry; a step without observations never
+// passes; a step whose context ended gets no verdict; concurrent claims fit the capacity, or
+// a single step exceeds it; the same Plan always runs in the same order.
 //
-// It never looks inside an Observation, and knows no gate, cluster or disk.
+// It does not interpret Observations and does not depend on gates, clusters or disks.
 package plan

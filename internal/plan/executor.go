@@ -9,54 +9,51 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Executor walks one Plan once.
+// Executor runs one Plan once.
 type Executor struct {
 	Plan  Plan
 	Store Store
-	// Capacity is how many GPUs are free for this walk. It is asked only when a
-	// step that claims GPUs is about to start and none is held, and may wait for a
-	// cluster to come up. Nil, or an error, lets such steps run one at a time.
-	// A claim beyond the capacity runs alone: that GPUs are missing is for the
-	// step to observe.
+	// Capacity returns the number of free GPUs. It is called only before a step that claims
+	// GPUs starts while none are claimed, and may wait for the cluster. If it is nil or
+	// fails, such steps run one at a time. A claim beyond the capacity runs alone: the step
+	// itself observes that GPUs are missing.
 	Capacity func(ctx context.Context) (int, error)
-	// Parallel is how many steps may be under way at one time; 0: as many as may start.
+	// Parallel limits the number of concurrent steps; 0 is no limit.
 	Parallel int
-	// Clock is time.Now when nil.
+	// Clock defaults to time.Now.
 	Clock func() time.Time
-	// Events may be nil. Calls never overlap; it must not block for long.
+	// Events may be nil. Calls do not overlap; it must not block.
 	Events func(Event)
-	// From re-runs this step and all later ones of the order; Only runs just this
-	// step whatever it needs. Empty: every step that Earlier has no verdict for.
+	// From runs this step and all later ones of the order again; Only runs this step alone
+	// and ignores its needs. Both empty: every step without a verdict in Earlier.
 	From, Only string
-	// Until ends the walk behind this step: what comes after it in the order is left for
-	// another walk. Empty: nothing is.
+	// Until ends the run after this step; the later steps of the order are omitted.
 	Until string
-	// Earlier are verdicts to keep as they are: those of the journal when a run
-	// is resumed (then without From: what it re-ran is in the journal), those of
-	// an earlier run for From.
+	// Earlier are verdicts to keep: of the journal for a resumed run (without From, since the
+	// journal already has the repeated steps), of an earlier run for From.
 	Earlier map[string]Result
-	// Interrupted are steps that were begun and never concluded: they are cleaned
-	// up after before anything starts.
+	// Interrupted are steps that started without a verdict: they are cleaned up before any
+	// step starts.
 	Interrupted []string
-	// Cleanup removes what the step created, and nothing else: other steps may be
-	// running. It runs after every observation, also when the walk is interrupted.
-	// May be nil.
+	// Cleanup removes the objects that the step created, and no others, since other steps
+	// may be running. It is called after every observation, also after an interruption. May
+	// be nil.
 	Cleanup func(ctx context.Context, step string) error
-	// CleanupTimeout bounds one Cleanup; 2 minutes when 0.
+	// CleanupTimeout limits one Cleanup; defaults to 2 minutes.
 	CleanupTimeout time.Duration
 }
 
 const defaultCleanupTimeout = 2 * time.Minute
 
-// Walk walks. It returns an error when the plan or the selection is invalid
-// (ErrInvalid) or the store fails, and never because of what a step found.
+// Run runs the plan. It returns an error if the plan or the selection is invalid (ErrInvalid)
+// or the store fails, and never for the verdict of a step.
 func (w *Executor) Run(ctx context.Context) (Outcome, error) {
 	order, err := w.Plan.Order()
 	if err != nil {
 		return Outcome{}, err
 	}
 	if w.Store == nil {
-		return Outcome{}, fmt.Errorf("%w: a walk needs a store", ErrInvalid)
+		return Outcome{}, fmt.Errorf("%w: Executor.Store must be set", ErrInvalid)
 	}
 	todo, err := w.choose(order)
 	if err != nil {
@@ -66,7 +63,7 @@ func (w *Executor) Run(ctx context.Context) (Outcome, error) {
 	return wk.run(ctx)
 }
 
-// choose says which steps are to be walked.
+// choose returns the steps to run.
 func (w *Executor) choose(order []Step) (map[string]bool, error) {
 	for _, name := range []string{w.From, w.Only, w.Until} {
 		if _, ok := w.Plan.Step(name); name != "" && !ok {
@@ -81,7 +78,7 @@ func (w *Executor) choose(order []Step) (map[string]bool, error) {
 	}
 	for name := range w.Earlier {
 		if _, ok := w.Plan.Step(name); !ok {
-			return nil, fmt.Errorf("%w: %q has no step %q that an earlier verdict is kept for", ErrInvalid, w.Plan.Name, name)
+			return nil, fmt.Errorf("%w: %q has no step %q of an earlier verdict", ErrInvalid, w.Plan.Name, name)
 		}
 	}
 	return w.todo(order), nil
@@ -109,8 +106,7 @@ func (w *Executor) todo(order []Step) map[string]bool {
 	return todo
 }
 
-// walk is the state of one Walk. Only the goroutine of run touches what is
-// not under mu.
+// walk is the state of one Run. Only the goroutine of run uses the fields not guarded by mu.
 type walk struct {
 	w        *Executor
 	order    []Step
@@ -126,11 +122,11 @@ type walk struct {
 	notes []string
 }
 
-// finished is what a step's goroutine reports. A nil result: no verdict.
+// finished is the report of a step's goroutine. A nil result is no verdict.
 type finished struct {
 	step   Step
 	result *Result
-	err    error // the store's
+	err    error // of the store
 }
 
 func (wk *walk) now() time.Time {
@@ -158,8 +154,8 @@ func (wk *walk) note(step, format string, args ...any) {
 	wk.tell(Event{Kind: EventNote, Step: step, Text: text})
 }
 
-// overall is the verdict over the steps that this walk is about. Those that are only
-// recommended have to have one, whatever it is.
+// overall combines the verdicts of the selected steps. Recommended steps must have a verdict,
+// which does not count.
 func (wk *walk) overall() check.Verdict {
 	var verdicts []check.Verdict
 	for _, s := range wk.order {

@@ -8,23 +8,23 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// impossible says why a figure can be of nothing that was measured; empty where it can.
+// impossible explains why a figure cannot be a measurement; "" for a possible figure.
 func impossible(f check.Figure) string {
 	switch {
 	case !finite(f.Value) || !finite(f.Limit):
-		return fmt.Sprintf("figure %q is %v against %v, which is no number", f.Name, f.Value, f.Limit)
+		return fmt.Sprintf("figure %q is %v with limit %v: must be finite numbers", f.Name, f.Value, f.Limit)
 	case f.Value < 0 && f.Unit != "C":
-		return fmt.Sprintf("figure %q is %s %s, which is below zero", f.Name, plain(f.Value), f.Unit)
+		return fmt.Sprintf("figure %q is %s %s: must not be negative", f.Name, plain(f.Value), f.Unit)
 	case f.Unit == "%" && f.Value > 100:
-		return fmt.Sprintf("figure %q is %s %%, which is above 100 %%", f.Name, plain(f.Value))
+		return fmt.Sprintf("figure %q is %s %%: must be at most 100 %%", f.Name, plain(f.Value))
 	case f.Unit == "fraction" && f.Value > 1:
-		return fmt.Sprintf("figure %q is %s, which is above 1", f.Name, plain(f.Value))
+		return fmt.Sprintf("figure %q is %s: must be at most 1", f.Name, plain(f.Value))
 	default:
 		return ""
 	}
 }
 
-// contradicts says why a judgement with this figure is no pass; empty where it may be one.
+// contradicts explains why a judgement with this figure cannot pass; "" if it can.
 func contradicts(f check.Figure) string {
 	var holds bool
 	switch f.Relation {
@@ -42,7 +42,7 @@ func contradicts(f check.Figure) string {
 	if holds {
 		return ""
 	}
-	return fmt.Sprintf("the check says passed, but %s is %s %s, and %s %s is demanded", f.Name, plain(f.Value), f.Unit, f.Relation, plain(f.Limit))
+	return fmt.Sprintf("the check passed, but %s is %s %s, want %s %s", f.Name, plain(f.Value), f.Unit, f.Relation, plain(f.Limit))
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

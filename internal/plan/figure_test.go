@@ -16,12 +16,12 @@ func TestFiguresAtTheirLimits(t *testing.T) {
 		says   string // empty: it may be the figure of a pass
 	}{
 		"zero":                         {check.Figure{Name: "a", Unit: "ms"}, ""},
-		"below zero":                   {check.Figure{Name: "a", Value: -0.001, Unit: "ms"}, "below zero"},
+		"negative":                     {check.Figure{Name: "a", Value: -0.001, Unit: "ms"}, "must not be negative"},
 		"a temperature below zero":     {check.Figure{Name: "a", Value: -5, Unit: "C"}, ""},
 		"all of it":                    {check.Figure{Name: "a", Value: 100, Unit: "%"}, ""},
-		"more than all of it":          {check.Figure{Name: "a", Value: 100.5, Unit: "%"}, "above 100 %"},
+		"more than all of it":          {check.Figure{Name: "a", Value: 100.5, Unit: "%"}, "at most 100 %"},
 		"the whole":                    {check.Figure{Name: "a", Value: 1, Unit: "fraction"}, ""},
-		"more than the whole":          {check.Figure{Name: "a", Value: 1.5, Unit: "fraction"}, "above 1"},
+		"more than the whole":          {check.Figure{Name: "a", Value: 1.5, Unit: "fraction"}, "at most 1"},
 		"a hundred of something":       {check.Figure{Name: "a", Value: 1000, Unit: "GB/s"}, ""},
 		"at most, at it":               {check.Figure{Name: "a", Value: 5, Limit: 5, Relation: "<="}, ""},
 		"at most, above it":            {check.Figure{Name: "a", Value: 5.1, Limit: 5, Relation: "<="}, "a is 5.1"},
@@ -29,8 +29,8 @@ func TestFiguresAtTheirLimits(t *testing.T) {
 		"at least, below it":           {check.Figure{Name: "a", Value: 4.9, Limit: 5, Relation: ">="}, "a is 4.9"},
 		"just it":                      {check.Figure{Name: "a", Value: 5, Limit: 5, Relation: "=="}, ""},
 		"not it":                       {check.Figure{Name: "a", Value: 6, Limit: 5, Relation: "=="}, "a is 6"},
-		"infinite":                     {check.Figure{Name: "a", Value: math.Inf(-1)}, "no number"},
-		"a limit that is not a number": {check.Figure{Name: "a", Limit: math.NaN()}, "no number"},
+		"infinite":                     {check.Figure{Name: "a", Value: math.Inf(-1)}, "finite numbers"},
+		"a limit that is not a number": {check.Figure{Name: "a", Limit: math.NaN()}, "finite numbers"},
 		"nothing is demanded":          {check.Figure{Name: "a", Value: 5, Limit: 1}, ""},
 		"more than is expected":        {check.Figure{Name: "a", Value: 5, Limit: 1, Relation: check.Expected}, ""},
 		"an unknown relation":          {check.Figure{Name: "a", Value: 5, Limit: 5, Relation: "="}, "unknown relation"},
@@ -48,7 +48,7 @@ func TestFiguresOfAFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		value float64
 		want  check.Verdict
-	}{"below zero": {-1, check.Failed}, "no number": {math.NaN(), check.Unobserved}} {
+	}{"not be negative": {-1, check.Failed}, "finite numbers": {math.NaN(), check.Unobserved}} {
 		j := Judge(fakeCheck{name: "c", judge: func([]check.Observation) check.Judgement {
 			j := check.Fail("bad")
 			j.Figures = []check.Figure{{Name: "a", Value: tt.value}}

@@ -8,8 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// The kinds of the Observations that the engine itself records. They are no
-// business of a Check's Judge.
+// The kinds of the Observations that the engine records. A Check's Judge does not get them.
 const (
 	// KindPrepare is the output of a Prepare.
 	KindPrepare = "prepare"
@@ -17,18 +16,17 @@ const (
 	KindError = "error"
 )
 
-// Judge is the engine's whole judgement of a step from its stored
-// observations: what the Check says, held to the rules that no Check may
-// break. It is pure, and is what a replay calls.
+// Judge is the judgement of a step from its stored observations: the Check's own, validated
+// by rules that apply to every Check. It is pure; a replay calls it too.
 func Judge(c check.Check, obs []check.Observation) check.Judgement {
-	seen, observeErr := split(obs)
-	if len(seen) == 0 {
+	recorded, observeErr := split(obs)
+	if len(recorded) == 0 {
 		if observeErr != "" {
 			return check.NotObserved(observeErr, observeFinding(c.Name(), observeErr))
 		}
 		return check.NotObserved("nothing was observed", observeFinding(c.Name(), "the check recorded no observation"))
 	}
-	j := judgeSafely(c, seen)
+	j := judgeSafely(c, recorded)
 	if problem := unsound(j); problem != "" {
 		return check.NotObserved(problem, check.Finding{
 			Suspect: "check " + c.Name(), Message: problem,
@@ -46,23 +44,23 @@ func Judge(c check.Check, obs []check.Observation) check.Judgement {
 	return lowered(c, j)
 }
 
-// Blocked is the judgement of a step with needs that are not cleared, in the
-// order in which it needs them; ok is false when all are.
+// Blocked is the judgement of a step with needs that are not cleared, in the order of its
+// needs; blocked is false if all are cleared.
 func Blocked(needs []string, results map[string]Result) (j check.Judgement, blocked bool) {
-	var why []string
+	var reasons []string
 	for _, need := range needs {
 		r, ok := results[need]
 		switch {
 		case !ok:
-			why = append(why, need+" has no verdict")
+			reasons = append(reasons, need+" has no verdict")
 		case !r.Clears():
-			why = append(why, fmt.Sprintf("%s is %s", need, r.Verdict))
+			reasons = append(reasons, fmt.Sprintf("%s is %s", need, r.Verdict))
 		}
 	}
-	if len(why) == 0 {
+	if len(reasons) == 0 {
 		return check.Judgement{}, false
 	}
-	return check.Judgement{Verdict: check.Blocked, Reason: strings.Join(why, "; ")}, true
+	return check.Judgement{Verdict: check.Blocked, Reason: strings.Join(reasons, "; ")}, true
 }
 
 // NotApplicable is the judgement of a step that is not applicable.
@@ -70,18 +68,18 @@ func NotApplicable(reason string) check.Judgement {
 	return check.Judgement{Verdict: check.NotApplicable, Reason: reason}
 }
 
-// split separates what the Check recorded from what the engine did.
-func split(obs []check.Observation) (seen []check.Observation, observeErr string) {
+// split returns the Check's own observations and the error of its Observe.
+func split(obs []check.Observation) (recorded []check.Observation, observeErr string) {
 	for _, o := range obs {
 		switch o.Kind {
 		case KindPrepare:
 		case KindError:
 			observeErr = o.Err
 		default:
-			seen = append(seen, o)
+			recorded = append(recorded, o)
 		}
 	}
-	return seen, observeErr
+	return recorded, observeErr
 }
 
 // judgeSafely turns a panic into an unobserved judgement.
@@ -98,14 +96,14 @@ func judgeSafely(c check.Check, obs []check.Observation) (j check.Judgement) {
 	return c.Judge(obs)
 }
 
-// unsound says what no judgement may be.
+// unsound explains what is invalid in a judgement; "" for a valid one.
 func unsound(j check.Judgement) string {
 	switch j.Verdict {
 	case check.Passed, check.Failed, check.Unobserved:
 	case check.Blocked, check.NotApplicable:
-		return fmt.Sprintf("the check judged itself %q, which is for the plan to say", j.Verdict)
+		return fmt.Sprintf("the check returned the verdict %q, which only the plan may set", j.Verdict)
 	default:
-		return fmt.Sprintf("the check's verdict %q is none", j.Verdict)
+		return fmt.Sprintf("the check returned the unknown verdict %q", j.Verdict)
 	}
 	for _, f := range j.Figures {
 		if !finite(f.Value) || !finite(f.Limit) {
@@ -124,6 +122,6 @@ func unsound(j check.Judgement) string {
 func observeFinding(name, reason string) check.Finding {
 	return check.Finding{
 		Suspect: "check " + name, Message: reason,
-		Remedy: "make what could not be reached reachable, then walk again: firstlight accept --from " + name,
+		Remedy: "make the target reachable, then run the gate again: firstlight accept --from " + name,
 	}
 }

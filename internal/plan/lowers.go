@@ -2,14 +2,14 @@ package plan
 
 import "github.com/firstlight/firstlight/internal/check"
 
-// Lowers is a Check with demands that a site may set below a floor. A pass says which it has.
+// Lowers is a Check with thresholds that a site may lower. A pass lists the lowered ones.
 type Lowers interface {
 	check.Check
-	// Lowered are those demands, each with both values; pure, as Judge is.
+	// Lowered are the lowered thresholds, each with both values. It is pure, like Judge.
 	Lowered() []string
 }
 
-// lowered adds to a pass what was demanded less of.
+// lowered adds the lowered thresholds to a pass.
 func lowered(c check.Check, j check.Judgement) check.Judgement {
 	if l, ok := c.(Lowers); ok && j.Verdict == check.Passed {
 		j.Lowered = l.Lowered()

@@ -10,8 +10,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Prepare is something to do before a step is observed. Its output is kept as
-// evidence; neither its exit code nor its error is ever the criterion.
+// Prepare is an action before a step is observed. Its output is stored as evidence; neither
+// its exit code nor its error decides the verdict.
 type Prepare interface {
 	Name() string
 	Run(ctx context.Context, out io.Writer) (exit int, err error)
@@ -20,21 +20,21 @@ type Prepare interface {
 // Step is one Check of a Plan.
 type Step struct {
 	Check check.Check
-	// Needs names the steps that must be passed or not applicable first.
+	// Needs are the names of steps that must be passed or not applicable first.
 	Needs []string
-	// After names steps that must have their verdict first, whatever it is.
+	// After are the names of steps that must have a verdict first.
 	After []string
-	// GPUs is how many it holds while observing.
+	// GPUs is the number of GPUs that it claims while observing.
 	GPUs int
-	// Recommended says that its verdict is no part of the walk's: it has to have one,
-	// whatever it is. A walk of this step alone has its verdict all the same.
+	// Recommended excludes the step's verdict from the overall verdict; it must have one. A
+	// run of this step alone has its verdict.
 	Recommended bool
-	// NotApplicable is the reason why the site does not want it; it is then
-	// neither prepared nor observed.
+	// NotApplicable is the site's reason to skip the step; it is then neither prepared nor
+	// observed.
 	NotApplicable string
-	// Prepare is done in order before observing.
+	// Prepare runs in order before observing.
 	Prepare []Prepare
-	// Describe says what would be run, a line each, for people.
+	// Describe lists the commands and requests for a dry run, one per line.
 	Describe []string
 }
 
@@ -46,7 +46,7 @@ func (s Step) Name() string {
 	return s.Check.Name()
 }
 
-// before are the steps that have to be decided before it is begun.
+// before are the steps that must have a verdict before s starts.
 func (s Step) before() []string { return slices.Concat(s.Needs, s.After) }
 
 // Plan is a graph of steps, in declared order.
@@ -55,8 +55,7 @@ type Plan struct {
 	Steps []Step
 }
 
-// ErrInvalid marks a plan that can not be walked, or a walk that asks for a
-// step that the plan does not have.
+// ErrInvalid is the error of an invalid plan, or of a selection of unknown steps.
 var ErrInvalid = errors.New("invalid plan")
 
 // Step finds a step by name.
@@ -80,13 +79,13 @@ func (p Plan) Validate() error {
 		name := s.Name()
 		switch {
 		case name == "":
-			problems = append(problems, fmt.Errorf("%w: step %d has no check or no name", ErrInvalid, i+1))
+			problems = append(problems, fmt.Errorf("%w: step %d must have a check with a name", ErrInvalid, i+1))
 		case seen[name]:
 			problems = append(problems, fmt.Errorf("%w: two steps are named %q", ErrInvalid, name))
 		}
 		seen[name] = true
 		if s.GPUs < 0 {
-			problems = append(problems, fmt.Errorf("%w: step %q claims %d GPUs", ErrInvalid, name, s.GPUs))
+			problems = append(problems, fmt.Errorf("%w: step %q claims %d GPUs: must not be negative", ErrInvalid, name, s.GPUs))
 		}
 	}
 	for _, s := range p.Steps {
@@ -98,14 +97,13 @@ func (p Plan) Validate() error {
 	}
 	if len(problems) == 0 {
 		if _, rest := p.sort(); len(rest) > 0 {
-			problems = append(problems, fmt.Errorf("%w: these steps need each other in a circle: %v", ErrInvalid, rest))
+			problems = append(problems, fmt.Errorf("%w: the steps %v form a cycle", ErrInvalid, rest))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// Order is the order in which steps are walked: what is needed comes first,
-// and the declared order decides the rest.
+// Order is the order of execution: needs first, then the declared order.
 func (p Plan) Order() ([]Step, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -114,8 +112,8 @@ func (p Plan) Order() ([]Step, error) {
 	return order, nil
 }
 
-// sort returns the steps in order, and the names of those in circles.
-func (p Plan) sort() (order []Step, circle []string) {
+// sort returns the steps in order, and the names of those in a cycle.
+func (p Plan) sort() (order []Step, cycle []string) {
 	done := map[string]bool{}
 	for len(order) < len(p.Steps) {
 		next, ok := p.nextAfter(done)
@@ -127,13 +125,13 @@ func (p Plan) sort() (order []Step, circle []string) {
 	}
 	for _, s := range p.Steps {
 		if !done[s.Name()] {
-			circle = append(circle, s.Name())
+			cycle = append(cycle, s.Name())
 		}
 	}
-	return order, circle
+	return order, cycle
 }
 
-// nextAfter is the first declared step that is not done and whose needs are.
+// nextAfter is the first declared step that is not done and whose needs are done.
 func (p Plan) nextAfter(done map[string]bool) (Step, bool) {
 	for _, s := range p.Steps {
 		if done[s.Name()] {

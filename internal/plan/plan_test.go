@@ -52,11 +52,11 @@ func TestValidate(t *testing.T) {
 		want  []string
 	}{
 		"no steps":           {nil, []string{"no steps"}},
-		"no check":           {[]Step{{}}, []string{"step 1 has no check"}},
+		"no check":           {[]Step{{}}, []string{"step 1 must have a check"}},
 		"two of one name":    {[]Step{step("a"), step("a")}, []string{`two steps are named "a"`}},
 		"unknown need":       {[]Step{step("a", "b")}, []string{`"a" needs "b"`}},
-		"circle":             {[]Step{step("a"), step("b", "c"), step("c", "b")}, []string{"in a circle: [b c]"}},
-		"needs itself":       {[]Step{step("a", "a")}, []string{"in a circle: [a]"}},
+		"circle":             {[]Step{step("a"), step("b", "c"), step("c", "b")}, []string{"the steps [b c] form a cycle"}},
+		"needs itself":       {[]Step{step("a", "a")}, []string{"the steps [a] form a cycle"}},
 		"negative claim":     {[]Step{{Check: fakeCheck{name: "a"}, GPUs: -1}}, []string{"claims -1 GPUs"}},
 		"all problems given": {[]Step{step("a", "x"), step("a", "y")}, []string{`needs "x"`, `needs "y"`, "two steps"}},
 	}

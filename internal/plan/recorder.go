@@ -7,8 +7,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// recorder is what one attempt of a step records through. It remembers that
-// the store failed, whatever the check makes of the error.
+// recorder stores the observations of one attempt of a step. It keeps the store's error even
+// if the check ignores it.
 type recorder struct {
 	wk      *walk
 	step    string
@@ -26,20 +26,20 @@ var _ check.Recorder = (*recorder)(nil)
 // Record implements check.Recorder for the check.
 func (r *recorder) Record(o check.Observation) (check.Observation, error) {
 	if o.Kind == KindPrepare || o.Kind == KindError {
-		return o, fmt.Errorf("kind %q is the engine's own", o.Kind)
+		return o, fmt.Errorf("invalid kind %q: reserved for the engine", o.Kind)
 	}
-	return r.keep(o)
+	return r.store(o)
 }
 
-// keep stores o unless the step is over.
-func (r *recorder) keep(o check.Observation) (check.Observation, error) {
+// store stores o unless the step is over.
+func (r *recorder) store(o check.Observation) (check.Observation, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.closed {
 		return o, errClosed
 	}
 	if o.Kind == "" {
-		return o, fmt.Errorf("an observation of %s on %q has no kind", r.step, o.Target)
+		return o, fmt.Errorf("invalid observation of %s on %q: must have a kind", r.step, o.Target)
 	}
 	if err := checkFigures(o); err != nil {
 		return o, err
@@ -48,15 +48,15 @@ func (r *recorder) keep(o check.Observation) (check.Observation, error) {
 	if o.At.IsZero() {
 		o.At = r.wk.now()
 	}
-	kept, err := r.wk.w.Store.Record(r.attempt, o)
+	stored, err := r.wk.w.Store.Record(r.attempt, o)
 	if err != nil {
 		r.errMu.Lock()
 		r.err = err
 		r.errMu.Unlock()
 		return o, fmt.Errorf("store %s on %s: %w", o.Kind, o.Target, err)
 	}
-	r.wk.tell(Event{Kind: EventObserved, Step: r.step, Text: kept.ID})
-	return kept, nil
+	r.wk.tell(Event{Kind: EventObserved, Step: r.step, Text: stored.ID})
+	return stored, nil
 }
 
 // Progress implements check.Recorder.
@@ -64,14 +64,14 @@ func (r *recorder) Progress(format string, args ...any) {
 	r.wk.tell(Event{Kind: EventProgress, Step: r.step, Text: fmt.Sprintf(format, args...)})
 }
 
-// close waits for records under way and refuses further ones.
+// close waits for pending records and refuses further ones.
 func (r *recorder) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
 }
 
-// broken is the store's error, if it failed.
+// broken is the store's error.
 func (r *recorder) broken() error {
 	r.errMu.Lock()
 	defer r.errMu.Unlock()

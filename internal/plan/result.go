@@ -6,28 +6,27 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// Result is what became of one step.
+// Result is the result of one step.
 type Result struct {
 	Step string `json:"step"`
 	check.Judgement
 	// Started and Finished are zero for a step that was not observed.
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// At is when the verdict was reached.
+	// At is the time of the verdict.
 	At time.Time `json:"at"`
-	// Attempt counts how often the step was begun in its run, from 1; 0 when it
-	// never was (blocked, not applicable).
+	// Attempt counts the starts of the step in its run, from 1; 0 for a step that never
+	// started (blocked, not applicable).
 	Attempt int `json:"attempt,omitempty"`
-	// Observations are the IDs of what was judged, in order.
+	// Observations are the IDs of the judged observations, in order.
 	Observations []string `json:"observations,omitempty"`
-	// KeptFrom is the run that reached this verdict, when it was another one.
+	// KeptFrom is the ID of the earlier run that the verdict is from.
 	KeptFrom string `json:"keptFrom,omitempty"`
-	// KeptOf is the cluster that a kept verdict was reached on: the UID of its kube-system
-	// namespace.
+	// KeptOf is the cluster of a kept verdict: the UID of its kube-system namespace.
 	KeptOf string `json:"keptOf,omitempty"`
 }
 
-// Duration is how long the step took, from its beginning to its verdict.
+// Duration is the time from the start of the step to its verdict.
 func (r Result) Duration() time.Duration {
 	if r.Started.IsZero() {
 		return 0
@@ -35,36 +34,31 @@ func (r Result) Duration() time.Duration {
 	return r.Finished.Sub(r.Started)
 }
 
-// Clears says that steps that need this one may go on.
+// Clears reports whether steps that need this one may start.
 func (r Result) Clears() bool {
 	return r.Verdict == check.Passed || r.Verdict == check.NotApplicable
 }
 
-// Outcome is what became of a walk.
+// Outcome is the result of Executor.Run.
 type Outcome struct {
-	// Verdict is over every step of the plan, or over the one step of an
-	// only-walk.
+	// Verdict combines every step of the plan, or is the one step's of a run with Only.
 	Verdict check.Verdict `json:"verdict"`
 	// Results are in the plan's order.
 	Results []Result `json:"results"`
-	// Omitted are the steps that this walk was told to leave out and for which
-	// no earlier verdict was kept.
+	// Omitted are the steps that the selection excludes and that have no earlier verdict.
 	Omitted []string `json:"omitted,omitempty"`
-	// Interrupted says that the context ended first; Pending are the steps left
-	// without a verdict.
+	// Interrupted is set if the context ended first; Pending are the steps without a verdict.
 	Interrupted bool     `json:"interrupted,omitempty"`
 	Pending     []string `json:"pending,omitempty"`
-	// Notes tell what went wrong beside the verdicts: what could not be cleaned
-	// up, a capacity that could not be asked.
+	// Notes are problems that do not affect a verdict: a failed cleanup, an unknown capacity.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Event tells a watching person what is going on. It is sent after what it
-// tells is durable.
+// Event reports progress. It is sent after the change that it reports is durable.
 type Event struct {
 	Kind EventKind
 	At   time.Time
-	// Step it concerns; empty when it concerns the walk.
+	// Step is empty for an event of the whole run.
 	Step string
 	// Text is for EventProgress and EventNote, and the observation's ID for EventObserved.
 	Text string

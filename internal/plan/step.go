@@ -11,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// walkStep takes one step from its beginning to its verdict.
-func (wk *walk) walkStep(ctx context.Context, s Step) finished {
+// runStep runs one step from its start to its verdict.
+func (wk *walk) runStep(ctx context.Context, s Step) finished {
 	name := s.Name()
 	begun := wk.now()
 	attempt, err := wk.w.Store.Begin(name, begun)
@@ -60,16 +60,16 @@ func observeSafely(ctx context.Context, c check.Check, rec check.Recorder) (err 
 	return c.Observe(ctx, rec)
 }
 
-// recordError keeps the error that Observe ended with as an observation.
+// recordError stores the error of Observe as an observation.
 func (wk *walk) recordError(rec *recorder, err error) {
 	text, _, _ := bytes.Cut([]byte(err.Error()), []byte("\ngoroutine "))
-	_, _ = rec.keep(check.Observation{ // a store that fails is remembered by rec
+	_, _ = rec.store(check.Observation{ // rec keeps the store's error
 		Kind: KindError, Target: rec.step, Command: "observe", At: wk.now(),
 		Err: string(text), Raw: []byte(err.Error()),
 	})
 }
 
-// prepare runs what the site wants done first, and keeps what it printed.
+// prepare runs the site's preparations and stores their output.
 func (wk *walk) prepare(ctx context.Context, s Step, rec *recorder) {
 	for _, p := range s.Prepare {
 		if ctx.Err() != nil || rec.broken() != nil {
@@ -83,7 +83,7 @@ func (wk *walk) prepare(ctx context.Context, s Step, rec *recorder) {
 		if err != nil {
 			o.Err = err.Error()
 		}
-		_, _ = rec.keep(o)
+		_, _ = rec.store(o)
 	}
 }
 
@@ -96,7 +96,7 @@ func prepareSafely(ctx context.Context, p Prepare, out *bounded) (exit int, err 
 	return p.Run(ctx, out)
 }
 
-// cleanUp removes what a step created, also when the walk's context has ended.
+// cleanUp removes the objects that a step created, also after the context has ended.
 func (wk *walk) cleanUp(ctx context.Context, step string) {
 	if wk.w.Cleanup == nil {
 		return
@@ -112,13 +112,13 @@ func (wk *walk) cleanUp(ctx context.Context, step string) {
 	}
 }
 
-// errClosed is what a check gets that records after its Observe has returned.
-var errClosed = errors.New("the step is over: nothing more is recorded")
+// errClosed is the error of a record after Observe has returned.
+var errClosed = errors.New("cannot record: the step is over")
 
-// checkFigures refuses what could not be read back.
+// checkFigures refuses figures that cannot be decoded.
 func checkFigures(o check.Observation) error {
 	if len(o.Figures) > 0 && !json.Valid(o.Figures) {
-		return fmt.Errorf("figures of %s on %s are no JSON", o.Kind, o.Target)
+		return fmt.Errorf("invalid figures of %s on %s: must be JSON", o.Kind, o.Target)
 	}
 	return nil
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// run is the scheduler: one goroutine that decides, one a running step.
+// run is the scheduler: one goroutine that decides, and one for each running step.
 func (wk *walk) run(caller context.Context) (Outcome, error) {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	wk.started = map[string]bool{}
-	wk.keep()
+	wk.keepEarlier()
 	for _, name := range wk.w.Interrupted {
 		wk.cleanUp(ctx, name)
 	}
@@ -33,15 +33,15 @@ func (wk *walk) run(caller context.Context) (Outcome, error) {
 		case a := <-wk.claims.answers:
 			wk.claims.answered(a)
 			if a.err != nil && ctx.Err() == nil {
-				wk.note("", "how many GPUs are free could not be asked, so steps that claim some run one at a time: %v", a.err)
+				wk.note("", "cannot query the free GPUs; steps that claim GPUs run one at a time: %v", a.err)
 			}
 		}
 	}
 	return wk.outcome(caller.Err() != nil), wk.fatal
 }
 
-// keep takes over the verdicts that are not to be reached again.
-func (wk *walk) keep() {
+// keepEarlier copies the earlier verdicts that stay valid.
+func (wk *walk) keepEarlier() {
 	for _, s := range wk.order {
 		r, ok := wk.w.Earlier[s.Name()]
 		if !ok || wk.todo[s.Name()] || (wk.w.Only != "" && wk.w.Only != s.Name()) {
@@ -52,9 +52,9 @@ func (wk *walk) keep() {
 	}
 }
 
-// decide concludes what needs no looking and starts what may start.
+// decide concludes the steps that need no observation and starts those that may start.
 func (wk *walk) decide(ctx context.Context) {
-	waiting := false // an earlier step waits for GPUs: no later claim overtakes it
+	waiting := false // an earlier step waits for GPUs: later claims must wait too
 	for _, s := range wk.order {
 		if wk.fatal != nil {
 			return
@@ -77,7 +77,7 @@ func (wk *walk) decide(ctx context.Context) {
 			}
 		}
 		if wk.w.Parallel > 0 && wk.running >= wk.w.Parallel {
-			continue // what needs no looking is still concluded
+			continue // later steps may still be concluded without observation
 		}
 		if s.GPUs > 0 {
 			if waiting || !wk.claims.fits(ctx, wk.w.Capacity, s) {
@@ -88,11 +88,11 @@ func (wk *walk) decide(ctx context.Context) {
 		}
 		wk.started[name] = true
 		wk.running++
-		go func() { wk.finished <- wk.walkStep(ctx, s) }()
+		go func() { wk.finished <- wk.runStep(ctx, s) }()
 	}
 }
 
-// undecided says that a need may still be reached.
+// undecided reports whether a need will still get a verdict.
 func (wk *walk) undecided(s Step) bool {
 	for _, need := range s.before() {
 		if _, ok := wk.results[need]; !ok && wk.todo[need] {
@@ -102,7 +102,7 @@ func (wk *walk) undecided(s Step) bool {
 	return false
 }
 
-// concludeUnobserved journals a verdict for which nothing had to be looked at.
+// concludeUnobserved journals a verdict that needs no observation.
 func (wk *walk) concludeUnobserved(s Step, j check.Judgement) {
 	r := Result{Step: s.Name(), Judgement: j, At: wk.now()}
 	if err := wk.w.Store.Conclude(r); err != nil {
@@ -112,7 +112,7 @@ func (wk *walk) concludeUnobserved(s Step, j check.Judgement) {
 	wk.take(finished{step: s, result: &r})
 }
 
-// take keeps what a step's goroutine reports.
+// take handles the report of a step's goroutine.
 func (wk *walk) take(f finished) {
 	if f.err != nil && wk.fatal == nil {
 		wk.fatal = f.err

@@ -12,11 +12,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// undoDeadline bounds the removal of what a failed start left.
+// undoDeadline limits the removal of the objects of a failed start.
 const undoDeadline = 2 * time.Minute
 
-// Delete removes the gang and returns when no pod of it is left, and so no GPU
-// is claimed by it. It may be called again.
+// Delete deletes the gang's objects and returns when none of its pods exists, so that it
+// claims no GPU. It is idempotent.
 func (g *Gang) Delete(ctx context.Context) error {
 	var problems []error
 	note := func(what string, err error) {
@@ -36,7 +36,7 @@ func (g *Gang) Delete(ctx context.Context) error {
 		note(ref.resource.Resource, g.cluster.Dynamic.Resource(ref.resource).Namespace(g.Namespace).Delete(ctx, ref.name, metav1.DeleteOptions{}))
 	}
 	if err := g.until(ctx, func(s state) (bool, error) { return len(s.pods) == 0, nil }); err != nil {
-		problems = append(problems, fmt.Errorf("wait for the end of the pods of %s: %w", g.Spec.Name, err))
+		problems = append(problems, fmt.Errorf("wait for the deletion of the pods of %s: %w", g.Spec.Name, err))
 	}
 	if g.scheduler != nil && g.scheduler.GroupResource() == kube.PodGroups() && len(problems) == 0 {
 		note("pod group", g.cluster.ReleasePodGroup(ctx, g.Namespace, g.Spec.Name))

@@ -12,26 +12,26 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Auto lets the cluster decide which gang scheduler is used.
+// Auto selects the first detected gang scheduler.
 const Auto = "auto"
 
-// Detected is a gang scheduler whose API the cluster serves. That it is served
-// does not say that anything acts on it: only a proof does.
+// Detected is a gang scheduler whose API the cluster serves. A served API does not prove that
+// a scheduler uses it.
 type Detected struct {
 	Name string `json:"name"`
-	// API is the group and version that was found.
+	// API is the served group and version.
 	API string `json:"api"`
 }
 
-// candidate is what tells that a gang scheduler is installed.
+// candidate is the API by which a gang scheduler is detected.
 type candidate struct {
 	name     string
 	versions []schema.GroupVersion
 	resource string
 }
 
-// candidates are in the order that Auto prefers: what somebody installed for
-// the purpose, then what the server brings, then quota alone.
+// candidates are in the order of preference of Auto: an installed gang scheduler, then the
+// built-in one, then quota alone.
 func candidates() []candidate {
 	return []candidate{
 		{"kai", []schema.GroupVersion{KAI{}.GroupResource().GroupVersion()}, "podgroups"},
@@ -41,8 +41,8 @@ func candidates() []candidate {
 	}
 }
 
-// DetectGang lists the gang schedulers whose API the cluster serves, those that
-// want names only ("auto" or empty: all), in order of preference. None is no error.
+// DetectGang lists the gang schedulers whose API the cluster serves, in order of preference.
+// want limits them to one name; "auto" or "" is all. An empty list is not an error.
 func DetectGang(ctx context.Context, cluster *kube.Cluster, want string) ([]Detected, error) {
 	var found []Detected
 	known := false
@@ -54,7 +54,7 @@ func DetectGang(ctx context.Context, cluster *kube.Cluster, want string) ([]Dete
 		for _, gv := range c.versions {
 			served, err := serves(ctx, cluster, gv, c.resource)
 			if err != nil {
-				return nil, fmt.Errorf("look for gang scheduler %s: %w", c.name, err)
+				return nil, fmt.Errorf("detect gang scheduler %s: %w", c.name, err)
 			}
 			if served {
 				found = append(found, Detected{Name: c.name, API: gv.String()})
@@ -63,14 +63,14 @@ func DetectGang(ctx context.Context, cluster *kube.Cluster, want string) ([]Dete
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("no gang scheduler %q: there are %s and %s", want, schedulerNames(), Auto)
+		return nil, fmt.Errorf("unknown gang scheduler %q: want one of %s, %s", want, schedulerNames(), Auto)
 	}
 	return found, nil
 }
 
 func serves(ctx context.Context, cluster *kube.Cluster, gv schema.GroupVersion, resource string) (bool, error) {
 	if err := ctx.Err(); err != nil {
-		return false, err //nolint:wrapcheck // the caller says what for
+		return false, err
 	}
 	list, err := cluster.Client.Discovery().ServerResourcesForGroupVersion(gv.String())
 	if apierrors.IsNotFound(err) {
@@ -96,8 +96,7 @@ func schedulerNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Scheduler makes the decorator of what was detected. queue is for those that
-// have queues.
+// Scheduler returns the Scheduler of a detected API. queue is used by schedulers with queues.
 func (d Detected) Scheduler(queue string) (Scheduler, error) {
 	gv, err := schema.ParseGroupVersion(d.API)
 	if err != nil {
@@ -116,25 +115,25 @@ func (d Detected) Scheduler(queue string) (Scheduler, error) {
 	case "kueue":
 		return Kueue{Queue: queue, Version: gv.Version}, needsQueue(d.Name, queue)
 	default:
-		return nil, fmt.Errorf("no gang scheduler %q: there are %s", d.Name, schedulerNames())
+		return nil, fmt.Errorf("unknown gang scheduler %q: want one of %s", d.Name, schedulerNames())
 	}
 }
 
 func needsQueue(name, queue string) error {
 	if queue == "" {
-		return fmt.Errorf("gang scheduler %s places pods by queue: set gpustack.queue in the site file", name)
+		return fmt.Errorf("gang scheduler %s requires a queue: set gpustack.queue in the site file", name)
 	}
 	return nil
 }
 
-// Select is the gang scheduler that gangs of a site use: the first detected.
+// Select returns the first detected gang scheduler.
 func Select(ctx context.Context, cluster *kube.Cluster, want, queue string) (Scheduler, error) {
 	found, err := DetectGang(ctx, cluster, want)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("the cluster serves the API of no gang scheduler (looked for %s)", orAny(want))
+		return nil, fmt.Errorf("no gang scheduler found: the cluster serves none of the APIs of %s", orAny(want))
 	}
 	return found[0].Scheduler(queue)
 }

@@ -1,9 +1,7 @@
-// Package workload runs gangs of pods as a guest: an Indexed Job, its headless
-// Service and the group object of the cluster's gang scheduler, all labelled
-// with the run; it waits for what happens to them by watching, says why it does
-// not happen, and removes them.
+// Package workload runs gangs of pods: an Indexed Job, its headless Service and the group
+// object of the cluster's gang scheduler, all labelled with the run. It watches them, explains
+// why an expected state is not reached, and deletes them.
 //
-// Invariants: a gang preempts nothing and restarts nothing unless its Spec says
-// so; Delete returns nil only when no pod of the gang is left; a wait that ends
-// without its event always explains itself. It judges nothing.
+// Invariants: a gang preempts no pods and restarts containers only as its Spec allows; Delete
+// returns nil only when no pod of the gang exists; a failed wait always has an explanation.
 package workload

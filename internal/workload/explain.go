@@ -11,18 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// explainDeadline bounds the reads that explain a wait whose context has ended.
+// explainDeadline limits the reads that explain a wait whose context has ended.
 const explainDeadline = 30 * time.Second
 
-// Explain says how the gang stands and why it does not get further: what the
-// scheduler said, what containers wait for, exit codes. It never fails; what
-// can't be read is said.
+// Explain describes the gang's state and why it does not progress: scheduler messages,
+// waiting containers, exit codes. It does not fail; read errors are part of the text.
 func (g *Gang) Explain(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, explainDeadline)
 	defer cancel()
 	pods, err := g.Pods(ctx)
 	if err != nil {
-		return "its pods could not be read: " + err.Error()
+		return "cannot list its pods: " + err.Error()
 	}
 	lines := []string{fmt.Sprintf("%d of %d pods exist", len(pods), g.Spec.Pods)}
 	for i := range pods {
@@ -47,7 +46,7 @@ func podLine(pod *corev1.Pod) string {
 		if c := scheduled(pod); c != nil && c.Status == corev1.ConditionFalse {
 			return fmt.Sprintf("pod %s is not placed: %s: %s", pod.Name, c.Reason, c.Message)
 		}
-		return fmt.Sprintf("pod %s is not placed and no scheduler has looked at it", pod.Name)
+		return fmt.Sprintf("pod %s is not placed and has no scheduling decision", pod.Name)
 	}
 	o := outcomeOf(pod)
 	if o.Stuck != "" {
@@ -65,7 +64,7 @@ func scheduled(pod *corev1.Pod) *corev1.PodCondition {
 	return &pod.Status.Conditions[i]
 }
 
-// refusals is what the gang scheduler says on the group objects.
+// refusals are the gang scheduler's messages on the group objects.
 func (g *Gang) refusals(ctx context.Context) []string {
 	if g.scheduler == nil {
 		return nil
@@ -76,8 +75,8 @@ func (g *Gang) refusals(ctx context.Context) []string {
 	}
 	var out []string
 	for i := range list.Items {
-		if why, refused := g.scheduler.Refused(&list.Items[i]); refused && g.owns(&list.Items[i]) {
-			out = append(out, g.scheduler.Name()+": "+why)
+		if reason, refused := g.scheduler.Refused(&list.Items[i]); refused && g.owns(&list.Items[i]) {
+			out = append(out, g.scheduler.Name()+": "+reason)
 		}
 	}
 	return out
@@ -86,8 +85,8 @@ func (g *Gang) refusals(ctx context.Context) []string {
 func distinct(lines []string) []string {
 	seen := make(map[string]bool, len(lines))
 	return slices.DeleteFunc(lines, func(l string) bool {
-		was := seen[l]
+		duplicate := seen[l]
 		seen[l] = true
-		return was
+		return duplicate
 	})
 }

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrFailed is in the error of a wait that can't come true any more: a pod or
-// the Job failed, or a container can't be started.
+// ErrFailed is in the error of a wait that cannot succeed any more: a pod or the Job failed,
+// or a container cannot start.
 var ErrFailed = errors.New("failed")
 
 // Pods lists the gang's pods in the order of their index.
@@ -26,9 +26,9 @@ func (g *Gang) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// Logs opens the log of one of its pods as it is now.
+// Logs opens the current log of one of its pods.
 func (g *Gang) Logs(ctx context.Context, pod string) (io.ReadCloser, error) {
-	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.Spec.Container, false) //nolint:wrapcheck // says which pod
+	return g.cluster.PodLogs(ctx, g.Namespace, pod, g.Spec.Container, false)
 }
 
 // WaitBound waits until every pod is placed on a node.
@@ -40,12 +40,12 @@ func (g *Gang) WaitBound(ctx context.Context) error {
 				bound++
 			}
 		}
-		return bound >= g.Spec.Pods, g.hopeless(s)
+		return bound >= g.Spec.Pods, g.terminalError(s)
 	})
 }
 
-// WaitRunning waits until every pod runs or has run to its end. It gives up
-// when a container can't be started or a pod has failed.
+// WaitRunning waits until every pod runs or has succeeded. It returns ErrFailed if a
+// container cannot start or a pod has failed.
 func (g *Gang) WaitRunning(ctx context.Context) error {
 	return g.wait(ctx, "run", func(s state) (bool, error) {
 		running := 0
@@ -56,21 +56,21 @@ func (g *Gang) WaitRunning(ctx context.Context) error {
 			case corev1.PodPending, corev1.PodFailed, corev1.PodUnknown:
 			}
 		}
-		if err := g.hopeless(s); err != nil {
+		if err := g.terminalError(s); err != nil {
 			return false, err
 		}
 		return running >= g.Spec.Pods, nil
 	})
 }
 
-// WaitDone waits until every pod has ended or the Job has failed. That a pod
-// fails is a Result and no error.
+// WaitDone waits until every pod has terminated or the Job has failed. A failed pod is a
+// Result, not an error.
 func (g *Gang) WaitDone(ctx context.Context) (Result, error) {
 	var result Result
 	err := g.wait(ctx, "end", func(s state) (bool, error) {
 		result = resultOf(g.Spec, s)
 		if s.job == nil && len(s.pods) == 0 {
-			return false, fmt.Errorf("%w: its job is gone", ErrFailed)
+			return false, fmt.Errorf("%w: its job was deleted", ErrFailed)
 		}
 		ended := 0
 		for _, p := range result.Pods {
@@ -86,7 +86,7 @@ func (g *Gang) WaitDone(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// wait is until with an error that says why what was waited for does not happen.
+// wait is until with an explanation in the error.
 func (g *Gang) wait(ctx context.Context, what string, done func(state) (bool, error)) error {
 	err := g.until(ctx, done)
 	if err == nil {
@@ -95,8 +95,8 @@ func (g *Gang) wait(ctx context.Context, what string, done func(state) (bool, er
 	return fmt.Errorf("%s did not %s: %w: %s", g.Spec.Name, what, err, g.Explain(context.WithoutCancel(ctx)))
 }
 
-// hopeless is why a gang will not come to run any more.
-func (g *Gang) hopeless(s state) error {
+// terminalError explains why a gang can never run; nil if it can.
+func (g *Gang) terminalError(s state) error {
 	if s.job != nil {
 		if c := jobCondition(s.job, batchv1.JobFailed); c != nil {
 			return fmt.Errorf("%w: job: %s: %s", ErrFailed, c.Reason, c.Message)
@@ -107,8 +107,8 @@ func (g *Gang) hopeless(s state) error {
 		if pod.Status.Phase == corev1.PodFailed {
 			return fmt.Errorf("%w: %s", ErrFailed, outcomeOf(pod).String())
 		}
-		if why := stuck(pod); why != "" {
-			return fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, pod.Name, pod.Spec.NodeName, why)
+		if reason := stuck(pod); reason != "" {
+			return fmt.Errorf("%w: pod %s on %s: %s", ErrFailed, pod.Name, pod.Spec.NodeName, reason)
 		}
 	}
 	return nil

@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// KAI is NVIDIA's KAI scheduler. Its pod grouper puts each pod of a Job into a
-// group of its own unless told otherwise; so the Job opts out of it and names
-// a group that we make.
+// KAI is NVIDIA's KAI scheduler. Its pod grouper creates a group for each pod of a Job by
+// default, so the Job opts out of it and names its own group.
 type KAI struct {
 	Queue string
 }
@@ -28,7 +27,7 @@ func (KAI) GroupResource() schema.GroupVersionResource {
 // Decorate implements Scheduler.
 func (k KAI) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
 	const optOut, groupName, queueLabel = "kai.scheduler/skip-podgrouper", "pod-group-name", "kai.scheduler/queue"
-	// batch-min-member is for releases whose pod grouper knows no opting out.
+	// batch-min-member is for releases whose pod grouper does not support opting out.
 	job.Annotations = annotate(job.Annotations, optOut, "true", "kai.scheduler/batch-min-member", strconv.Itoa(g.MinCount))
 	job.Labels = annotate(job.Labels, queueLabel, k.Queue)
 	pod := &job.Spec.Template

@@ -6,11 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kueue holds the whole Job suspended until its quota admits it.
+// Kueue keeps the Job suspended until its quota admits it.
 type Kueue struct {
-	// Queue is the ClusterQueue that our LocalQueue leads to.
+	// Queue is the ClusterQueue of the gang's LocalQueue.
 	Queue string
-	// Version of its API that the cluster serves: v1beta1 or v1beta2.
+	// Version is the served version of its API: v1beta1 or v1beta2.
 	Version string
 }
 
@@ -19,13 +19,13 @@ var _ Scheduler = Kueue{}
 // Name implements Scheduler.
 func (Kueue) Name() string { return "kueue" }
 
-// GroupResource implements Scheduler: Kueue makes a Workload of the Job.
+// GroupResource implements Scheduler: Kueue creates a Workload for the Job.
 func (k Kueue) GroupResource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: k.Version, Resource: "workloads"}
 }
 
-// Decorate implements Scheduler. The Job starts suspended: where no Kueue acts
-// on it, it never runs.
+// Decorate implements Scheduler. The Job starts suspended: without a running Kueue it never
+// runs.
 func (k Kueue) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured {
 	job.Labels = annotate(job.Labels, "kueue.x-k8s.io/queue-name", g.Spec.Name)
 	job.Spec.Suspend = new(true)

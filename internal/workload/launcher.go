@@ -17,16 +17,16 @@ import (
 type Launcher struct {
 	Cluster *kube.Cluster
 	RunID   string
-	// Gang is how pods are kept together; nil leaves them to the default scheduler.
+	// Gang is the gang scheduler; nil is the default scheduler.
 	Gang Scheduler
-	// DeviceClass claims the GPUs of every gang through dynamic resource allocation;
-	// empty: as each gang's Spec says.
+	// DeviceClass requests the GPUs of every gang through dynamic resource allocation;
+	// empty: as in each gang's Spec.
 	DeviceClass string
-	// Clock is the real one when nil.
+	// Clock defaults to the real clock.
 	Clock clock.Clock
 }
 
-// Gang is a workload that was started.
+// Gang is a started workload.
 type Gang struct {
 	Spec      Spec
 	Namespace string
@@ -43,8 +43,8 @@ type groupRef struct {
 	name     string
 }
 
-// Start creates the namespace where it is not there yet, the gang's group
-// objects, Service and Job. When it fails, what it created is removed again.
+// Start creates the namespace if it does not exist, the gang's group objects, Service and
+// Job. On error it deletes the objects that it created.
 func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if spec.DeviceClass == "" {
 		spec.DeviceClass = l.DeviceClass
@@ -66,14 +66,14 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	return gang, nil
 }
 
-// namespace makes the one that the gang's pods may run in.
+// namespace creates the namespace with the Pod Security level that the gang's pods require.
 func (l *Launcher) namespace(ctx context.Context, spec Spec) (string, error) {
 	guest := kube.Guest{Cluster: l.Cluster}
 	if !spec.LocksMemory() {
-		return guest.EnsureNamespace(ctx, l.RunID) //nolint:wrapcheck // wrapped by Start
+		return guest.EnsureNamespace(ctx, l.RunID)
 	}
 	reason := "pods of gate " + spec.Gate + " lock memory for RDMA (IPC_LOCK), which the level baseline refuses"
-	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, reason) //nolint:wrapcheck // wrapped by Start
+	return guest.EnsurePrivileged(ctx, l.RunID, spec.Gate, reason)
 }
 
 func (g *Gang) create(ctx context.Context, m Manifests) error {
@@ -99,7 +99,7 @@ func (g *Gang) create(ctx context.Context, m Manifests) error {
 	return nil
 }
 
-// undo removes what a failed start left, unless another gang has the name.
+// undo deletes the objects of a failed start, unless another gang has the same name.
 func (g *Gang) undo(ctx context.Context, cause error) error {
 	if apierrors.IsAlreadyExists(cause) {
 		return cause
@@ -107,12 +107,12 @@ func (g *Gang) undo(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoDeadline)
 	defer cancel()
 	if err := g.Delete(ctx); err != nil {
-		return fmt.Errorf("%w (and what was created of it is still there: %w)", cause, err)
+		return fmt.Errorf("%w (and its objects could not be deleted: %w)", cause, err)
 	}
 	return cause
 }
 
-// resourceOf names the resource of a group object: the API's own lower-case plural.
+// resourceOf is the resource of a group object: the API's lower-case plural.
 func resourceOf(obj *unstructured.Unstructured) schema.GroupVersionResource {
 	gvk := obj.GroupVersionKind()
 	plural := map[string]string{"PodGroup": "podgroups", "LocalQueue": "localqueues"}[gvk.Kind]

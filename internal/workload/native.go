@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Native is Kubernetes' own gang scheduling (1.36, alpha): a PodGroup that pods
-// name in their spec.
+// Native is the gang scheduling of Kubernetes (1.36, alpha): pods name a PodGroup in their
+// spec.
 type Native struct{}
 
 var _ Scheduler = Native{}
@@ -31,8 +31,8 @@ func (n Native) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructured
 	})}
 }
 
-// Refused implements Scheduler. A condition of another reason is trouble in the
-// scheduler and no decision.
+// Refused implements Scheduler. A condition with another reason is a scheduler error, not a
+// decision.
 func (Native) Refused(group *unstructured.Unstructured) (string, bool) {
 	if reason, _ := conditionField(group, "conditions", "PodGroupScheduled", "False", "reason"); reason != "Unschedulable" {
 		return "", false

@@ -8,24 +8,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Placement is what a scheduler has made of a gang.
+// Placement is a scheduler's decision about a gang.
 type Placement struct {
-	// Wanted is how many pods the gang has; Exist how many of them are there.
+	// Wanted is the number of pods of the gang, Exist the number of existing ones.
 	Wanted int `json:"wanted"`
 	Exist  int `json:"exist"`
-	// Bound are placed on a node; Refused were looked at and not placed.
+	// Bound pods are on a node; Refused pods are unschedulable.
 	Bound   int `json:"bound"`
 	Refused int `json:"refused"`
-	// Nodes of the bound pods, by pod name.
+	// Nodes are the nodes of the bound pods, by pod name.
 	Nodes map[string]string `json:"nodes,omitempty"`
-	// GroupRefused says that the gang scheduler refused the group as such.
+	// GroupRefused is set if the gang scheduler refused the group as a whole.
 	GroupRefused bool `json:"groupRefused"`
-	// Messages of the scheduler.
+	// Messages are the scheduler's.
 	Messages []string `json:"messages,omitempty"`
 }
 
-// decided tells whether the scheduler has looked at everything: each pod is
-// placed or refused, or the group was refused before its pods came to be.
+// decided reports whether the decision is complete: each pod is placed or refused, or the
+// group was refused before its pods were created.
 func (p Placement) decided() bool {
 	if p.Exist == 0 {
 		return p.GroupRefused
@@ -33,13 +33,13 @@ func (p Placement) decided() bool {
 	return p.Bound+p.Refused >= p.Wanted
 }
 
-// looked tells whether the scheduler has looked at the gang at all.
-func (p Placement) looked() bool { return p.Bound+p.Refused > 0 || p.GroupRefused }
+// begun reports whether the scheduler has decided about any part of the gang.
+func (p Placement) begun() bool { return p.Bound+p.Refused > 0 || p.GroupRefused }
 
-// Placement watches until the scheduler has decided about every pod of the gang
-// and its decision has then stood for settle; or, when it lets pods it refused
-// go unmentioned, until what it did has stood for settle after its first refusal.
-// When ctx ends first, the error says so and the placement is the last one seen.
+// Placement watches until the scheduler has decided about every pod of the gang and the
+// decision has been stable for settle. For a scheduler that does not report refused pods, it
+// watches until the placement has been stable for settle after the first refusal. If ctx
+// ends first, it returns the last placement and an error.
 func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, error) {
 	w := g.watch(ctx)
 	defer w.stop()
@@ -49,18 +49,18 @@ func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, 
 	var current Placement
 	timer := g.clock.NewTimer(settle)
 	defer timer.Stop()
-	standing := false
+	stable := false
 	for {
 		next := g.placementOf(w.state())
-		if moved := next.Bound != current.Bound || next.Exist != current.Exist || next.decided() != current.decided() || next.looked() != current.looked(); moved || !standing {
-			standing = next.decided() || (next.looked() && next.Exist == next.Wanted)
+		if moved := next.Bound != current.Bound || next.Exist != current.Exist || next.decided() != current.decided() || next.begun() != current.begun(); moved || !stable {
+			stable = next.decided() || (next.begun() && next.Exist == next.Wanted)
 			timer.Reset(settle)
 		}
 		current = next
 		select {
 		case <-w.changed:
 		case <-timer.C():
-			if standing {
+			if stable {
 				return current, nil
 			}
 		case <-ctx.Done():
@@ -69,7 +69,7 @@ func (g *Gang) Placement(ctx context.Context, settle time.Duration) (Placement, 
 	}
 }
 
-// PlacementNow is what the scheduler has made of the gang so far.
+// PlacementNow is the current placement.
 func (g *Gang) PlacementNow(ctx context.Context) (Placement, error) {
 	pods, err := g.Pods(ctx)
 	if err != nil {
@@ -93,9 +93,9 @@ func (g *Gang) placementOf(s state) Placement {
 		}
 	}
 	for _, group := range s.groups {
-		if why, refused := g.scheduler.Refused(group); refused {
+		if reason, refused := g.scheduler.Refused(group); refused {
 			p.GroupRefused = true
-			p.Messages = append(p.Messages, why)
+			p.Messages = append(p.Messages, reason)
 		}
 	}
 	p.Messages = distinct(p.Messages)

@@ -15,24 +15,23 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// gpuClaim is what pods call their claim of GPUs.
+// gpuClaim is the name of the pods' resource claim.
 const gpuClaim = "gpus"
 
-// graceSeconds is how long a container has between SIGTERM and SIGKILL: our
-// programs have nothing to save.
+// graceSeconds is the time between SIGTERM and SIGKILL: the programs save no state.
 const graceSeconds = 5
 
-// Manifests are the objects of a gang, in the order they are created.
+// Manifests are the objects of a gang, in the order of creation.
 type Manifests struct {
 	Groups []*unstructured.Unstructured
-	// Claim is what each pod's claim of GPUs is made of; nil where the device plugin's
-	// resource is asked for.
+	// Claim is the template of each pod's GPU claim; nil if the pods request the device
+	// plugin's resource.
 	Claim   *resourcev1.ResourceClaimTemplate
 	Service *corev1.Service
 	Job     *batchv1.Job
 }
 
-// Render makes the objects of a gang. It does no I/O.
+// Render returns the objects of a gang. It does no I/O.
 func Render(namespace, runID string, gang Scheduler, spec Spec) Manifests {
 	labels := kube.Labels(runID, spec.Gate)
 	meta := metav1.ObjectMeta{Name: spec.Name, Namespace: namespace, Labels: labels}
@@ -128,7 +127,7 @@ func container(spec Spec) corev1.Container {
 	}
 	if spec.LocksMemory() {
 		limits[corev1.ResourceName(spec.NetworkResource)] = *resource.NewQuantity(int64(spec.NetworkCount), resource.DecimalSI)
-		// RDMA registers memory, which must be locked.
+		// RDMA requires locked memory.
 		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}
 	}
 	if len(limits) > 0 {

@@ -9,16 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Result is how a gang ended.
+// Result is the result of a gang.
 type Result struct {
-	// Succeeded: every pod ended with exit code 0.
+	// Succeeded is set if every pod exited with code 0.
 	Succeeded bool `json:"succeeded"`
-	// Reason is the Job's when it failed.
+	// Reason is the reason and message of a failed Job.
 	Reason string    `json:"reason,omitempty"`
 	Pods   []Outcome `json:"pods"`
 }
 
-// Outcome is how one pod stands or ended.
+// Outcome is the state of one pod.
 type Outcome struct {
 	Pod      string    `json:"pod"`
 	Index    int       `json:"index"`
@@ -30,7 +30,7 @@ type Outcome struct {
 	Restarts int32     `json:"restarts,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	// Stuck is why a container can't be started.
+	// Stuck is why a container cannot start.
 	Stuck string `json:"stuck,omitempty"`
 }
 
@@ -38,7 +38,7 @@ func (o Outcome) ended() bool {
 	return o.Phase == string(corev1.PodSucceeded) || o.Phase == string(corev1.PodFailed)
 }
 
-// String is one line for a person.
+// String is a one-line description.
 func (o Outcome) String() string {
 	text := fmt.Sprintf("pod %s on %s: %s", o.Pod, o.Node, o.Phase)
 	if o.ExitCode != nil {
@@ -92,13 +92,13 @@ func outcomeOf(pod *corev1.Pod) Outcome {
 	return o
 }
 
-// stuckReasons are the kubelet's words for a container that it can't start and
-// will not be able to start without somebody's help.
+// stuckReasons are the kubelet's waiting reasons of a container that cannot start without
+// intervention.
 func stuckReasons() []string {
 	return []string{"CrashLoopBackOff", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError"}
 }
 
-// stuck is why a pod's container can't be started; empty when it can.
+// stuck is why a pod's container cannot start; "" if it can.
 func stuck(pod *corev1.Pod) string {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && slices.Contains(stuckReasons(), w.Reason) {

@@ -6,21 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Scheduler is a gang scheduler: how a Job says that its pods belong together.
+// Scheduler is a gang scheduler's API.
 type Scheduler interface {
-	// Name is the word of the site file: native, kai, volcano, kueue.
+	// Name is its name in the site file: native, kai, volcano, kueue.
 	Name() string
-	// Decorate changes job so that the scheduler takes its pods as one group, and
-	// returns the group objects to create before it.
+	// Decorate changes job so that its pods form one group, and returns the group objects to
+	// create first.
 	Decorate(group Group, job *batchv1.Job) []*unstructured.Unstructured
-	// GroupResource is where the state of groups is read from.
+	// GroupResource is the resource that has the state of a group.
 	GroupResource() schema.GroupVersionResource
-	// Refused tells whether the scheduler says, on the group object, that it
-	// looked at the group and could not place it, and what it says.
-	Refused(group *unstructured.Unstructured) (why string, refused bool)
+	// Refused reports whether the group object states that the group is unschedulable, and
+	// the scheduler's message.
+	Refused(group *unstructured.Unstructured) (message string, refused bool)
 }
 
-// Group is what a Scheduler needs to know of a gang.
+// Group is the input of Scheduler.Decorate.
 type Group struct {
 	Namespace string
 	Labels    map[string]string
@@ -29,7 +29,7 @@ type Group struct {
 	Spec      Spec
 }
 
-// object makes a group object of the gang's name.
+// object is a group object of the gang.
 func (g Group) object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
 	labels := make(map[string]any, len(g.Labels))
 	for k, v := range g.Labels {
@@ -43,8 +43,8 @@ func (g Group) object(apiVersion, kind, name string, spec map[string]any) *unstr
 	}}
 }
 
-// condition finds the message of a condition by type and status in a list of
-// an object's status.
+// condition returns the message of a condition by type and status, from a list in the
+// object's status.
 func condition(obj *unstructured.Unstructured, list, kind, status string) (message string, found bool) {
 	return conditionField(obj, list, kind, status, "message")
 }

@@ -5,23 +5,22 @@ import (
 	"fmt"
 )
 
-// Spec is one gang of equal pods.
+// Spec is one gang of identical pods.
 type Spec struct {
-	// Name is the Job's and the Service's, unique within the run.
+	// Name is the name of the Job and the Service, unique within the run.
 	Name string
 	// Gate is the gate that runs it.
 	Gate string
-	// Pods is how many there are; MinCount how many must be placed together
-	// (0: all).
+	// Pods is their number, MinCount the number that must be placed together (0: all).
 	Pods     int
 	MinCount int
-	// GPUs a pod.
+	// GPUs per pod.
 	GPUs int
-	// DeviceClass claims the GPUs of a class, through dynamic resource allocation; empty:
-	// the device plugin's resource is asked for.
+	// DeviceClass requests the GPUs through dynamic resource allocation; empty: through the
+	// device plugin's resource.
 	DeviceClass string
-	// NetworkResource is the extended resource of an RDMA port and NetworkCount
-	// how many a pod takes; empty for none.
+	// NetworkResource is the extended resource of RDMA ports, NetworkCount the number per
+	// pod; empty for none.
 	NetworkResource string
 	NetworkCount    int
 	Image           string
@@ -36,8 +35,7 @@ type Spec struct {
 	Nodes []string
 	// OnePerNode keeps pods of the gang on different nodes.
 	OnePerNode bool
-	// Restarts is how many restarts of a container are borne before the Job
-	// fails; 0 means that a container which ends is not started again.
+	// Restarts is the number of container restarts before the Job fails; 0 is no restart.
 	Restarts int32
 }
 
@@ -48,20 +46,20 @@ func (s Spec) minCount() int {
 	return s.Pods
 }
 
-// claims says that its GPUs come through dynamic resource allocation.
+// claims reports whether its GPUs are requested through dynamic resource allocation.
 func (s Spec) claims() bool { return s.DeviceClass != "" && s.GPUs > 0 }
 
-// LocksMemory says that its pods need the capability IPC_LOCK: RDMA registers memory, which
-// must be locked.
+// LocksMemory reports whether its pods need the capability IPC_LOCK: RDMA requires locked
+// memory.
 func (s Spec) LocksMemory() bool { return s.NetworkResource != "" && s.NetworkCount > 0 }
 
 func (s Spec) validate() error {
 	var problems []error
 	if s.Name == "" || s.Gate == "" || s.Image == "" || s.Container == "" || s.Script == "" {
-		problems = append(problems, fmt.Errorf("workload %q: name, gate, image, container and script must be given", s.Name))
+		problems = append(problems, fmt.Errorf("invalid workload %q: name, gate, image, container and script must be set", s.Name))
 	}
 	if s.Pods < 1 || s.GPUs < 0 || s.NetworkCount < 0 || s.MinCount < 0 || s.MinCount > s.Pods || s.Restarts < 0 {
-		problems = append(problems, fmt.Errorf("workload %q: impossible counts: %d pods, at least %d together, %d GPUs and %d network ports each, %d restarts",
+		problems = append(problems, fmt.Errorf("invalid workload %q: %d pods, MinCount %d, %d GPUs and %d network ports per pod, %d restarts",
 			s.Name, s.Pods, s.MinCount, s.GPUs, s.NetworkCount, s.Restarts))
 	}
 	return errors.Join(problems...)

@@ -59,8 +59,8 @@ func TestPlacement(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := g.placementOf(state{pods: tt.pods})
-			if p.decided() != tt.decided || p.looked() != tt.looked || p.Bound != tt.bound || p.Refused != tt.refused {
-				t.Errorf("%+v: decided %t, looked %t", p, p.decided(), p.looked())
+			if p.decided() != tt.decided || p.begun() != tt.looked || p.Bound != tt.bound || p.Refused != tt.refused {
+				t.Errorf("%+v: decided %t, looked %t", p, p.decided(), p.begun())
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestHopeless(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			err := g.hopeless(state{pods: []corev1.Pod{pod("a", "0", waiting(reason))}})
+			err := g.terminalError(state{pods: []corev1.Pod{pod("a", "0", waiting(reason))}})
 			if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 				t.Errorf("got %v, want %q", err, want)
 			}

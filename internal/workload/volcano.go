@@ -10,7 +10,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// Volcano takes pods that name a PodGroup of its own kind.
+// Volcano schedules pods that name a Volcano PodGroup.
 type Volcano struct {
 	Queue string
 }
@@ -36,14 +36,14 @@ func (v Volcano) Decorate(g Group, job *batchv1.Job) []*unstructured.Unstructure
 		"priorityClassName": g.Priority,
 	}
 	if g.Spec.GPUs > 0 {
-		// Volcano lets a group into its queue by these, before it looks at pods.
+		// Volcano admits a group to its queue by these, before it schedules pods.
 		spec["minResources"] = map[string]any{kube.GPUResource: strconv.Itoa(g.Spec.GPUs * g.MinCount)}
 	}
 	return []*unstructured.Unstructured{g.object(v.GroupResource().GroupVersion().String(), "PodGroup", g.Spec.Name, spec)}
 }
 
-// Refused implements Scheduler. The Unschedulable condition outlives the
-// refusal, so the phase must agree.
+// Refused implements Scheduler. The Unschedulable condition outlasts the refusal, so the
+// phase is checked too.
 func (Volcano) Refused(group *unstructured.Unstructured) (string, bool) {
 	phase, _, err := unstructured.NestedString(group.Object, "status", "phase")
 	if err != nil || (phase != "Pending" && phase != "Inqueue" && phase != "Unknown") {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// state is what is known of a gang at one moment.
+// state is a snapshot of a gang.
 type state struct {
 	job    *batchv1.Job
 	pods   []corev1.Pod
@@ -27,8 +27,8 @@ type state struct {
 
 func (g *Gang) selector() string { return batchv1.JobNameLabel + "=" + g.Spec.Name }
 
-// until watches the gang's Job, pods and group until done says so. done is
-// called with every change and never concurrently.
+// until watches the gang's Job, pods and group until done returns true or an error. done is
+// called after every change, never concurrently.
 func (g *Gang) until(ctx context.Context, done func(state) (bool, error)) error {
 	w := g.watch(ctx)
 	defer w.stop()
@@ -48,7 +48,7 @@ func (g *Gang) until(ctx context.Context, done func(state) (bool, error)) error 
 	}
 }
 
-// watcher holds the informers of one wait.
+// watcher has the informers of one wait.
 type watcher struct {
 	gang               *Gang
 	changed            chan struct{}
@@ -65,7 +65,7 @@ func (g *Gang) watch(ctx context.Context) *watcher {
 	typed := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = g.selector() }))
 	w.pods = w.run(ctx, typed.Core().V1().Pods().Informer())
-	// A Job is labelled with its run and gate, not with its own name.
+	// A Job has no label with its own name.
 	jobs := informers.NewSharedInformerFactoryWithOptions(g.cluster.Client, 0, informers.WithNamespace(g.Namespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + g.Spec.Name }))
 	w.jobs = w.run(ctx, jobs.Batch().V1().Jobs().Informer())
@@ -83,7 +83,7 @@ func (w *watcher) run(ctx context.Context, informer cache.SharedIndexInformer) c
 		default:
 		}
 	}
-	// Both only fail once the informer runs.
+	// Both fail only for a running informer.
 	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { w.note(err) })
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { signal() },
@@ -100,8 +100,7 @@ func (w *watcher) note(err error) {
 	w.lastErr = err
 }
 
-// synced waits for the first lists. Group objects that cannot be listed don't
-// keep anything from going on: pods tell enough.
+// synced waits for the first lists of pods and Jobs. Group objects are optional.
 func (w *watcher) synced(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), w.pods.HasSynced, w.jobs.HasSynced) {
 		return w.ended(ctx)
@@ -114,9 +113,9 @@ func (w *watcher) ended(ctx context.Context) error {
 	defer w.mu.Unlock()
 	err := context.Cause(ctx)
 	if w.lastErr != nil && !errors.Is(w.lastErr, context.Canceled) {
-		return fmt.Errorf("%w (last trouble with watching: %w)", err, w.lastErr)
+		return fmt.Errorf("%w (last watch error: %w)", err, w.lastErr)
 	}
-	return err //nolint:wrapcheck // the caller says what was waited for
+	return err
 }
 
 func (w *watcher) stop() {
@@ -147,7 +146,7 @@ func (w *watcher) state() state {
 	return s
 }
 
-// owns tells whether a group object is the gang's: of its name, or made of its Job.
+// owns reports whether a group object is the gang's: by its name, or owned by its Job.
 func (g *Gang) owns(group *unstructured.Unstructured) bool {
 	if group.GetName() == g.Spec.Name {
 		return true
@@ -157,14 +156,14 @@ func (g *Gang) owns(group *unstructured.Unstructured) bool {
 	})
 }
 
-// sortPods puts pods in the order of their index, then of their names.
+// sortPods sorts by index, then by name.
 func sortPods(pods []corev1.Pod) {
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
 		return cmp.Or(cmp.Compare(Index(&a), Index(&b)), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// Index is a pod's completion index; -1 when it has none.
+// Index is a pod's completion index; -1 if it has none.
 func Index(pod *corev1.Pod) int {
 	text, ok := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if !ok {

@@ -121,7 +121,7 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 	o := t.RunOptions(board)
 	o.Cluster = t.ControlPlane
 	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		reach := gate.Reach{Hosts: t.Hosts, Cluster: w.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: w.RunID}
+		reach := gate.Access{Hosts: t.Hosts, Cluster: w.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, RunID: w.RunID}
 		return gate.Playbook(t.Site, t.Profile, reach, w.Include...)
 	}
 	o.EvidenceDir, o.Resume, o.Fresh, o.From, o.Only, o.Include = f.evidence, f.resume, f.fresh, f.from, f.only, f.include

@@ -39,7 +39,7 @@ func NewPlan(s cmdutil.Streams) *cobra.Command {
 			}
 			return printRBAC(s, site, gate.Allowed{Gates: gates})
 		}
-		p, err := gate.Playbook(site, profile, gate.Reach{}, *include...)
+		p, err := gate.Playbook(site, profile, gate.Access{}, *include...)
 		if err != nil {
 			return cmdutil.UsageErrorf("%w", err)
 		}

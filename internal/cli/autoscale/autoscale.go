@@ -129,7 +129,7 @@ func (f *autoscaleFlags) run(ctx context.Context, s cmdutil.Streams) (err error)
 	}
 	o := t.RunOptions(board)
 	o.Playbook = func(w accept.Walk) (plan.Plan, error) {
-		return gate.Chain(t.Site, t.Profile, chain, gate.Reach{Hosts: t.Hosts, Cluster: w.Cluster, RunID: w.RunID})
+		return gate.Chain(t.Site, t.Profile, chain, gate.Access{Hosts: t.Hosts, Cluster: w.Cluster, RunID: w.RunID})
 	}
 	o.EvidenceDir, o.Fresh, o.Keep, o.Namespace, o.Command = f.evidence, true, f.chain.Keep, f.chain.Namespace, f.command()
 	o.Events = func(e plan.Event) {

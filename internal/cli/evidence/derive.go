@@ -102,9 +102,9 @@ func (t commandLine) derive(b *evidence.Bundle, s *site.Site, p *profile.Profile
 	var err error
 	switch t.name {
 	case "accept":
-		walked, err = gate.Playbook(s, p, gate.Reach{}, t.include...)
+		walked, err = gate.Playbook(s, p, gate.Access{}, t.include...)
 	case "autoscale":
-		walked, err = gate.Chain(s, p, autoscale.Options{}, gate.Reach{})
+		walked, err = gate.Chain(s, p, autoscale.Options{}, gate.Access{})
 	case "validate":
 		return t.deriveCase(b, s, p)
 	default:

@@ -68,7 +68,7 @@ func blindRunOn(t *testing.T, interrupted bool, name string, annotations ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := gate.Playbook(s, prof, gate.Reach{})
+	p, err := gate.Playbook(s, prof, gate.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-// adapter is an HCA of the site, as its host shows it.
+// adapter is an HCA of the site with its host's output.
 type adapter struct {
 	name      string // "gpu-02/mlx5_3"
 	rail      string // "mlx5_3"
@@ -17,28 +17,29 @@ type adapter struct {
 	verbs
 }
 
-// verbs is what ibv_devinfo and sysfs show of an adapter.
+// verbs is the output of ibv_devinfo and sysfs for an adapter.
 type verbs struct {
 	verbsObs check.Observation
-	// unobserved: the host gave no answer.
+	// unobserved is set if the host has no output.
 	unobserved bool
-	// device is nil where the tool does not list it.
+	// device is nil if ibv_devinfo does not list it.
 	device *infiniband.Device
-	// keys are the partition keys of its port; none where its table is empty.
+	// keys are the partition keys of its port; empty for an empty table.
 	keys []string
 }
 
-// adapters are those that ibstat shows, by node and then HCA of the site. judgePorts reports
-// what ibstat does not show; a host without an answer of ibv_devinfo is reported here.
+// adapters are the adapters in ibstat's output, by node and then HCA of the site. judgePorts
+// reports adapters that ibstat does not list; a host without ibv_devinfo output is reported
+// here.
 func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
-	shown, detailed := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
+	ibstats, verbs := byTarget(obs, kindPorts), byTarget(obs, kindVerbs)
 	var out []adapter
 	for _, n := range g.site.Inventory.Nodes {
-		hcas, err := check.Decode[[]infiniband.HCA](shown[n.Name])
+		hcas, err := check.Decode[[]infiniband.HCA](ibstats[n.Name])
 		if err != nil {
 			continue
 		}
-		o, ok := detailed[n.Name]
+		o, ok := verbs[n.Name]
 		f, err := check.Decode[verbsFigures](o)
 		switch {
 		case !ok:
@@ -51,7 +52,7 @@ func (g *Gate) adapters(b *check.Builder, obs []check.Observation) []adapter {
 			if i < 0 {
 				continue
 			}
-			a := adapter{name: n.Name + "/" + name, rail: name, hca: hcas[i], ibstatObs: shown[n.Name], verbs: f.adapter(name)}
+			a := adapter{name: n.Name + "/" + name, rail: name, hca: hcas[i], ibstatObs: ibstats[n.Name], verbs: f.adapter(name)}
 			a.verbsObs, a.unobserved = o, err != nil
 			out = append(out, a)
 		}
@@ -69,7 +70,7 @@ func byTarget(obs []check.Observation, kind string) map[string]check.Observation
 	return out
 }
 
-// adapter is what the host shows of one adapter.
+// adapter returns the details of one adapter.
 func (f verbsFigures) adapter(name string) verbs {
 	var out verbs
 	for i, d := range f.Devices {
@@ -85,7 +86,7 @@ func (f verbsFigures) adapter(name string) verbs {
 	return out
 }
 
-// board is its board ID (PSID), empty where it is not known.
+// board is its board ID (PSID), "" if unknown.
 func (a adapter) board() string {
 	if a.device == nil {
 		return ""
@@ -93,17 +94,17 @@ func (a adapter) board() string {
 	return a.device.Board
 }
 
-// active says that the fabric's port of the adapter carries traffic.
+// active reports whether the adapter's port on the fabric is up.
 func (a adapter) active() bool {
 	return slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && p.Up() })
 }
 
-// runsSM says that the subnet manager that the port follows is at the port itself.
+// runsSM reports whether the port's subnet manager is on the port itself.
 func (a adapter) runsSM() bool {
 	return slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && p.BaseLID == p.SMLID })
 }
 
-// mtu is the active MTU of the fabric's port in bytes, or why it was not seen.
+// mtu is the active MTU of the adapter's port in bytes.
 func (a adapter) mtu() (int, error) {
 	if a.device == nil {
 		return 0, fmt.Errorf("ibv_devinfo does not list %s", a.name)

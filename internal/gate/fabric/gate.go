@@ -33,12 +33,12 @@ type Hosts interface {
 	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 }
 
-// Deps is what observing needs; zero when the gate only judges.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
 	Hosts Hosts
 	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
-	// Wait waits for a time or the end of ctx; a timer when nil.
+	// Wait waits for d or the end of ctx; defaults to a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
@@ -51,7 +51,7 @@ type Gate struct {
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate.
+// New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
@@ -65,7 +65,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Describe says what would be run.
+// Describe lists the commands of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("sminfo on %s, twice", strings.Join(g.smHosts(), " and ")),
@@ -74,8 +74,8 @@ func (g *Gate) Describe() []string {
 	}
 }
 
-// smHosts are the hosts that are asked for the subnet manager: two, where there
-// are two, since they may follow different ones.
+// smHosts are the hosts that run sminfo: two if the site has two, since they may follow
+// different subnet managers.
 func (g *Gate) smHosts() []string {
 	first := g.site.Reach.SSH.FabricHost
 	nodes := g.site.Inventory.Nodes
@@ -94,6 +94,6 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // the context's own
+		return ctx.Err()
 	}
 }

@@ -95,7 +95,7 @@ func TestEachDefect(t *testing.T) {
 			l.state, l.phys, l.rate = "Down", "Polling", 10
 		}, "gpu-02/mlx5_1", "Polling"},
 		"link down between switches":       {func(s *subnet) { l := s.of("leaf-1"); l.state, l.phys = "Down", "Polling" }, "leaf-1 to spine-0", "0 links"},
-		"link at half rate":                {func(s *subnet) { l := s.of("gpu-02 mlx5_0"); l.lane, l.rate = 53.125, 200 }, "gpu-02/mlx5_0", `link gpu-02/mlx5_0 to leaf-0/port2 runs at 53.125 Gb/s a lane.*200 Gb/s, not 400`},
+		"link at half rate":                {func(s *subnet) { l := s.of("gpu-02 mlx5_0"); l.lane, l.rate = 53.125, 200 }, "gpu-02/mlx5_0", `link gpu-02/mlx5_0 to leaf-0/port2 runs at 53.125 Gb/s per lane.*200 Gb/s, want 400`},
 		"link at half width":               {func(s *subnet) { l := s.of("gpu-01 mlx5_0"); l.width, l.rate = 2, 200 }, "gpu-01/mlx5_0", "2X wide"},
 		"uplink at half rate":              {func(s *subnet) { s.of("leaf-0").lane = 53.125 }, "leaf-0/port33", "leaf-0/port33 to spine-0/port1"},
 		"only the adapter knows its rate":  {func(s *subnet) { s.of("gpu-01 mlx5_1").rate = 200 }, "gpu-01/mlx5_1", "200 Gb/s"},
@@ -110,8 +110,8 @@ func TestEachDefect(t *testing.T) {
 		"many receive errors":         {func(s *subnet) { s.of("leaf-0").after[0] = map[string]int{"PortRcvErrors": 115} }, "leaf-0/port33", "grew by 101"},
 		"a node left during the soak": {func(s *subnet) { s.nodes[1] = 6 }, "fabric", "1 nodes left"},
 		"subnet manager dead":         {func(s *subnet) { s.sms = map[string]string{"gpu-01": nobody, "gpu-02": nobody} }, "subnet manager", "no subnet manager answers"},
-		"subnet manager frozen":       {func(s *subnet) { s.tick = 0 }, "subnet manager", "stands still"},
-		"subnet manager runs back":    {func(s *subnet) { s.tick = -1 }, "subnet manager", "stands still"},
+		"subnet manager frozen":       {func(s *subnet) { s.tick = 0 }, "subnet manager", "stays at"},
+		"subnet manager runs back":    {func(s *subnet) { s.tick = -1 }, "subnet manager", "stays at"},
 		"subnet manager standby": {func(s *subnet) {
 			for h, text := range s.sms {
 				s.sms[h] = strings.Replace(text, "3 SMINFO_MASTER", "2 SMINFO_STANDBY", 1)
@@ -323,7 +323,7 @@ func TestAShortSoakIsUnobserved(t *testing.T) {
 	for i := range all {
 		all[i].At = all[0].At
 	}
-	if j := judge(all); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "soak") && !strings.Contains(j.Reason, "watched") {
+	if j := judge(all); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "soak") && !strings.Contains(j.Reason, "observed for") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-// judgeCounters judges how much error counters grew over the soak.
-func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled topology, who names) {
+// judgeCounters judges the growth of error counters over the soak.
+func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled topology, names names) {
 	reports := check.OfKind(obs, kindCounters)
 	if len(reports) < 2 {
-		b.Unobserved("", "fabric", remedySSH, "error counters were read %d times, before and after the soak are needed", len(reports))
+		b.Unobserved("", "fabric", remedySSH, "error counters were read %d times, want once before and once after the soak", len(reports))
 		return
 	}
 	first, last := reports[0], reports[len(reports)-1]
@@ -27,20 +27,20 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	if errBefore != nil || errAfter != nil {
 		return
 	}
-	complete := unanswered(b, first, before) && unanswered(b, last, after)
+	complete := answered(b, first, before) && answered(b, last, after)
 	took := last.At.Sub(first.At)
 	if soak := g.site.Fabric.Soak.D(); took < soak {
-		b.Unobserved(last.ID, "fabric", "walk again (firstlight accept --from fabric); the whole soak is needed", "error counters were watched for %s, the site demands %s", took, soak)
+		b.Unobserved(last.ID, "fabric", "walk again (firstlight accept --from fabric); the whole soak is needed", "error counters were observed for %s, the site requires %s", took, soak)
 		return
 	}
 	if after.NodesChecked < before.NodesChecked {
-		b.Fail(last.ID, "fabric", "find which left (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
+		b.Fail(last.ID, "fabric", "find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then walk again: firstlight accept --from fabric", "%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
 	}
-	was, now := index(before, who), index(after, who)
+	was, now := index(before, names), index(after, names)
 	worst, unlimited := 0.0, growths{}
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
 		if !complete && (was[port] == nil || now[port] == nil) {
-			continue // it may be one that did not answer
+			continue // the port may be one that did not answer
 		}
 		worst = max(worst, g.growth(b, last, port, was[port], now[port], cabled))
 		g.withoutLimit(unlimited, port, was[port], now[port])
@@ -49,23 +49,23 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	b.Figure(check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"}, check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
 }
 
-// unanswered notes queries that failed in a reading; true when there are none.
-func unanswered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) bool {
+// answered reports whether a reading has no failed queries.
+func answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) bool {
 	if r.QueryFailures == 0 {
 		return true
 	}
-	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric", "%d queries of error counters were not answered, and a port that does not answer is not listed", r.QueryFailures)
+	b.Unobserved(o.ID, "fabric", "find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then walk again: firstlight accept --from fabric", "%d queries of error counters were not answered; their ports are not listed", r.QueryFailures)
 	return false
 }
 
-// counts are a port's counters; a counter that is not listed is zero.
+// counts are a port's counters; unlisted counters are zero.
 type counts map[string]uint64
 
-func index(r infiniband.ErrorReport, who names) map[string]counts {
+func index(r infiniband.ErrorReport, names names) map[string]counts {
 	out := map[string]counts{}
 	for _, p := range r.Ports {
 		if !aggregation(p.Node) {
-			out[who.end(p.GUID, p.Node, p.Port).name] = p.Counters
+			out[names.end(p.GUID, p.Node, p.Port).name] = p.Counters
 		}
 	}
 	return out
@@ -82,9 +82,9 @@ func union(a, b map[string]counts) map[string]bool {
 	return out
 }
 
-// stuckAt is where the counters of PortCounters stop counting (InfiniBand
-// specification, 16.1.3.5): from there on an increase can't be seen. One that is
-// higher is of the extended counters, of 64 bits.
+// stuckAt is the maximum of the counters of PortCounters (InfiniBand specification,
+// 16.1.3.5), at which they stop counting. A higher value is from the extended 64-bit
+// counters.
 var stuckAt = map[string]uint64{
 	"SymbolErrorCounter": 0xffff, "LinkErrorRecoveryCounter": 0xff, "LinkDownedCounter": 0xff, "PortRcvErrors": 0xffff,
 	"PortRcvRemotePhysicalErrors": 0xffff, "PortRcvSwitchRelayErrors": 0xffff, "PortXmitDiscards": 0xffff,
@@ -92,9 +92,9 @@ var stuckAt = map[string]uint64{
 	"ExcessiveBufferOverrunErrors": 0xf, "VL15Dropped": 0xffff,
 }
 
-const remedyConstraint = "the port dropped packets of a partition that it is not in: compare the partition keys of the hosts that send to it with its own (partitions.conf of opensm, or UFM), then walk again: firstlight accept --from fabric"
+const remedyConstraint = "the port dropped packets of a partition that it does not belong to: compare the partition keys of the hosts that send to it with its own (partitions.conf of opensm, or UFM), then walk again: firstlight accept --from fabric"
 
-// remedyCounter are the remedies of counters that are not about the cable.
+// remedyCounter are the remedies of counters unrelated to the cable.
 var remedyCounter = map[string]string{
 	"PortXmitConstraintErrors": remedyConstraint, "PortRcvConstraintErrors": remedyConstraint,
 	"VL15Dropped": "the port had no buffer for management packets: check which hosts scan the subnet (ibdiagnet, monitoring, a second subnet manager), then walk again: firstlight accept --from fabric",
@@ -108,12 +108,12 @@ func (g *Gate) growth(b *check.Builder, o check.Observation, port string, was, n
 		limit := g.profile.Fabric.CounterLimits[name]
 		switch then, is := was[name], now[name]; {
 		case is < then:
-			b.Unobserved(o.ID, suspect, "let nobody clear counters, then walk again: firstlight accept --from fabric", "counter %s of %s went from %d to %d: somebody cleared it during the soak, or the port went away", name, port, then, is)
+			b.Unobserved(o.ID, suspect, "do not clear counters during the soak, then walk again: firstlight accept --from fabric", "counter %s of %s decreased from %d to %d: it was cleared during the soak, or the port disappeared", name, port, then, is)
 		case float64(is-then) > limit.Value:
 			worst = max(worst, float64(is-then))
 			b.Fail(o.ID, suspect, cmp.Or(remedyCounter[name], remedyLink), "%s of %s grew by %d over the soak, at most %g is allowed (%s)", name, port, is-then, limit.Value, described)
 		case stuckAt[name] > 0 && is == stuckAt[name]:
-			b.Unobserved(o.ID, suspect, "clear it (ibclearerrors), then walk again: firstlight accept --from fabric", "counter %s of %s stands at its end (%d), so no increase can be seen", name, port, is)
+			b.Unobserved(o.ID, suspect, "clear it (ibclearerrors), then walk again: firstlight accept --from fabric", "counter %s of %s is at its maximum (%d), so its growth is unknown", name, port, is)
 		}
 	}
 	return worst

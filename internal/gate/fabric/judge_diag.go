@@ -11,12 +11,11 @@ import (
 
 const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then walk again: firstlight accept --from fabric"
 
-// ofSubnetManager are the stages whose errors are the subnet manager's doing:
-// it gives out LIDs.
+// ofSubnetManager are the stages whose errors the subnet manager causes: it assigns LIDs.
 var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
 
-// judgeDiag judges ibdiagnet's own verdicts and its count of nodes.
-func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topology, who names) {
+// judgeDiag judges the results of ibdiagnet's stages and its number of nodes.
+func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topology, names names) {
 	r, o, ok := check.RequireLast[infiniband.DiagnetReport](b, obs, kindDiag, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
 		return
@@ -30,16 +29,16 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 	for _, stage := range r.Stages {
 		if stage.Errors > 0 {
 			faulty += stage.Errors
-			diagErrors(b, o, r, stage, cabled, who)
+			diagErrors(b, o, r, stage, cabled, names)
 		}
 	}
 	b.Figure(check.Figure{Name: "ibdiagnet errors", Value: float64(faulty), Unit: "errors", Limit: 0, Relation: "<=", Source: "ibdiagnet's summary of stages"})
 	g.totals(b, o, r)
 }
 
-// diagErrors makes findings of a stage's error lines: of the links that they
-// name, or of the stage where they name none.
-func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, who names) {
+// diagErrors adds a finding for each link that a stage's error lines name, or one for the
+// stage if they name no link.
+func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) {
 	suspect, remedy := "fabric", remedyDiag
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
@@ -50,7 +49,7 @@ func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetRepor
 		if e.Section != stage.Name {
 			continue
 		}
-		link, ok := linkOf(e, cabled, who)
+		link, ok := linkOf(e, cabled, names)
 		if suspect == suspectSM || !ok {
 			rest = append(rest, e.Text)
 			continue
@@ -63,11 +62,11 @@ func diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetRepor
 	}
 }
 
-// linkOf is the link, or the port, that an error line is about.
-func linkOf(e infiniband.DiagnetError, cabled topology, who names) (string, bool) {
+// linkOf is the link or port of an error line.
+func linkOf(e ibdiagnet.Error, cabled topology, names names) (string, bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
-		if end, ok := who.port(p.NodeGUID, p.Port, p.Label); ok {
+		if end, ok := names.port(p.NodeGUID, p.Port, p.Label); ok {
 			ends = append(ends, end)
 		}
 	}
@@ -82,8 +81,7 @@ func linkOf(e infiniband.DiagnetError, cabled topology, who names) (string, bool
 	}
 }
 
-// head keeps a message readable where one cause gives thousands of lines; all
-// of them are in the evidence.
+// head limits the lines in a message; all of them are in the evidence.
 func head(lines []string) []string {
 	const most = 5
 	if len(lines) <= most {
@@ -96,7 +94,7 @@ func (g *Gate) totals(b *check.Builder, o check.Observation, r infiniband.Diagne
 	adapters := len(g.site.Inventory.Nodes) * len(g.site.Fabric.HCAs)
 	switches := len(g.site.Fabric.Switches)
 	if r.TotalNodes == nil || r.Switches == nil || r.CAs == nil {
-		b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet printed no fabric summary, so its nodes can't be counted")
+		b.Unobserved(o.ID, "ibdiagnet", "run ibdiagnet without --skip on "+o.Target, "ibdiagnet printed no fabric summary, so the number of nodes is unknown")
 		return
 	}
 	b.Figure(check.Figure{
@@ -104,6 +102,6 @@ func (g *Gate) totals(b *check.Builder, o check.Observation, r infiniband.Diagne
 		Source: "site: inventory x fabric.hcas + fabric.switches (aggregation nodes and routers not counted)",
 	})
 	if *r.CAs != adapters || *r.Switches != switches {
-		b.Fail(o.ID, "fabric", "find what is missing or too many (a clean fabric with half its nodes is clean), or correct the site", "the subnet holds %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters)
+		b.Fail(o.ID, "fabric", "find the missing or additional nodes, or correct the site", "the subnet has %d switches and %d adapters, the site expects %d and %d", *r.Switches, *r.CAs, switches, adapters)
 	}
 }

@@ -12,16 +12,16 @@ const (
 	remedyUnnamed  = "look at the adapter (ibstat, ibv_devinfo, mlxfwmanager --query, dmesg), then walk again: firstlight accept --from fabric"
 )
 
-// judgeFirmware demands one firmware of all adapters of a type. Boards of one chip have
-// releases of their own, so the board is part of the type where it is known.
+// judgeFirmware requires the same firmware on all adapters of a type. Each board has its own
+// releases, so a known board is part of the type.
 func judgeFirmware(b *check.Builder, adapters []adapter) {
-	types, boarded := map[string][]sample{}, map[string]bool{} // boarded: types of which a board is known
+	types, boarded := map[string][]sample{}, map[string]bool{} // boarded: types with a known board
 	for _, a := range adapters {
 		boarded[a.hca.Type] = boarded[a.hca.Type] || a.board() != ""
 	}
 	for _, a := range adapters {
 		if a.unobserved {
-			continue // reported for the host; its board is not known
+			continue // reported for the host; the board is unknown
 		}
 		if a.hca.Firmware == "" || a.hca.Type == "" {
 			b.Unobserved(a.ibstatObs.ID, a.name, remedyUnnamed, "ibstat shows no firmware or type of %s", a.name)
@@ -32,9 +32,9 @@ func judgeFirmware(b *check.Builder, adapters []adapter) {
 		case board != "":
 			kind += ", board " + board
 		case boarded[kind] && a.device == nil:
-			continue // judgeMTU says so, or judgePorts that it is down
+			continue // reported by judgeMTU, or by judgePorts as down
 		case boarded[kind]:
-			b.Unobserved(a.verbsObs.ID, a.name, remedyUnnamed, "ibv_devinfo shows no board of %s, as it does of others of its type", a.name)
+			b.Unobserved(a.verbsObs.ID, a.name, remedyUnnamed, "ibv_devinfo shows no board of %s, but shows those of other adapters of its type", a.name)
 			continue
 		}
 		types[kind] = append(types[kind], sample{a.name, a.hca.Firmware, a.ibstatObs})

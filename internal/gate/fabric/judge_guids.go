@@ -8,9 +8,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyGUID = "check that the two nodes of the site are two hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
+const remedyGUID = "check that the two nodes are different hosts (inventory.nodes); give each adapter the GUID of its label (mlxconfig, flint -d DEVICE -guid), reset it and restart the subnet manager; then walk again: firstlight accept --from fabric"
 
-// judgeGUIDs demands that no two adapters have one GUID: the subnet takes them for one.
+// judgeGUIDs requires unique GUIDs: the subnet treats adapters with the same GUID as one.
 func judgeGUIDs(b *check.Builder, adapters []adapter) {
 	holders := map[uint64][]string{}
 	for _, a := range adapters {
@@ -25,13 +25,13 @@ func judgeGUIDs(b *check.Builder, adapters []adapter) {
 		for _, id := range a.guids() {
 			others := slices.DeleteFunc(slices.Clone(holders[id]), func(name string) bool { return name == a.name })
 			if len(others) > 0 {
-				b.Fail(a.ibstatObs.ID, a.name, remedyGUID, "%s has the GUID 0x%016x, which %s has too: the subnet takes them for one adapter", a.name, id, strings.Join(head(others), ", "))
+				b.Fail(a.ibstatObs.ID, a.name, remedyGUID, "%s has the GUID 0x%016x, which %s has too: the subnet treats them as one adapter", a.name, id, strings.Join(head(others), ", "))
 			}
 		}
 	}
 }
 
-// identified says that the adapter and the fabric's port show their GUIDs.
+// identified reports whether the GUIDs of the adapter and its port are known.
 func (a adapter) identified() bool {
 	known := func(text string) bool {
 		id, ok := guid(text)
@@ -40,7 +40,7 @@ func (a adapter) identified() bool {
 	return known(a.hca.NodeGUID) && slices.ContainsFunc(a.hca.Ports, func(p infiniband.HCAPort) bool { return p.Number == firstPort && known(p.PortGUID) })
 }
 
-// guids are the adapter's and its ports', each once.
+// guids are the distinct GUIDs of the adapter and its ports.
 func (a adapter) guids() []uint64 {
 	var out []uint64
 	add := func(text string) {

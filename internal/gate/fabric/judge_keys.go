@@ -15,11 +15,11 @@ const (
 	fullMember = 0x8000 // the membership bit of a P_Key (InfiniBand specification, 10.9.1.2)
 )
 
-// judgeKeys demands the partition keys of most ports of every port, and a full membership
-// of one partition at least: limited members do not reach each other.
+// judgeKeys requires that every port has the partition keys of most ports and is a full member
+// of at least one partition: limited members cannot communicate with each other.
 func judgeKeys(b *check.Builder, adapters []adapter) {
 	var samples, limited []sample
-	members := 0 // full members of a partition, without the subnet manager's own port
+	members := 0 // full members of a partition, except the subnet manager's port
 	rails, managers := map[string][]sample{}, map[string]string{}
 	for _, a := range adapters {
 		if a.unobserved || !a.active() {
@@ -53,8 +53,8 @@ func judgeKeys(b *check.Builder, adapters []adapter) {
 	}
 }
 
-// keyGroups are the ports that must have the same keys: all, or those of each rail where
-// no set is on most ports and each rail has one of its own.
+// keyGroups are the ports that must have the same keys: all ports, or those of each rail if
+// only the rails have a majority.
 func keyGroups(samples []sample, rails map[string][]sample) [][]sample {
 	if _, n := usualValue(samples); n > 0 {
 		return [][]sample{samples}
@@ -69,11 +69,11 @@ func keyGroups(samples []sample, rails map[string][]sample) [][]sample {
 	return out
 }
 
-// keyList is a table in one line.
+// keyList formats a table in one line.
 func keyList(keys []string) string { return cmp.Or(strings.Join(keys, ", "), "none") }
 
-// asLimited are the keys of a subnet manager's port if it were as any other of a fabric whose
-// ports are limited members of the default partition: opensm makes its own port a full one.
+// asLimited are the keys that a subnet manager's port would have as a limited member of the
+// default partition: opensm makes its own port a full member.
 func asLimited(keys []string) []string {
 	out := slices.Clone(keys)
 	if i := slices.Index(out, "0xffff"); i >= 0 {

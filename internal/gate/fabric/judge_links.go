@@ -5,9 +5,9 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-// judgeLinks counts links, each seen from both its ends, and judges their
-// speed and width. It returns the cabling for the other judges.
-func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) topology {
+// judgeLinks counts links, which are listed from both ends, and judges their speed and width.
+// It returns the cabling.
+func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, names names) topology {
 	cabled := topology{}
 	ports, o, ok := check.RequireLast[[]infiniband.LinkPort](b, obs, kindLinks, "", g.site.Reach.SSH.FabricHost, remedySSH)
 	if !ok {
@@ -19,7 +19,7 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) 
 		if p.Peer == "" || aggregation(p.Node) || aggregation(p.Peer) {
 			continue
 		}
-		here, there := who.end(p.GUID, p.Node, p.Port), who.end(p.PeerGUID, p.Peer, p.PeerPort)
+		here, there := names.end(p.GUID, p.Node, p.Port), names.end(p.PeerGUID, p.Peer, p.PeerPort)
 		c := cableOf(here, there)
 		cabled[here.name] = c
 		switch {
@@ -36,12 +36,12 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) 
 		for _, hca := range g.site.Fabric.HCAs {
 			name := n.Name + "/" + hca
 			if _, ok := cabled[name]; !ok {
-				b.Fail(o.ID, name, remedyLink, "%s has no link in the subnet: its cable is out, its port is down, or its node is off", name)
+				b.Fail(o.ID, name, remedyLink, "%s has no link in the subnet: the cable is unplugged, the port is down, or the node is off", name)
 			}
 		}
 	}
-	g.switches(b, o, ports, who)
-	g.judgeRails(b, o, ports, who)
+	g.switches(b, o, ports, names)
+	g.judgeRails(b, o, ports, names)
 	want := g.site.Fabric.Links
 	b.Figure(check.Figure{Name: "links up", Value: float64(len(up)), Unit: "links", Limit: float64(want), Relation: "==", Source: "site fabric.links"})
 	if len(up) != want && b.Failures() == before {
@@ -50,39 +50,38 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, who names) 
 	return cabled
 }
 
-// speed judges one end of a link that is up.
+// speed judges one end of an active link.
 func (g *Gate) speed(b *check.Builder, o check.Observation, p infiniband.LinkPort, c cable) {
 	f := g.profile.Fabric
 	if p.LaneGbps < f.LaneSpeed.Value {
-		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs at %g Gb/s a lane, not %g", c, p.LaneGbps, f.LaneSpeed.Value)
+		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs at %g Gb/s per lane, want %g", c, p.LaneGbps, f.LaneSpeed.Value)
 	}
 	if p.Width < int(f.Width.Value) {
-		b.Fail(o.ID, c.near.name, remedyLink, "link %s runs %dX wide, not %dX", c, p.Width, int(f.Width.Value))
+		b.Fail(o.ID, c.near.name, remedyLink, "link %s is %dX wide, want %dX", c, p.Width, int(f.Width.Value))
 	}
 }
 
-// switches judges the cables between switches, of which the site knows only
-// the number: every pair of an edge and an inner switch must have as many as
-// most pairs have.
-func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, who names) {
+// switches judges the links between switches, of which the site declares only the number:
+// every pair of a leaf and a spine switch must have as many as most pairs have.
+func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, names names) {
 	present := map[string]bool{}
 	edge := map[string]bool{}
 	between := map[[2]string]int{}
 	for _, p := range ports {
-		if !who.declared[p.Node] {
+		if !names.declared[p.Node] {
 			continue
 		}
 		present[p.Node] = true
-		switch peer := who.end(p.PeerGUID, p.Peer, p.PeerPort); {
+		switch peer := names.end(p.PeerGUID, p.Peer, p.PeerPort); {
 		case p.Peer != "" && peer.expected:
 			edge[p.Node] = true
-		case who.declared[p.Peer] && p.Up():
+		case names.declared[p.Peer] && p.Up():
 			between[[2]string{p.Node, p.Peer}]++
 		}
 	}
 	for _, name := range g.site.Fabric.Switches {
 		if !present[name] {
-			b.Fail(o.ID, name, "check that it is powered and cabled, and its name against fabric.switches in the site", "switch %s is not in the subnet", name)
+			b.Fail(o.ID, name, "check its power and cables, and its name in fabric.switches of the site", "switch %s is not in the subnet", name)
 		}
 	}
 	usual := usualCount(g.site.Fabric.Switches, edge, between)
@@ -97,7 +96,7 @@ func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniban
 	}
 }
 
-// usualCount is how many links most pairs of edge and inner switches have.
+// usualCount is the number of links that most pairs of leaf and spine switches have.
 func usualCount(switches []string, edge map[string]bool, between map[[2]string]int) int {
 	times := map[int]int{}
 	for _, leaf := range switches {

@@ -8,8 +8,8 @@ import (
 
 const remedyMTU = "compare the port's MTU with its neighbour's (smpquery portinfo: MtuCap, NeighborMTU), correct the port or the subnet manager's limit, then walk again: firstlight accept --from fabric"
 
-// judgeMTU demands one active MTU of all ports: a port with a smaller one makes every path
-// to it smaller, or loses what is sent to it.
+// judgeMTU requires the same active MTU on all ports: a smaller one limits every path to the
+// port or drops packets.
 func judgeMTU(b *check.Builder, adapters []adapter) {
 	var samples []sample
 	for _, a := range adapters {

@@ -10,7 +10,7 @@ import (
 
 const remedyLink = "reseat or replace the cable and transceiver, clean the optics, check both ports' configuration; then walk again: firstlight accept --from fabric"
 
-// judgePorts holds every adapter of every host against the site and profile.
+// judgePorts compares every adapter of every host with the site and the profile.
 func (g *Gate) judgePorts(b *check.Builder, obs []check.Observation, smLID int) {
 	byHost := map[string]check.Observation{}
 	for _, o := range check.OfKind(obs, kindPorts) {
@@ -58,10 +58,10 @@ func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a inf
 			b.Fail(o.ID, suspectSM, remedySM, "%s is up but only Initializing: no subnet manager has configured it", suspect)
 			good = false
 		case p.State != "Active" || p.PhysicalState != "LinkUp":
-			b.Fail(o.ID, suspect, remedyLink, "port %d of %s is %s / %s, not Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState)
+			b.Fail(o.ID, suspect, remedyLink, "port %d of %s is %s / %s, want Active / LinkUp", p.Number, suspect, p.State, p.PhysicalState)
 			good = false
 		case p.RateGbps != rate:
-			b.Fail(o.ID, suspect, remedyLink, "port %d of %s runs at %d Gb/s, not %d", p.Number, suspect, p.RateGbps, rate)
+			b.Fail(o.ID, suspect, remedyLink, "port %d of %s runs at %d Gb/s, want %d", p.Number, suspect, p.RateGbps, rate)
 			good = false
 		default:
 			followed[p.SMLID] = append(followed[p.SMLID], suspect)
@@ -70,16 +70,16 @@ func (g *Gate) port(b *check.Builder, o check.Observation, suspect string, a inf
 	return good
 }
 
-// follow demands that every active adapter follows the one master.
+// follow requires that every active adapter follows the master subnet manager.
 func (g *Gate) follow(b *check.Builder, obs []check.Observation, smLID int, followed map[int][]string) {
 	if smLID == 0 {
-		return // judgeSM has said so
+		return // reported by judgeSM
 	}
 	for _, lid := range slices.Sorted(maps.Keys(followed)) {
 		if lid == smLID {
 			continue
 		}
-		who := followed[lid]
-		b.Fail(check.OfKind(obs, kindPorts)[0].ID, suspectSM, remedyTwin, "%d adapters (%s, ...) follow the subnet manager at LID %d, the master is at LID %d", len(who), who[0], lid, smLID)
+		adapters := followed[lid]
+		b.Fail(check.OfKind(obs, kindPorts)[0].ID, suspectSM, remedyTwin, "%d adapters (%s, ...) follow the subnet manager at LID %d, the master is at LID %d", len(adapters), adapters[0], lid, smLID)
 	}
 }

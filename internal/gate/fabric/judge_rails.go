@@ -16,38 +16,38 @@ const (
 	remedyTopology = "declare fabric.topology in the site: rail-optimised, or fat-tree where an HCA may be at any leaf"
 )
 
-// leaf is a switch and the adapters of the site that are cabled to it.
+// leaf is a switch with the site's adapters that are cabled to it.
 type leaf struct {
 	id   string
 	name string
-	// nodes that have an adapter here. By HCA, here counts those that have it at
-	// this leaf and elsewhere those that have it at another: an adapter whose link is down
-	// is in neither. cabling counts the nodes by the leaves of all their adapters.
+	// nodes are the nodes with an adapter at this leaf. here counts, by HCA, those that have
+	// it at this leaf, elsewhere those that have it at another leaf; an adapter whose link is
+	// down is in neither. cabling counts nodes by the leaves of all their adapters.
 	nodes           map[string]bool
 	here, elsewhere map[string]int
 	cabling         map[string]int
 }
 
-// majority says that more of the leaf's nodes have an HCA here than elsewhere, minority that
-// fewer have.
+// majority reports whether more of the leaf's nodes have an HCA here than elsewhere, minority
+// whether fewer have.
 func (l *leaf) majority(hca string) bool { return l.here[hca] > l.elsewhere[hca] }
 func (l *leaf) minority(hca string) bool { return l.here[hca] < l.elsewhere[hca] }
 
-// usualHCAs are those that most nodes of the leaf have here.
+// usualHCAs are the HCAs that most nodes of the leaf have here.
 func (l *leaf) usualHCAs() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.here)), func(hca string) bool { return !l.majority(hca) })
 }
 
-// describeMix describes a leaf that does not serve the same HCAs of its nodes.
+// describeMix describes a leaf with different HCAs of its nodes.
 func (l *leaf) describeMix() string {
 	var of []string
 	for _, hca := range slices.Sorted(maps.Keys(l.here)) {
 		of = append(of, fmt.Sprintf("%s of %d", hca, l.here[hca]))
 	}
-	return fmt.Sprintf("%s does not have the same HCAs of its %d nodes: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
+	return fmt.Sprintf("%s has different HCAs of its %d nodes: %s", l.name, len(l.nodes), strings.Join(head(of), ", "))
 }
 
-// plug is where an adapter is cabled to.
+// plug is an adapter and its leaf.
 type plug struct {
 	node, hca string
 	leaf      *leaf
@@ -55,21 +55,21 @@ type plug struct {
 
 func (p plug) name() string { return p.node + "/" + p.hca }
 
-// judgeRails compares the leaf of each adapter with that of the same adapter of other nodes:
-// in a rail-optimised fabric a leaf serves the same HCAs of all its nodes. A fat tree with
-// all HCAs of a node at one leaf passes, too. A site that declares no topology is judged
-// only where its nodes are cabled like their neighbours.
-func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, who names) {
+// judgeRails compares the leaf of each adapter with the leaf of the same adapter of other
+// nodes: in a rail-optimised fabric, a leaf has the same HCAs of all its nodes. A fat tree
+// with all HCAs of a node at one leaf passes too. Without a declared topology, a site is
+// judged only if its nodes are cabled like their neighbours.
+func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, names names) {
 	if g.site.Fabric.Topology == site.FatTree {
 		return
 	}
 	declared := g.site.Fabric.Topology == site.RailOptimised
-	nodes := g.plugs(ports, who)
-	var doubtful []plug
+	nodes := g.plugs(ports, names)
+	var suspects []plug
 	for _, n := range slices.Sorted(maps.Keys(nodes)) {
-		doubtful = append(doubtful, slices.DeleteFunc(slices.Clone(nodes[n]), func(p plug) bool { return p.leaf.majority(p.hca) })...)
+		suspects = append(suspects, slices.DeleteFunc(slices.Clone(nodes[n]), func(p plug) bool { return p.leaf.majority(p.hca) })...)
 	}
-	if len(doubtful) == 0 {
+	if len(suspects) == 0 {
 		return
 	}
 	if alike := countAlike(nodes); !declared && 2*alike < len(nodes) {
@@ -77,7 +77,7 @@ func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infinib
 		return
 	}
 	mixed := map[*leaf]bool{}
-	for _, p := range doubtful {
+	for _, p := range suspects {
 		usual := p.leaf.usualHCAs()
 		switch {
 		case len(usual) > 0 && (declared || p.leaf.minority(p.hca)):
@@ -93,13 +93,13 @@ func (g *Gate) judgeRails(b *check.Builder, o check.Observation, ports []infinib
 	}
 }
 
-// plugs are the site's adapters whose link is up, by node.
-func (g *Gate) plugs(ports []infiniband.LinkPort, who names) map[string][]plug {
+// plugs are the site's adapters with an active link, by node.
+func (g *Gate) plugs(ports []infiniband.LinkPort, names names) map[string][]plug {
 	leafOf := map[string]*leaf{}
 	leaves := map[string]*leaf{}
-	for _, p := range ports { // a link is there from both ends; the switch's is enough
-		adapter := who.end(p.PeerGUID, p.Peer, p.PeerPort)
-		if !p.Up() || !adapter.expected || who.end(p.GUID, p.Node, p.Port).adapter {
+	for _, p := range ports { // links are listed from both ends; the switch's end is enough
+		adapter := names.end(p.PeerGUID, p.Peer, p.PeerPort)
+		if !p.Up() || !adapter.expected || names.end(p.GUID, p.Node, p.Port).adapter {
 			continue
 		}
 		if leaves[p.GUID] == nil {
@@ -127,8 +127,9 @@ func (g *Gate) plugs(ports []infiniband.LinkPort, who names) map[string][]plug {
 	return out
 }
 
-// countAlike counts the nodes that are cabled like their neighbours: at each of their leaves
-// half of the nodes or more, and one other at least, have every adapter at the same leaf.
+// countAlike counts the nodes that are cabled like their neighbours: at each of their leaves,
+// at least half of the nodes, and at least one other node, have every adapter at the same
+// leaf.
 func countAlike(nodes map[string][]plug) int {
 	cabling := map[string]string{}
 	for name, plugs := range nodes {
@@ -152,7 +153,7 @@ func countAlike(nodes map[string][]plug) int {
 	return alike
 }
 
-// leavesOf are the leaves of plugs, each once.
+// leavesOf are the distinct leaves of plugs.
 func leavesOf(plugs []plug) map[*leaf]bool {
 	out := map[*leaf]bool{}
 	for _, p := range plugs {

@@ -10,18 +10,18 @@ import (
 
 const (
 	suspectSM  = "subnet manager"
-	remedySM   = "look at the subnet manager (opensm, UFM or the managed switch): it must run, once, and be reachable from every host"
+	remedySM   = "check the subnet manager (opensm, UFM or the managed switch): exactly one must run and be reachable from every host"
 	remedySSH  = "make the host reachable and its tools runnable, then walk again: firstlight accept --from fabric"
 	remedyTwin = "stop one of the subnet managers, or give them different priorities so that one becomes standby"
 )
 
-// answer is one sminfo with its observation.
+// answer is one output of sminfo with its observation.
 type answer struct {
 	infiniband.SMInfo
 	o check.Observation
 }
 
-// judgeSM returns the LID of the one master; 0 when there is none to go by.
+// judgeSM returns the LID of the only master; 0 without exactly one.
 func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	byHost := map[string][]answer{}
 	for _, o := range check.OfKind(obs, kindSM) {
@@ -36,7 +36,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	for _, name := range g.smHosts() {
 		answers := byHost[name]
 		if len(answers) < 2 {
-			b.Unobserved("", name, remedySSH, "the subnet manager was asked %d times from %s, twice is needed to see it work", len(answers), name)
+			b.Unobserved("", name, remedySSH, "the subnet manager was queried %d times from %s, want 2 to observe its activity", len(answers), name)
 		}
 		for _, a := range answers {
 			if master(b, a) {
@@ -53,7 +53,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 			guids = append(guids, guid)
 		}
 		slices.Sort(guids)
-		b.Fail(masters[guids[0]].o.ID, suspectSM, remedyTwin, "two subnet managers say they are master: %s", strings.Join(guids, " and "))
+		b.Fail(masters[guids[0]].o.ID, suspectSM, remedyTwin, "two subnet managers report that they are master: %s", strings.Join(guids, " and "))
 		return 0
 	}
 	for _, a := range masters {
@@ -62,7 +62,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 	return 0
 }
 
-// master says that the answer is of a master, and notes why not.
+// master reports whether the answer is from a master, and adds a finding if not.
 func master(b *check.Builder, a answer) bool {
 	switch {
 	case !a.Answered:
@@ -79,13 +79,14 @@ func master(b *check.Builder, a answer) bool {
 	}
 }
 
-// advances: a frozen subnet manager still says that it is master.
+// advances requires a growing activity count: a frozen subnet manager still reports that it is
+// master.
 func advances(b *check.Builder, first, last answer) {
 	if !first.Answered || !last.Answered || first.GUID != last.GUID {
 		return
 	}
 	if last.Activity <= first.Activity {
-		b.Fail(last.o.ID, suspectSM, remedySM, "the subnet manager says master, but its activity count stands still at %d over %s",
+		b.Fail(last.o.ID, suspectSM, remedySM, "the subnet manager reports that it is master, but its activity count stays at %d for %s",
 			last.Activity, last.o.At.Sub(first.o.At).Round(1e8))
 	}
 }

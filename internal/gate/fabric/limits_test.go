@@ -31,9 +31,9 @@ func TestCountersAtTheirLimits(t *testing.T) {
 		by := int(limit.Value)
 		try("grew by its limit", 3, 3+by, check.Passed)
 		try("grew by one more", 3, 4+by, check.Failed)
-		try("fell", 3, 2, check.Unobserved)
+		try("decreased", 3, 2, check.Unobserved)
 		if end := ends[name]; end > 0 {
-			try("stands at its end", end, end, check.Unobserved)
+			try("is at its maximum", end, end, check.Unobserved)
 			try("stands one before its end", end-1, end-1, check.Passed)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// sample is one value of an adapter that must be that of all.
+// sample is an adapter's value that must be the same for all adapters.
 type sample struct {
 	adapter, value string
 	o              check.Observation
 }
 
-// usualValue is the value that more than half of the samples have, and the number of those;
-// 0 where there is no such value.
+// usualValue is the value of more than half of the samples and their number; 0 without such a
+// majority.
 func usualValue(samples []sample) (string, int) {
 	times := map[string]int{}
 	for _, s := range samples {
@@ -30,13 +30,12 @@ func usualValue(samples []sample) (string, int) {
 	return "", 0
 }
 
-// uniform fails each adapter whose value differs from the usual one, and the fabric where
-// there is no usual one. What and among are words of "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG
-// have 2".
+// uniform fails each adapter whose value differs from the usual one, or the fabric without a
+// usual one. The message is "gpu-02/mlx5_3 has WHAT 1, 7 of 8 AMONG have 2".
 func uniform(b *check.Builder, samples []sample, what, among, remedy string) {
 	usual, n := usualValue(samples)
 	if n == 0 && len(samples) > 0 {
-		b.Fail(samples[0].o.ID, "fabric", remedy, "%s differ in %s, and no value is on most: %s", among, what, spread(samples))
+		b.Fail(samples[0].o.ID, "fabric", remedy, "%s differ in %s, and no value has a majority: %s", among, what, spread(samples))
 		return
 	}
 	for _, s := range samples {
@@ -46,7 +45,7 @@ func uniform(b *check.Builder, samples []sample, what, among, remedy string) {
 	}
 }
 
-// spread lists each value with the number of samples that have it, and the first of them.
+// spread lists each value with its number of samples and its first adapter.
 func spread(samples []sample) string {
 	times, first := map[string]int{}, map[string]string{}
 	for _, s := range samples {

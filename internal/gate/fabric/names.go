@@ -9,9 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-// names turns what the tools call a port into what the site calls it. GUIDs are
-// gone by first, since hosts print them themselves; descriptions are what
-// somebody has set, and may be the model's name.
+// names maps the tools' names of ports to the site's names. GUIDs take precedence, since hosts
+// report their own; node descriptions are configured and may be the model's name.
 type names struct {
 	adapters map[uint64]string // "gpu-02/mlx5_3"
 	switches map[uint64]string
@@ -23,11 +22,11 @@ type names struct {
 type endpoint struct {
 	name    string
 	adapter bool
-	// expected adapters are of the inventory's nodes.
+	// expected is set for adapters of the inventory's nodes.
 	expected bool
 }
 
-// names collects what the observations know.
+// names collects the names from the observations.
 func (g *Gate) names(obs []check.Observation) names {
 	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}}
 	for _, node := range g.site.Inventory.Nodes {
@@ -39,7 +38,7 @@ func (g *Gate) names(obs []check.Observation) names {
 	for _, o := range check.OfKind(obs, kindPorts) {
 		adapters, err := check.Decode[[]infiniband.HCA](o)
 		if err != nil {
-			continue // judgePorts says so
+			continue // reported by judgePorts
 		}
 		for _, a := range adapters {
 			n.adapter(a.NodeGUID, o.Target+"/"+a.Name)
@@ -51,7 +50,7 @@ func (g *Gate) names(obs []check.Observation) names {
 	for _, o := range check.OfKind(obs, kindLinks) {
 		ports, err := check.Decode[[]infiniband.LinkPort](o)
 		if err != nil {
-			continue // judgeLinks says so
+			continue // reported by judgeLinks
 		}
 		for _, p := range ports {
 			if id, ok := guid(p.GUID); ok && n.declared[p.Node] {
@@ -87,7 +86,7 @@ func (n names) end(guidText, description string, port int) endpoint {
 	return endpoint{name: host + "/" + device, adapter: true}
 }
 
-// port names a port that only a node's GUID and a number are known of.
+// port names a port by the GUID of its node and its number.
 func (n names) port(guidText string, number int, label string) (endpoint, bool) {
 	id, ok := guid(guidText)
 	if !ok {
@@ -103,8 +102,7 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 	return endpoint{name: name + "/" + label}, ok
 }
 
-// aggregation says that a node is a switch's own SHARP adapter, which is no
-// cable of anybody's.
+// aggregation reports whether a node is a switch's internal SHARP adapter, which has no cable.
 func aggregation(description string) bool { return strings.Contains(description, "Aggregation Node") }
 
 func guid(text string) (uint64, bool) {
@@ -118,8 +116,7 @@ func short(host string) string {
 	return name
 }
 
-// cable is a link by its two ends, the host's first, so that it has one name
-// from both of them.
+// cable is a link with its two ends, the host's first, so that both ends have the same name.
 type cable struct{ near, far endpoint }
 
 func cableOf(a, b endpoint) cable {
@@ -134,7 +131,7 @@ func (c cable) String() string { return c.near.name + " to " + c.far.name }
 // topology is the cable of each end, by the end's name.
 type topology map[string]cable
 
-// suspect is the name that a port's defect goes by: its cable's, where known.
+// suspect is the name of the port's cable, or of the port without a known cable.
 func (t topology) suspect(port string) (name, described string) {
 	c, ok := t[port]
 	if !ok {

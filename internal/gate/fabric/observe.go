@@ -15,7 +15,7 @@ import (
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	host := g.site.Reach.SSH.FabricHost
 	soak := g.site.Fabric.Soak.D()
-	rec.Progress("asking for the subnet manager and reading error counters")
+	rec.Progress("querying the subnet manager and reading error counters")
 	if err := g.askSM(ctx, rec); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := work.Wait(); err != nil {
 		stop()
 		<-soaked
-		return err //nolint:wrapcheck // wrapped by run
+		return err
 	}
 	rec.Progress("soaking for %s", soak)
 	if err := <-soaked; err != nil {
@@ -61,12 +61,11 @@ func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
 	return nil
 }
 
-// allCounters lists every counter that is not zero: a host's threshold file
-// would hide what grows below it.
+// allCounters lists every nonzero counter: a host's threshold file would hide growth below
+// its thresholds.
 func allCounters() []string { return []string{"ibqueryerrors", "--threshold-file", "/dev/null"} }
 
-// run records one command's output and figures, or why there are none. Its
-// error is the recorder's.
+// run records one command's output with its figures or error. Its error is the recorder's.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string, parse parser, argv ...string) error {
 	line := strings.Join(argv, " ")
 	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)

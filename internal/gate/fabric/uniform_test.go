@@ -140,10 +140,10 @@ func TestRails(t *testing.T) {
 			suspects{"gpu-1/mlx5_0": "no link in the subnet", "gpu-2/mlx5_0": "leaf-1", "gpu-2/mlx5_1": "leaf-0"}},
 		"no majority": {2, 2, "", rail, within, check.Passed, suspects{"fabric": "0 of 2 nodes are cabled like their neighbours.* not judged"}},
 		"no majority, declared": {2, 2, site.RailOptimised, rail, within, check.Failed, suspects{
-			"leaf-0": "not have the same HCAs of its 2 nodes: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "not have the same HCAs",
+			"leaf-0": "different HCAs of its 2 nodes: mlx5_0 of 1, mlx5_1 of 1", "leaf-1": "different HCAs",
 		}},
 		"no majority in a group": {5, 4, "", groups, func(s *subnet) { s.swap("gpu-4 mlx5_0", "gpu-4 mlx5_1") }, check.Passed,
-			suspects{"leaf-4": "not have the same HCAs", "leaf-5": "not have the same HCAs"}},
+			suspects{"leaf-4": "different HCAs", "leaf-5": "different HCAs"}},
 		"no order": {5, 4, "", anyhow, none, check.Passed, suspects{"fabric": "not judged"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,18 +7,18 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// growths are counters that grew and have no limit, by name.
+// growths are growing counters without a limit, by name.
 type growths map[string]*grown
 
-// grown is how one counter grew: on how many ports, and where most.
+// grown is the growth of one counter: the number of ports, and the port with the most.
 type grown struct {
 	ports int
 	port  string
 	by    uint64
 }
 
-// withoutLimit collects the counters that grew on a port, have no limit in the profile and
-// are not listed there as no errors.
+// withoutLimit collects the counters that grew on a port and that the profile has neither a
+// limit nor an exception for.
 func (g *Gate) withoutLimit(all growths, port string, was, now counts) {
 	for name, is := range now {
 		_, limited := g.profile.Fabric.CounterLimits[name]
@@ -36,7 +36,7 @@ func (g *Gate) withoutLimit(all growths, port string, was, now counts) {
 	}
 }
 
-// note reports each counter, since no limit judges its growth.
+// note reports each counter, since its growth has no limit.
 func (all growths) note(b *check.Builder, o check.Observation, cabled topology) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		c := all[name]

@@ -21,9 +21,9 @@ const (
 	kindRedfish  = "redfish-power"
 )
 
-// Deps is what observing needs; zero when the gate only judges.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
-	// Read reads one controller; redfish.Read when nil.
+	// Read reads one controller; defaults to redfish.Read.
 	Read func(ctx context.Context, r site.Redfish) (redfish.Reading, error)
 	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
@@ -38,7 +38,7 @@ type Gate struct {
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate.
+// New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Read == nil {
 		deps.Read = redfish.Read
@@ -52,7 +52,7 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Describe says what would be run.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	out := []string{"read the sign-off and the budgets of the site file; demand is the profile's figure x the inventory"}
 	for _, r := range g.site.Facility.Redfish {
@@ -70,7 +70,7 @@ type facts struct {
 	Weight  budget       `json:"weightKg"`
 }
 
-// budget is what is provided, less the reserve, against what is demanded.
+// budget is the provided amount, its reserve as a fraction, and the demand.
 type budget struct {
 	Provided float64 `json:"provided"`
 	Reserve  float64 `json:"reserve"`

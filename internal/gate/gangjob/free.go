@@ -10,19 +10,18 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// Free says why a gang has no place: nodes whose GPUs others hold, and who.
-// It is empty when there is a place: a guest takes free GPUs only, and does not
-// queue for those that are not.
+// Free explains why a gang does not fit: the nodes without enough free GPUs and the pods that
+// hold them. It is empty if the gang fits. A run uses free GPUs only and never queues.
 func Free(ctx context.Context, cluster *kube.Cluster, spec workload.Spec) (string, error) {
 	usage, err := cluster.Usage(ctx, spec.Nodes, kube.GPUResource)
 	if err != nil {
-		return "", fmt.Errorf("look for free GPUs: %w", err)
+		return "", fmt.Errorf("list free GPUs: %w", err)
 	}
-	return room(spec, usage), nil
+	return missing(spec, usage), nil
 }
 
-// room says why pods have no place on nodes used so; empty when they have.
-func room(spec workload.Spec, usage map[string]kube.Usage) string {
+// missing explains why the pods do not fit on nodes with this usage; "" if they do.
+func missing(spec workload.Spec, usage map[string]kube.Usage) string {
 	fit := 0
 	var short []string
 	for _, node := range slices.Sorted(slices.Values(spec.Nodes)) {
@@ -42,12 +41,12 @@ func room(spec workload.Spec, usage map[string]kube.Usage) string {
 	if fit >= spec.Pods {
 		return ""
 	}
-	return fmt.Sprintf("there is room for %d of %d pods with %d GPUs each: %s", fit, spec.Pods, spec.GPUs, strings.Join(short, "; "))
+	return fmt.Sprintf("%d of %d pods with %d GPUs each fit: %s", fit, spec.Pods, spec.GPUs, strings.Join(short, "; "))
 }
 
 func describe(node string, u kube.Usage) string {
 	if u.Allocatable == 0 {
-		return node + " has no GPU to give (not there, not ready, cordoned, or without the device plugin)"
+		return node + " has no allocatable GPU (not found, not ready, cordoned, or without the device plugin)"
 	}
 	parts := []string{fmt.Sprintf("%s has %d of %d GPUs free", node, u.Free(), u.Allocatable)}
 	for _, h := range u.Holders {

@@ -8,27 +8,27 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-func TestRoom(t *testing.T) {
+func TestMissing(t *testing.T) {
 	t.Parallel()
 	free := kube.Usage{Allocatable: 8}
 	half := kube.Usage{Allocatable: 8, Requested: 4, Holders: []kube.Holder{{Namespace: "team", Pod: "train-0", Count: 4}}}
 	tests := map[string]struct {
 		spec  workload.Spec
 		usage map[string]kube.Usage
-		want  string // empty: there is room
+		want  string // empty: the pods fit
 	}{
 		"all free":               {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": free}, ""},
 		"held by another":        {workload.Spec{Pods: 2, GPUs: 8, OnePerNode: true, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": free, "b": half}, "pod team/train-0 holds 4"},
 		"one pod finds a node":   {workload.Spec{Pods: 1, GPUs: 8, Nodes: []string{"a", "b"}}, map[string]kube.Usage{"a": half, "b": free}, ""},
 		"several pods on a node": {workload.Spec{Pods: 4, GPUs: 2, Nodes: []string{"a"}}, map[string]kube.Usage{"a": free}, ""},
-		"one a node only":        {workload.Spec{Pods: 2, GPUs: 2, OnePerNode: true, Nodes: []string{"a"}}, map[string]kube.Usage{"a": free}, "room for 1 of 2"},
-		"a node that is not":     {workload.Spec{Pods: 1, GPUs: 1, Nodes: []string{"a"}}, map[string]kube.Usage{"a": {}}, "a has no GPU to give"},
-		"no nodes":               {workload.Spec{Pods: 1, GPUs: 1}, nil, "room for 0 of 1"},
+		"one a node only":        {workload.Spec{Pods: 2, GPUs: 2, OnePerNode: true, Nodes: []string{"a"}}, map[string]kube.Usage{"a": free}, "1 of 2 pods"},
+		"an unknown node":        {workload.Spec{Pods: 1, GPUs: 1, Nodes: []string{"a"}}, map[string]kube.Usage{"a": {}}, "a has no allocatable GPU"},
+		"no nodes":               {workload.Spec{Pods: 1, GPUs: 1}, nil, "0 of 1 pods"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := room(tt.spec, tt.usage)
+			got := missing(tt.spec, tt.usage)
 			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

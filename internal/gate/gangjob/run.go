@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// deleteDeadline bounds the removal of a gang.
+	// deleteDeadline limits the deletion of a gang.
 	deleteDeadline = 3 * time.Minute
-	// logDeadline bounds the reading of logs after the gang has ended.
+	// logDeadline limits the reading of logs after the gang has ended.
 	logDeadline = 5 * time.Minute
-	// logReaders read logs side by side.
+	// logReaders is the number of concurrent log readers.
 	logReaders = 8
 )
 
-// How a run ended.
+// The values of Outcome.Ended.
 const (
-	// EndedDone: every pod has ended, or the Job has failed.
+	// EndedDone: every pod has terminated, or the Job has failed.
 	EndedDone = "done"
-	// EndedTimeout: its time was over and it still ran.
+	// EndedTimeout: the gang still ran at its timeout.
 	EndedTimeout = "timeout"
-	// EndedNotRun: it never ran: not created, not placed, or not started.
+	// EndedNotRun: the gang was not created, not placed, or not started.
 	EndedNotRun = "not-run"
 )
 
-// Outcome is how a gang went.
+// Outcome is the result of a gang.
 type Outcome struct {
 	Namespace string `json:"namespace,omitempty"`
 	Ended     string `json:"ended"`
-	// Problem explains an end that is not done.
+	// Problem explains an end other than EndedDone.
 	Problem   string             `json:"problem,omitempty"`
 	Succeeded bool               `json:"succeeded"`
 	Pods      []workload.Outcome `json:"pods"`
-	// Leftover says what could not be removed.
+	// Leftover is the error of the deletion.
 	Leftover string `json:"leftover,omitempty"`
 }
 
@@ -56,17 +56,17 @@ func (o Outcome) NotRun() error {
 type Log struct {
 	Pod  workload.Outcome
 	Data []byte
-	// Err says why it could not be read.
+	// Err is why it could not be read.
 	Err string
 }
 
-// Run starts a gang where there are free GPUs for it, waits for its end at most timeout, reads the logs of the
-// pods that wanted selects (nil: all), and deletes it. The error is only for a
-// context that ended.
+// Run starts a gang if enough GPUs are free, waits for its end for at most timeout, reads the
+// logs of the pods that wanted selects (nil: all), and deletes the gang. The error is only
+// for an ended context.
 func Run(ctx context.Context, l *workload.Launcher, spec workload.Spec, timeout time.Duration, wanted func(index int) bool) (Outcome, []Log, error) {
-	why, err := Free(ctx, l.Cluster, spec)
-	if err == nil && why != "" {
-		err = errors.New(why)
+	reason, err := Free(ctx, l.Cluster, spec)
+	if err == nil && reason != "" {
+		err = errors.New(reason)
 	}
 	if err != nil {
 		return Outcome{Ended: EndedNotRun, Problem: err.Error()}, nil, ctx.Err()
@@ -116,7 +116,7 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	return readLogs(reading, gang, result.Pods, wanted)
 }
 
-// readLogs reads in the order of the pods' index.
+// readLogs returns logs in the order of the pods' index.
 func readLogs(ctx context.Context, gang *workload.Gang, pods []workload.Outcome, wanted func(int) bool) []Log {
 	var logs []Log
 	for _, p := range pods {
@@ -136,7 +136,7 @@ func readLogs(ctx context.Context, gang *workload.Gang, pods []workload.Outcome,
 			return nil
 		})
 	}
-	_ = readers.Wait() // no reader fails: what went wrong is in its log
+	_ = readers.Wait() // readers return nil: their errors are in the logs
 	return logs
 }
 

@@ -20,32 +20,32 @@ import (
 
 const probeContainer = "gang-probe"
 
-// apiServer is the name of the API server's Service, as a pod of any namespace resolves it:
-// the rest of the name is the pod's search list's.
+// apiServer is the name of the API server's Service that a pod of any namespace resolves: the
+// pod's search list completes it.
 const apiServer = "kubernetes.default"
 
-// notResolved begins what a pod says when it cannot resolve the name.
+// notResolved begins the log line of a pod that cannot resolve the name.
 const notResolved = "not resolved, exit "
 
-// probeScript resolves the name and sleeps. It tries again, for a pod can be up a moment
-// before its network's rules are. ahosts asks for both families at once, as programs do: hosts
-// asks for IPv6 alone first, through the node's search domains too, and a wildcard there answers.
+// probeScript resolves the name and sleeps. It retries, since a pod may start before its
+// network rules are set. ahosts queries both address families at once, as programs do; hosts
+// queries IPv6 first, also in the node's search domains, where a wildcard may answer.
 const probeScript = `resolve() {
 getent ahosts ` + apiServer + `
 }
 resolve || (sleep 2; resolve) || (sleep 5; resolve) || echo "` + notResolved + `$?"
 sleep infinity`
 
-// lookEvery is how often the pods' logs are looked at.
-const lookEvery = 500 * time.Millisecond
+// logInterval is the interval of reading the pods' logs.
+const logInterval = 500 * time.Millisecond
 
-// readWithin bounds one look at a log: the kubelet of a node may not answer.
+// readWithin limits one read of a log: the kubelet of a node may not answer.
 const readWithin = 10 * time.Second
 
-// maxAnswer bounds what is read of a pod's log: an answer is a few lines.
+// maxAnswer limits the bytes read from a pod's log: an answer is a few lines.
 const maxAnswer = 16 << 10
 
-// observeDNS reads what the pods of the gang have resolved.
+// observeDNS records the addresses that the pods of the gang have resolved.
 func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error {
 	rec.Progress("resolving %s on %d nodes", apiServer, len(nodes))
 	attempt := g.begin(rec, kindDNS, apiServer, "GET services/kubernetes -n default; logs of the gang that fits: "+probeScript)
@@ -59,20 +59,20 @@ func (g *Gate) observeDNS(ctx context.Context, cluster *kube.Cluster, gang *work
 	}
 	within, cancel := context.WithTimeout(ctx, g.start)
 	defer cancel()
-	if err := gang.WaitRunning(within); err != nil { // what the others resolve is read all the same
+	if err := gang.WaitRunning(within); err != nil { // the other pods' logs are still read
 		rec.Progress("not every pod runs: %v", err)
 	}
 	readAnswers(ctx, within, figures.Pods, func(ctx context.Context, pod string) (string, error) { return readLog(ctx, gang, pod) })
 	if err := ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // interrupted
+		return err
 	}
 	return attempt.Record(figures, nil)
 }
 
-// readAnswers looks at each pod's log at least once, and again until within is done where there
-// is no answer in it. A log that cannot be read takes no time from the other pods'.
+// readAnswers reads each pod's log at least once, and repeats until within is done for logs
+// without an answer. An unreadable log does not delay the other pods.
 func readAnswers(ctx, within context.Context, pods []resolution, read func(ctx context.Context, pod string) (string, error)) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(logInterval)
 	defer tick.Stop()
 	for {
 		missing := false
@@ -105,13 +105,13 @@ func readAnswers(ctx, within context.Context, pods []resolution, read func(ctx c
 	}
 }
 
-// answered tells whether the pod has said what it resolved.
+// answered reports whether the pod's answer is known.
 func (r *resolution) answered() bool { return len(r.Addresses) > 0 || r.Exit != 0 }
 
 func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, error) {
 	stream, err := gang.Logs(ctx, pod)
 	if err != nil {
-		return "", err //nolint:wrapcheck // says which pod
+		return "", err
 	}
 	defer func() { _ = stream.Close() }()
 	data, err := io.ReadAll(io.LimitReader(stream, maxAnswer))
@@ -121,8 +121,8 @@ func readLog(ctx context.Context, gang *workload.Gang, pod string) (string, erro
 	return string(data), nil
 }
 
-// read takes the answer from a log: lines of an address and a kind of socket, as getent
-// prints them, or the complaint. It is false while there is none.
+// read parses the answer in a log: getent's lines with an address and a socket type, or the
+// line of notResolved. It returns false without an answer.
 func (r *resolution) read(log string) bool {
 	var addresses []string
 	for line := range strings.Lines(log) {

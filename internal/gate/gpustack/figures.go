@@ -38,13 +38,13 @@ type policyCondition struct {
 	ObservedGeneration int64  `json:"observedGeneration,omitempty"`
 }
 
-// nodeFigures is what a node offers.
+// nodeFigures are a node's conditions and resources.
 type nodeFigures struct {
 	Name        string `json:"name"`
 	Ready       bool   `json:"ready"`
 	NotReadyWhy string `json:"notReadyWhy,omitempty"`
 	Schedulable bool   `json:"schedulable"`
-	// Pressures are the conditions of trouble that the kubelet has, by type: reason and message.
+	// Pressures are the pressure conditions, by type: reason and message.
 	Pressures map[string]string `json:"pressures,omitempty"`
 	// Resources by name.
 	Resources map[string]resourceFigures `json:"resources"`
@@ -63,7 +63,7 @@ type operandFigures struct {
 	Desired int    `json:"desired"`
 	Ready   int    `json:"ready"`
 	Updated int    `json:"updated"`
-	// Pods of it, by node.
+	// Pods are its pods.
 	Pods []operandPod `json:"pods"`
 }
 
@@ -72,46 +72,46 @@ type operandPod struct {
 	Node  string `json:"node"`
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
-	// Images are what its containers run, init containers included.
+	// Images are the images of its containers, including init containers.
 	Images []operandImage `json:"images"`
 }
 
-// operandImage is what a container is to run, and what the container runtime says it runs:
-// a repository and a digest, or the digest of the image's configuration where the image
-// was not pulled.
+// operandImage is a container's image and the image ID that the container runtime reports: a
+// repository and a digest, or the digest of the configuration of an image that was not
+// pulled.
 type operandImage struct {
 	Container string `json:"container"`
 	Image     string `json:"image"`
 	ID        string `json:"id"`
 }
 
-// gangFigures is which gang schedulers' APIs the cluster serves and which one is used.
+// gangFigures are the gang schedulers whose APIs the cluster serves, and the one in use.
 type gangFigures struct {
 	Detected []workload.Detected `json:"detected"`
 	Used     string              `json:"used"`
 }
 
-// usageFigures is who holds GPUs, by node.
+// usageFigures are the GPUs in use and the pods that hold them, by node.
 type usageFigures struct {
 	Nodes map[string]kube.Usage `json:"nodes"`
 }
 
-// proofFigures is one gang and what became of it.
+// proofFigures is one gang and its placement.
 type proofFigures struct {
 	Scheduler  string `json:"scheduler"`
 	GPUsPerPod int    `json:"gpusPerPod"`
-	// Fits is how many such pods the free GPUs hold, before and after.
+	// Fits and FitsAfter are how many such pods fit on the free GPUs, before and after.
 	Fits      int                `json:"fits"`
 	FitsAfter int                `json:"fitsAfter"`
 	Placement workload.Placement `json:"placement"`
-	// Undecided says why no decision was seen.
+	// Undecided is why no decision was observed.
 	Undecided string `json:"undecided,omitempty"`
 }
 
-// dnsFigures are what the pods of the gang that fits resolved the name of the API server's
-// Service to.
+// dnsFigures are the addresses to which the pods of the gang that fits resolved the name of
+// the API server's Service.
 type dnsFigures struct {
-	// Addresses that the Service has.
+	// Addresses are the Service's.
 	Addresses []string     `json:"addresses"`
 	Pods      []resolution `json:"pods"`
 }
@@ -121,8 +121,8 @@ type resolution struct {
 	Pod       string   `json:"pod"`
 	Node      string   `json:"node"`
 	Addresses []string `json:"addresses"`
-	// Exit is the resolver's exit code where it found nothing.
+	// Exit is the resolver's exit code if it found no address.
 	Exit int `json:"exit,omitempty"`
-	// Unread says why nothing is known.
+	// Unread is why the answer is unknown.
 	Unread string `json:"unread,omitempty"`
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// removeWithin bounds the removal of a probe gang when the gate itself is ended.
+// removeWithin limits the deletion of a probe gang after the gate's context has ended.
 const removeWithin = 2 * time.Minute
 
-// observeGang finds the gang scheduler and proves it.
+// observeGang detects the gang scheduler and proves it.
 func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
 	attempt := g.begin(rec, kindGang, "cluster", "discover scheduling.run.ai, scheduling.volcano.sh, scheduling.k8s.io/v1alpha2, kueue.x-k8s.io")
 	found, err := workload.DetectGang(ctx, cluster, g.stack.GangScheduler)
@@ -43,11 +43,11 @@ func (g *Gate) observeGang(ctx context.Context, cluster *kube.Cluster, rec check
 	return err
 }
 
-// observeUsage sees which GPUs are free.
+// observeUsage records the free GPUs.
 func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (room, error) {
 	attempt := g.begin(rec, kindUsage, "cluster", "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
-	if err != nil { // no room is known: nothing can be proved, and the record says why
+	if err != nil { // without known room there is no proof; the error is recorded
 		return room{}, attempt.Record(nil, err)
 	}
 	if err := attempt.Record(usageFigures{Nodes: usage}, nil); err != nil {
@@ -59,8 +59,8 @@ func (g *Gate) observeUsage(ctx context.Context, cluster *kube.Cluster, rec chec
 // observeFunc observes a gang while all of it is placed.
 type observeFunc func(ctx context.Context, cluster *kube.Cluster, gang *workload.Gang, nodes map[string]string, rec check.Recorder) error
 
-// prove starts a gang, waits for the scheduler's decision, calls whenPlaced (nil: nothing) if all
-// of the gang is placed, and removes it. held is false when a further gang would prove nothing.
+// prove starts a gang, waits for the scheduler's decision, calls whenPlaced (may be nil) if all
+// its pods are placed, and deletes it. held is false if a further gang would prove nothing.
 func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check.Recorder, target string, r room, pods int, whenPlaced observeFunc) (held bool, err error) {
 	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("create a gang of %d pods with %d GPUs each on %d nodes; watch their placement", pods, r.gpusPerPod, len(r.nodes)))
 	gang, err := launcher.Start(ctx, workload.Spec{
@@ -78,20 +78,20 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	if undecided != nil {
 		figures.Undecided = undecided.Error()
 	}
-	var seen error
+	var placedErr error
 	if whenPlaced != nil && undecided == nil && placement.Bound == pods {
-		seen = whenPlaced(ctx, launcher.Cluster, gang, placement.Nodes, rec)
+		placedErr = whenPlaced(ctx, launcher.Cluster, gang, placement.Nodes, rec)
 	}
 	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stop()
 	if err := gang.Delete(remove); err != nil {
-		return false, errors.Join(seen, fmt.Errorf("remove the probe gang %s: %w", target, err))
+		return false, errors.Join(placedErr, fmt.Errorf("remove the probe gang %s: %w", target, err))
 	}
-	if seen != nil {
-		return false, seen
+	if placedErr != nil {
+		return false, placedErr
 	}
 	if err := ctx.Err(); err != nil {
-		return false, err //nolint:wrapcheck // interrupted
+		return false, err
 	}
 	after, err := launcher.Cluster.Usage(ctx, g.nodes, kube.GPUResource)
 	if err == nil {
@@ -100,9 +100,8 @@ func (g *Gate) prove(ctx context.Context, launcher *workload.Launcher, rec check
 	return placement.Bound == 0 && undecided == nil, attempt.Record(figures, err)
 }
 
-// place waits for the scheduler's decision. A gang that fits may be refused
-// for a moment (GPUs that were just given back); one that does not may not be
-// placed even for a moment.
+// place waits for the scheduler's decision. A gang that fits may be refused temporarily (GPUs
+// that were just released); one that does not fit may never be placed.
 func (g *Gate) place(ctx context.Context, gang *workload.Gang, fits bool) (workload.Placement, error) {
 	if fits {
 		bound := gang.WaitBound(ctx)
@@ -111,5 +110,5 @@ func (g *Gate) place(ctx context.Context, gang *workload.Gang, fits bool) (workl
 		placement, unread := gang.PlacementNow(now)
 		return placement, errors.Join(bound, unread)
 	}
-	return gang.Placement(ctx, g.settle) //nolint:wrapcheck // names the gang
+	return gang.Placement(ctx, g.settle)
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the gate's.
+// Name of the gate.
 const Name = "gpustack"
 
-// Deps is what the gate needs to observe; judging needs none of it.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
+	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
-	// Clock is the real one when nil.
+	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
 }
 
@@ -37,22 +37,22 @@ type Gate struct {
 	image     string
 	deadline  time.Duration
 	settle    time.Duration
-	// start bounds the image pull and start of the probe's pods.
+	// start limits the image pull and start of the probe's pods.
 	start time.Duration
 }
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate for a site and the profile of its hardware.
+// New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
 		deps: deps, stack: s.GPUStack, network: s.Fabric.NetworkResource, wantPorts: s.Fabric.NetworkResourceCount,
 		wantGPUs: int(p.Node.GPUs.Value), gpuSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
-		// The probe pods only sleep: any image with a shell will do, and this one
-		// is needed on every node by the next gate.
+		// Any image with a shell works for the probe pods; the next gate needs this one on
+		// every node.
 		image:    s.Telemetry.LoadImage,
 		deadline: seconds(p.GPUStack.GangDeadline), settle: seconds(p.GPUStack.GangSettle),
-		start: seconds(p.Telemetry.RiseWithin), // the same image, to be pulled and started there too
+		start: seconds(p.Telemetry.RiseWithin), // the same image as in gate telemetry
 	}
 	for _, n := range s.Inventory.Nodes {
 		g.nodes = append(g.nodes, n.Name)
@@ -70,16 +70,16 @@ func seconds(f profile.Figure) time.Duration {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Claims is how many GPUs the gate holds while it observes: the gang that fits
-// takes all that are free.
+// Claims is the number of GPUs that the gate claims while it observes: the gang that fits uses
+// all free GPUs.
 func (g *Gate) Claims() int { return g.wantGPUs * len(g.nodes) }
 
-// Describe says what the gate would do.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("read ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace),
 		fmt.Sprintf("detect the gang scheduler (%s)", g.stack.GangScheduler),
-		"start a gang one pod larger than what is free, and see that nothing of it is placed",
-		"start a gang that fits, and see that all of it is placed and that each pod resolves " + apiServer,
+		"start a gang one pod larger than the free GPUs, and check that none of its pods is placed",
+		"start a gang that fits, and check that all its pods are placed and that each resolves " + apiServer,
 	}
 }

@@ -17,7 +17,7 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	if len(gang.Detected) == 0 {
-		b.Fail(o.ID, "gang scheduler", gangRemedy, "none is there (looked for %s): pods of a job would be placed one by one, and two jobs can hold each other's GPUs for ever", g.stack.GangScheduler)
+		b.Fail(o.ID, "gang scheduler", gangRemedy, "not found (%s): pods of a job would be placed one by one, and two jobs can block each other's GPUs indefinitely", g.stack.GangScheduler)
 		return
 	}
 	usage, usageObs, ok := check.Require[usageFigures](b, obs, kindUsage, "", "the free GPUs", readRemedy(obs, kindUsage))
@@ -25,7 +25,7 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	if r := g.roomIn(usage.Nodes); r.fits == 0 {
-		b.Unobserved(usageObs.ID, "free GPUs", "run the gate when the GPUs are free; what holds them is named here", "no node of the inventory has all its GPUs free, so no gang could be placed to prove the scheduler%s", holders(usage))
+		b.Unobserved(usageObs.ID, "free GPUs", "run the gate when the GPUs are free; the finding lists the pods that hold them", "no node of the inventory has all its GPUs free, so no gang could be placed to prove the scheduler%s", holders(usage))
 		return
 	}
 	if g.judgeTooLarge(b, obs, gang.Used) {
@@ -33,7 +33,7 @@ func (g *Gate) judgeGang(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// judgeTooLarge is the negative proof: nobody of a gang that does not fit.
+// judgeTooLarge is the negative proof: no pod of a gang that does not fit is placed.
 func (g *Gate) judgeTooLarge(b *check.Builder, obs []check.Observation, scheduler string) (held bool) {
 	p, o, ok := check.Require[proofFigures](b, obs, kindProof, targetTooLarge, targetTooLarge, readRemedy(obs, kindProof))
 	if !ok {
@@ -46,21 +46,21 @@ func (g *Gate) judgeTooLarge(b *check.Builder, obs []check.Observation, schedule
 	suspect := "gang scheduler " + scheduler
 	switch {
 	case pl.Wanted <= p.Fits:
-		b.Unobserved(o.ID, suspect, "run the gate again", "the gang of %d pods fits into room for %d: it proves nothing", pl.Wanted, p.Fits)
+		b.Unobserved(o.ID, suspect, "run the gate again", "the gang of %d pods fits, %d pods would: it proves nothing", pl.Wanted, p.Fits)
 	case pl.Bound >= pl.Wanted:
-		b.Unobserved(o.ID, suspect, "run the gate again", "all %d pods found a place on room for %d: GPUs were given back meanwhile", pl.Wanted, p.Fits)
+		b.Unobserved(o.ID, suspect, "run the gate again", "all %d pods were placed where %d fit: GPUs were released meanwhile", pl.Wanted, p.Fits)
 	case pl.Bound > 0:
-		b.Fail(o.ID, suspect, "see that the scheduler that these pods name runs and heeds the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too", "placed %d of %d pods of a gang for which there was room for %d: it does not keep gangs together (%s)",
+		b.Fail(o.ID, suspect, "check that the scheduler of these pods runs and supports the group: for Kubernetes' own, feature gate GangScheduling on kube-scheduler too", "placed %d of %d pods of a gang of which %d fit: it does not schedule gangs as a whole (%s)",
 			pl.Bound, pl.Wanted, p.Fits, places(pl.Nodes))
 	case p.Undecided != "" || (pl.Refused == 0 && !pl.GroupRefused):
-		b.Unobserved(o.ID, suspect, "look at the log of the scheduler that the pods name", "no decision about a gang that does not fit was seen: %s", p.Undecided)
+		b.Unobserved(o.ID, suspect, "read the log of the scheduler of the pods", "no decision about a gang that does not fit was observed: %s", p.Undecided)
 	default:
 		return true
 	}
 	return false
 }
 
-// judgeFits is the positive proof: all of a gang that fits.
+// judgeFits is the positive proof: all pods of a gang that fits are placed.
 func (g *Gate) judgeFits(b *check.Builder, obs []check.Observation, scheduler string) {
 	p, o, ok := check.Require[proofFigures](b, obs, kindProof, targetFits, targetFits, readRemedy(obs, kindProof))
 	if !ok {
@@ -73,15 +73,15 @@ func (g *Gate) judgeFits(b *check.Builder, obs []check.Observation, scheduler st
 	suspect := "gang scheduler " + scheduler
 	switch {
 	case pl.Wanted < 1 || pl.Bound > pl.Wanted:
-		b.Unobserved(o.ID, suspect, "run the gate again", "%d of %d pods placed: this can't be", pl.Bound, pl.Wanted)
+		b.Unobserved(o.ID, suspect, "run the gate again", "invalid placement: %d of %d pods placed", pl.Bound, pl.Wanted)
 	case pl.Bound == pl.Wanted && len(pl.Nodes) != pl.Bound:
-		b.Unobserved(o.ID, suspect, "run the gate again", "only %d nodes are known of %d pods that were placed", len(pl.Nodes), pl.Bound)
+		b.Unobserved(o.ID, suspect, "run the gate again", "only %d nodes are known for %d placed pods", len(pl.Nodes), pl.Bound)
 	case pl.Bound == pl.Wanted:
 		g.judgeDNS(b, obs, pl.Nodes)
 	case p.FitsAfter < p.Fits:
-		b.Unobserved(o.ID, suspect, "run the gate when the GPUs are free", "placed %d of %d pods, but room for %d of them was taken by others meanwhile", pl.Bound, pl.Wanted, p.Fits-p.FitsAfter)
+		b.Unobserved(o.ID, suspect, "run the gate when the GPUs are free", "placed %d of %d pods, but other pods took the GPUs of %d of them meanwhile", pl.Bound, pl.Wanted, p.Fits-p.FitsAfter)
 	default:
-		b.Fail(o.ID, suspect, "see what the scheduler says about the pods; for a queue, see that its quota covers every GPU", "placed %d of %d pods of a gang for which there was room: %s", pl.Bound, pl.Wanted, strings.Join(append(pl.Messages, p.Undecided), "; "))
+		b.Fail(o.ID, suspect, "read the scheduler's messages about the pods; for a queue, check that its quota covers every GPU", "placed %d of %d pods of a gang that fits: %s", pl.Bound, pl.Wanted, strings.Join(append(pl.Messages, p.Undecided), "; "))
 	}
 }
 
@@ -94,7 +94,7 @@ func places(nodes map[string]string) string {
 	return strings.Join(out, ", ")
 }
 
-// holders names who holds GPUs.
+// holders lists the pods that hold GPUs.
 func holders(u usageFigures) string {
 	var out []string
 	for node, usage := range u.Nodes {

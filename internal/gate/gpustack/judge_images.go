@@ -10,8 +10,8 @@ import (
 )
 
 // judgeImages requires that each container of a DaemonSet runs the same image on every node of
-// the inventory: the same tag may have named another one when a node pulled it. A pod that is not
-// ready is judged for that.
+// the inventory: a tag may have referred to another image when a node pulled it. Pods that are
+// not ready are reported elsewhere.
 func (g *Gate) judgeImages(b *check.Builder, o check.Observation, f operandFigures) {
 	byContainer := map[string]map[string]string{} // container to node to ID
 	var nodes []string
@@ -20,7 +20,7 @@ func (g *Gate) judgeImages(b *check.Builder, o check.Observation, f operandFigur
 			continue
 		}
 		if len(p.Images) == 0 {
-			b.Unobserved(o.ID, p.Node+"/"+f.Name, "run the gate again", "pod %s/%s does not say which images it runs", g.stack.Namespace, p.Pod)
+			b.Unobserved(o.ID, p.Node+"/"+f.Name, "run the gate again", "pod %s/%s does not report its images", g.stack.Namespace, p.Pod)
 			continue
 		}
 		nodes = append(nodes, p.Node)
@@ -38,14 +38,14 @@ func (g *Gate) judgeImages(b *check.Builder, o check.Observation, f operandFigur
 	}
 }
 
-// judgeImage holds the images of one container, by node, against each other. A node without one
-// is a node of which nothing is known.
+// judgeImage compares the images of one container between nodes. A node without an image ID is
+// unobserved.
 func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, container string, nodes []string, ids map[string]string) {
 	count, pulled := map[string]int{}, 0
 	for _, node := range nodes {
 		digest, fromRegistry := digestOf(ids[node])
 		if digest == "" {
-			b.Unobserved(o.ID, node+"/"+operand, "run the gate again; see crictl inspect on the node", "container %s on %s has the image ID %q, which has no digest: what it runs is not known", container, node, ids[node])
+			b.Unobserved(o.ID, node+"/"+operand, "run the gate again; see crictl inspect on the node", "container %s on %s has the image ID %q, which has no digest: its image is unknown", container, node, ids[node])
 			return
 		}
 		if fromRegistry {
@@ -57,13 +57,13 @@ func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, contai
 		return
 	}
 	if pulled > 0 && pulled < len(ids) {
-		b.Unobserved(o.ID, "DaemonSet "+g.stack.Namespace+"/"+operand, "pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which forgets the repository when it is restarted, delete the pods; or compare crictl inspecti", "container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids))
+		b.Unobserved(o.ID, "DaemonSet "+g.stack.Namespace+"/"+operand, "pull the image on every node (crictl rmi, then delete the pod); on CRI-O, which loses the repository at a restart, delete the pods; or compare crictl inspecti", "container %s has an image named by its repository's digest on %d of %d nodes and by its configuration's on the rest: these cannot be compared", container, pulled, len(ids))
 		return
 	}
 	most := slices.Max(slices.Collect(maps.Values(count)))
 	for _, node := range nodes {
 		digest, _ := digestOf(ids[node])
-		// Where no image has the majority, none is known to be the right one.
+		// Without a majority, no image is known to be the right one.
 		if 2*most > len(ids) && count[digest] == most {
 			continue
 		}
@@ -71,11 +71,11 @@ func (g *Gate) judgeImage(b *check.Builder, o check.Observation, operand, contai
 	}
 }
 
-// bareID is how CRI-O writes the digest of an image's configuration.
+// bareID is the digest of an image's configuration as CRI-O reports it.
 var bareID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// digestOf is the digest in an image ID, and whether it is the registry's. CRI-O gives the bare
-// ID always (1.28) or of containers that it found when it was restarted (1.33).
+// digestOf is the digest in an image ID, and whether it is the registry's. CRI-O reports the
+// bare ID always (1.28) or for containers that existed at its restart (1.33).
 func digestOf(id string) (digest string, fromRegistry bool) {
 	if _, after, found := strings.Cut(id, "://"); found { // docker, docker-pullable
 		id = after

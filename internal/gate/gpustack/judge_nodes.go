@@ -35,10 +35,10 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 		b.Fail(o.ID, n.Name, "look at the node's kubelet: journalctl -u kubelet", "is not Ready: %s", n.NotReadyWhy)
 	}
 	if !n.Schedulable {
-		b.Fail(o.ID, n.Name, "kubectl uncordon "+n.Name+" once the reason for cordoning it is gone", "is cordoned")
+		b.Fail(o.ID, n.Name, "kubectl uncordon "+n.Name+" once the reason for the cordon is resolved", "is cordoned")
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Pressures)) {
-		b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; free what is short there (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait for the condition to go", "has condition %s (%s): new pods are kept off it, and running ones may be evicted", name, n.Pressures[name])
+		b.Fail(o.ID, n.Name, "kubectl describe node "+n.Name+"; free the exhausted resource (for DiskPressure: images, logs and emptyDirs below /var/lib), then wait until the condition clears", "has condition %s (%s): new pods are not scheduled on it, and running ones may be evicted", name, n.Pressures[name])
 	}
 	g.judgeResource(b, o, n, kube.GPUResource, g.wantGPUs,
 		"look at the nvidia-device-plugin pod of the node and at nvidia-smi on it")
@@ -48,7 +48,7 @@ func (g *Gate) judgeNode(b *check.Builder, o check.Observation, n nodeFigures) {
 	}
 }
 
-// judgeResource wants capacity and allocatable to be what the site expects.
+// judgeResource requires the expected capacity and allocatable amount.
 func (g *Gate) judgeResource(b *check.Builder, o check.Observation, n nodeFigures, resource string, want int, remedy string) {
 	got := n.Resources[resource]
 	if got.Capacity == want && got.Allocatable == want {

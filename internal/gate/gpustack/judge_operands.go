@@ -9,7 +9,7 @@ import (
 
 func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []operandFigures) {
 	if len(g.stack.Operands) == 0 {
-		b.Unobserved(o.ID, "site gpustack.operands", "name the operator's DaemonSets in gpustack.operands", "names no DaemonSet, so none was looked at")
+		b.Unobserved(o.ID, "site gpustack.operands", "name the operator's DaemonSets in gpustack.operands", "has no DaemonSet, so none was observed")
 		return
 	}
 	complete := 0
@@ -34,11 +34,11 @@ func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []o
 func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigures) {
 	suspect := g.stack.Namespace + "/" + f.Name
 	if !f.Found {
-		b.Fail(o.ID, "DaemonSet "+suspect, "enable the operand in the ClusterPolicy, or take it out of gpustack.operands", "does not exist")
+		b.Fail(o.ID, "DaemonSet "+suspect, "enable the operand in the ClusterPolicy, or remove it from gpustack.operands", "does not exist")
 		return
 	}
 	if !slices.ContainsFunc(f.Pods, func(p operandPod) bool { return slices.Contains(g.nodes, p.Node) }) {
-		b.Fail(o.ID, "DaemonSet "+suspect, "see that the nodes have the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "has no pod on any of the inventory's %d nodes; it wants %d", len(g.nodes), f.Desired)
+		b.Fail(o.ID, "DaemonSet "+suspect, "check that the nodes have the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "has no pod on any of the inventory's %d nodes; desired are %d", len(g.nodes), f.Desired)
 		return
 	}
 	before := b.Failures()
@@ -46,14 +46,14 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 		i := slices.IndexFunc(f.Pods, func(p operandPod) bool { return p.Node == node })
 		switch {
 		case i < 0:
-			b.Fail(o.ID, node+"/"+f.Name, "see that the node has the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "%s has no pod of DaemonSet %s", node, suspect)
+			b.Fail(o.ID, node+"/"+f.Name, "check that the node has the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "%s has no pod of DaemonSet %s", node, suspect)
 		case !f.Pods[i].Ready:
 			b.Fail(o.ID, node+"/"+f.Name, fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod), "pod %s/%s on %s is not ready: %s", g.stack.Namespace, f.Pods[i].Pod, node, f.Pods[i].Why)
 		}
 	}
 	g.judgeImages(b, o, f)
 	if b.Failures() > before {
-		return // the pods say it better than the counts
+		return // findings about pods are more precise than counts
 	}
 	if !f.Current || f.Desired != len(g.nodes) || f.Ready != f.Desired || f.Updated != f.Desired {
 		b.Fail(o.ID, "DaemonSet "+suspect, "wait for its rollout (kubectl -n "+g.stack.Namespace+" rollout status ds/"+f.Name+"), then run the gate again", "%d ready and %d up to date of %d desired, on an inventory of %d nodes; status current: %t", f.Ready, f.Updated, f.Desired, len(g.nodes), f.Current)

@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 		"ready without GPU nodes": {func(f *facts) {
 			f.policy.Conditions[0].Reason, f.policy.Conditions[0].Message = "NoGPUNodes", "No GPU node found"
 		}, fail, "ClusterPolicy cluster-policy", "NoGPUNodes"},
-		"ready without labels": {func(f *facts) { f.policy.Conditions[0].Reason = "NFDLabelsMissing" }, fail, "ClusterPolicy cluster-policy", "sees none of the inventory's 4"},
+		"ready without labels": {func(f *facts) { f.policy.Conditions[0].Reason = "NFDLabelsMissing" }, fail, "ClusterPolicy cluster-policy", "detects none of the inventory's 4"},
 		"operand not ready says which": {func(f *facts) {
 			f.policy.State = "notReady"
 			f.policy.Conditions[0] = policyCondition{Type: "Ready", Status: "False", Reason: "Error"}
@@ -137,7 +137,7 @@ func TestJudge(t *testing.T) {
 		"reconciled but not ready":       {func(f *facts) { f.policy.State = "notReady" }, fail, "ClusterPolicy cluster-policy", ""},
 		"condition of an old generation": {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 1 }, fail, "ClusterPolicy cluster-policy", "generation 1"},
 		"condition of this generation":   {func(f *facts) { f.policy.Conditions[0].ObservedGeneration = 2 }, pass, "", ""},
-		"state ready, no condition":      {func(f *facts) { f.policy.Conditions = nil }, fail, "ClusterPolicy cluster-policy", "no Ready condition"},
+		"state ready, no condition":      {func(f *facts) { f.policy.Conditions = nil }, fail, "ClusterPolicy cluster-policy", "without a Ready condition"},
 		"no policy":                      {func(f *facts) { f.policy = &policyFigures{} }, fail, "ClusterPolicy cluster-policy", "does not exist"},
 		"policy not looked at":           {func(f *facts) { f.policy = nil }, unseen, "", "was not observed"},
 		"policy unreadable":              {func(f *facts) { f.errs[kindPolicy] = "clusterpolicies is forbidden" }, unseen, "", "forbidden"},
@@ -206,12 +206,12 @@ func TestJudge(t *testing.T) {
 		"one image was loaded, not pulled": {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = digest('e') }, unseen, "DaemonSet gpu-operator/nvidia-driver-daemonset", "cannot be compared"},
 		"an image without a digest":        {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "nvcr.io/nvidia/driver:580" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
 		"an image ID is not there":         {func(f *facts) { f.operands[0].Pods[2].Images[0].ID = "" }, unseen, "gpu-03/nvidia-driver-daemonset", "has no digest"},
-		"a pod says no images":             {func(f *facts) { f.operands[0].Pods[2].Images = nil }, unseen, "gpu-03/nvidia-driver-daemonset", "does not say which images"},
+		"a pod says no images":             {func(f *facts) { f.operands[0].Pods[2].Images = nil }, unseen, "gpu-03/nvidia-driver-daemonset", "does not report its images"},
 		"an operand is rolled out":         {func(f *facts) { f.operands[0].Updated = 1 }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "1 up to date"},
 		"an operand's status is old":       {func(f *facts) { f.operands[0].Current = false }, fail, "DaemonSet gpu-operator/nvidia-driver-daemonset", "status current: false"},
 		"an operand not looked at":         {func(f *facts) { f.operands = f.operands[:1] }, unseen, "DaemonSet nvidia-device-plugin-daemonset", "was not observed"},
 
-		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "none is there"},
+		"no gang scheduler":       {func(f *facts) { f.gang = &gangFigures{}; f.usage = nil; f.tooLarge = nil; f.fits = nil }, fail, "gang scheduler", "not found"},
 		"gang scheduler unproven": {func(f *facts) { f.tooLarge = nil; f.fits = nil }, unseen, targetTooLarge, "was not observed"},
 		"half of the proof":       {func(f *facts) { f.fits = nil }, unseen, targetFits, "was not observed"},
 		"part of a gang is placed": {func(f *facts) {
@@ -219,13 +219,13 @@ func TestJudge(t *testing.T) {
 			f.tooLarge.Placement.Nodes = map[string]string{"gang-too-large-0": "gpu-01"}
 			f.fits = nil
 		}, fail, "gang scheduler native", "placed 4 of 5 pods"},
-		"all of it is placed: room came free": {func(f *facts) { f.tooLarge.Placement.Bound, f.fits = 5, nil }, unseen, "gang scheduler native", "given back meanwhile"},
+		"all of it is placed: room came free": {func(f *facts) { f.tooLarge.Placement.Bound, f.fits = 5, nil }, unseen, "gang scheduler native", "released meanwhile"},
 		"nobody has looked":                   {func(f *facts) { f.tooLarge.Placement.Refused, f.tooLarge.Undecided = 0, "deadline exceeded" }, unseen, "gang scheduler native", "no decision"},
 		"the gang was not too large":          {func(f *facts) { f.tooLarge.Fits = 5 }, unseen, "gang scheduler native", "proves nothing"},
 		"a gang that fits is not placed": {func(f *facts) {
 			f.fits.Placement = workload.Placement{Wanted: 4, Exist: 4, Refused: 4, Messages: []string{"quota"}}
 		}, fail, "gang scheduler native", "quota"},
-		"others took the room": {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "taken by others"},
+		"others took the room": {func(f *facts) { f.fits.Placement.Bound, f.fits.FitsAfter = 0, 3 }, unseen, "gang scheduler native", "other pods took"},
 		"a node's pod resolves nothing": {func(f *facts) {
 			f.dns.Pods[2].Addresses, f.dns.Pods[2].Exit = nil, 2
 		}, fail, "gpu-03", "cannot resolve kubernetes.default"},
@@ -237,7 +237,7 @@ func TestJudge(t *testing.T) {
 		"a pod's answer is not there": {func(f *facts) { f.dns.Pods = f.dns.Pods[1:] }, unseen, "gpu-01", "was not observed"},
 		"answers without a Service":   {func(f *facts) { f.dns.Addresses = nil }, unseen, "Service default/kubernetes", "no address"},
 		"names not looked at":         {func(f *facts) { f.dns = nil }, unseen, "the cluster's DNS", "was not observed"},
-		"an empty gang":               {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "can't be"},
+		"an empty gang":               {func(f *facts) { f.fits.Placement = workload.Placement{} }, unseen, "gang scheduler native", "invalid placement"},
 		"no queue for the gang":       {func(f *facts) { f.errs[kindGang] = "set gpustack.queue in the site file" }, unseen, "", "gpustack.queue"},
 		"the GPUs are held": {func(f *facts) {
 			for n := range f.usage.Nodes {

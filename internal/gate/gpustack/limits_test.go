@@ -28,7 +28,7 @@ func TestWhatTheSiteDemands(t *testing.T) {
 		}, check.Passed, ""},
 		"no node":     {func(g *Gate) { g.nodes = nil }, func(*facts) {}, check.Unobserved, "inventory has no GPU nodes"},
 		"one operand": {func(g *Gate) { g.stack.Operands = g.stack.Operands[:1] }, func(*facts) {}, check.Passed, ""},
-		"no operand":  {func(g *Gate) { g.stack.Operands = nil }, func(f *facts) { f.operands = []operandFigures{} }, check.Unobserved, "names no DaemonSet"},
+		"no operand":  {func(g *Gate) { g.stack.Operands = nil }, func(f *facts) { f.operands = []operandFigures{} }, check.Unobserved, "none was observed"},
 		"no network":  {func(g *Gate) { g.network = "" }, func(f *facts) { delete(f.nodes[0].Resources, "rdma/ib") }, check.Passed, ""},
 		"no ports":    {func(g *Gate) { g.wantPorts = 0 }, func(f *facts) { delete(f.nodes[0].Resources, "rdma/ib") }, check.Passed, ""},
 		"one port": {func(g *Gate) { g.wantPorts = 1 }, func(f *facts) {
@@ -45,7 +45,7 @@ func TestWhatTheSiteDemands(t *testing.T) {
 		"a DaemonSet that wants fewer nodes than there are": {func(*Gate) {}, func(f *facts) {
 			f.operands[0].Desired, f.operands[0].Ready, f.operands[0].Updated = 3, 3, 3
 		}, check.Failed, "3"},
-		"a policy without GPU nodes": {func(*Gate) {}, func(f *facts) { f.policy.Conditions[0].Reason = "NoGPUNodes" }, check.Failed, "sees none of the inventory's 4"},
+		"a policy without GPU nodes": {func(*Gate) {}, func(f *facts) { f.policy.Conditions[0].Reason = "NoGPUNodes" }, check.Failed, "detects none of the inventory's 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ func (g *Gate) observeNodes(ctx context.Context, cluster *kube.Cluster, rec chec
 	return attempt.Raw(rawJSON(list)).Record(figures, nil)
 }
 
-// pressures are the conditions for which the control plane taints a node, besides Ready.
+// pressures are the conditions other than Ready for which the control plane taints a node.
 var pressures = []corev1.NodeConditionType{corev1.NodeDiskPressure, corev1.NodeMemoryPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable}
 
 func (g *Gate) readNode(n *corev1.Node) nodeFigures {

@@ -62,7 +62,7 @@ func imagesOf(pod *corev1.Pod) []operandImage {
 	return out
 }
 
-// podReady tells whether a pod is ready, and why not.
+// podReady reports whether a pod is ready, and why not.
 func podReady(pod *corev1.Pod) (ready bool, why string) {
 	why = "phase " + string(pod.Status.Phase)
 	for _, c := range pod.Status.Conditions {

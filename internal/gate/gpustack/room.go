@@ -6,16 +6,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
-// room is what of a cluster is free for the proof.
+// room are the free nodes for the proof.
 type room struct {
 	nodes      []string
 	gpusPerPod int
-	// fits is how many pods of that size the nodes hold.
+	// fits is how many pods of that size fit on the nodes.
 	fits int
 }
 
-// roomIn takes the nodes whose GPUs are all free. A pod takes a whole node; on
-// a single node it takes half of it, so that there is a gang to place.
+// roomIn selects the nodes whose GPUs are all free. A pod uses all GPUs of a node; on a single
+// node it uses half of them, so that the gang has more than one pod.
 func (g *Gate) roomIn(usage map[string]kube.Usage) room {
 	r := room{gpusPerPod: g.wantGPUs}
 	for _, name := range g.nodes {
@@ -31,7 +31,7 @@ func (g *Gate) roomIn(usage map[string]kube.Usage) room {
 	return r
 }
 
-// fitsOn is how many pods of the room's size its nodes hold now.
+// fitsOn is how many pods of the room's size fit on its nodes now.
 func (g *Gate) fitsOn(usage map[string]kube.Usage, r room) int {
 	fits := 0
 	for _, name := range r.nodes {

@@ -214,7 +214,7 @@ func walk(t *testing.T, g *Gate, v *fakeVLLM) (check.Judgement, []check.Observat
 	v.url = srv.URL
 	g.start = func(context.Context) (server, error) {
 		if v.notPlaced {
-			return nil, errors.New("there is room for 0 of 1 pods")
+			return nil, errors.New(" 0 of 1 pods")
 		}
 		return v, nil
 	}

@@ -93,7 +93,7 @@ func (g *Gate) try(ctx context.Context, s server) (*connection, error) {
 	}
 	if err := c.client.Health(ctx); err != nil {
 		c.close()
-		return nil, err //nolint:wrapcheck // says what
+		return nil, err
 	}
 	return c, nil
 }

@@ -98,11 +98,11 @@ var _ server = (*pod)(nil)
 
 func (p *pod) bind(ctx context.Context) error {
 	if err := p.gang.WaitBound(ctx); err != nil {
-		return err //nolint:wrapcheck // says what and why
+		return err
 	}
 	pods, err := p.gang.Pods(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // says what
+		return err
 	}
 	if len(pods) == 0 {
 		return errors.New("the server's pod is gone")
@@ -114,14 +114,14 @@ func (p *pod) bind(ctx context.Context) error {
 func (p *pod) where() (name, node string) { return p.name, p.node }
 
 func (p *pod) forward(ctx context.Context) (addr string, stop func(), err error) {
-	return p.cluster.Forward(ctx, p.gang.Namespace, p.name, port) //nolint:wrapcheck // says where
+	return p.cluster.Forward(ctx, p.gang.Namespace, p.name, port)
 }
 
 func (p *pod) ended(ctx context.Context) (crashed bool, why error) {
 	result, err := p.gang.WaitDone(ctx)
 	switch {
 	case err != nil:
-		return errors.Is(err, workload.ErrFailed), err //nolint:wrapcheck // says why
+		return errors.Is(err, workload.ErrFailed), err
 	case len(result.Pods) > 0:
 		return true, errors.New(result.Pods[0].String())
 	default:
@@ -157,7 +157,7 @@ func read(stream io.ReadCloser, err error) ([]byte, error) {
 func (p *pod) restarted(ctx context.Context) (int, error) {
 	pods, err := p.gang.Pods(ctx)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // says what
+		return 0, err
 	}
 	n := 0
 	for i := range pods {
@@ -169,5 +169,5 @@ func (p *pod) restarted(ctx context.Context) (int, error) {
 }
 
 func (p *pod) remove(ctx context.Context) error {
-	return p.gang.Delete(ctx) //nolint:wrapcheck // says what
+	return p.gang.Delete(ctx)
 }

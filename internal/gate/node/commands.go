@@ -13,16 +13,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// command is one look at a host.
+// command is one command on a host.
 type command struct {
 	kind string
 	argv []string
-	// parse makes figures of the output, or says why it can't.
+	// parse returns the figures of the output.
 	parse func(ssh.Output) (any, error)
 }
 
-// commands are run on every host in this order: the kernel log last, so that it
-// has what the diagnostic provoked.
+// commands run on every host in this order: the kernel log last, so that it includes errors
+// during the diagnostic.
 func (g *Gate) commands() []command {
 	level := strconv.Itoa(int(g.profile.Node.DiagnosticLevel.Value))
 	commands := []command{
@@ -45,24 +45,23 @@ func (g *Gate) commands() []command {
 	return append(commands, command{kindKernel, []string{"dmesg"}, kernelLog})
 }
 
-// generation is the parameter by which DCGM's pcie test demands the profile's PCIe
-// generation while it copies: at rest a link may run at a lower one. Its own demand is
-// generation 3 for every card.
+// generation is the parameter of DCGM's pcie test for the profile's PCIe generation, checked
+// while it copies, since an idle link may run at a lower one. DCGM's default is generation 3.
 func (g *Gate) generation() string {
 	return "pcie.h2d_d2h_single_pinned.min_pci_generation=" + strconv.FormatFloat(g.profile.GPU.PCIeGen.Value, 'f', -1, 64)
 }
 
-// nvlinks tells that the GPUs have NVLinks, and so counters of their errors.
+// nvlinks reports whether the GPUs have NVLinks and error counters.
 func (g *Gate) nvlinks() bool { return g.profile.GPU.NVLinks.Value > 0 }
 
-// rails tells that nodes have adapters of a compute fabric: without them neither
-// ibstat nor an answer of it has to be on the host.
+// rails reports whether nodes have adapters of a compute fabric. Without them, ibstat is not
+// required.
 func (g *Gate) rails() bool { return len(g.site.Fabric.HCAs) > 0 }
 
 func smi(out ssh.Output) (any, error) {
 	trouble, err := nvidia.ParseSMIErrors(out.Stdout, out.Stderr)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	f := smiFigures{Trouble: trouble}
 	log, err := nvidia.ParseSMI(out.Stdout)
@@ -70,7 +69,7 @@ func smi(out ssh.Output) (any, error) {
 	case err == nil:
 		f.Log = &log
 	case !f.Trouble.Any():
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	if out.Exit != 0 && !f.Trouble.Any() {
 		return nil, failed(out)
@@ -81,11 +80,11 @@ func smi(out ssh.Output) (any, error) {
 func nvlinks(out ssh.Output) (any, error) {
 	gpus, err := nvidia.ParseNVLinks(out.Stdout)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	trouble, err := nvidia.ParseSMIErrors(out.Stdout, out.Stderr)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	if out.Exit != 0 && !trouble.Any() {
 		return nil, failed(out)
@@ -96,17 +95,17 @@ func nvlinks(out ssh.Output) (any, error) {
 func nvlinkErrors(out ssh.Output) (any, error) {
 	gpus, err := nvidia.ParseNVLinkErrors(out.Stdout)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	return errorFigures{GPUs: gpus}, nil
 }
 
-// hostFacts takes the output of several commands, whatever the last one exited with: what
-// one of them could not say is left out.
+// hostFacts parses the output of several commands and ignores the exit code. Missing facts
+// are nil.
 func hostFacts(out ssh.Output) (any, error) {
 	h, err := linuxhost.Parse(out.Stdout)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	return hostFigures{Host: h, AskedAt: out.At, AnsweredAt: out.At.Add(out.Took)}, nil
 }
@@ -114,7 +113,7 @@ func hostFacts(out ssh.Output) (any, error) {
 func hcas(out ssh.Output) (any, error) {
 	found, err := infiniband.ParseStat(out.Stdout)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	if out.Exit != 0 {
 		return nil, failed(out)
@@ -122,7 +121,7 @@ func hcas(out ssh.Output) (any, error) {
 	return hcaFigures{HCAs: found}, nil
 }
 
-// diagnostic reads the document first: dcgmi exits 205 and 226 with one.
+// diagnostic parses the document first: dcgmi writes one with exit codes 205 and 226.
 func diagnostic(out ssh.Output) (any, error) {
 	outcome, meaning := nvidia.DiagExit(out.Exit)
 	diag, err := nvidia.ParseDiag(out.Stdout)
@@ -138,12 +137,12 @@ func kernelLog(out ssh.Output) (any, error) {
 	}
 	log, err := nvidia.ParseXids(out.Stdout)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was doing
+		return nil, err
 	}
 	return log, nil
 }
 
-// failed quotes what a command said when it should have done its work.
+// failed quotes the output of a failed command.
 func failed(out ssh.Output) error {
 	for _, stream := range [][]byte{out.Stderr, out.Stdout} {
 		line, _, _ := bytes.Cut(bytes.TrimSpace(stream), []byte("\n"))
@@ -151,5 +150,5 @@ func failed(out ssh.Output) error {
 			return fmt.Errorf("the command failed: %.200s", line)
 		}
 	}
-	return errors.New("the command failed without a word")
+	return errors.New("the command failed without output")
 }

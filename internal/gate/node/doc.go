@@ -1,8 +1,7 @@
-// Package node is gate 3: every GPU node has what the profile says, healthy.
-// It looks at nvidia-smi (before and after the diagnostic), NVLinks, ibstat,
-// dcgmi diag and the kernel log of every host of the inventory.
+// Package node is gate 3: every GPU node matches the profile and is healthy. It reads
+// nvidia-smi (before and after the diagnostic), NVLinks, ibstat, dcgmi diag and the kernel log
+// of every host of the inventory.
 //
-// Invariants: a host, a GPU or a required diagnostic that was not seen is never
-// passed; Skip is no Pass; every limit is the profile's or the site's. The gate
-// changes nothing on a host.
+// Invariants: a host, GPU or required diagnostic without an observation never passes; Skip is
+// not Pass; every limit is from the profile or the site. The gate changes nothing on a host.
 package node

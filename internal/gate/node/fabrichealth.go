@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// healthyFabric is what the driver says of each part of a healthy NVLink fabric
-// (nvidia-smi -q -x, fabric/health).
+// healthyFabric are the values of a healthy NVLink fabric (nvidia-smi -q -x, fabric/health).
 var healthyFabric = map[string]string{
 	"summary": "Healthy", "bandwidth": "Full", "route_recovery_in_progress": "False",
 	"route_unhealthy": "False", "access_timeout_recovery": "False", "incorrect_configuration": "None",
 }
 
-// badWord is how an element that a newer driver adds says that it is bad.
+// badWord matches a bad value of an element that a newer driver adds.
 var badWord = regexp.MustCompile(`(?i)unhealthy|degraded|fail|limited`)
 
-// unhealthy lists what is wrong with a GPU's NVLink fabric; empty when nothing
-// is, or the driver says nothing.
+// unhealthy lists the bad elements of a GPU's NVLink fabric; "" if it is healthy or not
+// reported.
 func unhealthy(health map[string]string) string {
 	var bad []string
 	for _, name := range slices.Sorted(maps.Keys(health)) {

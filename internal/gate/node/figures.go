@@ -8,22 +8,22 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// The kinds of observations; each has a host for its target.
+// The kinds of observations. The target is a host.
 const (
 	kindBefore  = "nvidia-smi"
 	kindNVLinks = "nvidia-smi-nvlink"
 	kindHCAs    = "ibstat"
 	kindDiag    = "dcgmi-diag"
-	kindAfter   = "nvidia-smi-after" // what the diagnostic left behind
+	kindAfter   = "nvidia-smi-after" // after the diagnostic
 	kindKernel  = "dmesg"
-	kindLoad    = "nvidia-smi-load" // how GPUs run while the diagnostic loads them
-	kindHost    = "host"            // what the host says of itself
-	// The error counters of NVLinks on both sides of the diagnostic.
+	kindLoad    = "nvidia-smi-load" // GPU clocks during the diagnostic
+	kindHost    = "host"            // facts of the host
+	// NVLink error counters before and after the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"
 	kindErrorsAfter  = "nvidia-smi-nvlink-errors-after"
 )
 
-// smiFigures is what nvidia-smi -q -x says. Log is nil when there was only trouble.
+// smiFigures is the output of nvidia-smi -q -x. Log is nil if it has only errors.
 type smiFigures struct {
 	Log     *nvidia.SMILog   `json:"log,omitempty"`
 	Trouble nvidia.SMIErrors `json:"trouble"`
@@ -37,8 +37,8 @@ type errorFigures struct {
 	GPUs []nvidia.NVLinkErrors `json:"gpus"`
 }
 
-// hostFigures is what a host says of itself, and when it was asked by our clock: its own
-// was read between AskedAt and AnsweredAt. Both are zero where that is not known.
+// hostFigures are the facts of a host. Its clock was read between AskedAt and AnsweredAt by
+// the local clock; both are zero if unknown.
 type hostFigures struct {
 	Host       linuxhost.Host `json:"host"`
 	AskedAt    time.Time      `json:"askedAt,omitzero"`
@@ -49,7 +49,7 @@ type hcaFigures struct {
 	HCAs []infiniband.HCA `json:"hcas"`
 }
 
-// diagFigures is a diagnostic's document and what its exit code means.
+// diagFigures is a diagnostic's document and the meaning of its exit code.
 type diagFigures struct {
 	Outcome nvidia.DiagOutcome `json:"outcome"`
 	Meaning string             `json:"meaning"`

@@ -21,7 +21,7 @@ type Hosts interface {
 	Run(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 }
 
-// Deps is what observing needs; zero when the gate only judges.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
 	Hosts Hosts
 	// Clock defaults to the real clock.
@@ -37,7 +37,7 @@ type Gate struct {
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate.
+// New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	if deps.Clock == nil {
 		deps.Clock = clock.RealClock{}
@@ -48,24 +48,25 @@ func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Describe says what would be run.
+// Describe lists the commands of Observe.
 func (g *Gate) Describe() []string {
 	out := []string{fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency())}
 	for _, c := range g.commands() {
 		out = append(out, ssh.Quote(c.argv))
 		if c.kind == kindDiag {
-			out = append(out, "meanwhile, again and again: "+ssh.Quote(nvidia.ClockQuery()))
+			out = append(out, "repeatedly during the diagnostic: "+ssh.Quote(nvidia.ClockQuery()))
 		}
 	}
 	return out
 }
 
-// concurrency is how many hosts are observed at a time.
+// concurrency is the number of hosts observed concurrently.
 func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency-1) }
 
-// gpus a node and source write limits for figures.
+// gpus is the number of GPUs per node.
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }
 
+// source is the source of a limit of the profile.
 func (g *Gate) source(key string, f profile.Figure) string {
 	return fmt.Sprintf("profile %s %s: %s", g.profile.Name, key, f.Source)
 }

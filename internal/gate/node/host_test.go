@@ -50,7 +50,7 @@ func TestDefectsOfTheHost(t *testing.T) {
 	}{
 		"adapter at PCIe 3.0": {3, func(h []*hostSeen) {
 			h[1].adapter("mlx5_1", func(l *linuxhost.Link) { l.SpeedGTs = new(8.0) })
-		}, []string{"gpu-02/mlx5_1"}, "runs at 8 GT/s, the adapter can do 32"},
+		}, []string{"gpu-02/mlx5_1"}, "runs at 8 GT/s, the adapter supports 32"},
 		"adapter at PCIe 3.0 on the only node": {1, func(h []*hostSeen) {
 			h[0].adapter("mlx5_1", func(l *linuxhost.Link) { l.SpeedGTs = new(8.0) })
 		}, []string{"gpu-01/mlx5_1"}, "8 GT/s"},
@@ -71,11 +71,11 @@ func TestDefectsOfTheHost(t *testing.T) {
 		}, []string{"gpu-02/gpu2"}, "9999 rows remapped after corrected errors"},
 		"two hosts swapped": {3, func(h []*hostSeen) {
 			h[0].Facts.Host.Name, h[1].Facts.Host.Name = "gpu-02.example.org", "GPU-01"
-		}, []string{"gpu-01", "gpu-02"}, "says that it is gpu-02.example.org"},
+		}, []string{"gpu-01", "gpu-02"}, "reports the name gpu-02.example.org"},
 		"both of two hosts swapped": {2, func(h []*hostSeen) {
 			h[0].Facts.Host.Name, h[1].Facts.Host.Name = "gpu-02", "gpu-01"
-		}, []string{"gpu-01", "gpu-02"}, "says that it is gpu-02"},
-		"a host of another site": {3, func(h []*hostSeen) { h[1].Facts.Host.Name = "storage-7" }, []string{"gpu-02"}, "says that it is storage-7"},
+		}, []string{"gpu-01", "gpu-02"}, "reports the name gpu-02"},
+		"a host of another site": {3, func(h []*hostSeen) { h[1].Facts.Host.Name = "storage-7" }, []string{"gpu-02"}, "reports the name storage-7"},
 		"a CPU saves power":      {3, func(h []*hostSeen) { h[1].Facts.Host.Governors["powersave"] = 2 }, []string{"gpu-02"}, "governor of 2 CPU policies is powersave, most nodes have performance"},
 		"half of the memory":     {3, func(h []*hostSeen) { h[1].Facts.Host.MemoryKiB = new(int64(2113000000 / 2)) }, []string{"gpu-02"}, "has 1008 GiB of memory, the other nodes have 2015 GiB"},
 		"a DIMM of two nodes":    {2, func(h []*hostSeen) { h[0].Facts.Host.MemoryKiB = new(int64(2113000000 / 32 * 31)) }, []string{"gpu-01"}, "the other nodes have 2015 GiB"},
@@ -92,17 +92,17 @@ func TestDefectsOfTheHost(t *testing.T) {
 		}, []string{"gpu-02", "gpu-03"}, "that of firstlight's own machine"},
 		"a node without huge pages": {3, func(h []*hostSeen) { h[1].Facts.Host.HugePages = new(int64(0)) }, []string{"gpu-02"}, "has reserved 0 huge pages of 2048 KiB, most nodes have 1024 huge pages"},
 		"one of two without huge pages": {2, func(h []*hostSeen) { h[1].Facts.Host.HugePages = new(int64(0)) },
-			[]string{"gpu-01", "gpu-02"}, "no majority says which is right"},
+			[]string{"gpu-01", "gpu-02"}, "without a majority"},
 		"huge pages of another size": {3, func(h []*hostSeen) { h[1].Facts.Host.HugePageKiB = new(int64(1 << 20)) }, []string{"gpu-02"}, "of 1048576 KiB"},
 		"a GPU on the other socket":  {3, func(h []*hostSeen) { h[1].otherSocket(2) }, []string{"gpu-02/gpu2"}, "CPUs 56-111 1 N/A"},
 		"a GPU of two nodes on another socket": {2, func(h []*hostSeen) { h[1].otherSocket(2) },
-			[]string{"gpu-01/gpu2", "gpu-02/gpu2"}, "no majority says which is right"},
+			[]string{"gpu-01/gpu2", "gpu-02/gpu2"}, "without a majority"},
 		"PCIe generation, by the diagnostic": {3, func(h []*hostSeen) {
 			h[1].result("pcie", 4, nvidia.DiagFail, nvidia.DiagWarning{Text: "GPU 4 is running at PCI link generation 3, which is below the minimum allowed link generation of 5 (parameter 'min_pci_generation')"})
 			h[1].Diag.Outcome = nvidia.DiagTestFailed
 		}, []string{"gpu-02/gpu4"}, "link generation 3"},
 		"another driver on one of three": {3, func(h []*hostSeen) { h[1].After.Log.Driver = "570.1" }, []string{"gpu-02"}, "driver is 570.1; most nodes have driver 580.105.08"},
-		"another driver on one of two":   {2, func(h []*hostSeen) { h[0].After.Log.Driver = "570.1" }, []string{"gpu-01", "gpu-02"}, "driver is 570.1; other nodes have driver 580.105.08, and no majority"},
+		"another driver on one of two":   {2, func(h []*hostSeen) { h[0].After.Log.Driver = "570.1" }, []string{"gpu-01", "gpu-02"}, "driver is 570.1; other nodes have driver 580.105.08, without a majority"},
 		"another VBIOS on one of two nodes": {2, func(h []*hostSeen) {
 			for i := range gpusPerNode {
 				h[0].gpu(i, func(g *nvidia.GPU) { g.VBIOS = "95.00" })
@@ -110,7 +110,7 @@ func TestDefectsOfTheHost(t *testing.T) {
 		}, []string{
 			"gpu-01/gpu0", "gpu-01/gpu1", "gpu-01/gpu2", "gpu-01/gpu3", "gpu-01/gpu4", "gpu-01/gpu5", "gpu-01/gpu6", "gpu-01/gpu7",
 			"gpu-02/gpu0", "gpu-02/gpu1", "gpu-02/gpu2", "gpu-02/gpu3", "gpu-02/gpu4", "gpu-02/gpu5", "gpu-02/gpu6", "gpu-02/gpu7",
-		}, "VBIOS is 95.00, 8 of 16 GPUs have it, and no majority"},
+		}, "VBIOS is 95.00, 8 of 16 GPUs have it, without a majority"},
 		"a GPU whose clock is locked": {3, func(h []*hostSeen) {
 			for _, look := range h[1].Load.Samples {
 				look[2].SMClockMHz = new(min(*look[2].SMClockMHz, 1500))
@@ -219,32 +219,32 @@ func TestAHostsValueThatIsMissing(t *testing.T) {
 		suspect, saying string
 	}{
 		"no name":                  {func(h *hostSeen) { h.Facts.Host.Name = "" }, "gpu-02", "its name"},
-		"no clock":                 {func(h *hostSeen) { h.Facts.Host.Clock = time.Time{} }, "gpu-02", "what its clock shows"},
-		"no second look":           {func(h *hostSeen) { h.Facts.Host.ClockAfter = time.Time{} }, "gpu-02", "what its clock shows"},
-		"no time of asking":        {func(h *hostSeen) { h.Facts.AskedAt = time.Time{} }, "gpu-02", "what its clock shows"},
+		"no clock":                 {func(h *hostSeen) { h.Facts.Host.Clock = time.Time{} }, "gpu-02", "does not report its clock"},
+		"no second look":           {func(h *hostSeen) { h.Facts.Host.ClockAfter = time.Time{} }, "gpu-02", "does not report its clock"},
+		"no time of asking":        {func(h *hostSeen) { h.Facts.AskedAt = time.Time{} }, "gpu-02", "does not report its clock"},
 		"a login of a minute":      {func(h *hostSeen) { h.Facts.AnsweredAt = h.Facts.AnsweredAt.Add(time.Minute) }, "gpu-02", "known to 1m0.02s only"},
-		"no memory":                {func(h *hostSeen) { h.Facts.Host.MemoryKiB = nil }, "gpu-02", "how much memory"},
+		"no memory":                {func(h *hostSeen) { h.Facts.Host.MemoryKiB = nil }, "gpu-02", "memory size"},
 		"no huge pages":            {func(h *hostSeen) { h.Facts.Host.HugePages = nil }, "gpu-02", "huge pages"},
 		"no governor, unlike most": {func(h *hostSeen) { h.Facts.Host.Governors = nil }, "gpu-02", "as other nodes have"},
 		"no link of an adapter":    {func(h *hostSeen) { delete(h.Facts.Host.Adapters, "mlx5_1") }, "gpu-02/mlx5_1", "PCIe link"},
 		"no width of an adapter":   {func(h *hostSeen) { h.adapter("mlx5_1", func(l *linuxhost.Link) { l.Width = nil }) }, "gpu-02/mlx5_1", "PCIe link"},
-		"no topology":              {func(h *hostSeen) { h.Facts.Host.GPUs = nil }, "gpu-02", "topo -m shows the places of 0 GPUs, expected 8"},
-		"a GPU without counters":   {func(h *hostSeen) { h.CountedAfter.GPUs = h.CountedAfter.GPUs[:7] }, "gpu-02/gpu7", "not shown"},
+		"no topology":              {func(h *hostSeen) { h.Facts.Host.GPUs = nil }, "gpu-02", "topo -m lists 0 GPUs, expected 8"},
+		"a GPU without counters":   {func(h *hostSeen) { h.CountedAfter.GPUs = h.CountedAfter.GPUs[:7] }, "gpu-02/gpu7", "are missing"},
 		"a counter missing before": {func(h *hostSeen) { delete(h.CountedBefore.GPUs[2].Links[3].Counters, "CRC Errors") }, "gpu-02/gpu2", "NVLink 3 does not count CRC Errors"},
 		"a counter missing after":  {func(h *hostSeen) { delete(h.CountedAfter.GPUs[2].Links[3].Counters, "CRC Errors") }, "gpu-02/gpu2", "NVLink 3 does not count CRC Errors"},
 		"a link missing before":    {func(h *hostSeen) { h.CountedBefore.GPUs[2].Links = h.CountedBefore.GPUs[2].Links[1:] }, "gpu-02/gpu2", "NVLink 0 does not count"},
-		"a counter that fell":      {func(h *hostSeen) { h.CountedAfter.GPUs[2].Links[3].Counters["Replay Errors"] = 0 }, "gpu-02/gpu2", "fell during the diagnostic, from 3 to 0"},
+		"a counter that fell":      {func(h *hostSeen) { h.CountedAfter.GPUs[2].Links[3].Counters["Replay Errors"] = 0 }, "gpu-02/gpu2", "decreased during the diagnostic, from 3 to 0"},
 		"a GPU never under load": {func(h *hostSeen) {
 			for _, look := range h.Load.Samples {
 				look[2].Util = new(int64(49))
 			}
-		}, "gpu-02/gpu2", "never seen under load during the diagnostic, in 3 looks"},
-		"a GPU seen at its power limit only": {func(h *hostSeen) {
+		}, "gpu-02/gpu2", "not under load in any of 3 samples"},
+		"a GPU seen at its power limit in every sample": {func(h *hostSeen) {
 			h.Load.Samples[1][2].SMClockMHz, h.Load.Samples[1][2].PowerW, h.Load.Samples[1][2].PowerLimitW = new(int64(1455)), new(698.2), new(700.0)
 			h.Load.Samples[2][2].PowerW, h.Load.Samples[2][2].PowerLimitW = new(702.0), new(700.0)
-		}, "gpu-02/gpu2", "at its power limit only"},
-		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Samples[1][2].Util, h.Load.Samples[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "never seen under load"},
-		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Samples = nil }, "gpu-02/gpu2", "in 0 looks"},
+		}, "gpu-02/gpu2", "at its power limit in every sample"},
+		"a GPU that does not say its load": {func(h *hostSeen) { h.Load.Samples[1][2].Util, h.Load.Samples[2][2].SMClockMHz = nil, nil }, "gpu-02/gpu2", "not under load in any"},
+		"no look during the diagnostic":    {func(h *hostSeen) { h.Load.Samples = nil }, "gpu-02/gpu2", "any of 0 samples"},
 		"no corrected errors":              {func(h *hostSeen) { h.gpu(2, func(g *nvidia.GPU) { g.Aggregate.DRAMCorrectable = nil }) }, "gpu-02/gpu2", "aggregate DRAM correctable"},
 		"no corrected rows":                {func(h *hostSeen) { h.gpu(2, func(g *nvidia.GPU) { g.Remap.CorrectableRows = nil }) }, "gpu-02/gpu2", "row remapping"},
 	} {

@@ -11,9 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// judgeHostMemory: every host has what the profile demands, and no less than the others.
-// They are held against their upper median: of two hosts, against the larger; one alone
-// has only the profile's demand.
+// judgeHostMemory requires the profile's memory, and as much as the other hosts have. Hosts
+// are compared with their upper median: of two hosts, with the larger.
 func (g *Gate) judgeHostMemory(b *check.Builder, hosts []*host) {
 	const perGiB = 1 << 20 // KiB
 	var all []int64
@@ -27,7 +26,7 @@ func (g *Gate) judgeHostMemory(b *check.Builder, hosts []*host) {
 	for _, h := range hosts {
 		kib := h.facts.fig.Host.MemoryKiB
 		if kib == nil {
-			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say how much memory it has (/proc/meminfo)")
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not report its memory size (/proc/meminfo)")
 			continue
 		}
 		has, median := float64(*kib)/perGiB, float64(all[len(all)/2])/perGiB
@@ -40,31 +39,31 @@ func (g *Gate) judgeHostMemory(b *check.Builder, hosts []*host) {
 	}
 }
 
-// judgeHugePages: all hosts have reserved the same.
+// judgeHugePages requires the same reserved huge pages on all hosts.
 func judgeHugePages(b *check.Builder, hosts []*host) {
-	said := map[*host]string{}
+	values := map[*host]string{}
 	for _, h := range hosts {
 		f := h.facts.fig.Host
 		if f.HugePages == nil || f.HugePageKiB == nil {
-			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say how many huge pages it has reserved (/proc/meminfo)")
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not report its reserved huge pages (/proc/meminfo)")
 			continue
 		}
-		said[h] = fmt.Sprintf("%d huge pages of %d KiB", *f.HugePages, *f.HugePageKiB)
+		values[h] = fmt.Sprintf("%d huge pages of %d KiB", *f.HugePages, *f.HugePageKiB)
 	}
-	differs := differing(said)
+	differs := differing(values)
 	for _, h := range hosts {
 		if d := differs[h]; d != "" {
-			b.Fail(h.facts.obs.ID, h.name, remedyPages, "has reserved %s, %s", said[h], d)
+			b.Fail(h.facts.obs.ID, h.name, remedyPages, "has reserved %s, %s", values[h], d)
 		}
 	}
 }
 
-// differing says of each host that differs what it differs from: from what more than half
-// of them have, else from the others. Then it is not known which of them is right (as of
-// two), so all are named. One host differs from nothing.
-func differing(said map[*host]string) map[*host]string {
+// differing explains, for each host that differs, what it differs from: the value of more
+// than half of the hosts or, without a majority, the values of the others. Then all hosts are
+// named. A single host differs from none.
+func differing(values map[*host]string) map[*host]string {
 	votes := map[string]int{}
-	for _, text := range said {
+	for _, text := range values {
 		votes[text]++
 	}
 	out := map[*host]string{}
@@ -72,12 +71,12 @@ func differing(said map[*host]string) map[*host]string {
 		return out
 	}
 	usual := most(votes)
-	decided := 2*votes[usual] > len(said)
-	for h, text := range said {
+	decided := 2*votes[usual] > len(values)
+	for h, text := range values {
 		switch {
 		case !decided:
 			others := slices.DeleteFunc(slices.Sorted(maps.Keys(votes)), func(t string) bool { return t == text })
-			out[h] = "other nodes have " + strings.Join(others, " or ") + ", and no majority says which is right"
+			out[h] = "other nodes have " + strings.Join(others, " or ") + ", without a majority"
 		case text != usual:
 			out[h] = "most nodes have " + usual
 		}
@@ -85,12 +84,12 @@ func differing(said map[*host]string) map[*host]string {
 	return out
 }
 
-// judgeTopology: each GPU is attached as the same one of the other nodes: by the same
-// paths to its neighbours and the fabric's adapters, near the same CPUs. Hosts with another number of
-// GPUs are passed over: that has been said, and numbers shift.
+// judgeTopology requires that each GPU is attached like the same GPU of the other nodes: by
+// the same paths to other GPUs and the fabric's adapters, near the same CPUs. Hosts with
+// another number of GPUs are skipped: they are reported already, and their numbers shift.
 func (g *Gate) judgeTopology(b *check.Builder, hosts []*host, at slots) {
 	for i := range g.gpus() {
-		said := map[*host]string{}
+		values := map[*host]string{}
 		for _, h := range hosts {
 			gpus := h.facts.fig.Host.GPUs
 			doc, ok := h.latest()
@@ -98,27 +97,27 @@ func (g *Gate) judgeTopology(b *check.Builder, hosts []*host, at slots) {
 			case !ok || len(doc.log.GPUs) != g.gpus():
 			case len(gpus) != g.gpus():
 				if i == 0 {
-					b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "nvidia-smi topo -m shows the places of %d GPUs, expected %d", len(gpus), g.gpus())
+					b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "nvidia-smi topo -m lists %d GPUs, expected %d", len(gpus), g.gpus())
 				}
 			default:
-				said[h] = placeText(gpus[i], g.site.Fabric.HCAs)
+				values[h] = placeText(gpus[i], g.site.Fabric.HCAs)
 			}
 		}
-		differs := differing(said)
+		differs := differing(values)
 		for _, h := range hosts {
 			if d := differs[h]; d != "" {
 				doc, _ := h.latest()
-				b.Fail(h.facts.obs.ID, at.gpu(h, doc.log.GPUs[i].BusID), remedyTopology, "is attached otherwise than on other nodes: %s; %s", said[h], d)
+				b.Fail(h.facts.obs.ID, at.gpu(h, doc.log.GPUs[i].BusID), remedyTopology, "is attached differently from other nodes: %s; %s", values[h], d)
 			}
 		}
 	}
 }
 
-// bonded is a path over NVLinks. How many are up is judged elsewhere, and of that GPU.
+// bonded matches a path over NVLinks. judgeNVLinks judges their number.
 var bonded = regexp.MustCompile(`^NV\d+$`)
 
-// placeText writes one GPU's row: "CPUs 0-55 0 N/A, NVLinks to GPU1, PIX to mlx5_0". Of the
-// adapters those of the compute fabric count: others may be in any slot, or on some nodes only.
+// placeText describes one GPU's row: "CPUs 0-55 0 N/A, NVLinks to GPU1, PIX to mlx5_0". It
+// includes only the adapters of the compute fabric: others may differ between nodes.
 func placeText(p nvidia.GPUTopology, fabric []string) string {
 	byPath := map[string][]string{}
 	for _, device := range slices.Sorted(maps.Keys(p.Paths)) {

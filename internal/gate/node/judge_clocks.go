@@ -9,13 +9,12 @@ import (
 
 const (
 	remedyHeat     = "check the node's cooling (fans, air flow, coolant, inlet temperature) and power feeds; compare with its neighbours; if only this GPU is affected, reseat its heat sink or replace it"
-	remedyClocks   = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and look for who sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
+	remedyClocks   = "reset the clocks (nvidia-smi --reset-gpu-clocks, --reset-applications-clocks) and find the process that sets them; if the card's maximum itself is low, check VBIOS and board, then replace it (RMA)"
 	remedyCounters = "install a driver that has clocks_event_reasons_counters in nvidia-smi -q -x, then walk again: firstlight accept --from node"
-	remedyPower    = "set the card's default power limit again (nvidia-smi -pl) and look for who lowered it: service, BMC policy, power capping of the rack"
+	remedyPower    = "set the card's default power limit again (nvidia-smi -pl) and find what lowered it: service, BMC policy, power capping of the rack"
 )
 
-// judgeClocks: nothing that is a fault holds the clocks down, and the card may
-// go as high as the profile says.
+// judgeClocks requires that no fault limits the clocks, and the profile's maximum clock.
 func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	for _, reason := range g.profile.Node.FaultClockReasons {
 		active, reported := gpu.ClockReasons[reason]
@@ -23,7 +22,7 @@ func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string
 		case !reported:
 			b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether %s is active", reason)
 		case active:
-			b.Fail(o.ID, suspect, remedyHeat, "clocks are held down: %s is active", reason)
+			b.Fail(o.ID, suspect, remedyHeat, "clocks are limited: %s is active", reason)
 		}
 	}
 	want := g.profile.GPU.MaxSMClock.Value
@@ -38,7 +37,7 @@ func (g *Gate) judgeClocks(b *check.Builder, o check.Observation, suspect string
 	}
 }
 
-// judgePower: the card may draw what the profile says.
+// judgePower requires the profile's power limit.
 func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	want := g.profile.GPU.TDP.Value
 	limit, def := gpu.PowerLimitW, gpu.DefaultPowerLimitW
@@ -52,8 +51,7 @@ func (g *Gate) judgePower(b *check.Builder, o check.Observation, suspect string,
 	}
 }
 
-// judgePCIe looks at the width and at the highest generation; the current
-// generation falls at idle and says nothing.
+// judgePCIe judges the width and the highest generation; the current generation drops at idle.
 func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	const remedy = "reseat the GPU or its riser, check the slot and the BIOS settings of the link"
 	want := g.profile.GPU.PCIeWidth.Value
@@ -65,12 +63,12 @@ func (g *Gate) judgePCIe(b *check.Builder, o check.Observation, suspect string, 
 	if gen := gpu.PCIeMaxGen; gen == nil {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no PCIe link generation")
 	} else if float64(*gen) < g.profile.GPU.PCIeGen.Value {
-		b.Fail(o.ID, suspect, remedy, "its PCIe link can do generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value)
+		b.Fail(o.ID, suspect, remedy, "its PCIe link supports generation %d here, expected %g", *gen, g.profile.GPU.PCIeGen.Value)
 	}
 }
 
-// judgeThrottling compares the time that clocks were held down before the
-// diagnostic with that after it: a fault that shows only under load.
+// judgeThrottling compares the throttling time before and after the diagnostic, for faults
+// that show only under load.
 func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 	docs := h.documents()
 	if len(docs) < 2 {
@@ -84,38 +82,37 @@ func (g *Gate) judgeThrottling(b *check.Builder, h *host, at slots) {
 		suspect := at.gpu(h, gpu.BusID)
 		was, ok := before[gpu.UUID]
 		if !ok {
-			b.Unobserved(docs[1].obs.ID, suspect, remedyUnobserved, "is %s after the diagnostic and was not there before: what it did under load is not known", gpu.UUID)
+			b.Unobserved(docs[1].obs.ID, suspect, remedyUnobserved, "is %s after the diagnostic and did not exist before: its behaviour under load is unknown", gpu.UUID)
 			continue
 		}
 		for _, reason := range g.profile.Node.FaultClockReasons {
 			if reason != withoutCounter {
-				judgeHeld(b, docs[1].obs, suspect, reason, was, gpu)
+				judgeThrottled(b, docs[1].obs, suspect, reason, was, gpu)
 			}
 		}
 	}
 }
 
-// withoutCounter is the reason that nvidia-smi counts by its parts only: thermal and power
+// withoutCounter is the reason that nvidia-smi counts only by its parts, thermal and power
 // brake.
 const withoutCounter = "hw_slowdown"
 
-// judgeHeld compares one reason's counter on both sides of the diagnostic.
-func judgeHeld(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidia.GPU) {
+// judgeThrottled compares one reason's counter before and after the diagnostic.
+func judgeThrottled(b *check.Builder, o check.Observation, suspect, reason string, was, is nvidia.GPU) {
 	before, counted := was.ClockCountersUS[counterOf(reason, was.ClockCountersUS)]
 	after, still := is.ClockCountersUS[counterOf(reason, is.ClockCountersUS)]
 	switch {
 	case !counted || !still:
-		b.Unobserved(o.ID, suspect, remedyCounters, "does not count how long %s held its clocks down, so a fault under load is not seen", reason)
+		b.Unobserved(o.ID, suspect, remedyCounters, "does not count the time of %s, so a fault under load cannot be observed", reason)
 	case after < before:
-		b.Unobserved(o.ID, suspect, remedyUnobserved, "its counter of %s fell during the diagnostic, from %d to %d us: it was reset", reason, before, after)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "its counter of %s decreased during the diagnostic, from %d to %d us: it was reset", reason, before, after)
 	case after > before:
-		b.Fail(o.ID, suspect, remedyHeat, "clocks were held down by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6)
+		b.Fail(o.ID, suspect, remedyHeat, "clocks were limited by %s for %.3f s during the diagnostic", reason, float64(after-before)/1e6)
 	}
 }
 
-// counterOf is the counter of a reason: nvidia-smi shortens the names of its
-// counters (hw_thermal_slowdown is hw_therm_slowdown, hw_power_brake_slowdown is
-// hw_power_brake).
+// counterOf is the name of a reason's counter: nvidia-smi shortens names of counters
+// (hw_thermal_slowdown to hw_therm_slowdown, hw_power_brake_slowdown to hw_power_brake).
 func counterOf(reason string, counters map[string]int64) string {
 	short := strings.ReplaceAll(reason, "thermal", "therm")
 	for _, name := range []string{reason, short, strings.TrimSuffix(reason, "_slowdown")} {

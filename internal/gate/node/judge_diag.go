@@ -8,22 +8,22 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// judgeDiag: every required diagnostic says Pass, on every GPU.
+// judgeDiag requires Pass of every required diagnostic on every GPU.
 func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 	if !h.diag.ok() {
 		return
 	}
 	o, f := h.diag.obs, h.diag.fig
-	const again = "see that nothing else uses the GPUs or runs a diagnostic, then run the gate again"
+	const again = "check that no other process uses the GPUs or runs a diagnostic, then run the gate again"
 	if f.Diag.RuntimeError != "" {
-		b.Unobserved(o.ID, h.name, again, "dcgmi diag could not do its work: %s", f.Diag.RuntimeError)
+		b.Unobserved(o.ID, h.name, again, "dcgmi diag failed: %s", f.Diag.RuntimeError)
 	}
 	if f.Outcome == nvidia.DiagIncomplete {
 		b.Unobserved(o.ID, h.name, again, "dcgmi diag did not complete: %s", f.Meaning)
 	}
 	required := g.profile.Node.RequiredDiagnostics[strconv.Itoa(f.Diag.Major)]
 	if len(required) == 0 {
-		b.Unobserved(o.ID, h.name, "add node.requiredDiagnostics for this DCGM to the profile", "the profile names no required diagnostics for DCGM %d", f.Diag.Major)
+		b.Unobserved(o.ID, h.name, "add node.requiredDiagnostics for this DCGM to the profile", "the profile has no required diagnostics for DCGM %d", f.Diag.Major)
 	}
 	failures := 0
 	for _, t := range f.Diag.Tests {
@@ -35,7 +35,7 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		i := slices.IndexFunc(f.Diag.Tests, func(t nvidia.DiagTest) bool { return t.Is(name) })
 		switch {
 		case i < 0:
-			b.Unobserved(o.ID, h.name, again, "required diagnostic %s is not in the result", name)
+			b.Unobserved(o.ID, h.name, again, "required diagnostic %s is missing in the result", name)
 		case f.Diag.Tests[i].Status == nvidia.DiagNotRun:
 			b.Unobserved(o.ID, h.name, again, "required diagnostic %s was not run", name)
 		default:
@@ -44,15 +44,15 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 	}
 	g.judgeTests(b, h, at, required)
 	if f.Outcome != nvidia.DiagCompleted && f.Outcome != nvidia.DiagIncomplete && failures == 0 {
-		b.Fail(o.ID, h.name, "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)", "dcgmi says that %s, and its document doesn't show which", f.Meaning)
+		b.Fail(o.ID, h.name, "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)", "dcgmi reports that %s, but its document does not show which", f.Meaning)
 	}
 }
 
-// judgeCoverage: a test that looks at GPUs has looked at all of them.
+// judgeCoverage requires that a GPU test covered all GPUs.
 func (g *Gate) judgeCoverage(b *check.Builder, h *host, t nvidia.DiagTest) {
 	want := g.gpus()
 	if doc, ok := h.latest(); ok {
-		want = min(want, len(doc.log.GPUs)) // a GPU too few has been said
+		want = min(want, len(doc.log.GPUs)) // missing GPUs are reported by judgeCount
 	}
 	ids := map[int]bool{}
 	for _, r := range t.Results {
@@ -61,6 +61,6 @@ func (g *Gate) judgeCoverage(b *check.Builder, h *host, t nvidia.DiagTest) {
 		}
 	}
 	if len(ids) > 0 && len(ids) < want || len(t.Results) == 0 {
-		b.Unobserved(h.diag.obs.ID, h.name, "run dcgmi diag over all GPUs of the node, with none excluded", "diagnostic %s looked at %d of %d GPUs", t.Name, len(ids), want)
+		b.Unobserved(h.diag.obs.ID, h.name, "run dcgmi diag over all GPUs of the node, with none excluded", "diagnostic %s covered %d of %d GPUs", t.Name, len(ids), want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	remedySwapped  = "correct the addresses of the site's inventory, so that each node's name leads to its own host, then run the gate again"
+	remedySwapped  = "correct the addresses of the site's inventory, so that each node's name resolves to its own host, then run the gate again"
 	remedyAdapter  = "reseat the adapter or its riser, check the slot and the BIOS settings of the link (lspci -vv: LnkSta against LnkCap); if it trains no better, replace it"
 	remedyGovernor = "set the governor on every CPU (cpupower frequency-set -g performance) and in the boot configuration"
 	remedyMemory   = "compare dmidecode -t memory and the BMC's log with another node; reseat or replace the DIMMs that are missing"
@@ -19,30 +19,28 @@ const (
 	remedyTopology = "compare nvidia-smi topo -m and lspci -t with another node: the GPU is in another slot, or the BIOS and the virtual machine show another NUMA layout"
 )
 
-// everyNode is the suspect of what is the same on all of them.
+// everyNode is the suspect of a note about all nodes.
 const everyNode = "every node"
 
-// judgeHosts judges what hosts say of themselves: each against the profile and the site,
-// then all against each other.
+// judgeHosts compares the facts of each host with the profile, the site and the other hosts.
 func (g *Gate) judgeHosts(b *check.Builder, hosts []*host, at slots) {
-	var told []*host
+	var observed []*host
 	for _, h := range hosts {
 		if h.facts.ok() {
-			told = append(told, h) // of the others judgeUnobserved has said so
+			observed = append(observed, h) // judgeUnobserved reports the others
 		}
 	}
-	g.judgeNames(b, told)
-	g.judgeAdapters(b, told)
-	g.judgeGovernors(b, told)
-	g.judgeHostMemory(b, told)
-	judgeHugePages(b, told)
-	g.judgeHostClocks(b, told)
-	g.judgeTopology(b, told, at)
+	g.judgeNames(b, observed)
+	g.judgeAdapters(b, observed)
+	g.judgeGovernors(b, observed)
+	g.judgeHostMemory(b, observed)
+	judgeHugePages(b, observed)
+	g.judgeHostClocks(b, observed)
+	g.judgeTopology(b, observed, at)
 }
 
-// judgeNames: a host with the name of another node is that node. A name that no node of
-// the site has says something only where most hosts have their own: a site may call its
-// nodes otherwise than their hosts.
+// judgeNames fails a host with the name of another node. A name that is not in the site
+// matters only if most hosts have their node's name: host names may differ from node names.
 func (g *Gate) judgeNames(b *check.Builder, hosts []*host) {
 	nodes := map[string]bool{}
 	for _, n := range slices.Concat(g.site.Inventory.Nodes, g.site.Inventory.SystemNodes) {
@@ -58,10 +56,10 @@ func (g *Gate) judgeNames(b *check.Builder, hosts []*host) {
 		is := h.facts.fig.Host.Name
 		switch {
 		case is == "":
-			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say its name (uname -n)")
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not report its name (uname -n)")
 		case short(is) == short(h.name):
 		case nodes[short(is)] || 2*own > len(hosts):
-			b.Fail(h.facts.obs.ID, h.name, remedySwapped, "the host at its address says that it is %s", is)
+			b.Fail(h.facts.obs.ID, h.name, remedySwapped, "the host at its address reports the name %s", is)
 		}
 	}
 }
@@ -72,15 +70,15 @@ func short(name string) string {
 	return name
 }
 
-// judgeAdapters: the PCIe link of every adapter of the compute fabric runs as fast and as
-// wide as the adapter can. Where no host knows its links (virtual functions) that is noted,
-// and so is one below that in a slot which carries the port's rate, as on most hosts.
+// judgeAdapters requires that the PCIe link of every compute-fabric adapter runs at the
+// adapter's maximum speed and width. Links that no host reports (virtual functions) are noted.
+// A slower link is only noted if it carries the port's rate and most hosts have no better.
 func (g *Gate) judgeAdapters(b *check.Builder, hosts []*host) {
 	anywhere := slices.ContainsFunc(hosts, func(h *host) bool {
 		return slices.ContainsFunc(g.site.Fabric.HCAs, func(name string) bool { return known(h.facts.fig.Host.Adapters[name]) })
 	})
 	if !anywhere && len(hosts) > 0 && g.rails() {
-		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the adapters' bandwidth (ib_write_bw) where links cannot be seen", "no kernel says what the PCIe links of adapters run at: they are not judged")
+		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the adapters' bandwidth (ib_write_bw) where links are not reported", "no kernel reports the speed of the adapters' PCIe links: they are not judged")
 		return
 	}
 	slots := map[string]bool{}
@@ -89,36 +87,35 @@ func (g *Gate) judgeAdapters(b *check.Builder, hosts []*host) {
 			o, suspect, l := h.facts.obs, h.name+"/"+name, h.facts.fig.Host.Adapters[name]
 			switch {
 			case !known(l):
-				b.Unobserved(o.ID, suspect, remedyUnobserved, "the kernel does not say what its PCIe link runs at, as it does of others")
+				b.Unobserved(o.ID, suspect, remedyUnobserved, "the kernel does not report the speed of its PCIe link, as it does for others")
 			case *l.SpeedGTs >= *l.MaxSpeedGTs && *l.Width >= *l.MaxWidth:
 			case g.carries(l) && !mostBetter(hosts, name, l):
 				slots[name] = true
 			case *l.SpeedGTs < *l.MaxSpeedGTs:
-				b.Fail(o.ID, suspect, remedyAdapter, "its PCIe link runs at %g GT/s, the adapter can do %g", *l.SpeedGTs, *l.MaxSpeedGTs)
+				b.Fail(o.ID, suspect, remedyAdapter, "its PCIe link runs at %g GT/s, the adapter supports %g", *l.SpeedGTs, *l.MaxSpeedGTs)
 			default:
 				b.Fail(o.ID, suspect, remedyAdapter, "its PCIe link has %d lanes, the adapter has %d", *l.Width, *l.MaxWidth)
 			}
 		}
 	}
 	if len(slots) > 0 {
-		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the slots with the server's manual", "the PCIe links of %s run below what the adapters can; they carry the ports' %g Gb/s, and most nodes are no better",
+		b.Note(hosts[0].facts.obs.ID, everyNode, "compare the slots with the server's manual", "the PCIe links of %s run below the adapters' maximum; they carry the ports' %g Gb/s, and most nodes have no better links",
 			strings.Join(slices.Sorted(maps.Keys(slots)), ", "), g.profile.Fabric.Rate.Value)
 	}
 }
 
-// known says that the kernel has all figures of a link. An adapter that can do nothing is
-// one of which it has none.
+// known reports whether the kernel has all figures of a link. Zero maximums are unknown.
 func known(l linuxhost.Link) bool {
 	return l.SpeedGTs != nil && l.MaxSpeedGTs != nil && *l.MaxSpeedGTs > 0 && l.Width != nil && l.MaxWidth != nil && *l.MaxWidth > 0
 }
 
-// capacity is what a link transfers, in Gb/s: 128 of 130 bits from generation 3 on.
+// capacity is the data rate of a link in Gb/s: 128 of 130 bits from generation 3 on.
 func capacity(l linuxhost.Link) float64 { return *l.SpeedGTs * float64(*l.Width) * 128 / 130 }
 
-// carries tells that a link is no slower than the adapter's port.
+// carries reports whether a link is at least as fast as the adapter's port.
 func (g *Gate) carries(l linuxhost.Link) bool { return capacity(l) >= g.profile.Fabric.Rate.Value }
 
-// mostBetter tells that the adapter of this name has a faster link on more than half of the hosts.
+// mostBetter reports whether this adapter has a faster link on more than half of the hosts.
 func mostBetter(hosts []*host, name string, l linuxhost.Link) bool {
 	n := 0
 	for _, h := range hosts {
@@ -129,23 +126,23 @@ func mostBetter(hosts []*host, name string, l linuxhost.Link) bool {
 	return 2*n > len(hosts)
 }
 
-// judgeGovernors: every CPU frequency policy has a governor of the profile's. Where it
-// demands none, and most hosts have performance everywhere, the others are defects; else
-// governors are noted: powersave is what intel_pstate and amd-pstate begin with, and no
-// defect. Machines without cpufreq, as virtual ones, are noted where none has it.
+// judgeGovernors requires a governor of the profile for every CPU frequency policy. If the
+// profile has none, hosts that differ from a majority with performance fail; otherwise
+// governors are noted, since powersave is the default of intel_pstate and amd-pstate. Hosts
+// without cpufreq, such as virtual machines, are noted if no host has it.
 func (g *Gate) judgeGovernors(b *check.Builder, hosts []*host) {
 	if len(hosts) == 0 {
 		return
 	}
 	if !slices.ContainsFunc(hosts, func(h *host) bool { return len(h.facts.fig.Host.Governors) > 0 }) {
-		b.Note(hosts[0].facts.obs.ID, everyNode, "see that firmware or hypervisor runs the CPUs at full frequency", "no host has CPU frequency governors: they are not judged")
+		b.Note(hosts[0].facts.obs.ID, everyNode, "check that firmware or hypervisor runs the CPUs at full frequency", "no host has CPU frequency governors: they are not judged")
 		return
 	}
-	want, whose := g.profile.Node.CPUGovernors, "expected"
+	want, expectation := g.profile.Node.CPUGovernors, "expected"
 	if len(want) == 0 {
-		want, whose = []string{fullSpeed}, "most nodes have"
+		want, expectation = []string{fullSpeed}, "most nodes have"
 		if !mostAtFullSpeed(hosts) {
-			b.Note(hosts[0].facts.obs.ID, everyNode, "prefer "+fullSpeed+" where the latency of the CPUs counts (cpupower frequency-set -g "+fullSpeed+")", "the CPU frequency governors are %s: the profile demands none (node.cpuGovernors)", governorsOf(hosts))
+			b.Note(hosts[0].facts.obs.ID, everyNode, "prefer "+fullSpeed+" where the latency of the CPUs counts (cpupower frequency-set -g "+fullSpeed+")", "the CPU frequency governors are %s: the profile requires none (node.cpuGovernors)", governorsOf(hosts))
 			want = nil
 		}
 	}
@@ -156,10 +153,10 @@ func (g *Gate) judgeGovernors(b *check.Builder, hosts []*host) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(governors)) {
 			if governors[name] <= 0 {
-				b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "shows %d CPU policies with the frequency governor %s", governors[name], name)
+				b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "reports %d CPU policies with the frequency governor %s", governors[name], name)
 			}
 			if len(want) > 0 && !slices.Contains(want, name) {
-				b.Fail(h.facts.obs.ID, h.name, remedyGovernor, "the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, whose, strings.Join(want, " or "))
+				b.Fail(h.facts.obs.ID, h.name, remedyGovernor, "the frequency governor of %d CPU policies is %s, %s %s", governors[name], name, expectation, strings.Join(want, " or "))
 			}
 		}
 	}
@@ -168,7 +165,7 @@ func (g *Gate) judgeGovernors(b *check.Builder, hosts []*host) {
 // fullSpeed is the governor that runs CPUs at their highest frequency.
 const fullSpeed = "performance"
 
-// mostAtFullSpeed tells that more than half of the hosts have no other governor.
+// mostAtFullSpeed reports whether more than half of the hosts have no other governor.
 func mostAtFullSpeed(hosts []*host) bool {
 	n := 0
 	for _, h := range hosts {
@@ -179,7 +176,7 @@ func mostAtFullSpeed(hosts []*host) bool {
 	return 2*n > len(hosts)
 }
 
-// governorsOf names all that hosts have: "performance, powersave".
+// governorsOf lists the hosts' governors: "performance, powersave".
 func governorsOf(hosts []*host) string {
 	all := map[string]bool{}
 	for _, h := range hosts {

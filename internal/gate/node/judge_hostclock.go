@@ -7,27 +7,27 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// offset bounds how far a host's clock is ahead of ours.
+// offset is the range of a host's clock relative to the local clock.
 type offset struct{ least, most time.Duration }
 
 const (
-	// enoughClocks of hosts can decide with ours which one is wrong; one cannot.
+	// enoughClocks is the number of hosts that can decide which clock is wrong.
 	enoughClocks = 2
-	// coarsest is how many times the limit an offset's bounds may be apart to tell anything.
+	// coarsest is the maximum width of a useful offset, as a multiple of the limit.
 	coarsest = 10
 )
 
-// judgeHostClocks: no host's clock is further than the profile's limit from the others'.
-// Where most of at least two agree they are held against those, so a wrong clock of ours
-// names no host; otherwise against ours. The time that a login takes is no difference:
-// only what is left beyond it counts.
+// judgeHostClocks requires that the hosts' clocks agree within the profile's limit. If most of
+// at least two hosts agree, clocks are compared with theirs, so that a wrong local clock blames
+// no host; otherwise with the local clock. The time of the login does not count as a
+// difference.
 func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
 	limit := time.Duration(g.profile.Node.MaxClockSkew.Value * float64(time.Second))
 	offsets := map[*host]offset{}
 	for _, h := range hosts {
 		f := h.facts.fig
 		if f.Host.Clock.IsZero() || f.Host.ClockAfter.IsZero() || f.AskedAt.IsZero() || f.AnsweredAt.IsZero() {
-			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not say what its clock shows")
+			b.Unobserved(h.facts.obs.ID, h.name, remedyUnobserved, "does not report its clock")
 			continue
 		}
 		is := offset{least: f.Host.ClockAfter.Sub(f.AnsweredAt), most: f.Host.Clock.Sub(f.AskedAt)}
@@ -38,9 +38,9 @@ func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
 		offsets[h] = is
 	}
 	usual, agreed := usualOffset(offsets, limit)
-	whose := "that of most nodes"
+	reference := "that of most nodes"
 	if !agreed {
-		whose = "that of firstlight's own machine"
+		reference = "that of firstlight's own machine"
 	}
 	for _, h := range hosts {
 		is, ok := offsets[h]
@@ -48,7 +48,7 @@ func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
 			continue
 		}
 		if beyond := max(is.least-usual.most, usual.least-is.most); beyond > limit {
-			b.Fail(h.facts.obs.ID, h.name, remedyClock, "its clock differs from %s by at least %s, expected at most %s", whose, beyond.Round(time.Millisecond), limit)
+			b.Fail(h.facts.obs.ID, h.name, remedyClock, "its clock differs from %s by at least %s, expected at most %s", reference, beyond.Round(time.Millisecond), limit)
 		}
 	}
 	if beyond := max(usual.least, -usual.most); beyond > limit {
@@ -56,8 +56,8 @@ func (g *Gate) judgeHostClocks(b *check.Builder, hosts []*host) {
 	}
 }
 
-// usualOffset bounds the median offset; agreed says that it is that of most hosts: more
-// than half of at least two lie within the limit of it, and it is known as closely.
+// usualOffset is the median offset. agreed is set if more than half of at least two hosts are
+// within the limit of it, and its own range is within the limit.
 func usualOffset(offsets map[*host]offset, limit time.Duration) (usual offset, agreed bool) {
 	if len(offsets) < enoughClocks {
 		return offset{}, false

@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// Classes of driver errors, as profiles name them.
+// The classes of driver errors in profiles.
 const (
 	classIsolate = "isolate"
 	classReboot  = "reboot"
@@ -23,7 +23,7 @@ func (g *Gate) judgeKernel(b *check.Builder, h *host, at slots) {
 		return
 	}
 	if !h.kernel.fig.FromBoot {
-		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring was cleared or has wrapped, and errors of before may be lost")
+		b.Unobserved(h.kernel.obs.ID, h.name, "reboot the node, with a larger log_buf_len where the log wraps, then walk again: firstlight accept --from node", "its kernel log does not begin with the boot: the ring buffer was cleared or wrapped, and earlier errors may be lost")
 	}
 	for _, e := range h.kernel.fig.Events {
 		if e.Kind == nvidia.KindSXid {
@@ -39,26 +39,26 @@ func (g *Gate) judgeXID(b *check.Builder, h *host, at slots, e nvidia.XidEvent) 
 	class := g.class(e.Code)
 	suspect := at.gpu(h, e.PCI+".0")
 	message := fmt.Sprintf("Xid %d (%s)%s on %s: %s", e.Code, class, times(e), e.PCI, e.Text)
-	if e.Code == nvidia.XidRecoveryActionChanged && e.Action != nvidia.NoRecoveryAction {
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and do what the driver asks for: "+e.Action+clean, "%s", message)
+	if e.Code == xid.RecoveryChanged && e.Action != xid.NoAction {
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and follow the driver's recovery action: "+e.Action+clean, "%s", message)
 		return
 	}
 	switch class {
 	case classIgnore:
 	case classMonitor:
-		b.Note(h.kernel.obs.ID, suspect, "no failure by itself: watch whether it comes back under load", "%s", message)
+		b.Note(h.kernel.obs.ID, suspect, "not a failure by itself: check whether it recurs under load", "%s", message)
 	case classReset:
 		b.Fail(h.kernel.obs.ID, suspect, "drain the node and reset the GPU (nvidia-smi --gpu-reset)"+clean, "%s", message)
 	case classReboot:
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node and power-cycle it; if it comes back, replace the GPU (RMA)"+clean, "%s", message)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node and power-cycle it; if it recurs, replace the GPU (RMA)"+clean, "%s", message)
 	case classIsolate:
 		b.Fail(h.kernel.obs.ID, suspect, "drain the node and take the GPU out of service: replace it (RMA)"+clean, "%s", message)
-	default: // a class that the profile made up is no reason to pass
-		b.Fail(h.kernel.obs.ID, suspect, "find the error code in NVIDIA's Xid catalogue and do what it says"+clean, "%s", message)
+	default: // an unknown class of the profile fails
+		b.Fail(h.kernel.obs.ID, suspect, "look up the error code in NVIDIA's Xid catalogue and follow its recommendation"+clean, "%s", message)
 	}
 }
 
-// class of an error code by the profile; a code in no class is monitored.
+// class is the profile's class of an error code; the default is monitor.
 func (g *Gate) class(code int) string {
 	for _, class := range []string{classIsolate, classReboot, classReset, classMonitor, classIgnore} {
 		if slices.Contains(g.profile.Node.XIDs[class], code) {
@@ -77,17 +77,17 @@ func (g *Gate) judgeSwitch(b *check.Builder, h *host, e nvidia.XidEvent) {
 	suspect := h.name + "/" + e.Device
 	message := fmt.Sprintf("SXid %d%s: %s", e.Code, times(e), e.Text)
 	if e.Fatal {
-		b.Fail(h.kernel.obs.ID, suspect, "drain the node, reset all GPUs and switches of it together or power-cycle it; if it comes back, replace the board", "%s (fatal)", message)
+		b.Fail(h.kernel.obs.ID, suspect, "drain the node, reset all GPUs and switches of it together or power-cycle it; if it recurs, replace the board", "%s (fatal)", message)
 		return
 	}
 	if e.Unclassified {
-		b.Unobserved(h.kernel.obs.ID, suspect, "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again", "%s (no line says whether it is fatal)", message)
+		b.Unobserved(h.kernel.obs.ID, suspect, "look up the code in NVIDIA's Fabric Manager guide; reboot the node, so that the kernel log begins clean, then run the gate again", "%s (whether it is fatal is not logged)", message)
 		return
 	}
-	b.Note(h.kernel.obs.ID, suspect, "no failure by itself: watch whether it comes back under load", "%s (non-fatal)", message)
+	b.Note(h.kernel.obs.ID, suspect, "not a failure by itself: check whether it recurs under load", "%s (non-fatal)", message)
 }
 
-// times says how often an event came, when it came again.
+// times is the count of a repeated event.
 func times(e nvidia.XidEvent) string {
 	if e.Count < 2 {
 		return ""

@@ -9,12 +9,12 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// judgeLinkErrors compares the error counters of NVLinks before the diagnostic with those
-// after it: a link may be up at its rate and repeat every other packet.
+// judgeLinkErrors compares the error counters of NVLinks before and after the diagnostic: a
+// link may be up at its rate and still retransmit packets.
 func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 	before, after := h.linkErrors[0], h.linkErrors[1]
 	if !g.nvlinks() || !before.ok() || !after.ok() {
-		return // judgeUnobserved has said so
+		return // reported by judgeUnobserved
 	}
 	o := after.obs
 	was := map[string]nvidia.NVLinkErrors{}
@@ -32,7 +32,7 @@ func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 			g.judgeLinkCounters(b, h, suspect, was[gpu.UUID], link)
 		}
 		if n := h.notCounted(gpu); n > 0 {
-			b.Unobserved(o.ID, suspect, remedyNVLink, "the error counters of %d of its NVLinks are not shown after the diagnostic: a link that went down has none", n)
+			b.Unobserved(o.ID, suspect, remedyNVLink, "the error counters of %d of its NVLinks are missing after the diagnostic, as for links that are down", n)
 		}
 	}
 	doc, ok := h.latest()
@@ -41,13 +41,13 @@ func (g *Gate) judgeLinkErrors(b *check.Builder, h *host, at slots) {
 	}
 	for _, gpu := range doc.log.GPUs {
 		if !seen[gpu.UUID] {
-			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "the error counters of its NVLinks are not shown")
+			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "the error counters of its NVLinks are missing")
 		}
 	}
 }
 
-// notCounted is how many NVLinks of a GPU were active before the diagnostic and have no
-// counters in what was shown after it.
+// notCounted is the number of NVLinks of a GPU that were active before the diagnostic and have
+// no counters after it.
 func (h *host) notCounted(shown nvidia.NVLinkErrors) int {
 	n := 0
 	for _, gpu := range h.links.fig.GPUs {
@@ -60,7 +60,7 @@ func (h *host) notCounted(shown nvidia.NVLinkErrors) int {
 	return n
 }
 
-// judgeLinkCounters holds the increases of one link against the profile's limits.
+// judgeLinkCounters compares the growth of one link's counters with the profile's limits.
 func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, before nvidia.NVLinkErrors, link nvidia.LinkErrors) {
 	o := h.linkErrors[1].obs
 	i := slices.IndexFunc(before.Links, func(l nvidia.LinkErrors) bool { return l.Number == link.Number })
@@ -73,9 +73,9 @@ func (g *Gate) judgeLinkCounters(b *check.Builder, h *host, suspect string, befo
 		}
 		switch {
 		case !counted || !still:
-			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d does not count %s on both sides of the diagnostic", link.Number, name)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d does not count %s before and after the diagnostic", link.Number, name)
 		case now < was:
-			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d: %s fell during the diagnostic, from %d to %d: the counter was reset", link.Number, name, was, now)
+			b.Unobserved(o.ID, suspect, remedyUnobserved, "NVLink %d: %s decreased during the diagnostic, from %d to %d: the counter was reset", link.Number, name, was, now)
 		case float64(now-was) > limit.Value:
 			b.Fail(o.ID, suspect, remedyNVLink, "NVLink %d: %s grew by %d during the diagnostic, expected at most %g", link.Number, name, now-was, limit.Value)
 		}

@@ -10,10 +10,10 @@ import (
 
 const (
 	remedyNVLink = "drain the node, check nvidia-fabricmanager and the kernel log for NVLink errors (Xid 74, SXid), reset the GPUs of the node together; if links stay down, replace the board"
-	remedyHCA    = "check cable and transceiver of the port at both ends, reseat them, and see the fabric gate"
+	remedyHCA    = "check cable and transceiver of the port at both ends, reseat them, and run the fabric gate"
 )
 
-// judgeNVLinks: every link of every GPU is active at its rate.
+// judgeNVLinks requires that every link of every GPU is active at its rate.
 func (g *Gate) judgeNVLinks(b *check.Builder, h *host, at slots) {
 	want := int(g.profile.GPU.NVLinks.Value)
 	if !h.links.ok() || want == 0 {
@@ -42,7 +42,7 @@ func (g *Gate) judgeNVLinks(b *check.Builder, h *host, at slots) {
 		case len(down) > 0:
 			b.Fail(o.ID, suspect, remedyNVLink, "%d of %d NVLinks at rate: %s", len(gpu.Links)-len(down), want, strings.Join(down, ", "))
 		case len(gpu.Links) != want:
-			b.Fail(o.ID, suspect, remedyNVLink, "shows %d NVLinks, expected %d", len(gpu.Links), want)
+			b.Fail(o.ID, suspect, remedyNVLink, "has %d NVLinks, expected %d", len(gpu.Links), want)
 		}
 	}
 	doc, ok := h.latest()
@@ -51,12 +51,12 @@ func (g *Gate) judgeNVLinks(b *check.Builder, h *host, at slots) {
 	}
 	for _, gpu := range doc.log.GPUs {
 		if !shown[gpu.UUID] {
-			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "its NVLinks are not shown")
+			b.Unobserved(o.ID, at.gpu(h, gpu.BusID), remedyUnobserved, "its NVLinks are not listed")
 		}
 	}
 }
 
-// bus is where the GPU with a UUID sits.
+// bus is the bus ID of the GPU with a UUID.
 func (h *host) bus(uuid string) string {
 	for _, doc := range h.documents() {
 		for _, gpu := range doc.log.GPUs {
@@ -68,7 +68,7 @@ func (h *host) bus(uuid string) string {
 	return ""
 }
 
-// judgeHCAs: every adapter of the compute fabric is Active at its rate.
+// judgeHCAs requires that every adapter of the compute fabric is Active at its rate.
 func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 	if !h.hcas.ok() {
 		return
@@ -81,7 +81,7 @@ func (g *Gate) judgeHCAs(b *check.Builder, h *host) {
 		suspect := h.name + "/" + name
 		hca, ok := found[name]
 		if !ok || len(hca.Ports) == 0 {
-			b.Fail(h.hcas.obs.ID, suspect, "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site", "is not there")
+			b.Fail(h.hcas.obs.ID, suspect, "check lspci and the kernel log for the adapter, reseat or replace it; or correct fabric.hcas of the site", "is missing")
 			continue
 		}
 		g.judgePort(b, h.hcas.obs, suspect, hca.Ports[0])

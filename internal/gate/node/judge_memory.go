@@ -7,12 +7,12 @@ import (
 
 const (
 	remedyECCOn = "switch ECC on (nvidia-smi -e 1) and reboot the node"
-	remedyECC   = "drain the node, reset the GPU and run dcgmi diag -r 3 on it; if errors come back, replace it (RMA)"
+	remedyECC   = "drain the node, reset the GPU and run dcgmi diag -r 3 on it; if errors recur, replace it (RMA)"
 	remedyRemap = "drain the node and reset the GPU (nvidia-smi --gpu-reset), so that the remapping takes effect"
 	remedyRMA   = "drain the node and replace the GPU (RMA)"
 )
 
-// judgeMemory: ECC on and clean, rows not waiting to be remapped.
+// judgeMemory requires ECC without uncorrectable errors, and no pending row remapping.
 func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	switch gpu.ECC {
 	case "Enabled":
@@ -44,15 +44,14 @@ func (g *Gate) judgeMemory(b *check.Builder, o check.Observation, suspect string
 		{gpu.ChannelRepairPending, "a memory channel repair is pending"},
 		{gpu.TPCRepairPending, "a TPC repair is pending"},
 	} {
-		if bad.is != nil && *bad.is { // older drivers don't have these
+		if bad.is != nil && *bad.is { // older drivers do not report these
 			b.Fail(o.ID, suspect, remedyECC, "%s", bad.what)
 		}
 	}
 	g.judgeRemap(b, o, suspect, gpu.Remap)
 }
 
-// judgeCorrected: errors that were corrected are no defect, but a storm of them is a
-// memory on its way to one.
+// judgeCorrected limits corrected errors: many of them predict a failure.
 func (g *Gate) judgeCorrected(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	sram, dram := g.profile.Node.MaxCorrectableSRAM.Value, g.profile.Node.MaxCorrectableDRAM.Value
 	for _, count := range []struct {
@@ -92,5 +91,5 @@ func (g *Gate) judgeRemap(b *check.Builder, o check.Observation, suspect string,
 	}
 }
 
-// counted says that there is a count, and one that can be.
+// counted reports whether a count is known and valid.
 func counted(n *int64) bool { return n != nil && *n >= 0 }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	remedyLost    = "drain the node and power-cycle it; if the GPU stays away, reseat or replace it (RMA)"
-	remedyCount   = "check lspci and the kernel log for the missing GPU, power-cycle the node; if it stays away, replace it (RMA)"
+	remedyLost    = "drain the node and power-cycle it; if the GPU stays missing, reseat or replace it (RMA)"
+	remedyCount   = "check lspci and the kernel log for the missing GPU, power-cycle the node; if it stays missing, replace it (RMA)"
 	remedyDriver  = "unload and reload the driver, or reboot the node, so that kernel module and libraries are of one version"
-	remedyProduct = "compare the node with its order: put the right GPU in, or correct the site's profile"
+	remedyProduct = "compare the node with its order: install the right GPU, or correct the site's profile"
 )
 
-// judgePresent: every GPU of the profile answers.
+// judgePresent requires that every GPU of the profile answers.
 func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 	if text, o := h.nvml(); text != "" {
 		b.Fail(o.ID, h.name, remedyDriver, "no GPU can be used: %s", text)
@@ -37,7 +37,7 @@ func (g *Gate) judgePresent(b *check.Builder, h *host, at slots) {
 	}
 }
 
-// judgeCount compares how many there are, by the list and by the driver's count.
+// judgeCount judges the number of GPUs in the list and the driver's count.
 func (g *Gate) judgeCount(b *check.Builder, h *host, at slots, doc document, lost []string) {
 	want, got := g.gpus(), len(doc.log.GPUs)
 	if got == want && doc.log.Attached == want {
@@ -48,19 +48,19 @@ func (g *Gate) judgeCount(b *check.Builder, h *host, at slots, doc document, los
 	for _, bus := range at.missing(doc.log) {
 		named = true
 		if slices.Contains(lost, bus) {
-			continue // said already
+			continue // reported by judgePresent
 		}
-		b.Fail(doc.obs.ID, at.gpu(h, bus), remedyCount, "the GPU at %s is not there: %s", bus, message)
+		b.Fail(doc.obs.ID, at.gpu(h, bus), remedyCount, "the GPU at %s is missing: %s", bus, message)
 	}
 	if !named {
 		b.Fail(doc.obs.ID, h.name, remedyCount, "%s", message)
 	}
 }
 
-// judgeGPU holds one card against the profile.
+// judgeGPU compares one card with the profile.
 func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	if len(gpu.Errors) > 0 {
-		b.Fail(o.ID, suspect, remedyLost, "gives no figures: %s", strings.Join(gpu.Errors, ", "))
+		b.Fail(o.ID, suspect, remedyLost, "reports errors instead of figures: %s", strings.Join(gpu.Errors, ", "))
 		return
 	}
 	if !slices.Contains(g.profile.GPU.Products, gpu.Product) {
@@ -80,13 +80,13 @@ func (g *Gate) judgeGPU(b *check.Builder, o check.Observation, suspect string, g
 	if a := gpu.RecoveryAction; a == "" {
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "does not report whether it needs recovery")
 	} else if a != "None" {
-		b.Fail(o.ID, suspect, "drain the node and do what the driver asks for: "+a, "the driver asks for recovery: %q", a)
+		b.Fail(o.ID, suspect, "drain the node and follow the driver's recovery action: "+a, "the driver requests recovery: %q", a)
 	}
 }
 
-// judgeFabric: where GPUs are joined by NVSwitches, each has joined their fabric. Only
-// those have a state: cards joined by bridges, and all before Hopper, print N/A. A profile
-// says by its nvls that there are such switches.
+// judgeFabric requires that each GPU behind NVSwitches has joined their fabric. Only those
+// have a state: cards with bridges, and all before Hopper, print N/A. collective.nvls of a
+// profile declares NVSwitches.
 func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string, gpu nvidia.GPU) {
 	state, status := gpu.FabricState, gpu.FabricStatus
 	joined := g.nvlinks() && g.profile.Collective.NVLS
@@ -94,7 +94,7 @@ func (g *Gate) judgeFabric(b *check.Builder, o check.Observation, suspect string
 	case state != "" && state != "Completed" || status != "" && status != "Success":
 		b.Fail(o.ID, suspect, "check nvidia-fabricmanager on the node (systemctl status, /var/log/fabricmanager.log) and restart it", "NVLink fabric state is %q, status %q, expected Completed and Success", state, status)
 	case joined && (state == "" || status == ""):
-		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports the NVLink fabric state %q, status %q: whether it has joined is not known", state, status)
+		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports the NVLink fabric state %q, status %q: whether it has joined is unknown", state, status)
 	}
 	if bad := unhealthy(gpu.FabricHealth); bad != "" {
 		b.Fail(o.ID, suspect, "check nvidia-fabricmanager (/var/log/fabricmanager.log) and the NVLinks of the node and its switches (nvidia-smi nvlink -s -e); reset the GPUs of the node together", "NVLink fabric is not healthy: %s", bad)

@@ -102,7 +102,7 @@ func TestDefects(t *testing.T) {
 			h[1].Links.GPUs[2] = nvidia.NVLinks{Index: 2, UUID: "GPU-1-2", AllInactive: true}
 		}, "gpu-02/gpu2", "all NVLinks"},
 		"NVLinks too few":  {func(h []*hostSeen) { h[1].Links.GPUs[2].Links = h[1].Links.GPUs[2].Links[:17] }, "gpu-02/gpu2", "17 NVLinks"},
-		"HCA missing":      {func(h []*hostSeen) { h[1].HCAs.HCAs = h[1].HCAs.HCAs[:1] }, "gpu-02/mlx5_1", "not there"},
+		"HCA missing":      {func(h []*hostSeen) { h[1].HCAs.HCAs = h[1].HCAs.HCAs[:1] }, "gpu-02/mlx5_1", "is missing"},
 		"HCA down":         {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].State = "Down" }, "gpu-02/mlx5_1", "is Down"},
 		"HCA initializing": {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].State = "Initializing" }, "gpu-02/mlx5_1", "Initializing"},
 		"HCA slow":         {func(h []*hostSeen) { h[1].HCAs.HCAs[1].Ports[0].RateGbps = 200 }, "gpu-02/mlx5_1", "200 Gb/s"},
@@ -195,7 +195,7 @@ func TestDCGM3Passes(t *testing.T) {
 	}
 }
 
-// What could not be seen is never a pass, and the host is named.
+// What was not observed is never a pass, and the host is named.
 func TestUnobserved(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func([]*hostSeen){

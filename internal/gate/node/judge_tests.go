@@ -13,7 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// complaint is what a diagnostic has against one suspect.
+// complaint is the messages of diagnostics about one suspect.
 type complaint struct {
 	texts    []string
 	severity int
@@ -21,15 +21,15 @@ type complaint struct {
 
 var namesGPU = regexp.MustCompile(`\bGPU (\d{1,3})\b`)
 
-// complaints gathers what the diagnostics have against each suspect.
+// complaints collects the messages by suspect.
 type complaints struct {
 	bad map[string]*complaint
-	// skipped is who was left out of a test without a reason, by test.
+	// skipped are the suspects of results that were skipped without a reason, by test.
 	skipped map[string][]string
 }
 
-// judgeTests turns results that are no Pass into findings: by GPU where a GPU is
-// named, and one for the node where tests were only skipped.
+// judgeTests adds a finding for each suspect with results other than Pass, and one for the
+// node if tests were only skipped.
 func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string) {
 	c := complaints{bad: map[string]*complaint{}, skipped: map[string][]string{}}
 	for _, t := range h.diag.fig.Diag.Tests {
@@ -48,56 +48,54 @@ func (g *Gate) judgeTests(b *check.Builder, h *host, at slots, required []string
 		if len(summary.Warnings) > 0 && (t.Status == nvidia.DiagFail || need && t.Status != nvidia.DiagPass) {
 			c.add(suspectOf(h, at, summary), t, summary)
 		} else if worseThanResults(t, need) {
-			b.Fail(h.diag.obs.ID, h.name, remedyOf(nvidia.SeverityTriage), "diagnostic %s: %s, though none of its results is", t.Name, t.Status)
+			b.Fail(h.diag.obs.ID, h.name, remedyOf(nvidia.SeverityTriage), "diagnostic %s: %s, but none of its results is", t.Name, t.Status)
 		}
 	}
-	for _, who := range slices.Sorted(maps.Keys(c.bad)) {
-		b.Fail(h.diag.obs.ID, who, remedyOf(c.bad[who].severity), "%s", strings.Join(c.bad[who].texts, "; "))
+	for _, suspect := range slices.Sorted(maps.Keys(c.bad)) {
+		b.Fail(h.diag.obs.ID, suspect, remedyOf(c.bad[suspect].severity), "%s", strings.Join(c.bad[suspect].texts, "; "))
 	}
 	if left := c.leftOut(h); left != "" {
-		b.Fail(h.diag.obs.ID, h.name, "find out why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again", "required diagnostics were skipped, which is no pass: %s", left)
+		b.Fail(h.diag.obs.ID, h.name, "find the reason why they were skipped (another GPU of the node, ECC off, a process on the GPU), then run the gate again", "required diagnostics were skipped: %s", left)
 	}
 }
 
-// ofSummary are a summary's warnings that no result has.
+// ofSummary are the warnings of a summary that no result has.
 func ofSummary(t nvidia.DiagTest) []nvidia.DiagWarning {
 	return slices.DeleteFunc(slices.Clone(t.Warnings), func(w nvidia.DiagWarning) bool {
 		return slices.ContainsFunc(t.Results, func(r nvidia.DiagResult) bool { return slices.Contains(r.Warnings, w) })
 	})
 }
 
-func (c *complaints) add(who string, t nvidia.DiagTest, r nvidia.DiagResult) {
+func (c *complaints) add(suspect string, t nvidia.DiagTest, r nvidia.DiagResult) {
 	if r.Status == nvidia.DiagSkip && len(r.Warnings) == 0 {
-		c.skipped[t.Name] = append(c.skipped[t.Name], who)
+		c.skipped[t.Name] = append(c.skipped[t.Name], suspect)
 		return
 	}
-	if c.bad[who] == nil {
-		c.bad[who] = &complaint{}
+	if c.bad[suspect] == nil {
+		c.bad[suspect] = &complaint{}
 	}
-	c.bad[who].texts = append(c.bad[who].texts, complain(t, r))
-	c.bad[who].severity = worse(c.bad[who].severity, severityOf(r))
+	c.bad[suspect].texts = append(c.bad[suspect].texts, complain(t, r))
+	c.bad[suspect].severity = worse(c.bad[suspect].severity, severityOf(r))
 }
 
-// leftOut says which tests were skipped on whom, except on those that have
-// something worse.
+// leftOut lists the skipped tests with their suspects, except suspects with other messages.
 func (c *complaints) leftOut(h *host) string {
 	var texts []string
 	for _, test := range slices.Sorted(maps.Keys(c.skipped)) {
-		var who []string
-		for _, w := range c.skipped[test] {
-			if c.bad[w] == nil {
-				who = append(who, strings.TrimPrefix(w, h.name+"/"))
+		var parts []string
+		for _, suspect := range c.skipped[test] {
+			if c.bad[suspect] == nil {
+				parts = append(parts, strings.TrimPrefix(suspect, h.name+"/"))
 			}
 		}
-		if len(who) > 0 {
-			texts = append(texts, test+" on "+strings.Join(who, ", "))
+		if len(parts) > 0 {
+			texts = append(texts, test+" on "+strings.Join(parts, ", "))
 		}
 	}
 	return strings.Join(texts, "; ")
 }
 
-// worseThanResults says that a test's summary names a failure that no result
-// shows.
+// worseThanResults reports whether a test's summary has a failure that no result has.
 func worseThanResults(t nvidia.DiagTest, required bool) bool {
 	if t.Status == nvidia.DiagPass || t.Status == nvidia.DiagNotRun || !required && t.Status != nvidia.DiagFail {
 		return false
@@ -105,8 +103,8 @@ func worseThanResults(t nvidia.DiagTest, required bool) bool {
 	return !slices.ContainsFunc(t.Results, func(r nvidia.DiagResult) bool { return r.Status == t.Status })
 }
 
-// suspectOf is the GPU of a result; DCGM 3 names it only in the warnings of
-// tests of the whole node.
+// suspectOf is the GPU of a result. For tests of the whole node, DCGM 3 names it only in the
+// warnings.
 func suspectOf(h *host, at slots, r nvidia.DiagResult) string {
 	if r.ID != nil {
 		if r.Group == nvidia.DiagGroupGPU {
@@ -146,7 +144,7 @@ func severityOf(r nvidia.DiagResult) int {
 	return s
 }
 
-// worse is the severity that has to be dealt with first.
+// worse is the severity with the higher priority.
 func worse(a, b int) int {
 	order := []int{0, nvidia.SeverityMonitor, nvidia.SeverityConfig, nvidia.SeverityUnknown, nvidia.SeverityTriage, nvidia.SeverityReset, nvidia.SeverityIsolate}
 	return slices.MaxFunc([]int{a, b}, func(x, y int) int { return cmp.Compare(slices.Index(order, x), slices.Index(order, y)) })

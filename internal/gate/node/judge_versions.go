@@ -4,16 +4,16 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 )
 
-// judgeVersions: one driver and one VBIOS in the whole set, and every GPU seen once.
+// judgeVersions requires the same driver and VBIOS on all hosts, and unique GPUs.
 func (g *Gate) judgeVersions(b *check.Builder, hosts []*host, at slots) {
 	const remedy = "bring the node to the same release as the others, then run the gate again"
-	said := map[*host]string{}
+	drivers := map[*host]string{}
 	for _, h := range hosts {
 		if doc, ok := h.latest(); ok {
-			said[h] = "driver " + doc.log.Driver
+			drivers[h] = "driver " + doc.log.Driver
 		}
 	}
-	differs := differing(said)
+	differs := differing(drivers)
 	vbios := map[string]map[string]int{} // by product
 	for _, h := range hosts {
 		if doc, ok := h.latest(); ok {
@@ -43,15 +43,15 @@ func (g *Gate) judgeVersions(b *check.Builder, hosts []*host, at slots) {
 			suspect := at.gpu(h, gpu.BusID)
 			judgeVBIOS(b, doc.obs, suspect, gpu.VBIOS, vbios[gpu.Product])
 			if other := owner[gpu.UUID]; other != "" && gpu.UUID != "" {
-				b.Fail(doc.obs.ID, suspect, "correct the addresses of the site's inventory: two of them lead to one host", "is the same GPU as %s (%s)", other, gpu.UUID)
+				b.Fail(doc.obs.ID, suspect, "correct the addresses of the site's inventory: two of them are of the same host", "is the same GPU as %s (%s)", other, gpu.UUID)
 			}
 			owner[gpu.UUID] = suspect
 		}
 	}
 }
 
-// judgeVBIOS: a GPU has the VBIOS that more than half of its kind have. Without such a
-// majority, as between two nodes, all are named.
+// judgeVBIOS requires the VBIOS of more than half of the GPUs of the product. Without a
+// majority, all GPUs fail.
 func judgeVBIOS(b *check.Builder, o check.Observation, suspect, got string, votes map[string]int) {
 	const remedy = "bring the GPU's VBIOS to the version of the others (vendor's firmware package), then run the gate again"
 	total := 0
@@ -63,7 +63,7 @@ func judgeVBIOS(b *check.Builder, o check.Observation, suspect, got string, vote
 	case got == "":
 		b.Unobserved(o.ID, suspect, remedyUnobserved, "reports no VBIOS version")
 	case 2*votes[want] <= total:
-		b.Fail(o.ID, suspect, remedy, "VBIOS is %s, %d of %d GPUs have it, and no majority says which is right", got, votes[got], total)
+		b.Fail(o.ID, suspect, remedy, "VBIOS is %s, %d of %d GPUs have it, without a majority", got, votes[got], total)
 	case got != want:
 		b.Fail(o.ID, suspect, remedy, "VBIOS is %s, expected %s (most GPUs)", got, want)
 	}

@@ -13,31 +13,31 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// loadFigures is how GPUs ran while the diagnostic loaded them, look by look.
+// loadFigures are samples of GPU clocks during the diagnostic.
 type loadFigures struct {
 	Samples [][]nvidia.Clock `json:"samples"`
 }
 
-// Samples follow each other after firstPause, then more and more slowly: a diagnostic takes
+// The sampling interval grows from firstPause to longestPause: a diagnostic takes
 // seconds in a lab and half an hour on hardware.
 const (
 	firstPause   = 50 * time.Millisecond
 	longestPause = 10 * time.Second
 )
 
-// underLoad runs the diagnostic and looks at the GPUs meanwhile.
+// underLoad runs the diagnostic and samples the GPU clocks meanwhile.
 func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, diag command) (unreachable bool, err error) {
 	ended := make(chan struct{})
 	var work errgroup.Group
-	work.Go(func() error { return g.look(ctx, rec, host, ended) })
+	work.Go(func() error { return g.sampleClocks(ctx, rec, host, ended) })
 	unreachable, err = g.run(ctx, rec, host, diag)
 	close(ended)
 	return unreachable, errors.Join(err, work.Wait())
 }
 
-// look records one observation of all looks at a host until the diagnostic has ended. A
-// look that has begun is finished: it may be the only one that saw the load.
-func (g *Gate) look(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
+// sampleClocks samples until the diagnostic has ended and records one observation. It
+// finishes a started sample, which may be the only one under load.
+func (g *Gate) sampleClocks(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
 	query := nvidia.ClockQuery()
 	attempt := g.observer(rec).Begin(kindLoad, host, ssh.Quote(query))
 	var figures loadFigures
@@ -64,7 +64,7 @@ func (g *Gate) look(ctx context.Context, rec check.Recorder, host string, ended 
 	return attempt.Record(figures, nil)
 }
 
-// wait is a pause; false when the diagnostic or ctx ended before it.
+// wait waits for pause; false if the diagnostic or ctx ended first.
 func wait(ctx context.Context, ended <-chan struct{}, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -78,22 +78,22 @@ func wait(ctx context.Context, ended <-chan struct{}, pause time.Duration) bool 
 	}
 }
 
-// atLimit is the part of its power limit from which on a GPU is held down by it: what it
-// draws swings below the limit by some per cent.
+// atLimit is the fraction of its power limit from which a GPU counts as power-limited: its
+// draw varies by some per cent below the limit.
 const atLimit = 0.95
 
-// best is the highest clock that a GPU was seen at under load; limited, that it was at its
-// power limit in every such look: there the clock falls on healthy GPUs, too.
+// best is the highest clock of a GPU under load. limited is set if the GPU was at its power
+// limit in every such sample: there the clock of a healthy GPU drops too.
 type best struct {
 	clock   int64
 	limited bool
 }
 
-func (g *Gate) bestClocks(looks [][]nvidia.Clock) map[string]best {
+func (g *Gate) bestClocks(samples [][]nvidia.Clock) map[string]best {
 	busy := g.profile.Telemetry.MinUtilUnderLoad.Value
 	out := map[string]best{}
-	for _, look := range looks {
-		for _, c := range look {
+	for _, sample := range samples {
+		for _, c := range sample {
 			if c.Util == nil || c.SMClockMHz == nil || float64(*c.Util) < busy {
 				continue
 			}
@@ -105,25 +105,25 @@ func (g *Gate) bestClocks(looks [][]nvidia.Clock) map[string]best {
 	return out
 }
 
-// judgeLoad: every GPU was seen under load, and its clock rose as far as the profile
-// demands. A lock of the clocks shows nowhere else. Whether a GPU is locked that only ever
-// ran at its power limit is not known.
+// judgeLoad requires that every GPU was sampled under load and that its clock reached the
+// profile's minimum: locked clocks show nowhere else. A GPU that always ran at its power
+// limit is unobserved.
 func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
-	const walkAgain = "see that reach.ssh.concurrency leaves a login beside the diagnostics (2 at least), then walk again: firstlight accept --from node"
+	const walkAgain = "set reach.ssh.concurrency to at least 2, so that a login remains during the diagnostics, then walk again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
-		return // judgeUnobserved has said so
+		return // reported by judgeUnobserved
 	}
-	want, looks := g.profile.GPU.MinLoadSMClock.Value, h.load.fig.Samples
-	clocks := g.bestClocks(looks)
+	want, samples := g.profile.GPU.MinLoadSMClock.Value, h.load.fig.Samples
+	clocks := g.bestClocks(samples)
 	for _, gpu := range doc.log.GPUs {
 		top, seen := clocks[gpu.UUID]
 		switch suspect := at.gpu(h, gpu.BusID); {
 		case !seen:
-			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was never seen under load during the diagnostic, in %d looks", len(looks))
+			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was not under load in any of %d samples during the diagnostic", len(samples))
 		case float64(top.clock) >= want:
 		case top.limited:
-			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was seen under load at its power limit only, with an SM clock up to %d MHz: whether it would reach %g MHz is not known", top.clock, want)
+			b.Unobserved(h.load.obs.ID, suspect, walkAgain, "was at its power limit in every sample under load, with an SM clock up to %d MHz: whether it can reach %g MHz is unknown", top.clock, want)
 		default:
 			b.Fail(h.load.obs.ID, suspect, remedyClocks, "its SM clock rose to %d MHz under the diagnostic's load, expected at least %g MHz", top.clock, want)
 		}

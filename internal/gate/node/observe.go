@@ -12,11 +12,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// Observe implements check.Check: all hosts side by side, one fewer at a time than
-// the site allows logins: that one looks at GPUs beside the diagnostics.
+// Observe implements check.Check: all hosts concurrently, one fewer than the site allows
+// logins. The remaining login reads GPU clocks during the diagnostics.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
-		return errors.New("the node gate was made without hosts to observe")
+		return errors.New("observe nodes: Deps.Hosts must be set")
 	}
 	nodes := g.site.Inventory.Nodes
 	work, ctx := errgroup.WithContext(ctx)
@@ -24,7 +24,7 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	for _, n := range nodes {
 		work.Go(func() error { return g.observeHost(ctx, rec, n.Name) })
 	}
-	return work.Wait() //nolint:wrapcheck // wrapped where it happened
+	return work.Wait()
 }
 
 // observeHost runs every command on one host; its error is the recorder's or
@@ -44,13 +44,13 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string)
 			return err
 		}
 		if unreachable {
-			return nil // the rest would wait for the same silence
+			return nil // the other commands would time out too
 		}
 	}
 	return nil
 }
 
-// run records one command's output and figures, or why there are none.
+// run records one command's output with its figures or error.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (unreachable bool, err error) {
 	line := ssh.Quote(c.argv)
 	attempt := g.observer(rec).Begin(c.kind, host, line)
@@ -73,7 +73,7 @@ func (g *Gate) observer(rec check.Recorder) check.Observer {
 	return check.Observer{Recorder: rec, Clock: g.deps.Clock}
 }
 
-// raw is both streams as they came.
+// raw is stdout and stderr.
 func raw(out ssh.Output) []byte {
 	if len(out.Stderr) == 0 {
 		return out.Stdout

@@ -14,12 +14,12 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	g := node.New(testSite(2), testProfile(t), node.Deps{})
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, observations(t, healthy(t, 2)), []checktest.Rule{
-		checktest.When("a microsecond of throttling is throttling", checktest.Set("nvidia-smi-after@gpu-01", `.log.gpus[0].clockCountersUS.hw_therm_slowdown`, 6)).Fails("gpu-01/gpu0", "held down by hw_thermal_slowdown"),
-		checktest.When("entities of another group are no GPUs that were looked at", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[0].results[0].group`, "CPU")).Unobserved("gpu-01", "looked at 7 of 8 GPUs"),
-		checktest.When("a required diagnostic that fails without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Fail")).Fails("gpu-02", "though none of its results is"),
-		checktest.When("a required diagnostic that is skipped without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Skip")).Fails("gpu-02", "though none of its results is"),
+		checktest.When("a microsecond of throttling is throttling", checktest.Set("nvidia-smi-after@gpu-01", `.log.gpus[0].clockCountersUS.hw_therm_slowdown`, 6)).Fails("gpu-01/gpu0", "limited by hw_thermal_slowdown"),
+		checktest.When("entities of another group are no GPUs that were looked at", checktest.Set("dcgmi-diag@gpu-01", `.diag.tests[0].results[0].group`, "CPU")).Unobserved("gpu-01", "covered 7 of 8 GPUs"),
+		checktest.When("a required diagnostic that fails without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Fail")).Fails("gpu-02", "but none of its results is"),
+		checktest.When("a required diagnostic that is skipped without a result fails", checktest.Set("dcgmi-diag@gpu-02", `.diag.tests[0].status`, "Skip")).Fails("gpu-02", "but none of its results is"),
 		checktest.When("NVLink fabric status is Success", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "Not Supported")).Fails("gpu-01/gpu0", "status \"Not Supported\""),
-		checktest.When("NVLink fabric status is reported", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "")).Unobserved("gpu-01/gpu0", "whether it has joined is not known"),
+		checktest.When("NVLink fabric status is reported", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].fabricStatus`, "")).Unobserved("gpu-01/gpu0", "whether it has joined is unknown"),
 		// a link that went down under load passed: what is down counts no errors
 		checktest.When("a link is counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links[last]`, checktest.LeftOut)).Unobserved("gpu-01/gpu1", "error counters of 1 of its NVLinks"),
 		checktest.When("links are counted after the diagnostic, too", checktest.Set("nvidia-smi-nvlink-errors-after@gpu-01", `.gpus[1].links`, []any{})).Unobserved("gpu-01/gpu1", "error counters of 18 of its NVLinks"),
@@ -29,6 +29,6 @@ func TestRules(t *testing.T) {
 		checktest.When("remapped rows are a count", checktest.Set("nvidia-smi@gpu-01", `.log.gpus[0].remappedRows.uncorrectableRows`, -1)).Unobserved("gpu-01/gpu0", "no row remapping"),
 		checktest.When("an adapter can do something", checktest.Set("host@gpu-01", `.host.adapters.mlx5_1.maxWidth`, 0)).Unobserved("gpu-01/mlx5_1", "PCIe link"),
 		checktest.When("a governor is that of a CPU", checktest.Set("host@gpu-01", `.host.governors.performance`, 0)).Unobserved("gpu-01", "0 CPU policies"),
-		checktest.When("the time of the answer is known", checktest.Set("host@gpu-01", `.answeredAt`, checktest.LeftOut)).Unobserved("gpu-01", "what its clock shows"),
+		checktest.When("the time of the answer is known", checktest.Set("host@gpu-01", `.answeredAt`, checktest.LeftOut)).Unobserved("gpu-01", "does not report its clock"),
 	})
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// places numbers GPUs by where they sit. nvidia-smi counts those it can open, so
-// a lost GPU shifts the numbers behind it; the bus IDs of complete hosts of the
-// same hardware tell the true place.
+// slots numbers GPUs by their bus ID. nvidia-smi numbers only the GPUs that it can open, so a
+// lost GPU shifts the later numbers; the bus IDs of complete hosts of the same hardware give
+// the true number.
 type slots struct {
 	byBus map[string]int
 	buses []string
 }
 
-// newSlots takes the list of bus IDs that most complete hosts have.
+// newSlots uses the list of bus IDs that most complete hosts have.
 func newSlots(hosts []*host, gpus int) slots {
 	votes := map[string]int{}
 	for _, h := range hosts {
@@ -45,8 +45,7 @@ func busIDs(log *nvidia.SMILog) []string {
 	return out
 }
 
-// gpu is the suspect's name of the GPU at a bus ID: "gpu-02/gpu3"; just the
-// host where the place is unknown.
+// gpu is the suspect of the GPU at a bus ID: "gpu-02/gpu3", or the host for an unknown bus ID.
 func (s slots) gpu(h *host, bus string) string {
 	if i, ok := s.byBus[bus]; ok {
 		return fmt.Sprintf("%s/gpu%d", h.name, i)
@@ -61,8 +60,8 @@ func (s slots) gpu(h *host, bus string) string {
 	return h.name
 }
 
-// diagnosed is the suspect's name of the GPU that DCGM numbers id: found by its
-// serial number where there is one.
+// diagnosed is the suspect of the GPU with DCGM's number id, found by its serial number if
+// reported.
 func (s slots) diagnosed(h *host, id int) string {
 	serial := h.diag.fig.Diag.Serials[id]
 	if doc, ok := h.latest(); ok && serial != "" {
@@ -75,7 +74,7 @@ func (s slots) diagnosed(h *host, id int) string {
 	return fmt.Sprintf("%s/gpu%d", h.name, id)
 }
 
-// missing are the bus IDs of a complete host that a document lacks.
+// missing are the bus IDs of a complete host that a document does not have.
 func (s slots) missing(log *nvidia.SMILog) []string {
 	has := map[string]bool{}
 	for _, b := range busIDs(log) {
@@ -90,7 +89,7 @@ func (s slots) missing(log *nvidia.SMILog) []string {
 	return out
 }
 
-// most is the key with the most votes; the smallest of equals.
+// most is the key with the most votes; of equals, the smallest.
 func most(votes map[string]int) string {
 	best := ""
 	for key, n := range votes {

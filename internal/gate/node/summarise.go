@@ -8,7 +8,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
-// summarise makes the headline figures.
+// summarise adds the headline figures.
 func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 	p := g.profile
 	nodes := float64(len(hosts))
@@ -24,7 +24,7 @@ func (g *Gate) summarise(b *check.Builder, hosts []*host) {
 		b.Figure(check.Figure{Name: "hottest GPU", Value: worst, Unit: "C"})
 	}
 	if worst, ok := extreme(gpus, slices.Max, uncorrectable); ok {
-		b.Figure(check.Figure{Name: "most uncorrectable ECC errors of a GPU", Value: worst, Unit: "errors", Relation: "<=", Limit: 0, Source: "ECC errors that are not corrected corrupt results"})
+		b.Figure(check.Figure{Name: "most uncorrectable ECC errors of a GPU", Value: worst, Unit: "errors", Relation: "<=", Limit: 0, Source: "uncorrected ECC errors corrupt results"})
 	}
 	if worst, ok := extreme(gpus, slices.Max, func(c nvidia.GPU) *float64 {
 		if c.Remap == nil {
@@ -70,11 +70,11 @@ func (g *Gate) summariseLinks(b *check.Builder, hosts []*host) {
 		b.Figure(check.Figure{Name: "HCAs active at rate", Value: float64(ports), Unit: "ports", Relation: "==", Limit: nodes * float64(len(g.site.Fabric.HCAs)), Source: "site fabric.hcas, times the inventory"})
 	}
 	if required > 0 {
-		b.Figure(check.Figure{Name: "required diagnostics passed", Value: float64(passed), Unit: "tests", Relation: "==", Limit: float64(required), Source: "profile " + p.Name + " node.requiredDiagnostics, on each node that answered"})
+		b.Figure(check.Figure{Name: "required diagnostics passed", Value: float64(passed), Unit: "tests", Relation: "==", Limit: float64(required), Source: "profile " + p.Name + " node.requiredDiagnostics, on each observed node"})
 	}
 }
 
-// all are the GPUs of every host, from the last document of each.
+// all are the GPUs of every host, from its last document.
 func all(hosts []*host) []nvidia.GPU {
 	var out []nvidia.GPU
 	for _, h := range hosts {
@@ -85,7 +85,7 @@ func all(hosts []*host) []nvidia.GPU {
 	return out
 }
 
-// extreme is the worst of a figure over the GPUs that have it.
+// extreme is the worst value of a figure over the GPUs that report it.
 func extreme(gpus []nvidia.GPU, pick func([]float64) float64, of func(nvidia.GPU) *float64) (float64, bool) {
 	var values []float64
 	for _, g := range gpus {

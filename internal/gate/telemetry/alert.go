@@ -12,13 +12,13 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// runLabel tells our alert from all others.
+// runLabel identifies the run's alert.
 const runLabel = "firstlight_run"
 
-// alertEvery is how often Alertmanager is asked while an alert is under way.
+// alertEvery is the interval of polling Alertmanager.
 const alertEvery = 500 * time.Millisecond
 
-// endWithin bounds the ending of the alert when the gate itself is ended.
+// endWithin limits the resolution of the alert after the gate's context has ended.
 const endWithin = time.Minute
 
 // observeAlert follows a synthetic alert to its receiver.
@@ -37,7 +37,7 @@ func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.P
 	am := prom.Alertmanager{Client: client}
 	attempt = g.begin(rec, kindReceivers, am.Name(), "GET /api/v2/status: receivers and their integrations")
 	receivers, err := am.Receivers(ctx)
-	// The answer itself is not kept: Alertmanager's configuration may hold secrets.
+	// The raw answer is not stored: Alertmanager's configuration may contain secrets.
 	if err := attempt.Record(receiverFigures{Receivers: receivers}, err); err != nil {
 		return err
 	}
@@ -61,51 +61,51 @@ func (g *Gate) receiver(receivers []prom.Receiver) (prom.Receiver, bool) {
 	return receivers[i], true
 }
 
-// alert is the synthetic one. It is critical, so that it takes the way of those
-// that matter, and ends by itself if we are killed.
+// alert is the synthetic alert. It has severity critical, so that it takes the route of
+// critical alerts, and expires if the process is killed.
 func (g *Gate) alert(now time.Time) prom.Alert {
 	return prom.Alert{
 		Labels: map[string]string{"alertname": "FirstlightSynthetic", runLabel: g.deps.RunID, "severity": "critical"},
 		Annotations: map[string]string{
 			"summary":     "Synthetic alert of firstlight: nothing is wrong",
-			"description": "firstlight proves that alerts reach this receiver. Nothing needs to be done; the alert ends by itself.",
+			"description": "firstlight proves that alerts reach this receiver. No action is required; the alert expires.",
 		},
 		StartsAt: now, EndsAt: now.Add(seconds(g.profile.AlertWithin) + endWithin),
 	}
 }
 
-// sendAlert posts the alert, watches it and ends it.
+// sendAlert posts the alert, watches it and resolves it.
 func (g *Gate) sendAlert(ctx context.Context, am prom.Alertmanager, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
 	attempt := g.begin(rec, kindAlert, am.Name(), "POST /api/v2/alerts FirstlightSynthetic; GET /api/v2/alerts?filter="+runLabel)
 	posted := g.deps.Clock.Now()
 	alert := g.alert(posted)
 	if err := am.Post(ctx, alert); err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // interrupted
+			return ctx.Err()
 		}
 		return attempt.Record(nil, err)
 	}
-	seen := g.watchAlert(ctx, am, attempt, posted, alert, receiver, before, rec)
+	watched := g.watchAlert(ctx, am, attempt, posted, alert, receiver, before, rec)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	alert.EndsAt = g.deps.Clock.Now()
 	if err := am.Post(end, alert); err != nil {
-		return errors.Join(seen, fmt.Errorf("end the synthetic alert: %w", err))
+		return errors.Join(watched, fmt.Errorf("end the synthetic alert: %w", err))
 	}
-	return seen
+	return watched
 }
 
-// watchAlert waits until the alert is active at its receiver and the receiver's
-// integrations have been used, then records how it stands.
+// watchAlert waits until the alert is active at its receiver and the receiver's integrations
+// have been used, then records its state.
 func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt check.Attempt, posted time.Time, alert prom.Alert, receiver prom.Receiver, before prom.Notifications, rec check.Recorder) error {
 	return g.poll(ctx, alertEvery, seconds(g.profile.AlertWithin), func(last bool) (bool, error) {
 		alerts, raw, alertErr := am.Alerts(ctx, runLabel, g.deps.RunID)
 		counted := g.begin(rec, kindNotifications, targetAfter, "GET /metrics: alertmanager_notifications_total, _failed_total, alertmanager_notification_requests_total, _failed_total")
 		after, rawCounters, countErr := am.Notifications(ctx)
 		if ctx.Err() != nil {
-			return false, ctx.Err() //nolint:wrapcheck // interrupted
+			return false, ctx.Err()
 		}
-		figures := alertFigures{Labels: alert.Labels, Waited: g.deps.Clock.Since(posted), Alerts: alerts}
+		figures := alertFigures{Labels: alert.Labels, WaitedSeconds: g.deps.Clock.Since(posted).Seconds(), Alerts: alerts}
 		done := alertErr == nil && countErr == nil && (g.reached(alerts) && settled(receiver, before, after) || g.astray(alerts))
 		if !done && !last {
 			return false, nil
@@ -117,24 +117,24 @@ func (g *Gate) watchAlert(ctx context.Context, am prom.Alertmanager, attempt che
 	})
 }
 
-// reached tells whether the alert is active and routed to the receiver.
+// reached reports whether the alert is active and routed to the receiver.
 func (g *Gate) reached(alerts []prom.AlertState) bool {
 	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
 		return a.State == "active" && slices.Contains(a.Receivers, g.telemetry.Receiver)
 	})
 }
 
-// astray tells whether the alert is active and routed elsewhere: routes don't
-// change by waiting.
+// astray reports whether the alert is active and routed elsewhere, so that waiting is
+// useless.
 func (g *Gate) astray(alerts []prom.AlertState) bool {
 	return slices.ContainsFunc(alerts, func(a prom.AlertState) bool {
 		return a.State == "active" && len(a.Receivers) > 0 && !slices.Contains(a.Receivers, g.telemetry.Receiver)
 	})
 }
 
-// settled tells whether every integration of the receiver has delivered or given up. That
-// a notification is begun says neither: Alertmanager retries for ten seconds and more. The
-// counters of another Alertmanager say nothing.
+// settled reports whether every integration of the receiver has delivered or failed. A started
+// notification is neither: Alertmanager retries for more than ten seconds. Counters of another
+// Alertmanager are ignored.
 func settled(r prom.Receiver, before, after prom.Notifications) bool {
 	if before.Started != after.Started {
 		return false
@@ -148,7 +148,7 @@ func settled(r prom.Receiver, before, after prom.Notifications) bool {
 	return len(r.Integrations) > 0
 }
 
-// kinds is how many integrations of each kind a receiver has.
+// kinds is the number of a receiver's integrations of each kind.
 func kinds(r prom.Receiver) map[string]float64 {
 	n := map[string]float64{}
 	for _, kind := range r.Integrations {
@@ -157,7 +157,7 @@ func kinds(r prom.Receiver) map[string]float64 {
 	return n
 }
 
-// notified are the receiver's own notifications where Alertmanager tells receivers apart, else all.
+// notified are the receiver's notifications if Alertmanager counts by receiver, else all.
 func notified(r prom.Receiver, n prom.Notifications) prom.Notifications {
 	if n.ByReceiver == nil {
 		return n
@@ -165,8 +165,8 @@ func notified(r prom.Receiver, n prom.Notifications) prom.Notifications {
 	return n.ByReceiver[r.Name]
 }
 
-// sharing names another receiver that notifies in the same way, where Alertmanager does not
-// tell receivers apart: whose notification was counted is then not known.
+// sharing is another receiver with the same kind of integration if Alertmanager does not count
+// by receiver: the counted notification may then be of either.
 func sharing(r prom.Receiver, kind string, all []prom.Receiver, n prom.Notifications) string {
 	if n.ByReceiver != nil {
 		return ""

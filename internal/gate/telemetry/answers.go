@@ -11,18 +11,19 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// answersWanted is how many answers in a row must be whole. Where a replica answers every
-// third question, as many without it come once in 130 times; where it takes its turn, never.
+// answersWanted is the number of consecutive complete answers required. If a defective replica
+// answers every third query at random, all of them miss it once in 130 times; with round robin,
+// never.
 const answersWanted = 12
 
-const replicaRemedy = "ask each Prometheus behind the address for itself (kubectl port-forward to each pod): its targets, its storage, since when it runs; " +
-	"or let reach.prometheus lead to what merges them"
+const replicaRemedy = "query each Prometheus behind the address (kubectl port-forward to each pod): its targets, storage and start time; " +
+	"or set reach.prometheus to an endpoint that merges them"
 
-// observeAnswers asks for the series again and again, on a new connection each time: a
-// Service or a balancer leads to another replica then. A round that is not whole is
-// repeated, for a scrape may have failed meanwhile.
+// observeAnswers queries the series repeatedly, on a new connection each time, since a Service
+// or a balancer may then select another replica. An incomplete round is repeated, since a
+// scrape may have failed meanwhile.
 func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
-	rec.Progress("asking for the series on %d connections", answersWanted)
+	rec.Progress("querying the series on %d connections", answersWanted)
 	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindAnswers, p.Name(), fmt.Sprintf("%d times, each on a new connection: query %s; query timestamp(%s)", answersWanted, metric, metric))
 		var figures answersFigures
@@ -30,12 +31,12 @@ func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.
 			p.Close()
 			state, _, err := readSeries(ctx, p)
 			if ctx.Err() != nil {
-				return false, ctx.Err() //nolint:wrapcheck // interrupted
+				return false, ctx.Err()
 			}
 			figures.Answers = append(figures.Answers, answerOf(state, err))
 		}
-		whole := len(g.partialAnswers(figures)) == 0
-		if !whole && !last {
+		complete := len(g.partialAnswers(figures)) == 0
+		if !complete && !last {
 			return false, nil
 		}
 		return true, attempt.Record(figures, nil)
@@ -63,8 +64,8 @@ func answerOf(state seriesFigures, err error) answer {
 	return a
 }
 
-// partialAnswers says of each answer that is not whole what it lacks: series, or the samples
-// that an answer before it had. One Prometheus does not go back in time, however late it is.
+// partialAnswers lists, for each incomplete answer, its missing series and its samples that are
+// older than in an earlier answer, which a single Prometheus never returns.
 func (g *Gate) partialAnswers(f answersFigures) []string {
 	var out []string
 	newest := map[string]time.Time{}
@@ -85,7 +86,7 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 			case h.GPUs != g.gpus:
 				lacks = append(lacks, fmt.Sprintf("%s has series of %d of %d GPUs", node, h.GPUs, g.gpus))
 			case !newest[node].IsZero() && back > g.maxAge:
-				lacks = append(lacks, fmt.Sprintf("samples of %s are %s older than in an answer before", node, back.Round(time.Millisecond)))
+				lacks = append(lacks, fmt.Sprintf("samples of %s are %s older than in an earlier answer", node, back.Round(time.Millisecond)))
 			case h.Oldest.After(newest[node]):
 				newest[node] = h.Oldest
 			}
@@ -97,14 +98,14 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 	return out
 }
 
-// judgeAnswers requires that every answer is whole.
+// judgeAnswers requires that every answer is complete.
 func (g *Gate) judgeAnswers(b *check.Builder, obs []check.Observation) {
 	f, o, ok := check.RequireLast[answersFigures](b, obs, kindAnswers, "", "Prometheus' replicas", prometheusRemedy)
 	if !ok {
 		return
 	}
 	if len(f.Answers) < answersWanted {
-		b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "only %d answers were looked at, not %d", len(f.Answers), answersWanted)
+		b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "only %d answers were observed, want %d", len(f.Answers), answersWanted)
 		return
 	}
 	if !slices.ContainsFunc(f.Answers, func(a answer) bool { return a.Err == "" }) {
@@ -114,13 +115,13 @@ func (g *Gate) judgeAnswers(b *check.Builder, obs []check.Observation) {
 	for _, a := range f.Answers {
 		for _, host := range sortedKeys(a.Hosts) {
 			if a.Hosts[host].Oldest.IsZero() {
-				b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "an answer does not say when the samples of %s were taken", host)
+				b.Unobserved(o.ID, "Prometheus' replicas", "run the gate again", "an answer has no timestamps of the samples of %s", host)
 				return
 			}
 		}
 	}
 	if partial := g.partialAnswers(f); len(partial) > 0 {
-		b.Fail(o.ID, "Prometheus", replicaRemedy, "%d of %d answers are not whole (%s), though one was: more than one Prometheus answers at %s, and not all of them have the series",
+		b.Fail(o.ID, "Prometheus", replicaRemedy, "%d of %d answers are incomplete (%s), but one was complete: several Prometheus replicas answer at %s, and not all have the series",
 			len(partial), len(f.Answers), partial[0], o.Target)
 	}
 }

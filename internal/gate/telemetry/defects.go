@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// defect is one thing wrong with the series.
+// defect is one defect of the series.
 type defect struct {
 	suspect, message, remedy string
 }
 
-const exporterRemedy = "look at the dcgm-exporter pod of the node and at its target in Prometheus (Status > Targets)"
+const exporterRemedy = "check the dcgm-exporter pod of the node and its target in Prometheus (Status > Targets)"
 
-// defects says what is wrong with the series: anything but exactly one fresh
-// series for each GPU of each inventory host. targets explain what is missing.
+// defects are the differences from exactly one fresh series for each GPU of each inventory
+// host. h explains missing series.
 func (g *Gate) defects(f seriesFigures, h hints) []defect {
 	if len(f.Series) == 0 {
 		return []defect{{
-			"Prometheus", "has no series " + metric + " at all" + h.target(""),
-			"see that Prometheus scrapes the dcgm-exporter pods: its ServiceMonitor or scrape annotations, and its own service discovery",
+			"Prometheus", "has no series " + metric + h.target(""),
+			"check that Prometheus scrapes the dcgm-exporter pods: its ServiceMonitor or scrape annotations, and its own service discovery",
 		}}
 	}
 	var out []defect
@@ -33,8 +33,8 @@ func (g *Gate) defects(f seriesFigures, h hints) []defect {
 		case s.Host == "":
 			if name := exporterOf(s); !unlabelled[name] {
 				unlabelled[name] = true
-				out = append(out, defect{name + "/Hostname", fmt.Sprintf("exporter %s sends series without a Hostname label: no node can be told from them", name),
-					"take the relabelling out that drops Hostname (metricRelabelings of the ServiceMonitor, or the exporter's own)"})
+				out = append(out, defect{name + "/Hostname", fmt.Sprintf("exporter %s sends series without a Hostname label: their node is unknown", name),
+					"remove the relabelling that drops Hostname (metricRelabelings of the ServiceMonitor, or the exporter's own)"})
 			}
 		case host == "":
 			byHost[s.Host] = append(byHost[s.Host], s)
@@ -54,44 +54,44 @@ func (g *Gate) defects(f seriesFigures, h hints) []defect {
 	return append(out, duplicates(f.Series)...)
 }
 
-// nodeDefects are those of one inventory host.
+// nodeDefects are the defects of one inventory host.
 func (g *Gate) nodeDefects(node string, f seriesFigures, list []series, h hints) []defect {
 	var out []defect
 	uuids := map[string]bool{}
 	oldest, newest, elsewhere := time.Duration(0), time.Duration(0), ""
 	for _, s := range list {
 		if s.UUID == "" {
-			out = append(out, defect{node + "/gpu" + s.GPU, "a series of " + node + " has no UUID: no GPU can be told from it", exporterRemedy})
+			out = append(out, defect{node + "/gpu" + s.GPU, "a series of " + node + " has no UUID: its GPU is unknown", exporterRemedy})
 			continue
 		}
 		uuids[s.UUID] = true
 		oldest, newest = max(oldest, f.Now.Sub(s.Sampled)), max(newest, s.Sampled.Sub(f.Now))
 		if !(s.Util >= 0 && s.Util <= 100) {
-			out = append(out, defect{node + "/gpu" + s.GPU, fmt.Sprintf("%s of GPU %s on %s is %g, which is no utilisation in %%", metric, s.GPU, node, s.Util), exporterRemedy})
+			out = append(out, defect{node + "/gpu" + s.GPU, fmt.Sprintf("%s of GPU %s on %s is %g: must be 0 to 100 %%", metric, s.GPU, node, s.Util), exporterRemedy})
 		}
 		if scraped := g.host(s.Node); scraped != "" && scraped != node {
 			elsewhere = scraped
 		}
 	}
 	if elsewhere != "" {
-		out = append(out, defect{elsewhere, fmt.Sprintf("series of %s say that they are of host %s, and are scraped on node %s: every suspect would be another node", elsewhere, node, elsewhere),
-			"see the Hostname of the exporter on that node (its NODE_NAME), and the relabelling that sets it"})
+		out = append(out, defect{elsewhere, fmt.Sprintf("series from node %s have the host label %s and are scraped on node %s: findings would name the wrong node", elsewhere, node, elsewhere),
+			"check the Hostname of the exporter on that node (its NODE_NAME), and the relabelling that sets it"})
 	}
 	unlabelled := slices.ContainsFunc(f.Series, func(s series) bool { return s.Host == "" && (s.Node == node || s.Node == "") })
 	switch {
 	case len(uuids) == g.gpus:
 	case len(uuids) == 0 && unlabelled:
-		// Its series are there and named already: they lack their host.
+		// Its series exist without a host label and are reported above.
 	default:
-		out = append(out, defect{node, fmt.Sprintf("%s has utilisation series of %d GPUs; it must have %d%s%s", node, len(uuids), g.gpus, g.lastNote(h.last, node), h.target(node)), exporterRemedy})
+		out = append(out, defect{node, fmt.Sprintf("%s has utilisation series of %d GPUs, want %d%s%s", node, len(uuids), g.gpus, g.lastNote(h.last, node), h.target(node)), exporterRemedy})
 	}
 	if oldest > g.maxAge {
-		out = append(out, defect{node, fmt.Sprintf("the samples of %s are up to %s old by Prometheus' clock; %s is the most", node, oldest.Round(time.Millisecond), g.maxAge),
-			"see whether the exporter still collects (its log, nv-hostengine) and whether it exposes timestamps of its own"})
+		out = append(out, defect{node, fmt.Sprintf("the samples of %s are up to %s old by Prometheus' clock, the maximum is %s", node, oldest.Round(time.Millisecond), g.maxAge),
+			"check whether the exporter still collects (its log, nv-hostengine) and whether it exposes its own timestamps"})
 	}
 	if newest > g.maxAge {
-		out = append(out, defect{node, fmt.Sprintf("samples of %s are %s in the future by Prometheus' clock: they would stay fresh however old they get", node, newest.Round(time.Millisecond)),
-			"set the clocks of the node and of Prometheus, or see whether the exporter exposes timestamps of its own"})
+		out = append(out, defect{node, fmt.Sprintf("samples of %s are %s in the future by Prometheus' clock: they would never become stale", node, newest.Round(time.Millisecond)),
+			"set the clocks of the node and of Prometheus, or check whether the exporter exposes its own timestamps"})
 	}
 	return out
 }
@@ -109,17 +109,18 @@ func duplicates(list []series) []defect {
 		if from := count[uuid]; len(from) > 1 {
 			slices.Sort(from)
 			out = append(out, defect{uuid, fmt.Sprintf("GPU %s has %d series (from %s): sums and averages count it more than once", uuid, len(from), strings.Join(slices.Compact(from), ", ")),
-				"see that the GPU is exported by one exporter that is scraped by one job"})
+				"export the GPU from one exporter, scraped by one job"})
 		}
 	}
 	return out
 }
 
-// host is the inventory's name of a host label's value; empty for none of it.
-// Case and a domain behind the name make no difference.
+// host is the inventory's node for the value of a host label, ignoring case and domain; "" for
+// an unknown host.
 func (g *Gate) host(label string) string { return HostOf(g.nodes, label) }
 
-// HostOf is that of nodes which a host label's value names; empty for none of them.
+// HostOf is the node for the value of a host label, ignoring case and domain; "" for an unknown
+// host.
 func HostOf(nodes []string, label string) string {
 	for _, node := range nodes {
 		if strings.EqualFold(node, label) {
@@ -136,7 +137,7 @@ func HostOf(nodes []string, label string) string {
 	return ""
 }
 
-// exporterOf names where a series comes from, as well as Prometheus knows it.
+// exporterOf is the exporter of a series by Prometheus' labels.
 func exporterOf(s series) string {
 	return cmp.Or(s.Node, s.Pod, s.Instance, "of an unknown instance")
 }

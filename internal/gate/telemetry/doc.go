@@ -1,9 +1,7 @@
-// Package telemetry is gate 5: what is measured reaches those who watch. One
-// fresh utilisation series per GPU of every inventory host and no other; it
-// moves under a load that the gate puts on; a synthetic alert reaches a
-// receiver that tells somebody.
+// Package telemetry is gate 5: metrics and alerts arrive. Prometheus has exactly one fresh
+// utilisation series for each GPU of every inventory host; it follows a load that the gate
+// starts; a synthetic alert reaches a receiver with an integration.
 //
-// Invariants: freshness is held against Prometheus' own clock. The load takes
-// free GPUs only and is gone when the gate ends; the alert ends itself even
-// when the gate is killed.
+// Invariants: freshness is measured with Prometheus' clock. The load uses free GPUs only and is
+// deleted when the gate ends; the alert expires even if the gate is killed.
 package telemetry

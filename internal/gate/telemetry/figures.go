@@ -21,8 +21,8 @@ const (
 	kindNotifications = "notifications"
 )
 
-// The targets of the series', the loads' and the notifications' observations; a partial
-// load's is partialTarget.
+// The targets of the observations of series, loads and notifications. The target of a partial
+// load is partialTarget.
 const (
 	targetCluster = "cluster"
 	targetIdle    = "idle"
@@ -31,26 +31,25 @@ const (
 	targetAfter   = "after"
 )
 
-// seriesFigures is the state of the metric at one moment of Prometheus' clock.
+// seriesFigures are the series of the metric at one time of Prometheus' clock.
 type seriesFigures struct {
 	Now    time.Time `json:"now"`
 	Series []series  `json:"series"`
 }
 
-// series is one GPU's.
+// series is the series of one GPU.
 type series struct {
 	UUID string `json:"uuid"`
 	GPU  string `json:"gpu"`
-	// Host is the value of the exporter's host label, whose name differs in case
-	// between its releases.
+	// Host is the value of the exporter's host label, whose case differs between releases.
 	Host string `json:"host"`
-	// Instance, Pod and Node are what Prometheus knows of the exporter.
+	// Instance, Pod and Node are Prometheus' labels of the exporter.
 	Instance string `json:"instance"`
 	Pod      string `json:"pod,omitempty"`
 	Node     string `json:"node,omitempty"`
-	// Namespace and Pod are those of the pod that uses the GPU where Prometheus honours
-	// the exporter's labels; where it does not, they are the exporter's own, and the user
-	// of the GPU is in ExportedNamespace and ExportedPod.
+	// Namespace and Pod are the pod that uses the GPU if Prometheus honours the exporter's
+	// labels. Otherwise they are the exporter's own, and the user of the GPU is in
+	// ExportedNamespace and ExportedPod.
 	Namespace         string    `json:"namespace,omitempty"`
 	ExportedNamespace string    `json:"exportedNamespace,omitempty"`
 	ExportedPod       string    `json:"exportedPod,omitempty"`
@@ -58,16 +57,16 @@ type series struct {
 	Sampled           time.Time `json:"sampled"`
 }
 
-// answersFigures are several answers in a row, each on a connection of its own.
+// answersFigures are consecutive answers, each on its own connection.
 type answersFigures struct {
 	Answers []answer `json:"answers"`
 }
 
-// answer is what one of them says of each host, by the value of its host label.
+// answer is one answer, by the value of the host label.
 type answer struct {
 	Now   time.Time             `json:"now"`
 	Hosts map[string]hostAnswer `json:"hosts"`
-	// Err says why there is none.
+	// Err is the error of the query.
 	Err string `json:"err,omitempty"`
 }
 
@@ -76,14 +75,13 @@ type hostAnswer struct {
 	Oldest time.Time `json:"oldest"` // of the samples
 }
 
-// targetFigures are the scrape targets that are down or an exporter's.
+// targetFigures are the scrape targets that are down or belong to an exporter.
 type targetFigures struct {
 	Active  int           `json:"active"`
 	Targets []prom.Target `json:"targets"`
 }
 
-// lastFigures is when the last sample was taken of exporters, for those whose
-// series are gone.
+// lastFigures are the times of the exporters' last samples, for missing series.
 type lastFigures struct {
 	Now  time.Time    `json:"now"`
 	Last []lastSample `json:"last"`
@@ -95,12 +93,12 @@ type lastSample struct {
 	At   time.Time `json:"at"`
 }
 
-// usageFigures is who holds GPUs, by node.
+// usageFigures are the GPUs in use and the pods that hold them, by node.
 type usageFigures struct {
 	Nodes map[string]kube.Usage `json:"nodes"`
 }
 
-// loadFigures says that the load ran, and where.
+// loadFigures are the pods of the load.
 type loadFigures struct {
 	Since     time.Time         `json:"since"`
 	Namespace string            `json:"namespace,omitempty"`
@@ -118,10 +116,14 @@ type receiverFigures struct {
 	Receivers []prom.Receiver `json:"receivers"`
 }
 
-// alertFigures is what became of the synthetic alert.
+// alertFigures is the state of the synthetic alert.
 type alertFigures struct {
-	Labels map[string]string `json:"labels"`
-	Waited time.Duration     `json:"waited"`
-	// Alerts that carry the run's label, as Alertmanager has them.
+	Labels        map[string]string `json:"labels"`
+	WaitedSeconds float64           `json:"waitedSeconds"`
+	// Alerts are Alertmanager's alerts with the run's label.
 	Alerts []prom.AlertState `json:"alerts"`
+}
+
+func (f alertFigures) waited() time.Duration {
+	return time.Duration(f.WaitedSeconds * float64(time.Second))
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Name is the gate's.
+// Name of the gate.
 const Name = "telemetry"
 
-// metric is the series that every GPU must have: dcgm-exporter's utilisation.
+// metric is dcgm-exporter's utilisation, which every GPU must have.
 const metric = "DCGM_FI_DEV_GPU_UTIL"
 
-// Deps is what the gate needs to observe; judging needs none of it.
+// Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
-	// Cluster gives the cluster, which may take until it is up.
+	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
-	// Clock is the real one when nil.
+	// Clock defaults to the real clock.
 	Clock clock.Clock
 }
 
@@ -38,13 +38,13 @@ type Gate struct {
 	gpus      int
 	gpuSource string
 	profile   profile.Telemetry
-	// maxAge of a sample.
+	// maxAge is the maximum age of a sample.
 	maxAge time.Duration
 }
 
 var _ check.Check = (*Gate)(nil)
 
-// New makes the gate for a site and the profile of its hardware.
+// New returns the gate for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps Deps) *Gate {
 	g := &Gate{
 		deps: deps, telemetry: s.Telemetry, reach: s.Reach, gang: s.GPUStack,
@@ -71,15 +71,15 @@ func seconds(f profile.Figure) time.Duration {
 // Name implements check.Check.
 func (g *Gate) Name() string { return Name }
 
-// Claims is how many GPUs the gate holds while it observes: the load is on all.
+// Claims is the number of GPUs that the gate claims while it observes: all of them.
 func (g *Gate) Claims() int { return g.gpus * len(g.nodes) }
 
-// Describe says what the gate would do.
+// Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
 	return []string{
-		fmt.Sprintf("query %s and its timestamps, %d times more on new connections; list targets", metric, answersWanted),
-		fmt.Sprintf("load another number of GPUs on each node with dcgmproftester (rounds: %d) and see as many series of each host follow", len(g.rounds())),
-		fmt.Sprintf("load %d GPUs on each of %d nodes with dcgmproftester and see every series follow", g.gpus, len(g.nodes)),
-		fmt.Sprintf("post a synthetic alert to Alertmanager and see receiver %s notified", g.telemetry.Receiver),
+		fmt.Sprintf("query %s and its timestamps, and %d times on new connections; list targets", metric, answersWanted),
+		fmt.Sprintf("load a different number of GPUs on each node with dcgmproftester (rounds: %d) and check that as many series of each host follow", len(g.rounds())),
+		fmt.Sprintf("load %d GPUs on each of %d nodes with dcgmproftester and check that every series follows", g.gpus, len(g.nodes)),
+		fmt.Sprintf("post a synthetic alert to Alertmanager and check that receiver %s is notified", g.telemetry.Receiver),
 	}
 }

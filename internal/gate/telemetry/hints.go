@@ -9,20 +9,20 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// hints explain what is missing; none are needed to see that it is.
+// hints explain missing series. They do not affect the verdict.
 type hints struct {
 	targets []prom.Target
-	// looked says that the targets were read, so that none is none.
-	looked bool
-	last   lastFigures
+	// targetsRead is set if the targets were read.
+	targetsRead bool
+	last        lastFigures
 }
 
-// hintsIn takes what was recorded beside incomplete series.
+// hintsIn returns the hints recorded with incomplete series.
 func hintsIn(obs []check.Observation) hints {
 	var h hints
 	for _, o := range check.OfKind(obs, kindTargets) {
 		if f, err := check.Decode[targetFigures](o); err == nil {
-			h.targets, h.looked = f.Targets, true
+			h.targets, h.targetsRead = f.Targets, true
 		}
 	}
 	for _, o := range check.OfKind(obs, kindLastSamples) {
@@ -33,7 +33,7 @@ func hintsIn(obs []check.Observation) hints {
 	return h
 }
 
-// lastNote says when the last sample of a node was taken.
+// lastNote is the age of a node's last sample.
 func (g *Gate) lastNote(f lastFigures, node string) string {
 	var at time.Time
 	for _, l := range f.Last {
@@ -44,11 +44,10 @@ func (g *Gate) lastNote(f lastFigures, node string) string {
 	if at.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("; its last sample is %s old, %s is the most", f.Now.Sub(at).Round(time.Millisecond), g.maxAge)
+	return fmt.Sprintf("; its last sample is %s old, the maximum is %s", f.Now.Sub(at).Round(time.Millisecond), g.maxAge)
 }
 
-// target says what Prometheus says about the scrape target of a node, or
-// about exporters at large when node is empty.
+// target describes the scrape targets of a node, or of all exporters if node is "".
 func (h hints) target(node string) string {
 	var notes []string
 	for _, t := range h.targets {
@@ -62,7 +61,7 @@ func (h hints) target(node string) string {
 		notes = append(notes, note)
 	}
 	if len(notes) == 0 {
-		if h.looked && node != "" {
+		if h.targetsRead && node != "" {
 			return "; Prometheus has no target on it"
 		}
 		return ""

@@ -8,28 +8,28 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-const oneReplicaRemedy = "let reach.alertmanager lead to one Alertmanager (url of one, not a Service or a balancer of several): each keeps the alerts posted to it and counts for itself"
+const oneReplicaRemedy = "set reach.alertmanager to one Alertmanager (the url of one, not of a Service or balancer): each replica has its own counters"
 
 const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of the site file says (url with certificates, or service), then run the gate again"
 
-// judgeAlert follows the synthetic alert: Prometheus to Alertmanager, to the
-// route, to the receiver, to somebody who is told.
+// judgeAlert follows the synthetic alert from Prometheus to Alertmanager, the route, the
+// receiver and its integrations.
 func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
 	if f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); ok && len(f.Active) == 0 {
-		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts go nowhere")
+		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts are not delivered")
 	}
 	f, o, ok := check.RequireLast[receiverFigures](b, obs, kindReceivers, "", "Alertmanager", alertmanagerRemedy)
 	if !ok {
 		return
 	}
 	suspect := "receiver " + g.telemetry.Receiver
-	receiver, there := g.receiver(f.Receivers)
+	receiver, found := g.receiver(f.Receivers)
 	switch {
-	case !there:
-		b.Fail(o.ID, suspect, "add the receiver and a route to it, or name the right one in telemetry.receiver", "receiver %s is not in Alertmanager's configuration, which has: %s", g.telemetry.Receiver, receiverNames(f.Receivers))
+	case !found:
+		b.Fail(o.ID, suspect, "add the receiver and a route to it, or correct telemetry.receiver", "receiver %s is not in Alertmanager's configuration, which has: %s", g.telemetry.Receiver, receiverNames(f.Receivers))
 		return
 	case len(receiver.Integrations) == 0:
-		b.Fail(o.ID, suspect, "give the receiver an integration (webhook, e-mail, pager)", "receiver %s has no integration: it tells nobody", g.telemetry.Receiver)
+		b.Fail(o.ID, suspect, "give the receiver an integration (webhook, e-mail, pager)", "receiver %s has no integration: it notifies nothing", g.telemetry.Receiver)
 		return
 	}
 	if g.judgeRoute(b, obs, suspect) {
@@ -41,37 +41,37 @@ func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// judgeRoute wants the alert active at the receiver.
+// judgeRoute requires that the alert is active at the receiver.
 func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, suspect string) bool {
 	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
 	if !ok {
 		return false
 	}
 	if n := members(obs); n > 1 && len(f.Alerts) == 0 {
-		b.Unobserved(o.ID, "Alertmanager", oneReplicaRemedy, "does not list the synthetic alert after %s; it is one of %g, and another may have taken it", f.Waited, n)
+		b.Unobserved(o.ID, "Alertmanager", oneReplicaRemedy, "does not list the synthetic alert after %s; the cluster has %g members, and another may have received it", f.waited(), n)
 		return false
 	}
 	if len(f.Alerts) == 0 {
-		b.Fail(o.ID, "Alertmanager", "look at Alertmanager's log; for several replicas, "+oneReplicaRemedy, "took the synthetic alert and does not list it after %s", f.Waited)
+		b.Fail(o.ID, "Alertmanager", "read Alertmanager's log; for several replicas, "+oneReplicaRemedy, "accepted the synthetic alert and does not list it after %s", f.waited())
 		return false
 	}
-	b.Figure(check.Figure{Name: "alert to receiver", Value: f.Waited.Seconds(), Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
+	b.Figure(check.Figure{Name: "alert to receiver", Value: f.WaitedSeconds, Unit: "s", Limit: g.profile.AlertWithin.Value, Relation: "<=", Source: "profile telemetry.alertWithin: " + g.profile.AlertWithin.Source})
 	if g.reached(f.Alerts) {
 		return true
 	}
 	a := f.Alerts[0]
 	switch {
 	case len(a.SilencedBy)+len(a.InhibitedBy) > 0:
-		b.Fail(o.ID, suspect, "expire the silence, or narrow the inhibition rule that takes every alert", "the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy)
+		b.Fail(o.ID, suspect, "expire the silence, or narrow the inhibition rule", "the synthetic alert is %s (silences %v, inhibited by %v)", a.State, a.SilencedBy, a.InhibitedBy)
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
 		b.Fail(o.ID, suspect, "add a route for severity=critical to the receiver", "no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	default:
-		b.Fail(o.ID, suspect, "look at Alertmanager's log", "the synthetic alert is %q after %s, not active", a.State, f.Waited)
+		b.Fail(o.ID, suspect, "read Alertmanager's log", "the synthetic alert is %q after %s, not active", a.State, f.waited())
 	}
 	return false
 }
 
-// judgeNotified requires that every integration of the receiver has delivered without failure.
+// judgeNotified requires that every integration of the receiver delivered without failure.
 func (g *Gate) judgeNotified(b *check.Builder, obs []check.Observation, receiver prom.Receiver, all []prom.Receiver, suspect string) {
 	before, _, ok := check.RequireLast[prom.Notifications](b, obs, kindNotifications, targetBefore, "Alertmanager's counters", alertmanagerRemedy)
 	if !ok {
@@ -95,30 +95,31 @@ func (g *Gate) judgeNotified(b *check.Builder, obs []check.Observation, receiver
 		other := sharing(receiver, kind, all, after)
 		switch {
 		case failed > 0 && other == "":
-			b.Fail(o.ID, suspect, "look at Alertmanager's log for why; check the integration's address and credentials", "integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed)
+			b.Fail(o.ID, suspect, "read Alertmanager's log; check the integration's address and credentials", "integration %s of receiver %s failed %g times (alertmanager_notifications_failed_total)", kind, g.telemetry.Receiver, failed)
 		case begun < 1 && after.Members > 1:
-			b.Unobserved(o.ID, suspect, oneReplicaRemedy, "integration %s sent nothing from the Alertmanager that was read; it is one of %g, and another may have sent it", kind, after.Members)
+			b.Unobserved(o.ID, suspect, oneReplicaRemedy, "integration %s sent nothing from the observed Alertmanager; the cluster has %g members, and another may have sent it", kind, after.Members)
 		case begun < 1:
-			b.Fail(o.ID, suspect, "see group_wait and group_interval of the route, and Alertmanager's log", "integration %s of receiver %s sent nothing in %g s, though the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value)
+			b.Fail(o.ID, suspect, "check group_wait and group_interval of the route, and Alertmanager's log", "integration %s of receiver %s sent nothing in %g s, although the alert is active there", kind, g.telemetry.Receiver, g.profile.AlertWithin.Value)
 		case !counted:
-			b.Unobserved(o.ID, suspect, "use an Alertmanager that counts requests (0.31 does), then run the gate again", "Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is not known", kind)
+			b.Unobserved(o.ID, suspect, "use an Alertmanager that counts requests (0.31 does), then run the gate again", "Alertmanager does not count the requests of %s (alertmanager_notification_requests_total): whether one arrived is unknown", kind)
 		case delivered < want[kind]:
-			b.Fail(o.ID, suspect, "look at Alertmanager's log for why; check the integration's address and credentials", "%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver)
+			b.Fail(o.ID, suspect, "read Alertmanager's log; check the integration's address and credentials", "%g of %g integrations %s of receiver %s delivered the notification; Alertmanager still retries the rest", delivered, want[kind], kind, g.telemetry.Receiver)
 		case other != "":
-			b.Unobserved(o.ID, suspect, "start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again", "receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is not known", other, kind)
+			b.Unobserved(o.ID, suspect, "start Alertmanager with --enable-feature=receiver-name-in-metrics, then run the gate again", "receiver %s has a %s too, and Alertmanager counts both together: whose notification was sent is unknown", other, kind)
 		}
 	}
 }
 
-// countedBefore tells whether the requests were counted before the alert, where the notifications
-// were: Alertmanager makes both counters of a kind at once, of some kinds with the first one.
+// countedBefore reports whether the requests were counted before the alert, like the
+// notifications: Alertmanager creates both counters of a kind together, for some kinds with the
+// first notification.
 func countedBefore(was prom.Notifications, kind string) bool {
 	n, counted := was.Delivered[kind]
 	_, begun := was.Total[kind]
 	return n >= 0 && (counted || !begun)
 }
 
-// members is how many Alertmanagers the one that was read says that its cluster has.
+// members is the cluster size that the observed Alertmanager reports.
 func members(obs []check.Observation) float64 {
 	most := 0.0
 	for _, o := range check.OfKind(obs, kindNotifications) {
@@ -129,11 +130,11 @@ func members(obs []check.Observation) float64 {
 	return most
 }
 
-// judgeLate wants the alert at its receiver in time.
+// judgeLate requires that the alert reached its receiver in time.
 func (g *Gate) judgeLate(b *check.Builder, obs []check.Observation, suspect string) {
 	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", alertmanagerRemedy)
-	if limit := seconds(g.profile.AlertWithin); ok && f.Waited > limit {
-		b.Fail(o.ID, suspect, "see group_wait and group_interval of the route, and Alertmanager's log", "the synthetic alert took %s to its receiver, %s is the most", f.Waited, limit)
+	if limit := seconds(g.profile.AlertWithin); ok && f.waited() > limit {
+		b.Fail(o.ID, suspect, "check group_wait and group_interval of the route, and Alertmanager's log", "the synthetic alert reached its receiver after %s, the maximum is %s", f.waited(), limit)
 	}
 }
 

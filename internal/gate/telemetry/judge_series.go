@@ -9,8 +9,7 @@ import (
 
 const prometheusRemedy = "make Prometheus reachable as reach.prometheus of the site file says (url with certificates, or service), then run the gate again"
 
-// judgeIdle holds the series against the inventory. ok is false when nothing
-// more can be told from them.
+// judgeIdle compares the series with the inventory. ok is false if the series are incomplete.
 func (g *Gate) judgeIdle(b *check.Builder, obs []check.Observation) (ok bool) {
 	state, o, ok := check.RequireLast[seriesFigures](b, obs, kindSeries, targetIdle, "Prometheus", prometheusRemedy)
 	if !ok {
@@ -42,7 +41,7 @@ func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation) {
 	}
 	for i, want := range g.rounds() {
 		if _, _, ok := g.judgeLoad(b, obs, partialTarget(i), partialTarget(i), want); !ok {
-			return // what comes after it was not looked at
+			return // later loads were not observed
 		}
 	}
 	if o, loaded, _ := g.judgeLoad(b, obs, targetCluster, targetLoaded, g.whole()); o.Kind != "" {
@@ -50,19 +49,19 @@ func (g *Gate) judgeLoaded(b *check.Builder, obs []check.Observation) {
 	}
 }
 
-// judgeLoad requires that the series follow one load. The observation of the series is returned
-// where there is one.
+// judgeLoad requires that the series follow one load. It returns the observation of the series,
+// if any.
 func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of string, want map[string]int) (o check.Observation, state seriesFigures, ok bool) {
-	load, l, ok := check.RequireLast[loadFigures](b, obs, kindLoad, target, "the load", "see why its pods did not run: image telemetry.loadImage, placement, admission")
+	load, l, ok := check.RequireLast[loadFigures](b, obs, kindLoad, target, "the load", "find out why its pods did not run: image telemetry.loadImage, placement, admission")
 	if !ok {
 		return o, state, false
 	}
 	if load.Namespace == "" {
-		b.Unobserved(l.ID, "the load", "run the gate again", "in which namespace it ran is not known, so no series can be held against its pods")
+		b.Unobserved(l.ID, "the load", "run the gate again", "its namespace is unknown, so series cannot be compared with its pods")
 		return o, state, false
 	}
 	if !load.asPlanned(want) {
-		b.Unobserved(l.ID, "the load", "run the gate again", "runs on other GPUs than it should: pods %v with %v GPUs", load.Nodes, load.GPUs)
+		b.Unobserved(l.ID, "the load", "run the gate again", "runs on unexpected GPUs: pods %v with %v GPUs", load.Nodes, load.GPUs)
 		return o, state, false
 	}
 	state, o, ok = check.RequireLast[seriesFigures](b, obs, kindSeries, of, "Prometheus", prometheusRemedy)
@@ -70,7 +69,7 @@ func (g *Gate) judgeLoad(b *check.Builder, obs []check.Observation, target, of s
 		return check.Observation{}, state, false
 	}
 	found := slices.Concat(g.defects(state, hints{}), g.userDefects(load, state))
-	if of != targetLoaded { // judgeRise says of each GPU what did not follow the whole load
+	if of != targetLoaded { // judgeRise judges each GPU under the full load
 		found = append(found, g.countDefects(want, state)...)
 	}
 	for _, d := range found {
@@ -96,15 +95,15 @@ func idleByUUID(obs []check.Observation) map[string]float64 {
 	return idle
 }
 
-// judgeRise holds each GPU's utilisation under load against the profile's and
-// against what it was before.
+// judgeRise compares each GPU's utilisation under load with the profile's and with the idle
+// utilisation.
 func (g *Gate) judgeRise(b *check.Builder, o check.Observation, idle map[string]float64, loaded seriesFigures) {
 	want := g.profile.MinUtilUnderLoad
 	lowest, judged := 0.0, 0
 	for _, s := range loaded.Series {
 		node := g.host(s.Host)
 		if node == "" {
-			continue // said already
+			continue // reported by judgeIdle
 		}
 		suspect := node + "/gpu" + s.GPU
 		before, known := idle[s.UUID]
@@ -116,9 +115,9 @@ func (g *Gate) judgeRise(b *check.Builder, o check.Observation, idle map[string]
 		case !known:
 			b.Fail(o.ID, suspect, exporterRemedy, "GPU %s of %s has a series only under load", s.UUID, node)
 		case !(s.Util >= want.Value):
-			b.Fail(o.ID, suspect, "compare with nvidia-smi on the node while it is loaded: a frozen figure is the exporter's, a low one is the GPU's", "%s of GPU %s on %s is %g %% under full load and was %g %% without; at least %g %% is expected", metric, s.GPU, node, s.Util, before, want.Value)
+			b.Fail(o.ID, suspect, "compare with nvidia-smi on the node under load: a constant figure is the exporter's fault, a low one the GPU's", "%s of GPU %s on %s is %g %% under full load and was %g %% idle; at least %g %% is expected", metric, s.GPU, node, s.Util, before, want.Value)
 		case !(s.Util > before):
-			b.Fail(o.ID, suspect, "restart the dcgm-exporter pod of the node; see nv-hostengine's log", "%s of GPU %s on %s is %g %% with and without load: it does not move", metric, s.GPU, node, s.Util)
+			b.Fail(o.ID, suspect, "restart the dcgm-exporter pod of the node; read nv-hostengine's log", "%s of GPU %s on %s is %g %% with and without load", metric, s.GPU, node, s.Util)
 		}
 	}
 	if judged == 0 {

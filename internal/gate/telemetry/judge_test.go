@@ -77,7 +77,7 @@ func healthy(g *Gate) facts {
 		partialLoad:   loadOf(g.rounds()[0]),
 		alertmanagers: &alertmanagerFigures{Active: []string{"https://10.0.0.9:9093/api/v2/alerts"}},
 		receivers:     &receiverFigures{Receivers: []prom.Receiver{{Name: "on-call", Integrations: []string{"webhook"}}}},
-		alert:         &alertFigures{Waited: time.Second, Alerts: []prom.AlertState{{State: "active", Receivers: []string{"on-call"}}}},
+		alert:         &alertFigures{WaitedSeconds: 1, Alerts: []prom.AlertState{{State: "active", Receivers: []string{"on-call"}}}},
 		before:        counters(3, 1, 2),
 		after:         counters(4, 1, 3),
 		errs:          map[string]string{},
@@ -213,7 +213,7 @@ func TestJudge(t *testing.T) {
 		"an exporter is down": {func(f *facts) {
 			of(f.idle, func(s series) bool { return s.Node != "gpu-02" })
 			f.targets = &targetFigures{Targets: []prom.Target{{Labels: map[string]string{"node": "gpu-02"}, ScrapeURL: "http://10.0.0.2:9400/metrics", Health: "down", LastError: "connection refused"}}}
-		}, fail, "gpu-02", "0 GPUs; it must have 8; its target http://10.0.0.2:9400/metrics is down: connection refused"},
+		}, fail, "gpu-02", "0 GPUs, want 8; its target http://10.0.0.2:9400/metrics is down: connection refused"},
 		"an exporter is not scraped": {func(f *facts) {
 			of(f.idle, func(s series) bool { return s.Node != "gpu-02" })
 			f.targets = &targetFigures{}
@@ -221,8 +221,8 @@ func TestJudge(t *testing.T) {
 		"a series was dropped as old": {func(f *facts) {
 			of(f.idle, func(s series) bool { return s.Node != "gpu-02" })
 			f.last = &lastFigures{Now: now(), Last: []lastSample{{Host: "gpu-02", At: now().Add(-5 * time.Minute)}}}
-		}, fail, "gpu-02", "its last sample is 5m0s old, 30s is the most"},
-		"one GPU has no series": {func(f *facts) { f.idle.Series = f.idle.Series[1:] }, fail, "gpu-01", "series of 7 GPUs; it must have 8"},
+		}, fail, "gpu-02", "its last sample is 5m0s old, the maximum is 30s"},
+		"one GPU has no series": {func(f *facts) { f.idle.Series = f.idle.Series[1:] }, fail, "gpu-01", "series of 7 GPUs, want 8"},
 		"a GPU twice":           {func(f *facts) { f.idle.Series = append(f.idle.Series, f.idle.Series[0]) }, fail, "GPU-0-0", "2 series"},
 		"a GPU on two hosts":    {func(f *facts) { f.idle.Series[15].UUID = "GPU-0-0" }, fail, "GPU-0-0", "gpu-01, gpu-02"},
 		"no UUID":               {func(f *facts) { f.idle.Series[3].UUID = "" }, fail, "gpu-01/gpu3", "no UUID"},
@@ -240,18 +240,18 @@ func TestJudge(t *testing.T) {
 				each(state, "gpu-01", func(s *series) { s.Host = "gpu-02" })
 				each(state, "gpu-02", func(s *series) { s.Host = "gpu-01" })
 			}
-		}, fail, "gpu-01", "say that they are of host gpu-02, and are scraped on node gpu-01"},
+		}, fail, "gpu-01", "have the host label gpu-02 and are scraped on node gpu-01"},
 		// All GPUs were loaded at once: two exporters that name each other's node looked healthy.
 		"hosts of two exporters swapped, and the scrape names no node": {func(f *facts) {
 			for _, state := range []*seriesFigures{f.idle, f.partial, f.loaded} {
 				swapped(state)
 			}
-		}, fail, "gpu-01", "1 GPUs of gpu-01 are loaded, and series of 2 GPUs"},
+		}, fail, "gpu-01", "1 GPUs of gpu-01 are loaded, and 2 series"},
 		"the other of two exporters swapped": {func(f *facts) {
 			for _, state := range []*seriesFigures{f.idle, f.partial, f.loaded} {
 				swapped(state)
 			}
-		}, fail, "gpu-02", "2 GPUs of gpu-02 are loaded, and series of 1 GPUs"},
+		}, fail, "gpu-02", "2 GPUs of gpu-02 are loaded, and 1 series"},
 		"series name the pod of another GPU": {func(f *facts) {
 			of := f.partial.Series[8:] // gpu-02, of which GPUs 0 and 1 are loaded
 			of[0].Namespace, of[0].Pod = "", ""
@@ -290,15 +290,15 @@ func TestJudge(t *testing.T) {
 		}, pass, "", ""},
 		"no partial load":              {func(f *facts) { f.partialLoad = nil }, unseen, "the load", "was not observed"},
 		"not seen under partial load":  {func(f *facts) { f.partial = nil }, unseen, "Prometheus", "was not observed"},
-		"the partial load was another": {func(f *facts) { f.partialLoad = loadOf(map[string]int{"gpu-01": 2, "gpu-02": 1}) }, unseen, "the load", "other GPUs than it should"},
-		"the load was of fewer GPUs":   {func(f *facts) { f.load.GPUs["load-gpu-02"] = 7 }, unseen, "the load", "other GPUs than it should"},
+		"the partial load was another": {func(f *facts) { f.partialLoad = loadOf(map[string]int{"gpu-01": 2, "gpu-02": 1}) }, unseen, "the load", "unexpected GPUs"},
+		"the load was of fewer GPUs":   {func(f *facts) { f.load.GPUs["load-gpu-02"] = 7 }, unseen, "the load", "unexpected GPUs"},
 		"more utilisation than there is": {func(f *facts) {
 			each(f.loaded, "gpu-02", func(s *series) { s.Util = 4e9 })
-		}, fail, "gpu-02/gpu0", "is no utilisation"},
+		}, fail, "gpu-02/gpu0", "must be 0 to 100 %"},
 		"utilisation below zero": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Util = -1 })
-		}, fail, "gpu-02/gpu0", "is no utilisation"},
-		"late to its receiver": {func(f *facts) { f.alert.Waited = time.Hour }, fail, "receiver on-call", "took 1h0m0s"},
+		}, fail, "gpu-02/gpu0", "must be 0 to 100 %"},
+		"late to its receiver": {func(f *facts) { f.alert.WaitedSeconds = 3600 }, fail, "receiver on-call", "after 1h0m0s"},
 		"another receiver notifies in the same way": {func(f *facts) {
 			f.receivers.Receivers = append(f.receivers.Receivers, prom.Receiver{Name: "watchdog", Integrations: []string{"webhook"}})
 		}, unseen, "receiver on-call", "receiver watchdog has a webhook too"},
@@ -344,16 +344,16 @@ func TestJudge(t *testing.T) {
 		}, unseen, "receiver on-call", "not of the same Alertmanager"},
 		"another replica has the alert": {func(f *facts) {
 			f.before.Members, f.after.Members, f.alert.Alerts = 2, 2, nil
-		}, unseen, "Alertmanager", "one of 2"},
+		}, unseen, "Alertmanager", "has 2 members"},
 		"another replica may have sent it": {func(f *facts) {
 			f.before.Members, f.after = 2, counters(3, 1, 2)
 			f.after.Members = 2
-		}, unseen, "receiver on-call", "one of 2"},
+		}, unseen, "receiver on-call", "has 2 members"},
 		"one of two replicas sent it": {func(f *facts) { f.before.Members, f.after.Members = 2, 2 }, pass, "", ""},
 		"one of two replicas retries": {func(f *facts) {
 			f.before.Members, f.after.Members, f.after.Delivered["webhook"] = 2, 2, 2
 		}, fail, "receiver on-call", "still retries"},
-		"requests are not counted": {func(f *facts) { f.before.Delivered, f.after.Delivered = nil, nil }, unseen, "receiver on-call", "not known"},
+		"requests are not counted": {func(f *facts) { f.before.Delivered, f.after.Delivered = nil, nil }, unseen, "receiver on-call", "is unknown"},
 		"samples just fresh": {func(f *facts) {
 			each(f.idle, "gpu-02", func(s *series) { s.Sampled = now().Add(-30 * time.Second) })
 		}, pass, "", ""},
@@ -370,9 +370,9 @@ func TestJudge(t *testing.T) {
 					f.answers.Answers[i].Hosts = nil
 				}
 			}
-		}, fail, "Prometheus", "6 of 12 answers are not whole (gpu-01 has series of 0 of 8 GPUs"},
+		}, fail, "Prometheus", "6 of 12 answers are incomplete (gpu-01 has series of 0 of 8 GPUs"},
 		"one replica's samples are old": {func(f *facts) { f.answers.Answers[3] = aged(f.answers.Answers[3], -31*time.Second) },
-			fail, "Prometheus", "1 of 12 answers are not whole (samples of gpu-01 are 31s older than in an answer before"},
+			fail, "Prometheus", "1 of 12 answers are incomplete (samples of gpu-01 are 31s older than in an earlier answer"},
 		"all answers are late alike": {func(f *facts) {
 			for i := range f.answers.Answers {
 				f.answers.Answers[i] = aged(f.answers.Answers[i], -time.Minute)
@@ -393,7 +393,7 @@ func TestJudge(t *testing.T) {
 		"the load did not run":      {func(f *facts) { f.errs[kindLoad], f.loaded = "gpu-load did not run: ImagePullBackOff", nil }, unseen, "the load", "ImagePullBackOff"},
 		"not seen under load":       {func(f *facts) { f.loaded = nil }, unseen, "Prometheus", "was not observed"},
 		"a series does not rise":    {func(f *facts) { f.loaded.Series[11].Util = 3 }, fail, "gpu-02/gpu3", "3 % under full load and was 0 %"},
-		"a series is frozen high":   {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "does not move"},
+		"a series is frozen high":   {func(f *facts) { f.idle.Series[11].Util = 99 }, fail, "gpu-02/gpu3", "with and without load"},
 		"a series is gone":          {func(f *facts) { f.loaded.Series = f.loaded.Series[1:] }, fail, "gpu-01", "under load: "},
 		"nothing under load":        {func(f *facts) { f.loaded.Series = nil }, fail, "Prometheus", "under load: "},
 		"GPUs are held": {func(f *facts) {
@@ -404,7 +404,7 @@ func TestJudge(t *testing.T) {
 		"no alertmanager":           {func(f *facts) { f.alertmanagers.Active = nil }, fail, "Prometheus", "no active Alertmanager"},
 		"alertmanager is not there": {func(f *facts) { f.errs[kindReceivers] = "connection refused" }, unseen, "Alertmanager", "connection refused"},
 		"no such receiver":          {func(f *facts) { f.receivers.Receivers[0].Name = "none" }, fail, "receiver on-call", "which has: none"},
-		"a receiver of nobody":      {func(f *facts) { f.receivers.Receivers[0].Integrations = nil }, fail, "receiver on-call", "tells nobody"},
+		"a receiver of nobody":      {func(f *facts) { f.receivers.Receivers[0].Integrations = nil }, fail, "receiver on-call", "notifies nothing"},
 		"no alert was sent":         {func(f *facts) { f.alert = nil }, unseen, "the synthetic alert", "was not observed"},
 		"the alert is lost":         {func(f *facts) { f.alert.Alerts = nil }, fail, "Alertmanager", "does not list it"},
 		"the alert goes elsewhere":  {func(f *facts) { f.alert.Alerts[0].Receivers = []string{"null"} }, fail, "receiver on-call", "went to null"},

@@ -10,11 +10,11 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// lookBack is how far back a series that is gone is looked for.
+// lookBack is the range in which the last sample of a missing series is searched.
 const lookBack = time.Hour
 
-// observeLast records when the last sample of each exporter was taken: a
-// series that Prometheus has dropped has an age all the same.
+// observeLast records the time of the last sample of each exporter, also of series that
+// Prometheus has dropped.
 func (g *Gate) observeLast(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	expr := fmt.Sprintf("max by (Hostname, hostname, node) (max_over_time(timestamp(%s)[%ds:%dms]))",
 		metric, int(lookBack.Seconds()), g.telemetry.ScrapeInterval.D().Milliseconds())

@@ -37,13 +37,15 @@ func TestLimits(t *testing.T) {
 		"used less than that": {func(g *Gate, f *facts) {
 			f.loaded.Series[5].Util = g.profile.MinUtilUnderLoad.Value - 0.5
 		}, check.Failed, "gpu-01/gpu5"},
-		"fully used":               {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100 }, check.Passed, ""},
-		"more than fully used":     {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100.5 }, check.Failed, "gpu-01/gpu5"},
-		"used as much before":      {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99 }, check.Failed, "gpu-01/gpu5"},
-		"used more before":         {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99.5 }, check.Failed, "gpu-01/gpu5"},
-		"used a little less":       {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 98.5 }, check.Passed, ""},
-		"as late as an alert may":  {func(g *Gate, f *facts) { f.alert.Waited = seconds(g.profile.AlertWithin) }, check.Passed, ""},
-		"later than an alert may":  {func(g *Gate, f *facts) { f.alert.Waited = seconds(g.profile.AlertWithin) + time.Millisecond }, check.Failed, "receiver on-call"},
+		"fully used":              {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100 }, check.Passed, ""},
+		"more than fully used":    {func(_ *Gate, f *facts) { f.loaded.Series[5].Util = 100.5 }, check.Failed, "gpu-01/gpu5"},
+		"used as much before":     {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99 }, check.Failed, "gpu-01/gpu5"},
+		"used more before":        {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 99.5 }, check.Failed, "gpu-01/gpu5"},
+		"used a little less":      {func(_ *Gate, f *facts) { f.idle.Series[5].Util = 98.5 }, check.Passed, ""},
+		"as late as an alert may": {func(g *Gate, f *facts) { f.alert.WaitedSeconds = (seconds(g.profile.AlertWithin)).Seconds() }, check.Passed, ""},
+		"later than an alert may": {func(g *Gate, f *facts) {
+			f.alert.WaitedSeconds = (seconds(g.profile.AlertWithin) + time.Millisecond).Seconds()
+		}, check.Failed, "receiver on-call"},
 		"one notification is sent": {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 4 }, check.Passed, ""},
 		"none is sent":             {func(_ *Gate, f *facts) { f.after.Total["webhook"] = 3 }, check.Failed, "receiver on-call"},
 		"one has failed":           {func(_ *Gate, f *facts) { f.after.Failed["webhook"] = 2 }, check.Failed, "receiver on-call"},

@@ -15,14 +15,14 @@ import (
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
-// removeWithin bounds the removal of the load when the gate itself is ended.
+// removeWithin limits the deletion of the load after the gate's context has ended.
 const removeWithin = 2 * time.Minute
 
-// loadScript puts DCGM's tensor load on every GPU that the container sees.
+// loadScript runs DCGM's tensor load on every GPU of the container.
 const loadScript = `exec dcgmproftester13 --no-dcgm-validation -t 1004 -d "$DURATION"`
 
-// observeLoads puts loads on GPUs and sees whether the series follow: on another number of
-// each node first, then on all. What did not follow a load is judged from there.
+// observeLoads starts loads on GPUs and records whether the series follow: first on a different
+// number of GPUs of each node, then on all. It stops at the first load that they do not follow.
 func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, idle seriesFigures, rec check.Recorder) error {
 	attempt := g.begin(rec, kindUsage, targetCluster, "GET nodes, pods: "+kube.GPUResource+" allocatable less requested by live pods")
 	usage, err := cluster.Usage(ctx, g.nodes, kube.GPUResource)
@@ -38,7 +38,8 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 	}
 	loads := &loads{Gate: g, prometheus: p, rec: rec, launcher: &workload.Launcher{Cluster: cluster, RunID: g.deps.RunID, Gang: scheduler}}
 	for i, want := range g.rounds() {
-		// The first round begins with idle GPUs: once as many have risen as are loaded, no more will.
+		// The first round begins with idle GPUs: once as many series have risen as GPUs are
+		// loaded, no more will.
 		final := i == 0 && !slices.ContainsFunc(idle.Series, g.risen)
 		followed, err := loads.observe(ctx, partialTarget(i), partialTarget(i), want, func(load loadFigures, state seriesFigures) (bool, bool) {
 			return len(g.loadDefects(want, load, state)) == 0, final && g.allRisen(want, state)
@@ -53,7 +54,7 @@ func (g *Gate) observeLoads(ctx context.Context, cluster *kube.Cluster, p prom.P
 	return err
 }
 
-// allRisen tells whether as many series have risen as GPUs are loaded.
+// allRisen reports whether as many series have risen as GPUs are loaded.
 func (g *Gate) allRisen(want map[string]int, state seriesFigures) bool {
 	loaded, risen := 0, 0
 	for _, n := range want {
@@ -67,17 +68,17 @@ func (g *Gate) allRisen(want map[string]int, state seriesFigures) bool {
 	return loaded == risen
 }
 
-// scheduler is the gang scheduler, if the site has one: a load needs none, but
-// some clusters place nothing without its queue.
+// scheduler is the site's gang scheduler, if any: a load does not need it, but some clusters
+// place no pods without its queue.
 func (g *Gate) scheduler(ctx context.Context, cluster *kube.Cluster) (workload.Scheduler, error) {
 	found, err := workload.DetectGang(ctx, cluster, g.gang.GangScheduler)
 	if err != nil || len(found) == 0 {
-		return nil, err //nolint:wrapcheck // says what it looked for
+		return nil, err
 	}
-	return found[0].Scheduler(g.gang.Queue) //nolint:wrapcheck // says what is wrong
+	return found[0].Scheduler(g.gang.Queue)
 }
 
-// loads are put on GPUs one after the other.
+// loads starts loads one after the other.
 type loads struct {
 	*Gate
 	prometheus prom.Prometheus
@@ -85,12 +86,12 @@ type loads struct {
 	launcher   *workload.Launcher
 }
 
-// followFunc says of series under a load whether they follow it, and whether waiting longer
-// is of no use.
+// followFunc reports whether the series follow a load, and whether waiting longer is useless.
 type followFunc func(load loadFigures, state seriesFigures) (followed, final bool)
 
-// observe loads so many GPUs of each node, waits until the series follow, and removes the
-// load. target names the observation of the load, seriesTarget that of the series.
+// observe starts a load on the wanted number of GPUs of each node, waits until the series
+// follow, and deletes the load. target is the target of the load's observation, seriesTarget
+// of the series'.
 func (l *loads) observe(ctx context.Context, target, seriesTarget string, want map[string]int, follows followFunc) (followed bool, err error) {
 	begun := l.deps.Clock.Now()
 	attempt := l.begin(l.rec, kindLoad, target, fmt.Sprintf("run %s on GPUs of nodes: %v", loadScript, want))
@@ -114,7 +115,7 @@ func (l *loads) observe(ctx context.Context, target, seriesTarget string, want m
 	return followed, err
 }
 
-// start starts a gang for the nodes of each number of GPUs and waits until all run.
+// start starts a gang for each number of GPUs and waits until all run.
 func (l *loads) start(ctx context.Context, target string, want map[string]int) ([]*workload.Gang, loadFigures, error) {
 	figures := loadFigures{Namespace: kube.NamespaceOf(l.deps.RunID), Nodes: map[string]string{}, GPUs: map[string]int{}}
 	ctx, cancel := context.WithTimeout(ctx, seconds(l.profile.RiseWithin))
@@ -124,17 +125,17 @@ func (l *loads) start(ctx context.Context, target string, want map[string]int) (
 	for _, gpus := range slices.Sorted(maps.Keys(groups)) {
 		gang, err := l.launcher.Start(ctx, l.spec(target, gpus, groups[gpus]))
 		if err != nil {
-			return gangs, figures, err //nolint:wrapcheck // names the load
+			return gangs, figures, err
 		}
 		gangs = append(gangs, gang)
 	}
 	for _, gang := range gangs {
 		if err := gang.WaitRunning(ctx); err != nil {
-			return gangs, figures, err //nolint:wrapcheck // names the load
+			return gangs, figures, err
 		}
 		placement, err := gang.PlacementNow(ctx)
 		if err != nil {
-			return gangs, figures, err //nolint:wrapcheck // names the load
+			return gangs, figures, err
 		}
 		for pod, node := range placement.Nodes {
 			figures.Nodes[pod], figures.GPUs[pod] = node, gang.Spec.GPUs
@@ -152,8 +153,7 @@ func (l *loads) spec(target string, gpus int, nodes []string) workload.Spec {
 	}
 }
 
-// follow reads the series until they follow the load, and records the first state and the
-// one that decides.
+// follow reads the series until they follow the load, and records the first and the last state.
 func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string, load loadFigures, follows followFunc) (followed bool, err error) {
 	first, final := true, time.Time{}
 	left := seconds(l.profile.RiseWithin) - l.deps.Clock.Since(begun)
@@ -162,7 +162,7 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 		attempt := l.begin(l.rec, kindSeries, seriesTarget, "query "+metric+"; query timestamp("+metric+")")
 		state, raw, err := readSeries(ctx, l.prometheus)
 		if ctx.Err() != nil {
-			return false, ctx.Err() //nolint:wrapcheck // interrupted
+			return false, ctx.Err()
 		}
 		over := false
 		followed = false
@@ -174,7 +174,7 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 			final = time.Time{}
 		case final.IsZero():
 			final = at
-		default: // for as long as a series may need to settle
+		default: // a series may need this time to settle
 			last = last || at.Sub(final) >= times(l.telemetry.ScrapeInterval, l.profile.Settle)
 		}
 		if !first && !followed && !last {
@@ -186,7 +186,7 @@ func (l *loads) follow(ctx context.Context, begun time.Time, seriesTarget string
 	return followed, err
 }
 
-// busy are the nodes on which not every GPU is free.
+// busy are the nodes with fewer free GPUs than the profile has.
 func (g *Gate) busy(usage map[string]kube.Usage) []string {
 	var out []string
 	for _, n := range g.nodes {

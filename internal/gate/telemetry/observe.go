@@ -49,7 +49,7 @@ func (g *Gate) begin(rec check.Recorder, kind, target, command string) check.Att
 }
 
 func connect(e site.Endpoint, cluster *kube.Cluster) (*prom.Client, error) {
-	return prom.Connect(prom.Endpoint(e), cluster) //nolint:wrapcheck // names the endpoint
+	return prom.Connect(prom.Endpoint(e), cluster)
 }
 
 // poll calls attempt every interval until it is done, returns an error or the timeout is
@@ -67,7 +67,7 @@ func (g *Gate) poll(ctx context.Context, interval, timeout time.Duration, attemp
 		case <-timer.C():
 		case <-ctx.Done():
 			timer.Stop()
-			return ctx.Err() //nolint:wrapcheck // interrupted
+			return ctx.Err()
 		}
 	}
 }

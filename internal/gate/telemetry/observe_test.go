@@ -163,7 +163,7 @@ func TestEveryReplicaIsAsked(t *testing.T) {
 				t.Fatal(f, err)
 			}
 			if got := len(g.partialAnswers(f)); got != tt.want {
-				t.Errorf("%d answers are not whole, want %d: %+v", got, tt.want, f)
+				t.Errorf("%d answers are incomplete, want %d: %+v", got, tt.want, f)
 			}
 		})
 	}

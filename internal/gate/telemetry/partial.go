@@ -6,20 +6,19 @@ import (
 	"slices"
 )
 
-// partialTarget is the target of what is observed of a round, from 0.
+// partialTarget is the target of a round's observations; rounds count from 0.
 func partialTarget(round int) string { return fmt.Sprintf("partial-%d", round+1) }
 
-// rounds are the partial loads: how many GPUs of each node are loaded in each. Over all
-// rounds no two nodes are loaded alike, so that series under another node's name show.
-// Where a node has enough GPUs, each round loads some and not all, so that series under
-// another GPU's name show too.
+// rounds are the partial loads: the number of loaded GPUs of each node. Over all rounds, no two
+// nodes have equal loads, which reveals series with another node's name. If nodes have enough
+// GPUs, each round loads some but not all, which reveals series with another GPU's name too.
 func (g *Gate) rounds() []map[string]int {
 	lowest, levels := 0, g.gpus+1
 	if g.gpus > 2 {
 		lowest, levels = 1, g.gpus-1
 	}
 	if g.gpus < 1 || lowest == 0 && len(g.nodes) < 2 {
-		return nil // nothing to tell apart
+		return nil // nothing to distinguish
 	}
 	var out []map[string]int
 	for unit := 1; unit < len(g.nodes) || unit == 1; unit *= levels {
@@ -32,7 +31,7 @@ func (g *Gate) rounds() []map[string]int {
 	return out
 }
 
-// whole is the load of every GPU.
+// whole is the load of all GPUs.
 func (g *Gate) whole() map[string]int {
 	out := map[string]int{}
 	for _, node := range g.nodes {
@@ -41,7 +40,8 @@ func (g *Gate) whole() map[string]int {
 	return out
 }
 
-// byCount are the nodes of a round by how many GPUs of theirs are loaded; none is left out.
+// byCount are the nodes of a round by their number of loaded GPUs, without nodes that have
+// none.
 func byCount(round map[string]int) map[int][]string {
 	out := map[int][]string{}
 	for _, node := range slices.Sorted(maps.Keys(round)) {
@@ -52,7 +52,7 @@ func byCount(round map[string]int) map[int][]string {
 	return out
 }
 
-// asPlanned tells whether a load has the GPUs that it should.
+// asPlanned reports whether a load has the wanted GPUs.
 func (f loadFigures) asPlanned(want map[string]int) bool {
 	have := map[string]int{}
 	for pod, node := range f.Nodes {
@@ -61,10 +61,10 @@ func (f loadFigures) asPlanned(want map[string]int) bool {
 	return maps.EqualFunc(byCount(have), byCount(want), slices.Equal)
 }
 
-// risen tells whether a series is under load.
+// risen reports whether a series is under load.
 func (g *Gate) risen(s series) bool { return s.Util >= g.profile.MinUtilUnderLoad.Value }
 
-// countDefects are the nodes of which not as many series have risen as GPUs are loaded.
+// countDefects are the nodes whose number of risen series differs from their loaded GPUs.
 func (g *Gate) countDefects(want map[string]int, state seriesFigures) []defect {
 	risen := map[string]int{}
 	for _, s := range state.Series {
@@ -75,15 +75,15 @@ func (g *Gate) countDefects(want map[string]int, state seriesFigures) []defect {
 	var out []defect
 	for _, node := range g.nodes {
 		if risen[node] != want[node] {
-			out = append(out, defect{node, fmt.Sprintf("%d GPUs of %s are loaded, and series of %d GPUs that say they are of %s follow: they may be of another node", want[node], node, risen[node], node),
-				"see the Hostname of the node's exporter (its NODE_NAME) and the relabelling that sets it; compare with nvidia-smi on the node"})
+			out = append(out, defect{node, fmt.Sprintf("%d GPUs of %s are loaded, and %d series with the host label %s follow: they may be of another node", want[node], node, risen[node], node),
+				"check the Hostname of the node's exporter (its NODE_NAME) and the relabelling that sets it; compare with nvidia-smi on the node"})
 		}
 	}
 	return out
 }
 
-// user is the pod that a series names as the user of its GPU, as namespace/name, where it
-// names one of the load's namespace or has the labels that only such a pod gets.
+// user is the pod in the series' labels, as namespace/name, if it is of the load's namespace or
+// in the exported labels.
 func (s series) user(namespace string) string {
 	switch {
 	case s.ExportedPod != "":
@@ -94,8 +94,8 @@ func (s series) user(namespace string) string {
 	return ""
 }
 
-// userDefects are the nodes whose series name another pod than the one that has the GPU.
-// Exporters need not map GPUs to pods; where one does, all must.
+// userDefects are the nodes whose series name another pod than the one that uses the GPU.
+// Exporters need not map GPUs to pods; if one does, all must.
 func (g *Gate) userDefects(load loadFigures, state seriesFigures) []defect {
 	if !slices.ContainsFunc(state.Series, func(s series) bool { return s.user(load.Namespace) != "" }) {
 		return nil
@@ -123,12 +123,12 @@ func (g *Gate) userDefects(load loadFigures, state seriesFigures) []defect {
 	}
 	var out []defect
 	for _, node := range sortedKeys(wrong) {
-		out = append(out, defect{node, wrong[node], "see the exporter of the node: DCGM_EXPORTER_KUBERNETES, its mount of the kubelet's pod-resources socket, and DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE"})
+		out = append(out, defect{node, wrong[node], "check the exporter of the node: DCGM_EXPORTER_KUBERNETES, its mount of the kubelet's pod-resources socket, and DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE"})
 	}
 	return out
 }
 
-// loadDefects is what is wrong with series under a load of so many GPUs a node.
+// loadDefects are the defects of the series under a load.
 func (g *Gate) loadDefects(want map[string]int, load loadFigures, state seriesFigures) []defect {
 	return slices.Concat(g.defects(state, hints{}), g.countDefects(want, state), g.userDefects(load, state))
 }

@@ -13,17 +13,16 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-// observeIdle waits for the series of every GPU and records the state that
-// decides, and the first one where it is another.
+// observeIdle waits for the series of every GPU and records the first and the last state.
 func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Recorder) (idle seriesFigures, complete bool, err error) {
-	rec.Progress("looking for %d GPU series", g.gpus*len(g.nodes))
+	rec.Progress("querying %d GPU series", g.gpus*len(g.nodes))
 	settle := times(g.telemetry.ScrapeInterval, g.profile.Settle)
 	first := true
 	err = g.poll(ctx, g.telemetry.ScrapeInterval.D(), settle, func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindSeries, targetIdle, "query "+metric+"; query timestamp("+metric+")")
 		figures, raw, err := readSeries(ctx, p)
 		if ctx.Err() != nil {
-			return false, ctx.Err() //nolint:wrapcheck // interrupted
+			return false, ctx.Err()
 		}
 		idle, complete = figures, err == nil && len(g.defects(figures, hints{})) == 0
 		if !first && !complete && !last {
@@ -41,7 +40,7 @@ func (g *Gate) observeIdle(ctx context.Context, p prom.Prometheus, rec check.Rec
 	return idle, false, g.observeLast(ctx, p, rec)
 }
 
-// observeTargets records why series may be missing.
+// observeTargets records the scrape targets, which may explain missing series.
 func (g *Gate) observeTargets(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	attempt := g.begin(rec, kindTargets, p.Name(), "GET /api/v1/targets?state=active")
 	targets, raw, err := p.Targets(ctx)
@@ -63,8 +62,8 @@ func isExporter(t prom.Target) bool {
 	return false
 }
 
-// readSeries reads the metric and when each of its samples was taken, both at
-// one moment of Prometheus' clock.
+// readSeries reads the metric and the timestamps of its samples, both at one time of
+// Prometheus' clock.
 func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, error) {
 	figures := seriesFigures{Series: []series{}}
 	values, raw, err := p.Query(ctx, metric, time.Time{})
@@ -89,7 +88,7 @@ func readSeries(ctx context.Context, p prom.Prometheus) (seriesFigures, []byte, 
 		figures.Series = append(figures.Series, readOne(v, at))
 	}
 	if len(figures.Series) != len(stamps) {
-		return figures, raw, errors.New("the metric and its timestamps are of different series")
+		return figures, raw, errors.New("the metric and its timestamps have different series")
 	}
 	return figures, raw, nil
 }
@@ -121,7 +120,7 @@ func readOne(v prom.Sample, sampled float64) series {
 	return s
 }
 
-// identity is a series' labels without its name, which functions drop.
+// identity is a series' labels without __name__, which functions drop.
 func identity(labels map[string]string) string {
 	parts := make([]string, 0, len(labels))
 	for name, value := range labels {

@@ -32,11 +32,11 @@ func (f *RankFigures) readRanks(framework string, log []byte) error {
 	case frameworkTorchtitan:
 		l, err := trainer.ParseTorchtitan(bytes.NewReader(log))
 		f.torchtitan(l)
-		return err //nolint:wrapcheck // says what
+		return err
 	case frameworkMegatron:
 		l, err := trainer.ParseMegatron(bytes.NewReader(log))
 		f.megatron(l)
-		return err //nolint:wrapcheck // says what
+		return err
 	default:
 		return fmt.Errorf("logs of framework %q can't be read", framework)
 	}
